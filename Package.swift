@@ -1,0 +1,61 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import PackageDescription
+
+/// What every Swift target is built with: Swift 6 mode (the tools version), explicit imports, strict memory safety,
+/// and no warning left standing. The tests' command adds `--explicit-target-dependency-import-check error`.
+let swiftSettings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableExperimentalFeature("Lifetimes"),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+]
+
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
+
+/// A target of the product with the arrows of the architecture, and its tests beside it.
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
+}
+
+let package = Package(
+    name: "blewedge",
+    products: [
+        .executable(name: "blewedge", targets: ["blewedge"]),
+        .library(name: "BluetoothLE", targets: ["BluetoothLE"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-system", exact: "1.8.1"),
+    ],
+    targets: [
+        .systemLibrary(name: "CBluetooth", providers: [.apt(["libbluetooth-dev"])]),
+        .systemLibrary(name: "CCapability", providers: [.apt(["libcap-dev"])]),
+        .target(name: "CLinux", dependencies: ["CBluetooth", "CCapability"]),
+        module("BluetoothPackets"),
+        module("BluetoothHost", ["BluetoothPackets"]),
+        module("LinuxIO", ["CLinux", systemPackage]),
+        module("BluetoothLE", ["BluetoothHost", "BluetoothPackets", "LinuxIO"]),
+        module("Keystrokes"),
+        module("Wedge", ["BluetoothLE", "Keystrokes", "LinuxIO"]),
+        .executableTarget(
+            name: "blewedge",
+            dependencies: ["Wedge", "BluetoothLE", "LinuxIO", argumentParser],
+            swiftSettings: swiftSettings
+        ),
+        tests("BluetoothPacketsTests", ["BluetoothPackets"]),
+        tests("BluetoothHostTests", ["BluetoothHost", "BluetoothPackets"]),
+        tests("LinuxIOTests", ["LinuxIO"]),
+        tests("BluetoothLETests", ["BluetoothLE"]),
+        tests("KeystrokesTests", ["Keystrokes"]),
+        tests("WedgeTests", ["Wedge"]),
+    ]
+)

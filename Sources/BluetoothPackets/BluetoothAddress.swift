@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// A device address of 48 bits, without its type.
+///
+/// Core 6.0, Vol 6, Part B, 1.3.
+public struct BluetoothAddress: RawRepresentable, Hashable, Sendable, Comparable {
+    /// The address in the lower 48 bits, its first written byte the most significant.
+    public let rawValue: UInt64
+
+    /// An address from the lower 48 bits of `rawValue`.
+    public init(rawValue: UInt64) {
+        self.rawValue = rawValue & 0xFFFF_FFFF_FFFF
+    }
+
+    /// Reads six bytes of two hexadecimal digits, separated by colons; letters of either case. Nil for anything else.
+    public init?(_ text: some StringProtocol) {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 6 else { return nil }
+        var value: UInt64 = 0
+        for part in parts {
+            guard part.utf8.count == 2, part.utf8.allSatisfy({ $0 != UInt8(ascii: "+") }),
+                let byte = UInt8(part, radix: 16)
+            else { return nil }
+            value = value &<< 8 | UInt64(byte)
+        }
+        self.init(rawValue: value)
+    }
+
+    /// Numerical order.
+    public static func < (left: BluetoothAddress, right: BluetoothAddress) -> Bool {
+        left.rawValue < right.rawValue
+    }
+}
+
+extension BluetoothAddress: CustomStringConvertible {
+    /// Six bytes in capitals, separated by colons: `F0:F1:F2:F3:F4:F5`.
+    public var description: String {
+        stride(from: 40, through: 0, by: -8)
+            .map { Hexadecimal.text(rawValue &>> UInt64($0) & 0xFF, digits: 2) }
+            .joined(separator: ":")
+    }
+}
+
+/// Which kind of address a device uses.
+///
+/// Core 6.0, Vol 4, Part E, 7.7.65.2 (Address_Type).
+public enum AddressType: UInt8, Hashable, Sendable, CaseIterable {
+    /// Assigned by the IEEE.
+    case `public` = 0
+    /// Random: static, resolvable or non-resolvable by its two highest bits.
+    case random = 1
+
+    /// The type of an HCI field, where 2 and 3 are the identity addresses of a resolved private address. Nil otherwise.
+    public init?(hci value: UInt8) {
+        switch value {
+        case 0, 2: self = .public
+        case 1, 3: self = .random
+        default: return nil
+        }
+    }
+}
+
+/// An address with its type: what identifies a device on the air.
+public struct DeviceAddress: Hashable, Sendable, CustomStringConvertible {
+    /// The 48 bits.
+    public var address: BluetoothAddress
+    /// Their kind.
+    public var type: AddressType
+
+    /// An address of the given type.
+    public init(_ address: BluetoothAddress, _ type: AddressType) {
+        self.address = address
+        self.type = type
+    }
+
+    /// What the two highest bits of a random address say; `public` for a public one.
+    ///
+    /// Core 6.0, Vol 6, Part B, 1.3.2.
+    public var kind: Kind {
+        guard type == .random else { return .public }
+        switch address.rawValue &>> 46 {
+        case 0b11: return .staticRandom
+        case 0b01: return .resolvablePrivate
+        case 0b00: return .nonResolvablePrivate
+        default: return .reserved
+        }
+    }
+
+    /// Kinds of addresses.
+    public enum Kind: Sendable {
+        /// Assigned by the IEEE.
+        case `public`
+        /// Random, the same at least until the device is restarted.
+        case staticRandom
+        /// Private, recognisable by who holds the device's key.
+        case resolvablePrivate
+        /// Private, recognisable by nobody.
+        case nonResolvablePrivate
+        /// A value that the specification keeps back.
+        case reserved
+    }
+
+    /// The address and its type: `F0:F1:F2:F3:F4:F5 (random)`.
+    public var description: String { "\(address) (\(type))" }
+}

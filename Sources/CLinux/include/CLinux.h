@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What Swift's Glibc module does not show: headers it leaves out, and macros that Swift cannot import, as constants.
+// No logic here.
+
+#ifndef BLEWEDGE_CLINUX_H
+#define BLEWEDGE_CLINUX_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <sys/types.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <linux/input.h>
+#include <linux/rfkill.h>
+#include <linux/uinput.h>
+
+// ioctl(2) request numbers of <linux/uinput.h> and <bluetooth/hci.h>.
+enum {
+    blewedge_UI_SET_EVBIT = UI_SET_EVBIT,
+    blewedge_UI_SET_KEYBIT = UI_SET_KEYBIT,
+    blewedge_UI_SET_LEDBIT = UI_SET_LEDBIT,
+    blewedge_UI_DEV_SETUP = UI_DEV_SETUP,
+    blewedge_UI_DEV_CREATE = UI_DEV_CREATE,
+    blewedge_UI_DEV_DESTROY = UI_DEV_DESTROY,
+};
+
+static const unsigned long blewedge_UI_GET_SYSNAME_64 = UI_GET_SYSNAME(64);
+static const unsigned long blewedge_TIOCGWINSZ = TIOCGWINSZ;
+
+// epoll(7) events, as the type that struct epoll_event holds.
+static const uint32_t blewedge_EPOLLIN = EPOLLIN;
+static const uint32_t blewedge_EPOLLOUT = EPOLLOUT;
+static const uint32_t blewedge_EPOLLERR = EPOLLERR;
+static const uint32_t blewedge_EPOLLHUP = EPOLLHUP;
+
+// Swift imports the C variadic functions not at all: the two that are needed, with their one argument.
+static inline int blewedge_ioctl(int fd, unsigned long request, unsigned long argument) {
+    return ioctl(fd, request, argument);
+}
+static inline int blewedge_ioctl_pointer(int fd, unsigned long request, void *argument) {
+    return ioctl(fd, request, argument);
+}
+static inline int blewedge_open(const char *path, int flags, unsigned int mode) {
+    return open(path, flags, mode);
+}
+
+#endif
