@@ -3,8 +3,9 @@
 
 import PackageDescription
 
-/// What every Swift target is built with: Swift 6 mode (the tools version), explicit imports, strict memory safety,
-/// and no warning left standing. The tests' command adds `--explicit-target-dependency-import-check error`.
+/// What every Swift target is built with.
+///
+/// Swift 6 mode (the tools version), explicit imports, strict memory safety, and no warning left standing. The tests' command adds `--explicit-target-dependency-import-check error`.
 let swiftSettings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
@@ -39,10 +40,10 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CBluetooth", providers: [.apt(["libbluetooth-dev"])]),
         .systemLibrary(name: "CCapability", providers: [.apt(["libcap-dev"])]),
-        .target(name: "CLinux", dependencies: ["CBluetooth", "CCapability"]),
+        .target(name: "CLinux"),
         module("BluetoothPackets"),
         module("BluetoothHost", ["BluetoothPackets"]),
-        module("LinuxIO", ["CLinux", systemPackage]),
+        module("LinuxIO", ["CLinux", "CBluetooth", "CCapability", systemPackage]),
         module("BluetoothLE", ["BluetoothHost", "BluetoothPackets", "LinuxIO"]),
         module("Keystrokes"),
         module("Wedge", ["BluetoothLE", "Keystrokes", "LinuxIO"]),

@@ -12,7 +12,9 @@ public struct BluetoothAddress: RawRepresentable, Hashable, Sendable, Comparable
         self.rawValue = rawValue & 0xFFFF_FFFF_FFFF
     }
 
-    /// Reads six bytes of two hexadecimal digits, separated by colons; letters of either case. Nil for anything else.
+    /// Reads six bytes of two hexadecimal digits, separated by colons; letters of either case.
+    ///
+    /// Nil for anything else.
     public init?(_ text: some StringProtocol) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 6 else { return nil }
@@ -50,7 +52,9 @@ public enum AddressType: UInt8, Hashable, Sendable, CaseIterable {
     /// Random: static, resolvable or non-resolvable by its two highest bits.
     case random = 1
 
-    /// The type of an HCI field, where 2 and 3 are the identity addresses of a resolved private address. Nil otherwise.
+    /// The type of an HCI field, where 2 and 3 are the identity addresses of a resolved private address.
+    ///
+    /// Nil for any other value.
     public init?(hci value: UInt8) {
         switch value {
         case 0, 2: self = .public

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A packet under construction. Multi-byte integers are little-endian.
+/// A packet under construction.
+///
+/// Multi-byte integers are little-endian.
 public struct ByteWriter: Sendable {
     /// What was written so far.
     public private(set) var bytes: [UInt8] = []

@@ -1,6 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+#define _GNU_SOURCE
 #include "CLinux.h"
+
+#include <pthread.h>
 
 // D-19: an input event is 24 bytes where long has 64 bits, 16 where it has 32.
 _Static_assert(sizeof(struct input_event) == (sizeof(long) == 8 ? 24 : 16), "unexpected layout of struct input_event");
+
+int blewedge_ppoll(struct pollfd *entries, nfds_t count, const struct timespec *timeout) {
+    return ppoll(entries, count, timeout, NULL);
+}
+
+int blewedge_set_thread_name(const char *name) {
+    return pthread_setname_np(pthread_self(), name);
+}
+
+void blewedge_ignore_signal(int number) {
+    signal(number, SIG_IGN);
+}

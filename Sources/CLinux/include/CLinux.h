@@ -57,4 +57,9 @@ static inline int blewedge_open(const char *path, int flags, unsigned int mode) 
     return open(path, flags, mode);
 }
 
+// Functions and macros that glibc shows to _GNU_SOURCE only, or that Swift cannot import; see CLinux.c.
+int blewedge_ppoll(struct pollfd *entries, nfds_t count, const struct timespec *timeout);
+int blewedge_set_thread_name(const char *name);
+void blewedge_ignore_signal(int number);
+
 #endif

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import CLinux
+package import SystemPackage
+
+/// What a datagram or sequenced-packet socket gave.
+package struct ReceivedPacket: Equatable, Sendable {
+    /// The number of bytes at the beginning of the buffer.
+    package var count: Int
+    /// True when the packet was longer than the buffer, and its end is lost (MSG_TRUNC).
+    package var isTruncated: Bool
+}
+
+extension Descriptor {
+    /// A non-blocking socket of the Bluetooth family, closed on exec.
+    ///
+    /// Throws `addressFamilyNotSupported` where the kernel has no Bluetooth. The corresponding C function is `socket`.
+    static func bluetoothSocket(type: Int32, protocol number: Int32) throws(Errno) -> Descriptor {
+        let flags = Int32(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        return Descriptor(owning: try SystemCall.run { socket(AF_BLUETOOTH, type | flags, number) })
+    }
+
+    /// Binds to an address of the socket's family.
+    ///
+    /// The corresponding C function is `bind`.
+    func bind<Address: BitwiseCopyable>(to address: Address) throws(Errno) {
+        var address = address
+        let length = socklen_t(MemoryLayout<Address>.size)
+        _ = try unsafe withPointer(to: &address) { pointer in unsafe CLinux.bind(number, pointer, length) }
+    }
+
+    /// Begins a connection; `wouldBlock` means that it goes on, and that `writable` will report its end.
+    ///
+    /// The corresponding C function is `connect`.
+    func connect<Address: BitwiseCopyable>(to address: Address) throws(Errno) -> NonBlocking<Void> {
+        var address = address
+        let length = socklen_t(MemoryLayout<Address>.size)
+        do {
+            _ = try unsafe withPointer(to: &address) { pointer in unsafe CLinux.connect(number, pointer, length) }
+            return .done(())
+        } catch .nowInProgress, .wouldBlock {
+            return .wouldBlock
+        } catch {
+            throw error
+        }
+    }
+
+    /// Sets an option from the bytes of a value.
+    ///
+    /// The corresponding C function is `setsockopt`.
+    func setOption<Value: BitwiseCopyable>(_ level: Int32, _ name: Int32, to value: Value) throws(Errno) {
+        var value = value
+        // Sound: the kernel reads the value's own size during the call.
+        _ = try SystemCall.run {
+            unsafe setsockopt(number, level, name, &value, socklen_t(MemoryLayout<Value>.size))
+        }
+    }
+
+    /// Reads an option into a value of known size.
+    ///
+    /// The corresponding C function is `getsockopt`.
+    func option<Value: BitwiseCopyable>(_ level: Int32, _ name: Int32, initial value: Value) throws(Errno) -> Value {
+        var value = value
+        var length = socklen_t(MemoryLayout<Value>.size)
+        // Sound: the kernel writes at most `length` bytes, the value's own size.
+        _ = try SystemCall.run { unsafe getsockopt(number, level, name, &value, &length) }
+        return value
+    }
+
+    /// The error that waits on the socket, cleared by reading it; nil when there is none (SO_ERROR).
+    package func takePendingError() -> Errno? {
+        guard let code = try? option(SOL_SOCKET, SO_ERROR, initial: Int32(0)), code != 0 else { return nil }
+        return Errno(rawValue: code)
+    }
+
+    /// Makes the receive queue as large as the kernel permits: beyond its limit with CAP_NET_ADMIN, else up to it.
+    func raiseReceiveBuffer(to bytes: Int32) {
+        do {
+            try setOption(SOL_SOCKET, SO_RCVBUFFORCE, to: bytes)
+        } catch {
+            // Without the capability: what net.core.rmem_max permits. A smaller queue is no failure; drops are counted.
+            try? setOption(SOL_SOCKET, SO_RCVBUF, to: bytes)
+        }
+    }
+
+    /// How many packets the kernel dropped because the receive queue was full (SO_MEMINFO, SK_MEMINFO_DROPS).
+    package var droppedPacketCount: UInt32 {
+        let empty = SocketMemory()
+        return (try? option(SOL_SOCKET, SO_MEMINFO, initial: empty))?.drops ?? 0
+    }
+
+    /// Takes one packet from the queue; a count of zero is the end.
+    ///
+    /// The corresponding C function is `recvmsg`.
+    package func receive(into buffer: inout [UInt8]) throws(Errno) -> NonBlocking<ReceivedPacket> {
+        let number = number
+        var isTruncated = false
+        let result = unsafe buffer.withUnsafeMutableBytes { bytes in
+            // Sound: the vector names this buffer and its length, and both live for the call.
+            var vector = unsafe iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
+            return unsafe withUnsafeMutablePointer(to: &vector) { vector in
+                Result { () throws(Errno) in
+                    var header = unsafe msghdr()
+                    unsafe header.msg_iov = vector
+                    unsafe header.msg_iovlen = 1
+                    let count = try SystemCall.runNonBlocking { unsafe recvmsg(number, &header, 0) }
+                    isTruncated = unsafe header.msg_flags & Int32(MSG_TRUNC) != 0
+                    return count
+                }
+            }
+        }
+        switch try result.get() {
+        case .wouldBlock: return .wouldBlock
+        case .done(let count): return .done(ReceivedPacket(count: count, isTruncated: isTruncated))
+        }
+    }
+
+    private func withPointer<Address: BitwiseCopyable>(
+        to address: inout Address,
+        _ call: (UnsafePointer<sockaddr>) -> Int32
+    ) throws(Errno) -> Int32 {
+        // Sound: the kernel reads the structure as what its family says, within the length given.
+        try unsafe withUnsafeBytes(of: &address) { bytes in
+            Result { () throws(Errno) in
+                try SystemCall.run {
+                    unsafe bytes.baseAddress.map { unsafe call($0.assumingMemoryBound(to: sockaddr.self)) } ?? -1
+                }
+            }
+        }.get()
+    }
+}
+
+/// The nine counters of SO_MEMINFO.
+private struct SocketMemory: BitwiseCopyable {
+    var receiveAllocated: UInt32 = 0
+    var receiveBuffer: UInt32 = 0
+    var sendAllocated: UInt32 = 0
+    var sendBuffer: UInt32 = 0
+    var forwardAllocated: UInt32 = 0
+    var sendQueued: UInt32 = 0
+    var optionMemory: UInt32 = 0
+    var backlog: UInt32 = 0
+    var drops: UInt32 = 0
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import CLinux
+package import SystemPackage
+
+/// One thread's loop over descriptors, timers and signals: epoll with a timerfd and, where asked for, a signalfd.
+///
+/// The loop sleeps in `epoll_wait` without a time-out, so an idle program makes no system call. Everything that it calls,
+/// it calls on the thread that is in `run()`; it must be used from that thread only. `Waker` is the way in for others.
+package final class EventLoop {
+    /// What to wait for on a descriptor; errors and hang-ups are always reported.
+    package struct Readiness: OptionSet, Sendable {
+        package let rawValue: UInt32
+        package init(rawValue: UInt32) { self.rawValue = rawValue }
+        /// Bytes can be read, or a connection accepted (EPOLLIN).
+        package static let readable = Readiness(rawValue: blewedge_EPOLLIN)
+        /// Bytes can be written, or a connection has been made (EPOLLOUT).
+        package static let writable = Readiness(rawValue: blewedge_EPOLLOUT)
+        /// An error waits to be read (EPOLLERR).
+        package static let error = Readiness(rawValue: blewedge_EPOLLERR)
+        /// The other end is gone (EPOLLHUP).
+        package static let hangUp = Readiness(rawValue: blewedge_EPOLLHUP)
+    }
+
+    /// Names a watched descriptor. It is never used twice, so an event for a closed descriptor finds nobody.
+    package struct Registration: Hashable, Sendable { fileprivate let identifier: UInt64 }
+
+    /// Names a timer that has not fired yet.
+    package struct Timer: Hashable, Sendable { fileprivate let identifier: UInt64 }
+
+    private struct PendingTimer {
+        var deadline: Duration
+        var identifier: UInt64
+        var handler: () -> Void
+    }
+
+    private let epoll: Descriptor
+    private let timer: Descriptor
+    private var signals: Descriptor?
+    private var handlers: [UInt64: (Readiness) -> Void] = [:]
+    /// Sorted, the earliest last. Few at any time, so an array serves.
+    private var timers: [PendingTimer] = []
+    private var armedDeadline: Duration?
+    private var nextIdentifier: UInt64 = 1
+    private var isRunning = false
+
+    /// A loop that watches nothing yet.
+    package init() throws(Errno) {
+        epoll = Descriptor(owning: try SystemCall.run { epoll_create1(Int32(EPOLL_CLOEXEC)) })
+        timer = Descriptor(
+            owning: try SystemCall.run {
+                timerfd_create(CLOCK_MONOTONIC, Int32(TFD_CLOEXEC | TFD_NONBLOCK))
+            }
+        )
+        _ = try watch(timer, for: .readable) { [unowned self] _ in fireTimers() }
+    }
+
+    /// Calls `handler` each time the descriptor is ready for `interest`.
+    ///
+    /// The corresponding C function is `epoll_ctl`.
+    package func watch(
+        _ descriptor: borrowing Descriptor,
+        for interest: Readiness,
+        handler: @escaping (Readiness) -> Void
+    ) throws(Errno) -> Registration {
+        let identifier = makeIdentifier()
+        try control(EPOLL_CTL_ADD, descriptor, interest, identifier)
+        handlers[identifier] = handler
+        return Registration(identifier: identifier)
+    }
+
+    /// Waits for something else on a watched descriptor.
+    package func change(
+        _ registration: Registration,
+        _ descriptor: borrowing Descriptor,
+        to interest: Readiness
+    ) throws(Errno) {
+        try control(EPOLL_CTL_MOD, descriptor, interest, registration.identifier)
+    }
+
+    /// Stops watching. To be called before the descriptor is closed.
+    package func unwatch(_ registration: Registration, _ descriptor: borrowing Descriptor) {
+        guard handlers.removeValue(forKey: registration.identifier) != nil else { return }
+        // Removal fails only for a descriptor that epoll does not hold, which is what is wanted.
+        try? control(EPOLL_CTL_DEL, descriptor, [], registration.identifier)
+    }
+
+    /// Calls `handler` once, at `deadline` or as soon after as the loop can.
+    package func schedule(at deadline: Duration, handler: @escaping () -> Void) -> Timer {
+        let identifier = makeIdentifier()
+        let index = timers.firstIndex { $0.deadline <= deadline } ?? timers.endIndex
+        timers.insert(PendingTimer(deadline: deadline, identifier: identifier, handler: handler), at: index)
+        armTimer()
+        return Timer(identifier: identifier)
+    }
+
+    /// Forgets a timer; one that has fired is forgotten already.
+    package func cancel(_ timer: Timer) {
+        timers.removeAll { $0.identifier == timer.identifier }
+        armTimer()
+    }
+
+    /// Blocks the signals for this thread (and those it starts from now on) and calls `handler` with their numbers instead.
+    ///
+    /// To be called once. The corresponding C functions are `pthread_sigmask` and `signalfd`.
+    package func handleSignals(_ numbers: [Int32], handler: @escaping (Int32) -> Void) throws(Errno) {
+        precondition(signals == nil, "signals are handled already")
+        var mask = sigset_t()
+        // Sound: the set is a local that outlives each call.
+        unsafe sigemptyset(&mask)
+        for number in numbers { unsafe sigaddset(&mask, number) }
+        _ = unsafe pthread_sigmask(SIG_BLOCK, &mask, nil)
+        let descriptor = Descriptor(
+            owning: try SystemCall.run {
+                unsafe signalfd(-1, &mask, Int32(SFD_CLOEXEC | SFD_NONBLOCK))
+            }
+        )
+        _ = try watch(descriptor, for: .readable) { [unowned self] _ in
+            while let number = readSignal() { handler(number) }
+        }
+        signals = consume descriptor
+    }
+
+    /// Runs until `stop()` is called.
+    package func run() throws(Errno) {
+        isRunning = true
+        let capacity = 32
+        // `epoll_event` holds a union, which makes it unsafe as a type: only its integer member is ever stored and read.
+        var events = unsafe [epoll_event](repeating: epoll_event(), count: capacity)
+        while isRunning {
+            // Sound: the kernel writes at most `capacity` events into the array of that size.
+            let count = try SystemCall.run { unsafe epoll_wait(epoll.number, &events, Int32(capacity), -1) }
+            for index in 0..<Int(count) where isRunning {
+                let (identifier, readiness) = unsafe (events[index].data.u64, events[index].events)
+                handlers[identifier]?(Readiness(rawValue: readiness))
+            }
+        }
+    }
+
+    /// Makes `run()` return once the current handler has.
+    package func stop() {
+        isRunning = false
+    }
+
+    private func makeIdentifier() -> UInt64 {
+        defer { nextIdentifier &+= 1 }
+        return nextIdentifier
+    }
+
+    private func control(
+        _ operation: Int32,
+        _ descriptor: borrowing Descriptor,
+        _ interest: Readiness,
+        _ identifier: UInt64
+    ) throws(Errno) {
+        var event = unsafe epoll_event()
+        unsafe event.events = interest.rawValue
+        unsafe event.data.u64 = identifier
+        let number = descriptor.number
+        // Sound: the kernel copies the event during the call.
+        _ = try SystemCall.run { unsafe epoll_ctl(epoll.number, operation, number, &event) }
+    }
+
+    private func fireTimers() {
+        var expirations = [UInt8](repeating: 0, count: 8)
+        _ = try? timer.read(into: &expirations)
+        armedDeadline = nil
+        let now = MonotonicClock.now
+        while let first = timers.last, first.deadline <= now {
+            timers.removeLast()
+            first.handler()
+        }
+        armTimer()
+    }
+
+    /// Sets the timerfd to the earliest deadline, or stops it; nothing if it stands there already.
+    private func armTimer() {
+        let deadline = timers.last?.deadline
+        guard deadline != armedDeadline else { return }
+        armedDeadline = deadline
+        var specification = itimerspec()
+        if let deadline {
+            let (seconds, attoseconds) = max(deadline, .nanoseconds(1)).components
+            specification.it_value.tv_sec = Int(seconds)
+            // A value of zero would stop the timer.
+            specification.it_value.tv_nsec = max(Int(attoseconds / 1_000_000_000), seconds == 0 ? 1 : 0)
+        }
+        // Sound: the kernel copies the specification. It fails only for a descriptor or a time that cannot be.
+        _ = unsafe timerfd_settime(timer.number, Int32(TFD_TIMER_ABSTIME), &specification, nil)
+    }
+
+    private func readSignal() -> Int32? {
+        guard signals != nil else { return nil }
+        var buffer = [UInt8](repeating: 0, count: MemoryLayout<signalfd_siginfo>.size)
+        guard case .done(buffer.count)? = try? signals?.read(into: &buffer) else { return nil }
+        // ssi_signo is the first member, 32 bits in the machine's order.
+        return unsafe buffer.withUnsafeBytes { unsafe $0.load(as: Int32.self) }
+    }
+}

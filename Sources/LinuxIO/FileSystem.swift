@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import CLinux
+import Glibc
+package import SystemPackage
+
+/// What the product reads of files: small ones, whole, within a bound.
+package enum FileSystem {
+    /// The names in a directory, sorted, without those that begin with a dot; none where it cannot be read.
+    ///
+    /// The corresponding C functions are `opendir` and `readdir`.
+    package static func names(in directory: String) -> [String] {
+        // Sound: the stream is closed before the function returns, and each entry is copied before the next is read.
+        guard let stream = unsafe opendir(directory) else { return [] }
+        defer { unsafe closedir(stream) }
+        var names: [String] = []
+        while let entry = unsafe readdir(stream) {
+            let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if !name.hasPrefix(".") { names.append(name) }
+        }
+        return names.sorted()
+    }
+
+    /// The bytes of a file, at most `limit`; a longer one throws `fileTooLarge`.
+    ///
+    /// The corresponding C functions are `open` and `read`.
+    package static func contents(of path: String, limit: Int) throws(Errno) -> [UInt8] {
+        let file = try Descriptor.open(path, O_RDONLY | O_NONBLOCK)
+        var contents: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while case .done(let count) = try file.read(into: &buffer), count > 0 {
+            guard contents.count + count <= limit else { throw .fileTooLarge }
+            contents += buffer.prefix(count)
+        }
+        return contents
+    }
+
+    /// The first line of a small file such as those of sysfs, without white space at its ends; nil if unreadable.
+    package static func line(of path: String) -> String? {
+        guard let bytes = try? contents(of: path, limit: 4096) else { return nil }
+        let line = bytes.prefix { $0 != UInt8(ascii: "\n") }
+        return String(decoding: line, as: UTF8.self).trimmingPrefix { $0 == " " }.description
+    }
+
+    /// Whether the path leads to something.
+    ///
+    /// The corresponding C function is `access`.
+    package static func exists(_ path: String) -> Bool {
+        unsafe access(path, F_OK) == 0
+    }
+
+    /// Whether this process may read and write what is at the path.
+    ///
+    /// The corresponding C function is `access`.
+    package static func isReadableAndWritable(_ path: String) -> Bool {
+        unsafe access(path, R_OK | W_OK) == 0
+    }
+}

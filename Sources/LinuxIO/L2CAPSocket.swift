@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import CBluetooth
+import CLinux
+package import SystemPackage
+
+/// A connection to a peer's Attribute Protocol channel (L2CAP fixed channel 4), one PDU a packet.
+///
+/// The kernel drops notifications silently when the receive queue is full; the queue is therefore made as large as
+/// permitted, and `descriptor.droppedPacketCount` tells.
+package struct L2CAPSocket: ~Copyable {
+    /// The socket, for the event loop.
+    package let descriptor: Descriptor
+
+    /// Room for one PDU. The largest MTU in use is 517; the rest is for a peer that does not keep to it.
+    package static let packetCapacity = 1024
+
+    /// L2CAP's channel identifier of the Attribute Protocol (Core 6.0, Vol 3, Part A, 2.1).
+    private static let attributeProtocolChannel: UInt16 = 0x0004
+
+    /// BDADDR_LE_PUBLIC of <bluetooth/bluetooth.h>.
+    private static let lowEnergyPublic: UInt8 = 1
+
+    /// A socket bound to the controller with the public address `local` (48 bits).
+    ///
+    /// Binding to the controller's own address keeps the kernel from choosing another controller.
+    package init(local: UInt64, receiveBuffer: Int32) throws(Errno) {
+        let socket = try Descriptor.bluetoothSocket(type: Int32(SOCK_SEQPACKET.rawValue), protocol: BTPROTO_L2CAP)
+        socket.raiseReceiveBuffer(to: receiveBuffer)
+        try socket.bind(to: Self.address(local, type: Self.lowEnergyPublic))
+        descriptor = socket
+    }
+
+    /// Begins to connect to `peer` (48 bits); `isRandom` tells the type of its address.
+    ///
+    /// When the descriptor turns writable, `takePendingError()` says how it ended.
+    package func connect(to peer: UInt64, isRandom: Bool) throws(Errno) -> NonBlocking<Void> {
+        try descriptor.connect(to: Self.address(peer, type: isRandom ? Self.lowEnergyPublic + 1 : Self.lowEnergyPublic))
+    }
+
+    /// Sends one PDU whole.
+    ///
+    /// The corresponding C function is `write`.
+    package func send(_ pdu: [UInt8]) throws(Errno) -> NonBlocking<Int> {
+        try unsafe descriptor.write(pdu.span.bytes)
+    }
+
+    private static func address(_ value: UInt64, type: UInt8) -> sockaddr_l2 {
+        var address = sockaddr_l2()
+        address.l2_family = sa_family_t(AF_BLUETOOTH)
+        address.l2_cid = attributeProtocolChannel.littleEndian
+        address.l2_bdaddr_type = type
+        let byte = { (index: UInt64) in UInt8(truncatingIfNeeded: value >> (8 * index)) }
+        address.l2_bdaddr.b = (byte(0), byte(1), byte(2), byte(3), byte(4), byte(5))
+        return address
+    }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import CBluetooth
+import CLinux
+package import SystemPackage
+
+/// The kernel's Bluetooth management channel: commands and events for all controllers.
+///
+/// It can be opened and asked for information by anyone; changing anything needs CAP_NET_ADMIN, as does hearing of
+/// devices.
+package struct ManagementSocket: ~Copyable {
+    /// The socket, for the event loop.
+    package let descriptor: Descriptor
+
+    /// The bytes of the longest packet: a header of six and what a 16-bit length allows in practice.
+    package static let packetCapacity = 6 + 4096
+
+    /// A bound socket.
+    ///
+    /// The corresponding C calls are `socket(AF_BLUETOOTH, SOCK_RAW, BTPROTO_HCI)` and `bind` to HCI_CHANNEL_CONTROL.
+    package init() throws(Errno) {
+        let socket = try Descriptor.bluetoothSocket(type: Int32(SOCK_RAW.rawValue), protocol: BTPROTO_HCI)
+        var address = sockaddr_hci()
+        address.hci_family = sa_family_t(AF_BLUETOOTH)
+        address.hci_dev = UInt16(HCI_DEV_NONE)
+        address.hci_channel = UInt16(HCI_CHANNEL_CONTROL)
+        try socket.bind(to: address)
+        descriptor = socket
+    }
+
+    /// Sends one packet whole.
+    ///
+    /// The corresponding C function is `write`.
+    package func send(_ packet: [UInt8]) throws(Errno) -> NonBlocking<Int> {
+        try unsafe descriptor.write(packet.span.bytes)
+    }
+}

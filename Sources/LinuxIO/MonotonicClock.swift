@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import CLinux
+
+/// The clock of everything that waits: CLOCK_MONOTONIC, which no change of the date moves.
+package enum MonotonicClock {
+    /// The time since an arbitrary beginning, in nanoseconds.
+    ///
+    /// The corresponding C function is `clock_gettime`.
+    package static var nanoseconds: Int64 {
+        var time = timespec()
+        // Sound: the structure lives for the call.
+        _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+    }
+
+    /// The time since an arbitrary beginning.
+    package static var now: Duration { .nanoseconds(nanoseconds) }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import CLinux
+package import SystemPackage
+
+/// Standard output and standard error, written at once and whole.
+package enum StandardStream: Int32, Sendable {
+    /// Data, and nothing else.
+    case output = 1
+    /// Progress and errors, for people.
+    case error = 2
+
+    /// Writes text. A reader that has gone throws `brokenPipe` (SIGPIPE is to be ignored).
+    ///
+    /// The corresponding C function is `write`.
+    package func write(_ text: String) throws(Errno) {
+        let bytes = Array(text.utf8)
+        var offset = 0
+        while offset < bytes.count {
+            let start = offset
+            // Sound: the pointer is used within the closure, for the bytes that are left.
+            let result = unsafe bytes.withUnsafeBytes { bytes in
+                Result { () throws(Errno) in
+                    try SystemCall.runNonBlocking {
+                        unsafe CLinux.write(rawValue, bytes.baseAddress.map { unsafe $0 + start }, bytes.count - start)
+                    }
+                }
+            }
+            switch try result.get() {
+            case .done(let count): offset += count
+            case .wouldBlock:
+                // Somebody made the terminal non-blocking: wait until it takes more.
+                var entry = pollfd(fd: rawValue, events: Int16(POLLOUT), revents: 0)
+                _ = unsafe poll(&entry, 1, -1)
+            }
+        }
+    }
+
+    /// Whether this is a terminal.
+    ///
+    /// The corresponding C function is `isatty`.
+    package var isTerminal: Bool { isatty(rawValue) == 1 }
+
+    /// Columns and rows of the terminal; nil where it has none or is none.
+    ///
+    /// The corresponding C call is `ioctl(TIOCGWINSZ)`.
+    package var windowSize: (columns: Int, rows: Int)? {
+        var size = winsize()
+        // Sound: the kernel fills the structure that the request is for.
+        guard unsafe blewedge_ioctl_pointer(rawValue, blewedge_TIOCGWINSZ, &size) == 0, size.ws_col > 0, size.ws_row > 0
+        else { return nil }
+        return (Int(size.ws_col), Int(size.ws_row))
+    }
+}
+
+/// Settings of the whole process.
+package enum Process {
+    /// Makes writes to a closed pipe fail with EPIPE instead of ending the process.
+    ///
+    /// The corresponding C function is `signal`.
+    package static func ignoreBrokenPipes() {
+        blewedge_ignore_signal(SIGPIPE)
+    }
+
+    /// Ends the process at once.
+    package static func exit(_ code: Int32) -> Never {
+        CLinux._exit(code)
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import CLinux
+import Glibc
+package import SystemPackage
+
+/// A thread of the operating system, for work that must not share one.
+package struct SystemThread: ~Copyable {
+    private let thread: pthread_t
+
+    private final class Start {
+        let name: String
+        let body: @Sendable () -> Void
+        init(name: String, body: @escaping @Sendable () -> Void) {
+            self.name = name
+            self.body = body
+        }
+    }
+
+    /// Starts a thread that runs `body`; `name` (15 bytes at most) is what ps and top show.
+    ///
+    /// The corresponding C function is `pthread_create`.
+    package init(name: String, body: @escaping @Sendable () -> Void) throws(Errno) {
+        var thread = pthread_t()
+        // Sound: the box is retained here and taken over by the thread, or released when there is none.
+        let start = unsafe Unmanaged.passRetained(Start(name: name, body: body))
+        let code = unsafe pthread_create(
+            &thread,
+            nil,
+            { argument in
+                guard let argument = unsafe argument else { return nil }
+                let start = unsafe Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
+                _ = unsafe blewedge_set_thread_name(String(start.name.prefix(15)))
+                start.body()
+                return nil
+            },
+            start.toOpaque()
+        )
+        guard code == 0 else {
+            unsafe start.release()
+            throw Errno(rawValue: code)
+        }
+        self.thread = thread
+    }
+
+    /// Waits until the thread has ended.
+    ///
+    /// The corresponding C function is `pthread_join`.
+    package consuming func join() {
+        _ = pthread_join(thread, nil)
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import CLinux
+package import SystemPackage
+
+/// A virtual keyboard made through /dev/uinput. It goes away, its keys released by the kernel, when the owner lets go.
+///
+/// The keys are declared once: the kernel drops any other. The event queue of each reader holds 64 events.
+package struct UInputDevice: ~Copyable, Sendable {
+    /// Where devices are made.
+    package static let path = "/dev/uinput"
+    /// The vendor and product numbers by which the keyboard can be told from others (D-11); bus is BUS_VIRTUAL.
+    package static let identity: (vendor: UInt16, product: UInt16, version: UInt16) = (0xB1ED, 0x0001, 1)
+    /// The bytes of one event, `struct input_event`.
+    package static let eventSize = MemoryLayout<input_event>.size
+
+    /// The device, for writing events.
+    package let descriptor: Descriptor
+    /// The event node that readers open, such as `/dev/input/event3`; nil where the kernel made none (no evdev module).
+    package let eventNode: String?
+
+    /// Makes a keyboard that can press the given key codes and no others.
+    ///
+    /// Throws `noSuchFileOrDirectory` or `noDevice` where the uinput module is missing, `permissionDenied` where the node
+    /// is not ours to open. The corresponding C calls are `open` and `ioctl(UI_SET_KEYBIT, UI_DEV_SETUP, UI_DEV_CREATE)`.
+    package init(name: String, keyCodes: some Sequence<UInt16>) throws(Errno) {
+        let device = try Descriptor.open(Self.path, O_RDWR | O_NONBLOCK)
+        let number = device.number
+        let set = { (request: Int, argument: UInt) throws(Errno) in
+            _ = try SystemCall.run { blewedge_ioctl(number, UInt(request), argument) }
+        }
+        try set(Int(blewedge_UI_SET_EVBIT), UInt(EV_KEY))
+        for code in keyCodes { try set(Int(blewedge_UI_SET_KEYBIT), UInt(code)) }
+
+        var setup = uinput_setup()
+        setup.id.bustype = UInt16(BUS_VIRTUAL)
+        setup.id.vendor = Self.identity.vendor
+        setup.id.product = Self.identity.product
+        setup.id.version = Self.identity.version
+        // Sound: the name is copied with room for its final zero, and both structures outlive the calls.
+        unsafe withUnsafeMutableBytes(of: &setup.name) { bytes in
+            unsafe bytes.copyBytes(from: name.utf8.prefix(bytes.count - 1))
+        }
+        _ = try SystemCall.run { unsafe blewedge_ioctl_pointer(number, UInt(blewedge_UI_DEV_SETUP), &setup) }
+        try set(Int(blewedge_UI_DEV_CREATE), 0)
+        eventNode = Self.eventNode(of: number)
+        descriptor = device
+    }
+
+    /// Writes whole events. The kernel takes all of one call, even when the program is killed in the middle of it.
+    ///
+    /// The corresponding C function is `write`.
+    package func write(_ events: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> {
+        try descriptor.write(events)
+    }
+
+    private static func eventNode(of number: Int32) -> String? {
+        var name = [UInt8](repeating: 0, count: 64)
+        // Sound: the request carries the buffer's length, and the kernel ends the name with a zero within it.
+        let length = try? SystemCall.run {
+            unsafe blewedge_ioctl_pointer(number, blewedge_UI_GET_SYSNAME_64, &name)
+        }
+        guard length != nil else { return nil }
+        let directory = "/sys/devices/virtual/input/" + String(decoding: name.prefix { $0 != 0 }, as: UTF8.self)
+        return FileSystem.names(in: directory).first { $0.hasPrefix("event") }.map { "/dev/input/" + $0 }
+    }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import CLinux
+package import SystemPackage
+
+/// Wakes a thread from another: an eventfd that one side writes and the other waits for.
+package final class Waker: Sendable {
+    /// The eventfd, for an event loop or for `wait(until:)`.
+    package let descriptor: Descriptor
+
+    /// A waker that nobody has called yet.
+    ///
+    /// The corresponding C function is `eventfd`.
+    package init() throws(Errno) {
+        descriptor = Descriptor(owning: try SystemCall.run { eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)) })
+    }
+
+    /// Wakes the other side; calls before it wakes count as one. May be called from any thread.
+    package func wake() {
+        var one: UInt64 = 1
+        // Sound: eight bytes of a local are read. It fails only where the counter is full, and then the waker is awake.
+        _ = unsafe write(descriptor.number, &one, 8)
+    }
+
+    /// Takes back the calls so far.
+    package func reset() {
+        var count: UInt64 = 0
+        // Sound: eight bytes of a local are written. It fails only where there is nothing to take back.
+        _ = unsafe read(descriptor.number, &count, 8)
+    }
+
+    /// Sleeps until woken, or until `deadline` on `MonotonicClock`, in nanoseconds; then takes the calls back.
+    ///
+    /// The corresponding C function is `ppoll`.
+    package func wait(until deadline: Int64?) {
+        var entry = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
+        // Sound: one entry and one timespec, both locals. A signal's interruption is a wake-up like any other.
+        if let deadline {
+            let rest = max(0, deadline &- MonotonicClock.nanoseconds)
+            var time = timespec(tv_sec: Int(rest / 1_000_000_000), tv_nsec: Int(rest % 1_000_000_000))
+            _ = unsafe blewedge_ppoll(&entry, 1, &time)
+        } else {
+            _ = unsafe blewedge_ppoll(&entry, 1, nil)
+        }
+        reset()
+    }
+}
