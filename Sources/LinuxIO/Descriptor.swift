@@ -5,7 +5,9 @@ package import SystemPackage
 
 /// A file descriptor with one owner, closed when the owner lets go of it.
 package struct Descriptor: ~Copyable, Sendable {
-    /// The number, for calls that this module makes. It must not be closed.
+    /// The number, for calls that this module makes.
+    ///
+    /// It must not be closed.
     let number: Int32
 
     /// Takes over an open descriptor.

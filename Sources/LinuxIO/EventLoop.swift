@@ -22,7 +22,9 @@ package final class EventLoop {
         package static let hangUp = Readiness(rawValue: blewedge_EPOLLHUP)
     }
 
-    /// Names a watched descriptor. It is never used twice, so an event for a closed descriptor finds nobody.
+    /// Names a watched descriptor.
+    ///
+    /// It is never used twice, so an event for a closed descriptor finds nobody.
     package struct Registration: Hashable, Sendable { fileprivate let identifier: UInt64 }
 
     /// Names a timer that has not fired yet.
@@ -38,7 +40,9 @@ package final class EventLoop {
     private let timer: Descriptor
     private var signals: Descriptor?
     private var handlers: [UInt64: (Readiness) -> Void] = [:]
-    /// Sorted, the earliest last. Few at any time, so an array serves.
+    /// Sorted, the earliest last.
+    ///
+    /// Few at any time, so an array serves.
     private var timers: [PendingTimer] = []
     private var armedDeadline: Duration?
     private var nextIdentifier: UInt64 = 1
@@ -78,7 +82,9 @@ package final class EventLoop {
         try control(EPOLL_CTL_MOD, descriptor, interest, registration.identifier)
     }
 
-    /// Stops watching. To be called before the descriptor is closed.
+    /// Stops watching.
+    ///
+    /// To be called before the descriptor is closed.
     package func unwatch(_ registration: Registration, _ descriptor: borrowing Descriptor) {
         guard handlers.removeValue(forKey: registration.identifier) != nil else { return }
         // Removal fails only for a descriptor that epoll does not hold, which is what is wanted.

@@ -12,7 +12,9 @@ package struct L2CAPSocket: ~Copyable {
     /// The socket, for the event loop.
     package let descriptor: Descriptor
 
-    /// Room for one PDU. The largest MTU in use is 517; the rest is for a peer that does not keep to it.
+    /// Room for one PDU.
+    ///
+    /// The largest MTU in use is 517; the rest is for a peer that does not keep to it.
     package static let packetCapacity = 1024
 
     /// L2CAP's channel identifier of the Attribute Protocol (Core 6.0, Vol 3, Part A, 2.1).

@@ -10,7 +10,9 @@ package enum StandardStream: Int32, Sendable {
     /// Progress and errors, for people.
     case error = 2
 
-    /// Writes text. A reader that has gone throws `brokenPipe` (SIGPIPE is to be ignored).
+    /// Writes text.
+    ///
+    /// A reader that has gone throws `brokenPipe` (SIGPIPE is to be ignored).
     ///
     /// The corresponding C function is `write`.
     package func write(_ text: String) throws(Errno) {

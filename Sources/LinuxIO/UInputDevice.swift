@@ -3,7 +3,9 @@
 import CLinux
 package import SystemPackage
 
-/// A virtual keyboard made through /dev/uinput. It goes away, its keys released by the kernel, when the owner lets go.
+/// A virtual keyboard made through /dev/uinput.
+///
+/// It goes away, its keys released by the kernel, when the owner lets go.
 ///
 /// The keys are declared once: the kernel drops any other. The event queue of each reader holds 64 events.
 package struct UInputDevice: ~Copyable, Sendable {
@@ -47,7 +49,9 @@ package struct UInputDevice: ~Copyable, Sendable {
         descriptor = device
     }
 
-    /// Writes whole events. The kernel takes all of one call, even when the program is killed in the middle of it.
+    /// Writes whole events.
+    ///
+    /// The kernel takes all of one call, even when the program is killed in the middle of it.
     ///
     /// The corresponding C function is `write`.
     package func write(_ events: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> {

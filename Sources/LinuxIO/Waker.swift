@@ -15,7 +15,9 @@ package final class Waker: Sendable {
         descriptor = Descriptor(owning: try SystemCall.run { eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)) })
     }
 
-    /// Wakes the other side; calls before it wakes count as one. May be called from any thread.
+    /// Wakes the other side; calls before it wakes count as one.
+    ///
+    /// May be called from any thread.
     package func wake() {
         var one: UInt64 = 1
         // Sound: eight bytes of a local are read. It fails only where the counter is full, and then the waker is awake.

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Glibc
+import LinuxIO
+import Synchronization
+import SystemPackage
+import Testing
+
+@Suite("The event loop", .timeLimit(.minutes(1)))
+struct EventLoopTests {
+    @Test("Timers fire in the order of their deadlines, whatever the order they were set in")
+    func timersInOrder() throws {
+        let loop = try EventLoop()
+        let now = MonotonicClock.now
+        var fired: [Int] = []
+        for (number, delay) in [(3, 30), (1, 10), (2, 20), (0, -5)] {
+            _ = loop.schedule(at: now + .milliseconds(delay)) {
+                fired.append(number)
+                if fired.count == 4 { loop.stop() }
+            }
+        }
+        try loop.run()
+        #expect(fired == [0, 1, 2, 3])
+        #expect(MonotonicClock.now - now >= .milliseconds(30))
+    }
+
+    @Test("A cancelled timer does not fire, and does not hold up the others")
+    func cancelledTimer() throws {
+        let loop = try EventLoop()
+        var fired: [String] = []
+        let cancelled = loop.schedule(at: MonotonicClock.now + .milliseconds(5)) { fired.append("cancelled") }
+        _ = loop.schedule(at: MonotonicClock.now + .milliseconds(15)) {
+            fired.append("kept")
+            loop.stop()
+        }
+        loop.cancel(cancelled)
+        try loop.run()
+        #expect(fired == ["kept"])
+    }
+
+    @Test("A waker on another thread ends the loop's sleep")
+    func wakerFromAnotherThread() throws {
+        let loop = try EventLoop()
+        let waker = try Waker()
+        var woken = 0
+        let registration = try loop.watch(waker.descriptor, for: .readable) { readiness in
+            #expect(readiness.contains(.readable))
+            waker.reset()
+            woken += 1
+            loop.stop()
+        }
+        let thread = try SystemThread(name: "waker") { waker.wake() }
+        try loop.run()
+        thread.join()
+        loop.unwatch(registration, waker.descriptor)
+        #expect(woken == 1)
+    }
+
+    @Test("A descriptor that is no longer watched calls nobody, even if its event is in the same batch")
+    func unwatchedInTheSameBatch() throws {
+        let loop = try EventLoop()
+        let wakers = [try Waker(), try Waker()]
+        var registrations: [EventLoop.Registration] = []
+        var called = 0
+        for (index, waker) in wakers.enumerated() {
+            registrations.append(
+                try loop.watch(waker.descriptor, for: .readable) { _ in
+                    called += 1
+                    // Whoever is first lets go of both.
+                    for (other, registration) in zip(wakers, registrations) {
+                        loop.unwatch(registration, other.descriptor)
+                    }
+                    _ = index
+                    _ = loop.schedule(at: MonotonicClock.now + .milliseconds(5)) { loop.stop() }
+                }
+            )
+        }
+        for waker in wakers { waker.wake() }
+        try loop.run()
+        #expect(called == 1)
+    }
+
+    @Test("A signal arrives as a number in the loop, and interrupts nobody")
+    func signals() throws {
+        let loop = try EventLoop()
+        var received: [Int32] = []
+        try loop.handleSignals([SIGUSR1]) { number in
+            received.append(number)
+            loop.stop()
+        }
+        // Directed at this thread, where it is blocked: a test runner's other threads do not see it.
+        _ = pthread_kill(pthread_self(), SIGUSR1)
+        try loop.run()
+        #expect(received == [SIGUSR1])
+    }
+
+    @Test("A waker's wait ends at its deadline when nobody wakes it, and at once when somebody did before")
+    func waitUntilDeadline() throws {
+        let waker = try Waker()
+        let start = MonotonicClock.nanoseconds
+        waker.wait(until: start + 20_000_000)
+        #expect(MonotonicClock.nanoseconds - start >= 20_000_000)
+        waker.wake()
+        waker.wake()
+        waker.wait(until: nil)
+        let again = MonotonicClock.nanoseconds
+        waker.wait(until: again + 5_000_000)
+        #expect(MonotonicClock.nanoseconds - again >= 5_000_000)
+    }
+}
