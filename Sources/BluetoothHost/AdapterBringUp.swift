@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+public import BluetoothPackets
+
+/// Which adapter is meant.
+public enum AdapterSelector: Hashable, Sendable, CustomStringConvertible {
+    /// The one with the lowest index.
+    case any
+    /// The one that the kernel numbers so: 0 is hci0.
+    case index(ControllerIndex)
+    /// The one with this public address, whatever its number is today.
+    case address(BluetoothAddress)
+
+    /// Reads `hci0`, or an address; nil for anything else.
+    public init?(_ text: some StringProtocol) {
+        if text.hasPrefix("hci"), let number = UInt16(text.dropFirst(3)), number != ControllerIndex.none.rawValue {
+            self = .index(ControllerIndex(rawValue: number))
+        } else if let address = BluetoothAddress(text) {
+            self = .address(address)
+        } else {
+            return nil
+        }
+    }
+
+    /// As it is written on the command line.
+    public var description: String {
+        switch self {
+        case .any: "any adapter"
+        case .index(let index): "hci\(index.rawValue)"
+        case .address(let address): "\(address)"
+        }
+    }
+}
+
+/// Why an adapter cannot be used.
+public enum AdapterFailure: Error, Equatable, Sendable {
+    /// The kernel knows no adapter.
+    case noAdapter
+    /// None of those that the kernel knows is the one meant.
+    case notFound(AdapterSelector, available: [String])
+    /// The adapter speaks BR/EDR only.
+    case lowEnergyUnsupported(ControllerIndex)
+    /// A switch silences its radio.
+    case blocked(ControllerIndex)
+    /// The kernel does not let this process change the adapter.
+    case notPermitted(ControllerIndex)
+    /// The kernel refused a command.
+    case refused(ManagementOpcode, ManagementStatus)
+    /// The kernel's answer could not be read.
+    case malformed(DecodingError)
+}
+
+/// Finds an adapter and makes it ready for Low Energy, through the kernel's management protocol.
+///
+/// A pure state machine: replies in, steps out. The order is the one that every kernel accepts: read the list, read each
+/// adapter until it is the one meant, Set Low Energy, Set Powered. Without Set Low Energy an adapter that is up refuses
+/// LE connections.
+public struct AdapterBringUp: Sendable {
+    /// What the driver is to do next.
+    public enum Step: Equatable, Sendable {
+        /// Send the command, and bring back its reply.
+        case send(ManagementCommand)
+        /// Send the command after a while: the kernel is busy with the adapter.
+        case sendLater(ManagementCommand, after: Duration)
+        /// The adapter is ready.
+        case ready(ControllerIndex, ControllerInformation)
+        /// It cannot be made ready.
+        case failed(AdapterFailure)
+    }
+
+    /// How often a busy kernel is asked again, and how long after.
+    private static let busyLimit = 20
+    private static let busyInterval = Duration.milliseconds(250)
+
+    private let selector: AdapterSelector
+    private var candidates: [ControllerIndex] = []
+    private var seen: [String] = []
+    private var current: (index: ControllerIndex, information: ControllerInformation)?
+    private var busyCount = 0
+
+    /// A search that has not begun.
+    public init(for selector: AdapterSelector) {
+        self.selector = selector
+    }
+
+    /// The first step.
+    public func begin() -> Step { .send(.readIndexList) }
+
+    /// Takes the reply to the command sent last.
+    public mutating func handle(
+        replyTo command: ManagementCommand,
+        status: ManagementStatus,
+        returnParameters: Span<UInt8>
+    ) -> Step {
+        do throws(DecodingError) {
+            guard status == .success else { return refused(command, status) }
+            busyCount = 0
+            switch command.opcode {
+            case .readIndexList:
+                // The kernel lists the newest first.
+                candidates = try ManagementReturn.indexList(returnParameters).sorted { $0.rawValue > $1.rawValue }
+                return candidates.isEmpty ? .failed(.noAdapter) : next()
+            case .readControllerInformation:
+                return choose(command.index, try ControllerInformation(returnParameters: returnParameters))
+            default:
+                current?.information.currentSettings = try ManagementReturn.settings(returnParameters)
+                return advance()
+            }
+        } catch {
+            return .failed(.malformed(error))
+        }
+    }
+
+    private mutating func refused(_ command: ManagementCommand, _ status: ManagementStatus) -> Step {
+        switch status {
+        case .busy where busyCount < Self.busyLimit:
+            busyCount += 1
+            return .sendLater(command, after: Self.busyInterval)
+        case .invalidIndex where command.opcode == .readControllerInformation: return next()
+        case .rfkilled: return .failed(.blocked(command.index))
+        case .permissionDenied: return .failed(.notPermitted(command.index))
+        default: return .failed(.refused(command.opcode, status))
+        }
+    }
+
+    private mutating func next() -> Step {
+        guard let index = candidates.popLast() else {
+            return .failed(.notFound(selector, available: seen))
+        }
+        return .send(.readControllerInformation(index))
+    }
+
+    private mutating func choose(_ index: ControllerIndex, _ information: ControllerInformation) -> Step {
+        seen.append("hci\(index.rawValue) \(information.address)")
+        let isMeant =
+            switch selector {
+            case .any: true
+            case .index(let wanted): wanted == index
+            case .address(let wanted): wanted == information.address
+            }
+        guard isMeant else { return next() }
+        guard information.supportedSettings.contains(.lowEnergy) else {
+            return .failed(.lowEnergyUnsupported(index))
+        }
+        current = (index, information)
+        return advance()
+    }
+
+    private func advance() -> Step {
+        guard let (index, information) = current else { return .failed(.noAdapter) }
+        if !information.currentSettings.contains(.lowEnergy) { return .send(.setLowEnergy(index, true)) }
+        if !information.currentSettings.contains(.powered) { return .send(.setPowered(index, true)) }
+        return .ready(index, information)
+    }
+}

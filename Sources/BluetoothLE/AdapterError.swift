@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import BluetoothHost
+package import BluetoothPackets
+import LinuxIO
+package import SystemPackage
+
+/// Why Bluetooth cannot be used, with what mends it.
+package enum AdapterError: Error, Equatable {
+    /// The kernel was built or started without Bluetooth.
+    case noBluetoothInKernel
+    /// No adapter is there.
+    case noAdapter
+    /// The adapter that is meant is not among those there.
+    case notFound(AdapterSelector, available: [String])
+    /// The adapter has no Low Energy.
+    case lowEnergyUnsupported(String)
+    /// Its radio is silenced, by software or by a switch.
+    case blocked(String, isHard: Bool)
+    /// Capabilities are missing.
+    case notPermitted(missing: [Capability])
+    /// The kernel refused.
+    case refused(String, String)
+    /// The kernel did not answer.
+    case silent(ManagementOpcode)
+    /// A system call failed.
+    case system(String, Errno)
+
+    /// Completes what the protocol says by what the system knows.
+    init(_ failure: AdapterFailure) {
+        switch failure {
+        case .noAdapter: self = .noAdapter
+        case .notFound(let selector, let available): self = .notFound(selector, available: available)
+        case .lowEnergyUnsupported(let index): self = .lowEnergyUnsupported("hci\(index.rawValue)")
+        case .blocked(let index):
+            let isHard = RFKill(controller: index.rawValue)?.isHardBlocked ?? false
+            self = .blocked("hci\(index.rawValue)", isHard: isHard)
+        case .notPermitted:
+            self = .notPermitted(missing: Capability.missing)
+        case .refused(let opcode, let status): self = .refused("\(opcode)", "\(status)")
+        case .malformed(let error): self = .refused("an answer of the kernel", "\(error)")
+        }
+    }
+
+    /// What is wrong, in one sentence.
+    package var cause: String {
+        switch self {
+        case .noBluetoothInKernel: "this kernel has no Bluetooth (AF_BLUETOOTH is unknown)"
+        case .noAdapter: "no Bluetooth adapter"
+        case .notFound(let selector, let available): "no adapter \(selector); there is \(available.joined(separator: ", "))"
+        case .lowEnergyUnsupported(let name): "\(name) has no Bluetooth Low Energy"
+        case .blocked(let name, isHard: false): "\(name) is blocked by rfkill (soft)"
+        case .blocked(let name, isHard: true): "\(name) is blocked by a switch or the firmware (rfkill hard)"
+        case .notPermitted(let missing):
+            "not permitted: " + (missing.isEmpty ? "the kernel refuses" : missing.map(\.rawValue).joined(separator: " and ") + " missing")
+        case .refused(let what, let status): "the kernel refused \(what): \(status)"
+        case .silent(let opcode): "the kernel did not answer \(opcode)"
+        case .system(let what, let error): "cannot \(what): \(error)"
+        }
+    }
+
+    /// What mends it, in one sentence.
+    package var remedy: String {
+        switch self {
+        case .noBluetoothInKernel:
+            "load it with `modprobe bluetooth`, or use a kernel built with CONFIG_BT and CONFIG_BT_LE"
+        case .noAdapter:
+            "plug one in; `dmesg | grep -i bluetooth` tells of one that did not start, and a UART controller needs `btattach`"
+        case .notFound: "name one of these with --adapter"
+        case .lowEnergyUnsupported: "use an adapter of Bluetooth 4.0 or later"
+        case .blocked(_, isHard: false): "unblock it with `rfkill unblock bluetooth`"
+        case .blocked(_, isHard: true): "turn the switch on, or look for it in the firmware's settings"
+        case .notPermitted:
+            "run as root, or grant it with `setcap cap_net_admin,cap_net_raw+ep` on the blewedge binary"
+        case .refused: "`dmesg` may say more; switching the adapter off and on often helps"
+        case .silent: "the adapter may hang: unplug it and plug it in again"
+        case .system: "`dmesg` may say more"
+        }
+    }
+}

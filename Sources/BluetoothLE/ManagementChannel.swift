@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import BluetoothHost
+package import BluetoothPackets
+package import LinuxIO
+package import SystemPackage
+
+/// The management socket on the event loop: commands with their replies, and events for who listens.
+///
+/// To be used on the loop's thread.
+package final class ManagementChannel {
+    /// What a command came to.
+    package enum Reply {
+        /// The kernel's status, and what it returned.
+        case status(ManagementStatus, returnParameters: [UInt8])
+        /// Nothing came in time.
+        case timedOut
+    }
+
+    /// The longest the kernel may take; powering an adapter includes loading its firmware.
+    private static let timeout = Duration.seconds(12)
+
+    private struct Pending {
+        var command: ManagementCommand
+        var timer: EventLoop.Timer
+        var completion: (Reply) -> Void
+    }
+
+    private let loop: EventLoop
+    private let socket: ManagementSocket
+    private var registration: EventLoop.Registration?
+    private var pending: [Pending] = []
+    private var buffer = [UInt8](repeating: 0, count: ManagementSocket.packetCapacity)
+
+    /// Hears of every event that is no reply.
+    package var onEvent: ((ManagementEvent) -> Void)?
+
+    /// Opens the channel; `addressFamilyNotSupported` means a kernel without Bluetooth.
+    package init(on loop: EventLoop) throws(Errno) {
+        self.loop = loop
+        socket = try ManagementSocket()
+        registration = try loop.watch(socket.descriptor, for: .readable) { [weak self] _ in self?.receive() }
+    }
+
+    deinit { close() }
+
+    /// Stops listening; what is pending is forgotten.
+    package func close() {
+        for entry in pending { loop.cancel(entry.timer) }
+        pending = []
+        if let registration { loop.unwatch(registration, socket.descriptor) }
+        registration = nil
+    }
+
+    /// Sends a command; `completion` is called once, later, on the loop's thread.
+    package func send(_ command: ManagementCommand, completion: @escaping (Reply) -> Void) {
+        let timer = loop.schedule(at: MonotonicClock.now + Self.timeout) { [weak self] in
+            self?.complete(command.opcode, command.index, .timedOut)
+        }
+        pending.append(Pending(command: command, timer: timer, completion: completion))
+        do throws(Errno) {
+            if case .done = try socket.send(command.encoded) { return }
+        } catch {
+            // The kernel refuses a malformed packet only; the time-out below tells the caller.
+        }
+        loop.cancel(timer)
+        let immediate = loop.schedule(at: MonotonicClock.now) { [weak self] in
+            self?.complete(command.opcode, command.index, .timedOut)
+        }
+        pending[pending.count - 1].timer = immediate
+    }
+
+    private func receive() {
+        while case .done(let packet)? = try? socket.descriptor.receive(into: &buffer), packet.count > 0 {
+            guard !packet.isTruncated,
+                let event = try? ManagementEvent(buffer.span.extracting(first: packet.count))
+            else { continue }
+            switch event.kind {
+            case .commandComplete(let opcode, let status, let returnParameters):
+                complete(opcode, event.index, .status(status, returnParameters: returnParameters))
+            case .commandStatus(let opcode, let status):
+                complete(opcode, event.index, .status(status, returnParameters: []))
+            default:
+                onEvent?(event)
+            }
+        }
+    }
+
+    private func complete(_ opcode: ManagementOpcode, _ index: ControllerIndex, _ reply: Reply) {
+        guard let position = pending.firstIndex(where: { $0.command.opcode == opcode && $0.command.index == index })
+        else { return }
+        let entry = pending.remove(at: position)
+        loop.cancel(entry.timer)
+        entry.completion(reply)
+    }
+}
