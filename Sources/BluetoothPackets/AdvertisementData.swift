@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// What an advertisement says: its AD structures, read.
+///
+/// As long as its input at most: 1,650 bytes of data give at most 824 UUIDs.
+///
+/// Core 6.0, Vol 3, Part C, 11; Core Specification Supplement, Part A, 1; Assigned Numbers, 2.3.
+public struct AdvertisementData: Hashable, Sendable {
+    /// Data that a company defines.
+    public struct ManufacturerData: Hashable, Sendable {
+        /// The company's number (Assigned Numbers, 7).
+        public var company: UInt16
+        /// What follows it.
+        public var data: [UInt8]
+
+        /// A company's data.
+        public init(company: UInt16, data: [UInt8]) {
+            self.company = company
+            self.data = data
+        }
+    }
+
+    /// Data that a service defines.
+    public struct ServiceData: Hashable, Sendable {
+        /// The service.
+        public var service: BluetoothUUID
+        /// What follows it.
+        public var data: [UInt8]
+
+        /// A service's data.
+        public init(service: BluetoothUUID, data: [UInt8]) {
+            self.service = service
+            self.data = data
+        }
+    }
+
+    /// A structure of a type that is not read here.
+    public struct Structure: Hashable, Sendable {
+        /// Its AD type.
+        public var type: UInt8
+        /// What follows it.
+        public var data: [UInt8]
+
+        /// A structure of any type.
+        public init(type: UInt8, data: [UInt8]) {
+            self.type = type
+            self.data = data
+        }
+    }
+
+    /// The name; a complete one is preferred to a shortened one, and the first to later ones.
+    public var localName: LocalName?
+    /// Discoverability and BR/EDR bits (Supplement, Part A, 1.3), the first byte of them.
+    public var flags: UInt8?
+    /// The power of transmission in dBm.
+    public var txPower: Int8?
+    /// What the device looks like: a number of Assigned Numbers, 2.6.
+    public var appearance: UInt16?
+    /// The services it offers.
+    public var serviceUUIDs: [BluetoothUUID] = []
+    /// True when at least one list of services was marked incomplete: there are more on the device.
+    public var hasMoreServices = false
+    /// The services it looks for.
+    public var solicitedServiceUUIDs: [BluetoothUUID] = []
+    /// Companies' data, in the order of the structures.
+    public var manufacturerData: [ManufacturerData] = []
+    /// Services' data, in the order of the structures.
+    public var serviceData: [ServiceData] = []
+    /// Structures of other types, in their order.
+    public var other: [Structure] = []
+
+    /// Nothing said.
+    public init() {}
+
+    /// A read advertisement and, where something was wrong with it, what.
+    public struct Parsed: Equatable, Sendable {
+        /// All that could be read: a bad tail does not hide a good head.
+        public var value: AdvertisementData
+        /// The first fault.
+        public var fault: DecodingError?
+    }
+
+    /// Reads AD structures: a length byte, a type and length - 1 bytes each; a length of 0 ends them.
+    ///
+    /// A length past the end ends the reading with a fault. A structure that is wrong inside is left out, in whole or as
+    /// far as it is wrong, and the next ones are read.
+    public static func parse(_ data: Span<UInt8>) -> Parsed {
+        var reader = ByteReader(data, packet: "AD structures")
+        var value = AdvertisementData()
+        var fault: DecodingError?
+        while !reader.isAtEnd {
+            do throws(DecodingError) {
+                let length = Int(try reader.readUInt8("Length"))
+                guard length > 0 else { break }
+                let start = reader.offset
+                let content = try reader.readSpan(count: length, "AD structure")
+                do throws(DecodingError) {
+                    try value.read(content)
+                } catch {
+                    var error = error
+                    error.offset &+= start
+                    if fault == nil { fault = error }
+                }
+            } catch {
+                if fault == nil { fault = error }
+                break
+            }
+        }
+        return Parsed(value: value, fault: fault)
+    }
+
+    /// This with what `response`, the same device's scan response, says besides.
+    public func merged(with response: AdvertisementData) -> AdvertisementData {
+        var result = self
+        if let name = response.localName { result.take(name) }
+        result.flags = flags ?? response.flags
+        result.txPower = txPower ?? response.txPower
+        result.appearance = appearance ?? response.appearance
+        result.serviceUUIDs += response.serviceUUIDs.filter { !serviceUUIDs.contains($0) }
+        result.hasMoreServices = hasMoreServices || response.hasMoreServices
+        result.solicitedServiceUUIDs += response.solicitedServiceUUIDs.filter { !solicitedServiceUUIDs.contains($0) }
+        result.manufacturerData += response.manufacturerData.filter { !manufacturerData.contains($0) }
+        result.serviceData += response.serviceData.filter { !serviceData.contains($0) }
+        result.other += response.other.filter { !other.contains($0) }
+        return result
+    }
+
+    private mutating func take(_ name: LocalName) {
+        guard let known = localName else {
+            localName = name
+            return
+        }
+        if name.isComplete, !known.isComplete { localName = name }
+    }
+
+    /// Reads one structure, its type first.
+    private mutating func read(_ structure: Span<UInt8>) throws(DecodingError) {
+        var reader = ByteReader(structure, packet: "AD structures")
+        let type = try reader.readUInt8("AD type")
+        switch type {
+        case ADType.flags:
+            let bits: UInt8 = reader.isAtEnd ? 0 : try reader.readUInt8("Flags")
+            flags = flags ?? bits
+        case ADType.txPower:
+            let power = try reader.readInt8("TX Power Level")
+            try reader.expectEnd()
+            txPower = txPower ?? power
+        case ADType.appearance:
+            let number = try reader.readUInt16("Appearance")
+            try reader.expectEnd()
+            appearance = appearance ?? number
+        case ADType.shortenedName, ADType.completeName:
+            take(LocalName(reader.readRest(), isComplete: type == ADType.completeName))
+        case ADType.manufacturerData:
+            let company = try reader.readUInt16("Company Identifier")
+            manufacturerData.append(ManufacturerData(company: company, data: [UInt8](copying: reader.readRest())))
+        case ADType.serviceData16, ADType.serviceData32, ADType.serviceData128:
+            let width = type == ADType.serviceData16 ? 2 : type == ADType.serviceData32 ? 4 : 16
+            let service = try reader.readUUID(byteCount: width, "Service UUID")
+            serviceData.append(ServiceData(service: service, data: [UInt8](copying: reader.readRest())))
+        default:
+            guard let list = ADType.uuidLists[type] else {
+                other.append(Structure(type: type, data: [UInt8](copying: reader.readRest())))
+                return
+            }
+            if list.isIncomplete { hasMoreServices = true }
+            while !reader.isAtEnd {
+                let uuid = try reader.readUUID(byteCount: list.width, "Service UUID")
+                if list.isSolicitation {
+                    solicitedServiceUUIDs.append(uuid)
+                } else {
+                    serviceUUIDs.append(uuid)
+                }
+            }
+        }
+    }
+
+    /// AD types.
+    ///
+    /// Assigned Numbers, 2.3.
+    private enum ADType {
+        static let flags: UInt8 = 0x01
+        static let shortenedName: UInt8 = 0x08
+        static let completeName: UInt8 = 0x09
+        static let txPower: UInt8 = 0x0A
+        static let serviceData16: UInt8 = 0x16
+        static let appearance: UInt8 = 0x19
+        static let serviceData32: UInt8 = 0x20
+        static let serviceData128: UInt8 = 0x21
+        static let manufacturerData: UInt8 = 0xFF
+
+        struct UUIDList {
+            var width: Int
+            var isIncomplete = false
+            var isSolicitation = false
+        }
+
+        static let uuidLists: [UInt8: UUIDList] = [
+            0x02: UUIDList(width: 2, isIncomplete: true),
+            0x03: UUIDList(width: 2),
+            0x04: UUIDList(width: 4, isIncomplete: true),
+            0x05: UUIDList(width: 4),
+            0x06: UUIDList(width: 16, isIncomplete: true),
+            0x07: UUIDList(width: 16),
+            0x14: UUIDList(width: 2, isSolicitation: true),
+            0x15: UUIDList(width: 16, isSolicitation: true),
+            0x1F: UUIDList(width: 4, isSolicitation: true),
+        ]
+    }
+}

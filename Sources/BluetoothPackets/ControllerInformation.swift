@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// What the kernel knows of a controller: the 280 bytes that Read Controller Information returns.
+///
+/// BlueZ, doc/mgmt-protocol.rst (Read Controller Information).
+public struct ControllerInformation: Hashable, Sendable {
+    /// Its public address; zero where it has none.
+    public var address: BluetoothAddress
+    /// The Core version's number: 9 is 5.0 (Assigned Numbers, 2.1).
+    public var version: UInt8
+    /// The company's number.
+    public var manufacturer: UInt16
+    /// What it can be set to.
+    public var supportedSettings: ManagementSettings
+    /// What it is set to.
+    public var currentSettings: ManagementSettings
+    /// The class of device, 24 bits.
+    public var deviceClass: UInt32
+    /// Its name.
+    public var name: LocalName
+    /// Its short name.
+    public var shortName: LocalName
+
+    /// The length of the names' fields, each with a zero byte at its end.
+    private static let nameLength = 249
+    private static let shortNameLength = 11
+
+    /// Reads the return parameters of Read Controller Information.
+    public init(returnParameters: Span<UInt8>) throws(DecodingError) {
+        var reader = ByteReader(returnParameters, packet: "Read Controller Information")
+        address = try reader.readAddress("Address")
+        version = try reader.readUInt8("Bluetooth_Version")
+        manufacturer = try reader.readUInt16("Manufacturer")
+        supportedSettings = ManagementSettings(rawValue: try reader.readUInt32("Supported_Settings"))
+        currentSettings = ManagementSettings(rawValue: try reader.readUInt32("Current_Settings"))
+        let classBytes = try reader.readSpan(count: 3, "Class_Of_Device")
+        deviceClass = UInt32(classBytes[0]) | UInt32(classBytes[1]) &<< 8 | UInt32(classBytes[2]) &<< 16
+        name = Self.name(try reader.readSpan(count: Self.nameLength, "Name"))
+        shortName = Self.name(try reader.readSpan(count: Self.shortNameLength, "Short_Name"))
+        try reader.expectEnd()
+    }
+
+    /// The name before the first zero byte.
+    private static func name(_ field: Span<UInt8>) -> LocalName {
+        let end = field.indices.first { field[$0] == 0 } ?? field.count
+        return LocalName(field.extracting(first: end), isComplete: true)
+    }
+}
+
+/// What Read Management Version Information returns.
+public struct ManagementVersion: Hashable, Sendable {
+    /// The version: 1 since 2012.
+    public var version: UInt8
+    /// The revision, which counts the protocol's additions.
+    public var revision: UInt16
+
+    /// Reads the return parameters.
+    public init(returnParameters: Span<UInt8>) throws(DecodingError) {
+        var reader = ByteReader(returnParameters, packet: "Read Management Version Information")
+        version = try reader.readUInt8("Version")
+        revision = try reader.readUInt16("Revision")
+        try reader.expectEnd()
+    }
+}
+
+/// What other management commands return.
+public enum ManagementReturn {
+    /// Controllers, from Read Controller Index List.
+    public static func indexList(_ parameters: Span<UInt8>) throws(DecodingError) -> [ControllerIndex] {
+        var reader = ByteReader(parameters, packet: "Read Controller Index List")
+        let count = Int(try reader.readUInt16("Num_Controllers"))
+        var list: [ControllerIndex] = []
+        for _ in 0..<count { list.append(ControllerIndex(rawValue: try reader.readUInt16("Controller_Index"))) }
+        try reader.expectEnd()
+        return list
+    }
+
+    /// Connected devices, from Get Connections.
+    public static func connections(_ parameters: Span<UInt8>) throws(DecodingError) -> [ManagementAddress] {
+        var reader = ByteReader(parameters, packet: "Get Connections")
+        let count = Int(try reader.readUInt16("Connection_Count"))
+        var list: [ManagementAddress] = []
+        for _ in 0..<count { list.append(try ManagementAddress(from: &reader)) }
+        try reader.expectEnd()
+        return list
+    }
+
+    /// The settings after Set Powered, Set Low Energy and their like.
+    public static func settings(_ parameters: Span<UInt8>) throws(DecodingError) -> ManagementSettings {
+        var reader = ByteReader(parameters, packet: "Settings")
+        let settings = ManagementSettings(rawValue: try reader.readUInt32("Current_Settings"))
+        try reader.expectEnd()
+        return settings
+    }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// An event from the controller, a view into the packet's bytes: nothing is copied.
+///
+/// Core 6.0, Vol 4, Part E, 5.4.4 and 7.7.
+public enum HCIEvent: ~Escapable {
+    /// Command Complete (0x0E, 7.7.14): how many commands the controller takes now, and what a command returned.
+    case commandComplete(commandPackets: UInt8, opcode: HCIOpcode, returnParameters: Span<UInt8>)
+    /// Command Status (0x0F, 7.7.15): a command was begun, or refused.
+    case commandStatus(status: HCIStatus, commandPackets: UInt8, opcode: HCIOpcode)
+    /// Disconnection Complete (0x05, 7.7.5).
+    case disconnectionComplete(status: HCIStatus, handle: UInt16, reason: HCIStatus)
+    /// Hardware Error (0x10, 7.7.16), with the vendor's code.
+    case hardwareError(code: UInt8)
+    /// LE Meta (0x3E, 7.7.65): the subevent's code and what follows it.
+    case leMeta(subevent: LESubevent, parameters: Span<UInt8>)
+    /// Any other event.
+    case other(code: UInt8, parameters: Span<UInt8>)
+
+    /// Event codes.
+    ///
+    /// Core 6.0, Vol 4, Part E, 7.7.
+    public enum Code {
+        /// Disconnection Complete.
+        public static let disconnectionComplete: UInt8 = 0x05
+        /// Command Complete.
+        public static let commandComplete: UInt8 = 0x0E
+        /// Command Status.
+        public static let commandStatus: UInt8 = 0x0F
+        /// Hardware Error.
+        public static let hardwareError: UInt8 = 0x10
+        /// LE Meta.
+        public static let leMeta: UInt8 = 0x3E
+    }
+
+    /// Reads a whole packet, its indicator (0x04) included, as an HCI socket delivers it.
+    ///
+    /// The length byte must name exactly what follows it, and an event of fixed length must have that length.
+    @_lifetime(copy packet)
+    public init(_ packet: Span<UInt8>) throws(DecodingError) {
+        var reader = ByteReader(packet, packet: "HCI Event")
+        let indicator = try reader.readUInt8("Packet Indicator")
+        guard indicator == HCIPacketType.event.rawValue else {
+            throw DecodingError(
+                packet: "HCI Event",
+                field: "Packet Indicator",
+                offset: 0,
+                reason: .unexpectedCode(UInt16(indicator))
+            )
+        }
+        let code = try reader.readUInt8("Event_Code")
+        let length = Int(try reader.readUInt8("Parameter_Total_Length"))
+        let parameters = try reader.readSpan(count: length, "Parameters")
+        try reader.expectEnd()
+        try self.init(code: code, parameters: parameters)
+    }
+
+    /// Reads the parameters of an event with the given code.
+    @_lifetime(copy parameters)
+    public init(code: UInt8, parameters: Span<UInt8>) throws(DecodingError) {
+        switch code {
+        case Code.commandComplete:
+            var reader = ByteReader(parameters, packet: "Command Complete")
+            let packets = try reader.readUInt8("Num_HCI_Command_Packets")
+            let opcode = HCIOpcode(rawValue: try reader.readUInt16("Command_Opcode"))
+            let rest = reader.readRest()
+            self = .commandComplete(commandPackets: packets, opcode: opcode, returnParameters: rest)
+        case Code.commandStatus:
+            var reader = ByteReader(parameters, packet: "Command Status")
+            let status = HCIStatus(rawValue: try reader.readUInt8("Status"))
+            let packets = try reader.readUInt8("Num_HCI_Command_Packets")
+            let opcode = HCIOpcode(rawValue: try reader.readUInt16("Command_Opcode"))
+            try reader.expectEnd()
+            self = .commandStatus(status: status, commandPackets: packets, opcode: opcode)
+        case Code.disconnectionComplete:
+            var reader = ByteReader(parameters, packet: "Disconnection Complete")
+            let status = HCIStatus(rawValue: try reader.readUInt8("Status"))
+            let handle = try reader.readUInt16("Connection_Handle") & 0x0FFF
+            let reason = HCIStatus(rawValue: try reader.readUInt8("Reason"))
+            try reader.expectEnd()
+            self = .disconnectionComplete(status: status, handle: handle, reason: reason)
+        case Code.hardwareError:
+            var reader = ByteReader(parameters, packet: "Hardware Error")
+            let hardwareCode = try reader.readUInt8("Hardware_Code")
+            try reader.expectEnd()
+            self = .hardwareError(code: hardwareCode)
+        case Code.leMeta:
+            var reader = ByteReader(parameters, packet: "LE Meta")
+            let subevent = LESubevent(rawValue: try reader.readUInt8("Subevent_Code"))
+            let rest = reader.readRest()
+            self = .leMeta(subevent: subevent, parameters: rest)
+        default:
+            self = .other(code: code, parameters: parameters)
+        }
+    }
+}
+
+/// The code of an LE Meta event.
+///
+/// Core 6.0, Vol 4, Part E, 7.7.65.
+public struct LESubevent: RawRepresentable, Hashable, Sendable {
+    /// The code.
+    public let rawValue: UInt8
+
+    /// A subevent from its code.
+    public init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// LE Advertising Report (7.7.65.2).
+    public static let advertisingReport = LESubevent(rawValue: 0x02)
+    /// LE Extended Advertising Report (7.7.65.13).
+    public static let extendedAdvertisingReport = LESubevent(rawValue: 0x0D)
+    /// LE Scan Timeout: a scan with a duration ended (7.7.65.17).
+    public static let scanTimeout = LESubevent(rawValue: 0x11)
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// An event of the kernel's Bluetooth management protocol.
+///
+/// BlueZ, doc/mgmt-protocol.rst.
+public struct ManagementEvent: Hashable, Sendable {
+    /// What happened.
+    public enum Kind: Hashable, Sendable {
+        /// A command was carried out or refused, and returned something (0x0001).
+        case commandComplete(opcode: ManagementOpcode, status: ManagementStatus, returnParameters: [UInt8])
+        /// A command was refused, or is done and returned nothing (0x0002).
+        case commandStatus(opcode: ManagementOpcode, status: ManagementStatus)
+        /// The controller reported a hardware error (0x0003).
+        case controllerError(code: UInt8)
+        /// A controller appeared (0x0004).
+        case indexAdded
+        /// A controller is gone (0x0005).
+        case indexRemoved
+        /// The controller's settings changed (0x0006).
+        case newSettings(ManagementSettings)
+        /// A connection began (0x000B), with the device's advertising data.
+        case deviceConnected(ManagementAddress, flags: UInt32, advertisingData: [UInt8])
+        /// A connection ended (0x000C).
+        case deviceDisconnected(ManagementAddress, reason: DisconnectReason)
+        /// A connection could not be made (0x000D).
+        case connectFailed(ManagementAddress, status: ManagementStatus)
+        /// A discovery began or ended (0x0013).
+        case discovering(types: DiscoveryTypes, isOn: Bool)
+        /// Any other event.
+        case other(code: UInt16, parameters: [UInt8])
+    }
+
+    /// Why a connection ended, as far as the kernel says: 0 unspecified, 1 time-out, 2 this host, 3 the other side,
+    /// 4 authentication, 5 this host is suspended.
+    public struct DisconnectReason: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+        /// The number.
+        public let rawValue: UInt8
+
+        /// A reason from its number.
+        public init(rawValue: UInt8) {
+            self.rawValue = rawValue
+        }
+
+        /// Not known.
+        public static let unspecified = DisconnectReason(rawValue: 0)
+        /// Nothing was heard in time.
+        public static let timeout = DisconnectReason(rawValue: 1)
+        /// This host ended it.
+        public static let localHost = DisconnectReason(rawValue: 2)
+        /// The other side ended it.
+        public static let remote = DisconnectReason(rawValue: 3)
+        /// Pairing or encryption failed.
+        public static let authenticationFailure = DisconnectReason(rawValue: 4)
+        /// This host was suspended.
+        public static let localHostSuspend = DisconnectReason(rawValue: 5)
+
+        /// A few words.
+        public var description: String {
+            switch self {
+            case .unspecified: "unspecified"
+            case .timeout: "connection timeout"
+            case .localHost: "terminated by local host"
+            case .remote: "terminated by remote host"
+            case .authenticationFailure: "authentication failure"
+            case .localHostSuspend: "terminated by local host for suspend"
+            default: "reason \(rawValue)"
+            }
+        }
+    }
+
+    /// Which controller.
+    public let index: ControllerIndex
+    /// What happened.
+    public let kind: Kind
+
+    /// The header's length: code, index, length.
+    public static let headerLength = 6
+
+    /// Reads a whole packet; its length must name exactly what follows the header.
+    public init(_ packet: Span<UInt8>) throws(DecodingError) {
+        var reader = ByteReader(packet, packet: "Management Event")
+        let code = try reader.readUInt16("Event_Code")
+        index = ControllerIndex(rawValue: try reader.readUInt16("Controller_Index"))
+        let length = try reader.readUInt16("Parameter_Length")
+        guard Int(length) >= reader.remaining else {
+            throw reader.error("Parameter_Length", .trailing(count: reader.remaining &- Int(length)))
+        }
+        let parameters = try reader.readSpan(count: Int(length), "Parameters")
+        kind = try Self.kind(code, parameters)
+    }
+
+    private static func kind(_ code: UInt16, _ parameters: Span<UInt8>) throws(DecodingError) -> Kind {
+        var reader = ByteReader(parameters, packet: names[code] ?? "Management Event")
+        let kind: Kind
+        switch code {
+        case Code.commandComplete:
+            kind = .commandComplete(
+                opcode: ManagementOpcode(rawValue: try reader.readUInt16("Command_Opcode")),
+                status: ManagementStatus(rawValue: try reader.readUInt8("Status")),
+                returnParameters: [UInt8](copying: reader.readRest())
+            )
+        case Code.commandStatus:
+            kind = .commandStatus(
+                opcode: ManagementOpcode(rawValue: try reader.readUInt16("Command_Opcode")),
+                status: ManagementStatus(rawValue: try reader.readUInt8("Status"))
+            )
+        case Code.controllerError: kind = .controllerError(code: try reader.readUInt8("Error_Code"))
+        case Code.indexAdded: kind = .indexAdded
+        case Code.indexRemoved: kind = .indexRemoved
+        case Code.newSettings:
+            kind = .newSettings(ManagementSettings(rawValue: try reader.readUInt32("Current_Settings")))
+        case Code.deviceConnected:
+            let device = try ManagementAddress(from: &reader)
+            let flags = try reader.readUInt32("Flags")
+            let length = Int(try reader.readUInt16("EIR_Data_Length"))
+            let data = try reader.readBytes(count: length, "EIR_Data")
+            kind = .deviceConnected(device, flags: flags, advertisingData: data)
+        case Code.deviceDisconnected:
+            let device = try ManagementAddress(from: &reader)
+            kind = .deviceDisconnected(device, reason: DisconnectReason(rawValue: try reader.readUInt8("Reason")))
+        case Code.connectFailed:
+            let device = try ManagementAddress(from: &reader)
+            kind = .connectFailed(device, status: ManagementStatus(rawValue: try reader.readUInt8("Status")))
+        case Code.discovering:
+            let types = DiscoveryTypes(rawValue: try reader.readUInt8("Address_Type"))
+            let value = try reader.readUInt8("Discovering")
+            guard value <= 1 else { throw reader.error("Discovering", .invalidValue(UInt64(value))) }
+            kind = .discovering(types: types, isOn: value == 1)
+        default: kind = .other(code: code, parameters: [UInt8](copying: reader.readRest()))
+        }
+        try reader.expectEnd()
+        return kind
+    }
+
+    /// Event codes.
+    private enum Code {
+        static let commandComplete: UInt16 = 0x0001
+        static let commandStatus: UInt16 = 0x0002
+        static let controllerError: UInt16 = 0x0003
+        static let indexAdded: UInt16 = 0x0004
+        static let indexRemoved: UInt16 = 0x0005
+        static let newSettings: UInt16 = 0x0006
+        static let deviceConnected: UInt16 = 0x000B
+        static let deviceDisconnected: UInt16 = 0x000C
+        static let connectFailed: UInt16 = 0x000D
+        static let discovering: UInt16 = 0x0013
+    }
+
+    private static let names: [UInt16: String] = [
+        Code.commandComplete: "Command Complete",
+        Code.commandStatus: "Command Status",
+        Code.controllerError: "Controller Error",
+        Code.indexAdded: "Index Added",
+        Code.indexRemoved: "Index Removed",
+        Code.newSettings: "New Settings",
+        Code.deviceConnected: "Device Connected",
+        Code.deviceDisconnected: "Device Disconnected",
+        Code.connectFailed: "Connect Failed",
+        Code.discovering: "Discovering",
+    ]
+}

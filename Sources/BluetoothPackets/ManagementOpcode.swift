@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// The number of a command of the kernel's Bluetooth management protocol.
+///
+/// BlueZ, doc/mgmt-protocol.rst.
+public struct ManagementOpcode: RawRepresentable, Hashable, Sendable {
+    /// The number.
+    public let rawValue: UInt16
+
+    /// An opcode from its number.
+    public init(rawValue: UInt16) {
+        self.rawValue = rawValue
+    }
+
+    /// Read Management Version Information.
+    public static let readVersion = ManagementOpcode(rawValue: 0x0001)
+    /// Read Controller Index List.
+    public static let readIndexList = ManagementOpcode(rawValue: 0x0003)
+    /// Read Controller Information.
+    public static let readControllerInformation = ManagementOpcode(rawValue: 0x0004)
+    /// Set Powered.
+    public static let setPowered = ManagementOpcode(rawValue: 0x0005)
+    /// Set Low Energy.
+    public static let setLowEnergy = ManagementOpcode(rawValue: 0x000D)
+    /// Disconnect.
+    public static let disconnect = ManagementOpcode(rawValue: 0x0014)
+    /// Get Connections.
+    public static let getConnections = ManagementOpcode(rawValue: 0x0015)
+    /// Stop Discovery.
+    public static let stopDiscovery = ManagementOpcode(rawValue: 0x0024)
+}
+
+extension ManagementOpcode: CustomStringConvertible {
+    /// The command's name and its number, or its number alone.
+    public var description: String {
+        let number = "0x" + Hexadecimal.text(UInt64(rawValue), digits: 4)
+        guard let name = Self.names[self] else { return "management command \(number)" }
+        return "\(name) (\(number))"
+    }
+
+    private static let names: [ManagementOpcode: String] = [
+        .readVersion: "Read Management Version Information",
+        .readIndexList: "Read Controller Index List",
+        .readControllerInformation: "Read Controller Information",
+        .setPowered: "Set Powered",
+        .setLowEnergy: "Set Low Energy",
+        .disconnect: "Disconnect",
+        .getConnections: "Get Connections",
+        .stopDiscovery: "Stop Discovery",
+    ]
+}
+
+/// How the kernel answered a management command.
+///
+/// BlueZ, doc/mgmt-protocol.rst (Error Codes).
+public struct ManagementStatus: RawRepresentable, Hashable, Sendable {
+    /// The code.
+    public let rawValue: UInt8
+
+    /// A status from its code; every value is possible.
+    public init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// Done.
+    public static let success = ManagementStatus(rawValue: 0x00)
+    /// The kernel does not know the command.
+    public static let unknownCommand = ManagementStatus(rawValue: 0x01)
+    /// There is no such connection.
+    public static let notConnected = ManagementStatus(rawValue: 0x02)
+    /// No other code fits.
+    public static let failed = ManagementStatus(rawValue: 0x03)
+    /// A connection could not be made.
+    public static let connectFailed = ManagementStatus(rawValue: 0x04)
+    /// Nothing came in time.
+    public static let timeout = ManagementStatus(rawValue: 0x08)
+    /// Something of the same kind is going on.
+    public static let busy = ManagementStatus(rawValue: 0x0A)
+    /// The command does not fit the present state.
+    public static let rejected = ManagementStatus(rawValue: 0x0B)
+    /// The controller cannot do it.
+    public static let notSupported = ManagementStatus(rawValue: 0x0C)
+    /// A parameter is wrong.
+    public static let invalidParameters = ManagementStatus(rawValue: 0x0D)
+    /// The connection ended meanwhile.
+    public static let disconnected = ManagementStatus(rawValue: 0x0E)
+    /// The controller is switched off.
+    public static let notPowered = ManagementStatus(rawValue: 0x0F)
+    /// There is no such controller.
+    public static let invalidIndex = ManagementStatus(rawValue: 0x11)
+    /// rfkill blocks the controller.
+    public static let rfkilled = ManagementStatus(rawValue: 0x12)
+    /// The process lacks the capability (CAP_NET_ADMIN).
+    public static let permissionDenied = ManagementStatus(rawValue: 0x14)
+}
+
+extension ManagementStatus: CustomStringConvertible {
+    /// The name in the protocol's words and the code, such as `Not Powered (0x0F)`.
+    public var description: String {
+        "\(name ?? "Unknown Status") (0x\(Hexadecimal.text(UInt64(rawValue), digits: 2)))"
+    }
+
+    /// The name in the protocol's words; nil for a code that has none.
+    public var name: String? {
+        Int(rawValue) < Self.names.count ? Self.names[Int(rawValue)] : nil
+    }
+
+    /// The names by code, from 0x00.
+    private static let names = [
+        "Success", "Unknown Command", "Not Connected", "Failed", "Connect Failed", "Authentication Failed",
+        "Not Paired", "No Resources", "Timeout", "Already Connected", "Busy", "Rejected", "Not Supported",
+        "Invalid Parameters", "Disconnected", "Not Powered", "Cancelled", "Invalid Index", "RFKilled",
+        "Already Paired", "Permission Denied",
+    ]
+}
