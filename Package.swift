@@ -60,6 +60,6 @@ let package = Package(
         tests("LinuxIOTests", ["LinuxIO", systemPackage]),
         tests("BluetoothLETests", ["BluetoothLE"]),
         tests("KeystrokesTests", ["Keystrokes"]),
-        tests("WedgeTests", ["Wedge"]),
+        tests("WedgeTests", ["Wedge", "BluetoothLE"]),
     ]
 )

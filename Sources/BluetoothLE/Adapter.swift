@@ -3,7 +3,7 @@
 package import BluetoothHost
 package import BluetoothPackets
 package import LinuxIO
-package import SystemPackage
+import SystemPackage
 
 /// An adapter that is powered and ready for Low Energy, and whatever becomes of it.
 ///

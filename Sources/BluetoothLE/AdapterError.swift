@@ -2,7 +2,7 @@
 
 package import BluetoothHost
 package import BluetoothPackets
-import LinuxIO
+package import LinuxIO
 package import SystemPackage
 
 /// Why Bluetooth cannot be used, with what mends it.

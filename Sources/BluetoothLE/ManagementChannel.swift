@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-package import BluetoothHost
 package import BluetoothPackets
 package import LinuxIO
 package import SystemPackage
