@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import CLinux
+import Glibc
+
+/// The date and time of day, for people and logs. Nothing waits by it.
+package enum WallClock {
+    /// Seconds since 1970-01-01 00:00:00 UTC.
+    ///
+    /// The corresponding C function is `time`.
+    package static var seconds: Int { time(nil) }
+
+    /// The form of RFC 3339 in UTC: `2026-11-21T10:00:00Z`.
+    package static func universal(_ seconds: Int) -> String {
+        var seconds = seconds
+        var parts = unsafe tm()
+        // Sound: both are locals.
+        _ = unsafe gmtime_r(&seconds, &parts)
+        return unsafe text(parts, "%Y-%m-%dT%H:%M:%SZ")
+    }
+
+    /// Local time as the LINBLE keyboard shows it: `2021/05/24 17:07:59`.
+    package static func local(_ seconds: Int) -> String {
+        var seconds = seconds
+        var parts = unsafe tm()
+        // Sound: both are locals.
+        _ = unsafe localtime_r(&seconds, &parts)
+        return unsafe text(parts, "%Y/%m/%d %H:%M:%S")
+    }
+
+    private static func text(_ parts: tm, _ format: String) -> String {
+        var parts = unsafe parts
+        var buffer = [UInt8](repeating: 0, count: 64)
+        // Sound: strftime writes at most the buffer's length, and answers how much it wrote.
+        let count = unsafe buffer.withUnsafeMutableBytes { bytes in
+            unsafe strftime(bytes.assumingMemoryBound(to: CChar.self).baseAddress, bytes.count, format, &parts)
+        }
+        return String(decoding: buffer.prefix(count), as: UTF8.self)
+    }
+}
