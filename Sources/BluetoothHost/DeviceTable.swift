@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+public import BluetoothPackets
+
+/// The devices that were heard: bounded, merged by address and type, and forgotten after a minute of silence.
+///
+/// A report of a known device with unchanged data allocates nothing: its bytes are compared with the stored ones first.
+public struct DeviceTable: Sendable {
+    /// What a report did.
+    public enum Change: Hashable, Sendable {
+        /// The device met the filter for the first time.
+        case appeared
+        /// Its advertisement or its scan response is another one.
+        case changed
+        /// It was heard again; only where duplicates are asked for.
+        case heard
+    }
+
+    /// A report to pass on.
+    public struct Update: Hashable, Sendable {
+        /// The device as it stands now.
+        public let device: DiscoveredDevice
+        /// What is new.
+        public let change: Change
+    }
+
+    /// Counts since the table was made.
+    public struct Counters: Hashable, Sendable {
+        /// Reports that were taken, those without an address included.
+        public internal(set) var reports: UInt64 = 0
+        /// Events that were refused, with every report in them.
+        public internal(set) var badEvents: UInt64 = 0
+        /// Advertisements and scan responses whose AD structures held a fault.
+        public internal(set) var badData: UInt64 = 0
+        /// Reports without an address.
+        public internal(set) var anonymous: UInt64 = 0
+        /// Partial advertisements that were given up.
+        public internal(set) var partialsDropped: UInt64 = 0
+        /// Fragments without a beginning.
+        public internal(set) var fragmentsDiscarded: UInt64 = 0
+        /// Devices that had to leave a full table, or were not let in.
+        public internal(set) var devicesDropped: UInt64 = 0
+    }
+
+    /// The most devices in the table.
+    public static let capacity = 256
+    /// After how long a silent device leaves (LK-3).
+    public static let lifetime = Duration.seconds(60)
+
+    /// Which devices are passed on and listed; the others are kept too, for a name may come in a later scan response.
+    public private(set) var filter: ScanFilter
+    /// True to pass on every report, false for each device once and again when its data changes (CB-3).
+    public var reportsDuplicates: Bool
+    /// What was counted.
+    public private(set) var counters = Counters()
+
+    private var entries: [DiscoveredDevice] = []
+    private var indices: [DeviceAddress: Int] = [:]
+    private var pinned: Set<DeviceAddress> = []
+    private var assembler = AdvertisementAssembler()
+
+    /// An empty table.
+    public init(filter: ScanFilter = ScanFilter(), reportsDuplicates: Bool = false) {
+        self.filter = filter
+        self.reportsDuplicates = reportsDuplicates
+        entries.reserveCapacity(Self.capacity)
+        indices.reserveCapacity(Self.capacity)
+    }
+
+    /// How many devices are known, matching or not.
+    public var count: Int { entries.count }
+
+    /// The device with that address.
+    public subscript(address: DeviceAddress) -> DiscoveredDevice? {
+        indices[address].map { entries[$0] }
+    }
+
+    /// The devices that meet the filter: pinned ones first (LK-6), then the strongest (LK-1), then by address.
+    public var devices: [DiscoveredDevice] {
+        entries.filter(\.matchesFilter).sorted { left, right in
+            let leftPinned = pinned.contains(left.address)
+            if leftPinned != pinned.contains(right.address) { return leftPinned }
+            if left.rssi != right.rssi { return Self.strength(left) > Self.strength(right) }
+            return left.address.address < right.address.address
+        }
+    }
+
+    /// When the next device leaves, if it is not heard before.
+    public var nextExpiry: Duration? {
+        entries.lazy.filter { !pinned.contains($0.address) }.map(\.lastHeard).min().map { $0 + Self.lifetime }
+    }
+
+    /// Keeps a device: it neither expires nor gives way to others (LK-6).
+    ///
+    /// It need not have been heard.
+    public mutating func pin(_ address: DeviceAddress) {
+        guard pinned.count < Self.capacity else { return }
+        pinned.insert(address)
+    }
+
+    /// Lets a device go like any other.
+    public mutating func unpin(_ address: DeviceAddress) {
+        pinned.remove(address)
+    }
+
+    /// Replaces the filter; each device is measured anew, by what it said last, and those that match appear anew.
+    public mutating func setFilter(_ filter: ScanFilter) {
+        self.filter = filter
+        for index in entries.indices {
+            entries[index].matchesFilter = false
+            entries[index].wasPassedOn = false
+            measure(index)
+        }
+        assembler.removeAll()
+    }
+
+    /// Forgets every device; the counters stay.
+    public mutating func removeAll() {
+        entries.removeAll(keepingCapacity: true)
+        indices.removeAll(keepingCapacity: true)
+        assembler.removeAll()
+    }
+
+    /// Counts an event that was refused.
+    public mutating func noteBadEvent() {
+        counters.badEvents &+= 1
+    }
+
+    /// Removes the devices that were silent for `lifetime`, and returns them.
+    public mutating func expire(now: Duration) -> [DeviceAddress] {
+        assembler.expire(now: now)
+        copyCounters()
+        let gone = entries.filter { now - $0.lastHeard >= Self.lifetime && !pinned.contains($0.address) }.map(\.address)
+        for address in gone { remove(address) }
+        return gone
+    }
+
+    /// Takes a report; returns what is to be passed on, nil for nothing.
+    public mutating func handle(_ report: borrowing AdvertisingReport, now: Duration) -> Update? {
+        counters.reports &+= 1
+        guard let sender = report.sender else {
+            counters.anonymous &+= 1
+            return nil
+        }
+        let result = assembler.add(report, from: sender, now: now)
+        copyCounters()
+        switch result {
+        case .whole(let isTruncated):
+            return take(report, report.data, from: sender, isTruncated: isTruncated, now: now)
+        case .assembled(let slot, let isTruncated):
+            let bytes = assembler.take(slot: slot)
+            let update = take(report, bytes.span, from: sender, isTruncated: isTruncated, now: now)
+            assembler.giveBack(bytes, slot: slot)
+            return update
+        case .pending, .discarded:
+            // The device was heard, though what it says is not known yet.
+            if let index = indices[sender] { hear(report, index, now) }
+            return nil
+        }
+    }
+
+    private mutating func take(
+        _ report: borrowing AdvertisingReport,
+        _ data: Span<UInt8>,
+        from sender: DeviceAddress,
+        isTruncated: Bool,
+        now: Duration
+    ) -> Update? {
+        guard let index = indices[sender] ?? add(sender, report.rssi, now) else { return nil }
+        hear(report, index, now)
+        let isResponse = report.eventType.contains(.scanResponse)
+        if !isResponse { entries[index].isConnectable = report.eventType.contains(.connectable) }
+        // A directed advertisement of the legacy kind has no data, and says nothing about the rest.
+        let saysNothing = data.isEmpty && report.eventType.contains(.directed)
+        let isChanged = !saysNothing && store(data, index, isResponse: isResponse, isTruncated: isTruncated)
+        guard entries[index].matchesFilter else { return nil }
+        if !entries[index].wasPassedOn {
+            entries[index].wasPassedOn = true
+            return Update(device: entries[index], change: .appeared)
+        }
+        if isChanged { return Update(device: entries[index], change: .changed) }
+        return reportsDuplicates ? Update(device: entries[index], change: .heard) : nil
+    }
+
+    private mutating func hear(_ report: borrowing AdvertisingReport, _ index: Int, _ now: Duration) {
+        entries[index].lastHeard = now
+        entries[index].reports &+= 1
+        if let rssi = report.rssi { entries[index].rssi = rssi }
+    }
+
+    /// Stores data that is new; false where it is what is stored already, or the beginning of it.
+    private mutating func store(_ data: Span<UInt8>, _ index: Int, isResponse: Bool, isTruncated: Bool) -> Bool {
+        let known = isResponse ? entries[index].scanResponse : entries[index].advertisement
+        if Self.begins(known, with: data), known.count == data.count || isTruncated { return false }
+        let parsed = AdvertisementData.parse(data)
+        if parsed.fault != nil, !isTruncated { counters.badData &+= 1 }
+        if isResponse {
+            entries[index].scanResponse = [UInt8](copying: data)
+            entries[index].responseData = parsed.value
+        } else {
+            entries[index].advertisement = [UInt8](copying: data)
+            entries[index].advertisedData = parsed.value
+        }
+        entries[index].isTruncated = isTruncated
+        entries[index].merge()
+        measure(index)
+        return true
+    }
+
+    /// A device that met the filter once meets it until it leaves: many send their name and their services in turn.
+    private mutating func measure(_ index: Int) {
+        if entries[index].matchesFilter { return }
+        entries[index].matchesFilter = filter.matches(name: entries[index].name, services: entries[index].services)
+    }
+
+    private static func begins(_ known: [UInt8], with data: Span<UInt8>) -> Bool {
+        guard known.count >= data.count else { return false }
+        for index in data.indices where known[index] != data[index] { return false }
+        return true
+    }
+
+    /// Makes room for a device and puts it in; nil when it is weaker than all that could give way.
+    private mutating func add(_ address: DeviceAddress, _ rssi: Int8?, _ now: Duration) -> Int? {
+        if entries.count >= Self.capacity {
+            counters.devicesDropped &+= 1
+            guard let victim = weakest(), pinned.contains(address) || !outranks(victim, rssi) else { return nil }
+            remove(victim.address)
+        }
+        indices[address] = entries.count
+        entries.append(DiscoveredDevice(address, heard: now))
+        measure(entries.count - 1)
+        return entries.count - 1
+    }
+
+    /// The device that leaves first: one that does not match, then the weakest, then the one silent for longest.
+    private func weakest() -> DiscoveredDevice? {
+        entries.lazy.filter { !pinned.contains($0.address) }.min { left, right in
+            if left.matchesFilter != right.matchesFilter { return right.matchesFilter }
+            if left.rssi != right.rssi { return Self.strength(left) < Self.strength(right) }
+            return left.lastHeard < right.lastHeard
+        }
+    }
+
+    /// True when `device` matches the filter and is heard more strongly than a newcomer, which then stays outside.
+    private func outranks(_ device: DiscoveredDevice, _ rssi: Int8?) -> Bool {
+        device.matchesFilter && Self.strength(device) > rssi.map(Int.init) ?? Int.min
+    }
+
+    private static func strength(_ device: DiscoveredDevice) -> Int {
+        device.rssi.map(Int.init) ?? Int.min
+    }
+
+    private mutating func remove(_ address: DeviceAddress) {
+        guard let index = indices.removeValue(forKey: address) else { return }
+        let last = entries.count - 1
+        if index != last {
+            entries.swapAt(index, last)
+            indices[entries[index].address] = index
+        }
+        entries.removeLast()
+    }
+
+    private mutating func copyCounters() {
+        counters.partialsDropped = assembler.dropped
+        counters.fragmentsDiscarded = assembler.discarded
+    }
+}

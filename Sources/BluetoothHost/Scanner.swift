@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+public import BluetoothPackets
+
+/// Scanning on one controller: which commands, in which order, and what their answers mean.
+///
+/// No input or output of its own.
+///
+/// The caller sends what `nextCommand` returns after every other call, passes every event packet to `handle`, and calls
+/// `advance` at `deadline`. A scan never ends by itself unless its parameters have a duration (CB-2).
+///
+/// Legacy and extended commands must not be mixed on a controller, so the generation is chosen once, from the commands
+/// that the controller knows and not from its version: the extended ones where it knows both of them, as the kernel does.
+///
+/// Core 6.0, Vol 4, Part E, 3.1.1, 7.8.10, 7.8.11, 7.8.64 and 7.8.65.
+public struct Scanner: Sendable {
+    /// Which commands a controller is scanned with.
+    public enum Generation: Hashable, Sendable {
+        /// LE Set Scan Parameters and LE Set Scan Enable.
+        case legacy
+        /// LE Set Extended Scan Parameters and LE Set Extended Scan Enable.
+        case extended
+
+        /// The extended one where the controller knows both of its commands, else the legacy one; nil for neither.
+        public init?(_ commands: SupportedCommands) {
+            if commands.contains(.leSetExtendedScanParameters), commands.contains(.leSetExtendedScanEnable) {
+                self = .extended
+            } else if commands.contains(.leSetScanParameters), commands.contains(.leSetScanEnable) {
+                self = .legacy
+            } else {
+                return nil
+            }
+        }
+
+        var parametersOpcode: HCIOpcode { self == .legacy ? .leSetScanParameters : .leSetExtendedScanParameters }
+        var enableOpcode: HCIOpcode { self == .legacy ? .leSetScanEnable : .leSetExtendedScanEnable }
+    }
+
+    /// Why scanning failed.
+    public enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
+        /// The controller refused a command.
+        case refused(HCIOpcode, HCIStatus)
+        /// The controller did not answer a command in time.
+        case noAnswer(HCIOpcode)
+        /// The controller reported a fault of its own, with the vendor's code.
+        case hardwareError(UInt8)
+
+        /// One line for people.
+        public var description: String {
+            switch self {
+            case .refused(let opcode, let status): "\(opcode) was refused: \(status)"
+            case .noAnswer(let opcode): "\(opcode) was not answered within \(HCICommandQueue.timeout)"
+            case .hardwareError(let code):
+                "the controller reported a hardware error (0x\(Hexadecimal.text(UInt64(code), digits: 2)))"
+            }
+        }
+    }
+
+    /// What a scanner is doing.
+    public enum State: Hashable, Sendable {
+        /// Nothing; the controller does not scan for us.
+        case idle
+        /// Commands are on their way.
+        case starting
+        /// Advertisements are reported.
+        case scanning
+        /// The command that ends it is on its way.
+        case stopping
+        /// Given up; `start` tries again, `stop` tries to leave the controller not scanning.
+        case failed(Failure)
+    }
+
+    private enum Step { case disable, setParameters, enable }
+
+    /// Which commands are used.
+    public let generation: Generation
+    /// What it is doing.
+    public private(set) var state = State.idle
+    /// The devices that were heard.
+    public var devices: DeviceTable
+    /// The last fault in an event, for the log.
+    public private(set) var lastFault: DecodingError?
+    /// How often somebody else, such as the kernel, switched scanning or reset the controller while we scanned.
+    ///
+    /// Scanning may be off since: the caller decides whether to `start` again.
+    public private(set) var foreignCommands: UInt64 = 0
+
+    private var commands = HCICommandQueue()
+    private var wanted: ScanParameters?
+    private var step: Step?
+    private var wantsAnother = false
+
+    /// A scanner that does nothing yet; nil for a controller that knows neither generation's commands.
+    public init?(_ supported: SupportedCommands, devices: DeviceTable = DeviceTable()) {
+        guard let generation = Generation(supported) else { return nil }
+        self.init(generation, devices: devices)
+    }
+
+    /// A scanner that uses the commands of `generation`.
+    public init(_ generation: Generation, devices: DeviceTable = DeviceTable()) {
+        self.generation = generation
+        self.devices = devices
+    }
+
+    /// When `advance` must be called, if no event comes before; the table's `nextExpiry` is another time.
+    public var deadline: Duration? { commands.deadline }
+
+    /// Begins to scan; a scan with other parameters is replaced.
+    public mutating func start(_ parameters: ScanParameters) {
+        wanted = parameters
+        state = .starting
+        begin()
+    }
+
+    /// Ends the scan, whatever its state; a second call does nothing more.
+    public mutating func stop() {
+        if state == .idle || state == .stopping { return }
+        wanted = nil
+        state = .stopping
+        begin()
+    }
+
+    /// The command to send now; nil for none.
+    public mutating func nextCommand(now: Duration) -> HCICommand? {
+        commands.nextCommand(now: now)
+    }
+
+    /// Takes an event packet, its indicator included; `update` is called for every report to pass on.
+    ///
+    /// A packet that is not sound is counted and not used. Reports are taken while starting or scanning only: at other
+    /// times they belong to somebody else's scan.
+    public mutating func handle(
+        _ packet: Span<UInt8>,
+        now: Duration,
+        update: (DeviceTable.Update) -> Void = { _ in }
+    ) {
+        do throws(DecodingError) {
+            let event = try HCIEvent(packet)
+            switch event {
+            case .commandComplete, .commandStatus:
+                let outcome = commands.handle(event, now: now)
+                if let outcome { take(outcome) } else { noteForeign(event) }
+            case .leMeta(let subevent, let parameters):
+                if AdvertisingReportReader.reads(subevent) {
+                    guard state == .starting || state == .scanning else { return }
+                    var reader = try AdvertisingReportReader(subevent, parameters)
+                    while let report = try reader.next() {
+                        if let change = devices.handle(report, now: now) { update(change) }
+                    }
+                } else if subevent == .scanTimeout, state == .scanning {
+                    state = .idle
+                }
+            case .hardwareError(let code):
+                if state != .idle { fail(.hardwareError(code)) }
+            case .disconnectionComplete, .other: break
+            }
+        } catch {
+            lastFault = error
+            devices.noteBadEvent()
+        }
+    }
+
+    /// Gives up what takes too long.
+    public mutating func advance(now: Duration) {
+        if let outcome = commands.expire(now: now) { take(outcome) }
+    }
+
+    /// Begins the sequence for what is wanted, after the outstanding command if there is one.
+    private mutating func begin() {
+        commands.removeWaiting()
+        wantsAnother = commands.outstandingOpcode != nil
+        if wantsAnother { return }
+        send(.disable)
+    }
+
+    private mutating func send(_ next: Step) {
+        step = next
+        let scan = wanted ?? .discovery
+        let command: HCICommand =
+            switch (next, generation) {
+            case (.disable, .legacy): .leSetScanEnable(false, filtersDuplicates: false)
+            case (.disable, .extended): .leSetExtendedScanEnable(false, scan)
+            case (.setParameters, .legacy): .leSetScanParameters(scan)
+            case (.setParameters, .extended): .leSetExtendedScanParameters(scan)
+            case (.enable, .legacy): .leSetScanEnable(true, filtersDuplicates: scan.filtersDuplicates)
+            case (.enable, .extended): .leSetExtendedScanEnable(true, scan)
+            }
+        // The queue is empty here, so there is room.
+        _ = commands.enqueue(command)
+    }
+
+    private mutating func take(_ outcome: HCICommandQueue.Outcome) {
+        if wantsAnother {
+            wantsAnother = false
+            send(.disable)
+            return
+        }
+        guard let done = step else { return }
+        step = nil
+        switch outcome {
+        case .timedOut(let opcode): fail(.noAnswer(opcode))
+        // Command Disallowed to "off" says that it was off already; to anything else it is a refusal.
+        case .failed(let opcode, let status) where !(done == .disable && status == .commandDisallowed):
+            fail(.refused(opcode, status))
+        case .failed, .completed: advance(after: done)
+        }
+    }
+
+    private mutating func advance(after done: Step) {
+        switch done {
+        case .disable where wanted == nil: state = .idle
+        case .disable: send(.setParameters)
+        case .setParameters: send(.enable)
+        case .enable: state = .scanning
+        }
+    }
+
+    private mutating func fail(_ failure: Failure) {
+        commands.removeWaiting()
+        step = nil
+        wantsAnother = false
+        state = .failed(failure)
+    }
+
+    private mutating func noteForeign(_ event: borrowing HCIEvent) {
+        guard state == .scanning else { return }
+        switch event {
+        case .commandComplete(_, let opcode, _):
+            let isScanning = opcode == generation.enableOpcode || opcode == generation.parametersOpcode
+            if isScanning || opcode == .reset { foreignCommands &+= 1 }
+        default: break
+        }
+    }
+}
