@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+public import BluetoothPackets
+
+/// One ATT bearer without its transport: what may be sent when, what an arriving PDU means, and when the link has to go.
+///
+/// The owner passes every arriving PDU to `receive`, sends all that `nextOutgoing` returns, calls `handleDeadline` when
+/// `deadline` has come, and closes the link once `failure` is set. At most one request and one indication of ours await
+/// their answers, each in a slot of its own; a peer that breaks the same rule towards us ends the bearer. So what waits
+/// to be sent is bounded, whether the peer reads or not.
+///
+/// There is no server behind it: requests of the peer are answered as by one that has no attributes.
+///
+/// Core 6.0, Vol 3, Part F, 3.3.2 and 3.3.3.
+public struct ATTBearer: Sendable {
+    /// The MTU of a bearer on LE before an exchange.
+    ///
+    /// Core 6.0, Vol 3, Part G, 5.2.1.
+    public static let defaultMTU: UInt16 = 23
+    /// The MTU that carries every PDU with the longest value: a prepared write of 512 bytes.
+    public static let largestUsefulMTU: UInt16 = 517
+    /// The time after which a transaction without an answer has failed.
+    ///
+    /// Core 6.0, Vol 3, Part F, 3.3.3.
+    public static let transactionTimeout = Duration.seconds(30)
+
+    /// Why a bearer cannot be used any more; the link has to be closed.
+    public enum Failure: Error, Equatable, Sendable {
+        /// 30 seconds passed without an answer to the request or indication.
+        case transactionTimeout(ATTOpcode)
+        /// The answer to our request cannot be read.
+        case malformedResponse(DecodingError)
+        /// The answer to our request is longer than the MTU.
+        case responseTooLong(count: Int, mtu: UInt16)
+        /// A response or confirmation came while another, or none, was due.
+        case unexpectedPDU(ATTOpcode, expected: ATTOpcode?)
+        /// An Error Response names a request that is not ours.
+        case errorForAnotherRequest(ATTOpcode, expected: ATTOpcode)
+        /// An Error Response names a handle outside our request.
+        case errorForAnotherHandle(AttributeHandle)
+        /// The peer sent a second request or indication before our answer to the first had left.
+        case notSequential(ATTOpcode)
+        /// The owner closed the bearer, or the link is gone.
+        case closed
+    }
+
+    /// Why a PDU of ours was not taken.
+    public enum Refusal: Error, Equatable, Sendable {
+        /// The bearer has failed.
+        case failed(Failure)
+        /// A transaction of this kind is not finished.
+        case busy
+        /// The PDU is longer than the MTU.
+        case tooLong(count: Int, mtu: UInt16)
+        /// Too many commands wait to be sent.
+        case queueFull
+        /// The MTU was exchanged already.
+        case exchangedAlready
+        /// The PDU is neither request, command, notification nor indication.
+        case notOurs(ATTOpcode)
+    }
+
+    /// What an arriving PDU was.
+    public enum Reception: Equatable, Sendable {
+        /// A request of the peer; its answer waits to be sent.
+        case answered
+        /// The answer to our request.
+        case response(ATTPDU)
+        /// The refusal of our request.
+        case errorResponse(request: ATTOpcode, handle: AttributeHandle, error: ATTError)
+        /// A notification; its value begins at the PDU's byte 3.
+        case notification(AttributeHandle)
+        /// An indication, whose confirmation waits to be sent; its value begins at the PDU's byte 3.
+        case indication(AttributeHandle)
+        /// The confirmation of our indication.
+        case confirmed
+        /// Nothing: empty, an unknown command, a command without an attribute, or a PDU that is to be ignored.
+        case ignored
+        /// `failure` is set now, or was before.
+        case failed
+    }
+
+    /// What went by without consequence, for status and tests; each number wraps.
+    public struct Counters: Equatable, Sendable {
+        /// PDUs that were ignored, those longer than the MTU among them.
+        public var ignored: UInt64 = 0
+        /// PDUs longer than the MTU.
+        public var tooLong: UInt64 = 0
+        /// Requests of the peer that were answered, errors included.
+        public var answered: UInt64 = 0
+        /// Indications that were confirmed.
+        public var confirmed: UInt64 = 0
+    }
+
+    struct Transaction: Sendable {
+        var opcode: ATTOpcode
+        /// The handles that an Error Response may name; nil where any will do.
+        var handles: AttributeHandleRange?
+        var deadline: Duration
+        /// False while the PDU waits here; no answer can have come before.
+        var isSent = false
+    }
+
+    /// What we announce: 23 to 517 bytes.
+    public let localMTU: UInt16
+    /// The most commands and notifications that wait to be sent.
+    public let commandCapacity: Int
+    /// The longest PDU that either side may send now, in bytes.
+    public private(set) var mtu: UInt16 = Self.defaultMTU
+    /// Set once, for ever: nothing more is sent or heard.
+    public internal(set) var failure: Failure?
+    /// What went by.
+    public internal(set) var counters = Counters()
+
+    /// The request of ours that awaits its response.
+    var request: Transaction?
+    /// The indication of ours that awaits its confirmation.
+    var indication: Transaction?
+    private var outgoing: [[UInt8]] = []
+    private var commandsWaiting = 0
+    /// An answer to the peer's request waits to be sent.
+    var answerWaiting = false
+    /// A confirmation waits to be sent.
+    var confirmationWaiting = false
+    private var didRequestMTU = false
+    /// The peer has asked for our MTU, which it may do once.
+    var didAnswerMTU = false
+
+    /// A bearer on a fresh connection; an MTU outside 23 to 517 is moved to the nearer end.
+    public init(localMTU: UInt16 = Self.largestUsefulMTU, commandCapacity: Int = 64) {
+        self.localMTU = min(max(localMTU, Self.defaultMTU), Self.largestUsefulMTU)
+        self.commandCapacity = max(0, commandCapacity)
+    }
+
+    /// True when no request of ours awaits its response.
+    public var canRequest: Bool { failure == nil && request == nil }
+
+    /// True when no indication of ours awaits its confirmation.
+    public var canIndicate: Bool { failure == nil && indication == nil }
+
+    /// When `handleDeadline` wants to be called; nil while nothing of ours awaits an answer.
+    public var deadline: Duration? {
+        guard failure == nil else { return nil }
+        guard let first = request?.deadline else { return indication?.deadline }
+        guard let second = indication?.deadline else { return first }
+        return min(first, second)
+    }
+
+    /// Takes a request, command, notification or indication of ours; its transaction begins now.
+    public mutating func send(_ pdu: ATTPDU, now: Duration) throws(Refusal) {
+        if let failure { throw .failed(failure) }
+        let opcode = pdu.opcode
+        let bytes = pdu.encoded
+        guard bytes.count <= Int(mtu) else { throw .tooLong(count: bytes.count, mtu: mtu) }
+        switch opcode.kind {
+        case .request:
+            guard request == nil else { throw .busy }
+            if opcode == .exchangeMTURequest {
+                guard !didRequestMTU else { throw .exchangedAlready }
+                didRequestMTU = true
+            }
+            request = Transaction(
+                opcode: opcode,
+                handles: pdu.handlesInError,
+                deadline: now + Self.transactionTimeout
+            )
+        case .indication:
+            guard indication == nil else { throw .busy }
+            indication = Transaction(opcode: opcode, handles: nil, deadline: now + Self.transactionTimeout)
+        case .command, .notification:
+            guard commandsWaiting < commandCapacity else { throw .queueFull }
+            commandsWaiting &+= 1
+        case .response, .confirmation, nil:
+            throw .notOurs(opcode)
+        }
+        outgoing.append(bytes)
+    }
+
+    /// The next PDU for the transport, in the order in which they arose; nil when there is none.
+    public mutating func nextOutgoing() -> [UInt8]? {
+        guard failure == nil, !outgoing.isEmpty else { return nil }
+        let bytes = outgoing.removeFirst()
+        switch bytes.first.flatMap({ ATTOpcode(rawValue: $0).kind }) {
+        case .response: answerWaiting = false
+        case .confirmation: confirmationWaiting = false
+        case .command, .notification: commandsWaiting &-= 1
+        case .request: request?.isSent = true
+        case .indication: indication?.isSent = true
+        case nil: break
+        }
+        return bytes
+    }
+
+    /// Ends the bearer when a transaction of ours has lasted too long.
+    public mutating func handleDeadline(now: Duration) {
+        if let request, now >= request.deadline { fail(.transactionTimeout(request.opcode)) }
+        if let indication, now >= indication.deadline { fail(.transactionTimeout(indication.opcode)) }
+    }
+
+    /// Ends the bearer for a reason outside it.
+    public mutating func close() {
+        fail(.closed)
+    }
+
+    /// Records the first failure and forgets all that waits.
+    mutating func fail(_ reason: Failure) {
+        guard failure == nil else { return }
+        failure = reason
+        request = nil
+        indication = nil
+        outgoing = []
+        commandsWaiting = 0
+        answerWaiting = false
+        confirmationWaiting = false
+    }
+
+    /// Queues an answer or a confirmation; the caller has made sure that none waits.
+    mutating func queueAnswer(_ pdu: ATTPDU) {
+        outgoing.append(pdu.encoded)
+    }
+
+    /// Takes the smaller MTU of the two sides; one below 23 counts as 23.
+    ///
+    /// Core 6.0, Vol 3, Part F, 3.4.2.2.
+    mutating func agreeMTU(peer: UInt16) {
+        mtu = max(Self.defaultMTU, min(localMTU, peer))
+    }
+}
+
+extension ATTPDU {
+    /// The handles that the refusal of this request may name, beside 0x0000; nil where any will do.
+    fileprivate var handlesInError: AttributeHandleRange? {
+        switch self {
+        case .findInformationRequest(let range), .findByTypeValueRequest(let range, _, _),
+            .readByTypeRequest(let range, _), .readByGroupTypeRequest(let range, _):
+            range
+        case .readRequest(let handle), .readBlobRequest(let handle, _), .writeRequest(let handle, _),
+            .prepareWriteRequest(let handle, _, _):
+            AttributeHandleRange(start: handle, end: handle)
+        default: nil
+        }
+    }
+}

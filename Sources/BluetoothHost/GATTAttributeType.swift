@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+public import BluetoothPackets
+
+/// The attribute types by which GATT builds its hierarchy.
+///
+/// Core 6.0, Vol 3, Part G, 3.4, Table 3.15; numbers from Assigned Numbers, 3.5 and 3.7.
+public enum GATTAttributeType {
+    /// Declares a primary service.
+    public static let primaryService = BluetoothUUID(UInt16(0x2800))
+    /// Declares a secondary service.
+    public static let secondaryService = BluetoothUUID(UInt16(0x2801))
+    /// Declares that a service includes another.
+    public static let include = BluetoothUUID(UInt16(0x2802))
+    /// Declares a characteristic.
+    public static let characteristic = BluetoothUUID(UInt16(0x2803))
+    /// The descriptor of further properties.
+    public static let extendedProperties = BluetoothUUID(UInt16(0x2900))
+    /// The descriptor in words.
+    public static let userDescription = BluetoothUUID(UInt16(0x2901))
+    /// The descriptor by which a client asks for notifications or indications.
+    public static let clientConfiguration = BluetoothUUID(UInt16(0x2902))
+
+    /// The 16 bits of `primaryService`, as a Find By Type Value Request wants them.
+    static let primaryService16: UInt16 = 0x2800
+
+    /// True for a type that begins something new, so that no descriptor of the characteristic before it can follow.
+    static func isDeclaration(_ type: BluetoothUUID) -> Bool {
+        type == primaryService || type == secondaryService || type == include || type == characteristic
+    }
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+public import BluetoothPackets
+
+extension GATTClient {
+    /// Exchanges the MTU, once on a connection; ends with `mtu`.
+    ///
+    /// Core 6.0, Vol 3, Part G, 4.3.1.
+    public mutating func exchangeMTU(now: Duration) throws(GATTError) -> ProcedureID {
+        guard !didAskForMTU else { throw .exchangedAlready }
+        let id = try submit(GATTMTUExchange(localMTU: bearer.localMTU), now: now)
+        didAskForMTU = true
+        return id
+    }
+
+    /// Finds all primary services; ends with `services`.
+    ///
+    /// Core 6.0, Vol 3, Part G, 4.4.1.
+    public mutating func discoverPrimaryServices(now: Duration) throws(GATTError) -> ProcedureID {
+        try submit(GATTPrimaryServiceDiscovery(limit: limits.attributes), now: now)
+    }
+
+    /// Finds the primary services of one UUID, none perhaps; ends with `services`.
+    ///
+    /// Core 6.0, Vol 3, Part G, 4.4.2.
+    public mutating func discoverPrimaryServices(
+        _ uuid: BluetoothUUID,
+        now: Duration
+    ) throws(GATTError) -> ProcedureID {
+        try submit(GATTServiceSearch(uuid: uuid, limit: limits.attributes), now: now)
+    }
+
+    /// Finds the services that a service includes; ends with `includedServices`.
+    ///
+    /// Core 6.0, Vol 3, Part G, 4.5.1.
+    public mutating func discoverIncludedServices(
+        of service: GATTService,
+        now: Duration
+    ) throws(GATTError) -> ProcedureID {
+        let range = try valid(service.handles)
+        return try submit(GATTIncludedServiceDiscovery(range: range, limit: limits.attributes), now: now)
+    }
+
+    /// Finds a service's characteristics, all or those of one UUID; ends with `characteristics`.
+    ///
+    /// Core 6.0, Vol 3, Part G, 4.6.1 and 4.6.2.
+    public mutating func discoverCharacteristics(
+        of service: GATTService,
+        _ uuid: BluetoothUUID? = nil,
+        now: Duration
+    ) throws(GATTError) -> ProcedureID {
+        let range = try valid(service.handles)
+        return try submit(GATTCharacteristicDiscovery(range: range, uuid: uuid, limit: limits.attributes), now: now)
+    }
+
+    /// Finds a characteristic's descriptors; ends with `descriptors`.
+    ///
+    /// Core 6.0, Vol 3, Part G, 4.7.1.
+    public mutating func discoverDescriptors(
+        of characteristic: GATTCharacteristic,
+        now: Duration
+    ) throws(GATTError) -> ProcedureID {
+        guard let range = characteristic.descriptorHandles else {
+            return try submit(GATTNothing(outcome: .descriptors([])), now: now)
+        }
+        return try submit(GATTDescriptorDiscovery(range: valid(range), limit: limits.attributes), now: now)
+    }
+
+    /// Asks the server to send a characteristic's values; ends with `done`.
+    ///
+    /// Without a kind, notifications are preferred to indications. Refused when the properties have neither, or not this
+    /// one. `subscriptions` has the characteristic from now on, and loses it when the procedure fails.
+    ///
+    /// Core 6.0, Vol 3, Part G, 3.3.3.3, 4.10 and 4.11.
+    public mutating func subscribe(
+        _ characteristic: GATTCharacteristic,
+        kind: GATTSubscriptionKind? = nil,
+        now: Duration
+    ) throws(GATTError) -> ProcedureID {
+        let properties = characteristic.properties
+        let possible = GATTSubscriptionKind.allCases.filter {
+            properties.contains($0 == .notifications ? .notify : .indicate)
+        }
+        guard let chosen = possible.first(where: { kind == nil || $0 == kind }) else {
+            throw .notSubscribable(characteristic.value)
+        }
+        let subscription = Subscription(value: characteristic.value, kind: chosen)
+        let before = subscriptions
+        subscriptions.removeAll { $0.value == characteristic.value }
+        subscriptions.append(subscription)
+        do throws(GATTError) {
+            return try submit(
+                GATTConfiguration(characteristic, bits: chosen.rawValue, limit: limits.attributes),
+                now: now,
+                onFailure: subscription
+            )
+        } catch {
+            subscriptions = before
+            throw error
+        }
+    }
+
+    /// Asks the server to send a characteristic's values no more; ends with `done`.
+    ///
+    /// `subscriptions` loses the characteristic when the server has agreed.
+    public mutating func unsubscribe(
+        _ characteristic: GATTCharacteristic,
+        now: Duration
+    ) throws(GATTError) -> ProcedureID {
+        try submit(
+            GATTConfiguration(characteristic, bits: 0x0000, limit: limits.attributes),
+            now: now,
+            onSuccess: subscriptions.first { $0.value == characteristic.value }
+        )
+    }
+
+    /// Reads a value or descriptor, at most MTU − 1 bytes of it; ends with `value`.
+    ///
+    /// Core 6.0, Vol 3, Part G, 4.8.1 and 4.12.1.
+    public mutating func read(_ handle: AttributeHandle, now: Duration) throws(GATTError) -> ProcedureID {
+        try submit(GATTRead(handle: valid(handle)), now: now)
+    }
+
+    /// Reads a value or descriptor of any length up to 512 bytes; ends with `value`.
+    ///
+    /// Core 6.0, Vol 3, Part G, 4.8.3 and 4.12.2.
+    public mutating func readLong(_ handle: AttributeHandle, now: Duration) throws(GATTError) -> ProcedureID {
+        try submit(GATTLongRead(handle: valid(handle), limit: Self.longestValue), now: now)
+    }
+
+    /// Reads the values of one type in a range; ends with `values`, or fails with Attribute Not Found.
+    ///
+    /// Core 6.0, Vol 3, Part G, 4.8.2.
+    public mutating func read(
+        _ uuid: BluetoothUUID,
+        in range: AttributeHandleRange = .all,
+        now: Duration
+    ) throws(GATTError) -> ProcedureID {
+        try submit(GATTReadByUUID(uuid: uuid, range: valid(range), limit: limits.attributes), now: now)
+    }
+
+    /// Writes a value or descriptor of at most MTU − 3 bytes and hears whether it worked; ends with `done`.
+    ///
+    /// Core 6.0, Vol 3, Part G, 4.9.3 and 4.12.3.
+    public mutating func write(
+        _ value: [UInt8],
+        to handle: AttributeHandle,
+        now: Duration
+    ) throws(GATTError) -> ProcedureID {
+        try submit(GATTWrite(handle: valid(handle), value: value), now: now)
+    }
+
+    /// Writes a value of at most MTU − 3 bytes without hearing of it; nothing waits for it and it waits for no procedure.
+    ///
+    /// Core 6.0, Vol 3, Part G, 4.9.1.
+    public mutating func writeWithoutResponse(
+        _ value: [UInt8],
+        to handle: AttributeHandle,
+        now: Duration
+    ) throws(GATTError) {
+        let target = try valid(handle)
+        do throws(ATTBearer.Refusal) {
+            try bearer.send(.writeCommand(target, value: value), now: now)
+        } catch {
+            if case .queueFull = error { throw .queueFull(limit: limits.commands) }
+            throw GATTError(error)
+        }
+    }
+
+    /// Writes a value or descriptor of at most 512 bytes part by part; ends with `done`.
+    ///
+    /// Core 6.0, Vol 3, Part G, 4.9.4 and 4.12.4.
+    public mutating func writeLong(
+        _ value: [UInt8],
+        to handle: AttributeHandle,
+        now: Duration
+    ) throws(GATTError) -> ProcedureID {
+        try writeReliably([ATTPDU.HandleValue(handle: handle, value: value)], now: now)
+    }
+
+    /// Writes values of one or several characteristics, all or none, after the server has echoed each; ends with `done`.
+    ///
+    /// Each value has at most 512 bytes, and there are 1 to 64 of them.
+    ///
+    /// Core 6.0, Vol 3, Part G, 4.9.5.
+    public mutating func writeReliably(
+        _ values: [ATTPDU.HandleValue],
+        now: Duration
+    ) throws(GATTError) -> ProcedureID {
+        guard !values.isEmpty, values.count <= 64 else { throw .tooManyAttributes(limit: 64) }
+        for item in values {
+            _ = try valid(item.handle)
+            guard item.value.count <= Self.longestValue else { throw .valueTooLong(limit: Self.longestValue) }
+        }
+        return try submit(GATTPreparedWrite(values), now: now)
+    }
+
+    private func valid(_ range: AttributeHandleRange) throws(GATTError) -> AttributeHandleRange {
+        guard range.isValid else { throw .invalidArgument(range) }
+        return range
+    }
+
+    private func valid(_ handle: AttributeHandle) throws(GATTError) -> AttributeHandle {
+        try valid(AttributeHandleRange(start: handle, end: handle)).start
+    }
+}
+
+/// A procedure that needs no request.
+struct GATTNothing: GATTProcedure {
+    let outcome: GATTClient.Outcome
+
+    mutating func begin(mtu: Int) throws(GATTError) -> GATTStep {
+        .finish(outcome)
+    }
+
+    mutating func receive(_ response: ATTPDU, mtu: Int) throws(GATTError) -> GATTStep {
+        throw unexpected(response)
+    }
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+public import BluetoothPackets
+
+/// The client's side of one connection, without its transport: procedures are asked for, run one after another over the
+/// bearer, and end as events.
+///
+/// The owner passes every arriving PDU to `receive`, sends all that `nextOutgoing` returns, takes all that `nextEvent`
+/// returns, calls `handleDeadline` when `deadline` has come, and closes the link once `failure` is set. Every procedure
+/// ends, whatever the server does: requests, attributes, value bytes and time are limited, and handles only run upwards.
+///
+/// Core 6.0, Vol 3, Part G, 4.
+public struct GATTClient: Sendable {
+    /// How much a procedure may cost, and how much may wait.
+    public struct Limits: Equatable, Sendable {
+        /// The most requests that one procedure makes.
+        public var requests = 1024
+        /// The most attributes that one procedure collects.
+        public var attributes = 512
+        /// The time after which a procedure makes no further request; the last one has its own 30 s.
+        public var procedureTime = Duration.seconds(120)
+        /// The most procedures that wait, run, or have results nobody has taken.
+        public var procedures = 64
+        /// The most commands that wait to be sent.
+        public var commands = 64
+
+        /// The defaults of each field.
+        public init() {}
+    }
+
+    /// What tells one procedure from another on the same connection.
+    public struct ProcedureID: Hashable, Sendable {
+        let number: UInt64
+    }
+
+    /// What a procedure that ended well has brought.
+    public enum Outcome: Equatable, Sendable {
+        /// The MTU that holds now.
+        case mtu(UInt16)
+        /// Primary services, by rising handles.
+        case services([GATTService])
+        /// Included services, by rising handles.
+        case includedServices([GATTIncludedService])
+        /// Characteristics, by rising handles.
+        case characteristics([GATTCharacteristic])
+        /// Descriptors, by rising handles.
+        case descriptors([GATTDescriptor])
+        /// A value that was read.
+        case value([UInt8])
+        /// Values that were read by their type, each at most 253 bytes of it.
+        case values([ATTPDU.HandleValue])
+        /// It is written.
+        case done
+    }
+
+    /// A procedure has ended.
+    public struct Event: Equatable, Sendable {
+        /// Which.
+        public var procedure: ProcedureID
+        /// How.
+        public var result: Result<Outcome, GATTError>
+    }
+
+    /// What an arriving PDU was; the value of a notification or indication begins at the PDU's byte 3.
+    public enum Reception: Equatable, Sendable {
+        /// Something of the protocol; there may be more to send, an event, or a failure.
+        case handled
+        /// A notification of this handle, subscribed to or not.
+        case notification(AttributeHandle)
+        /// An indication of this handle, subscribed to or not; its confirmation waits to be sent.
+        case indication(AttributeHandle)
+        /// Nothing that matters.
+        case ignored
+    }
+
+    /// A characteristic whose values are wanted.
+    public struct Subscription: Hashable, Sendable {
+        /// The handle of the characteristic's value.
+        public var value: AttributeHandle
+        /// How its values come.
+        public var kind: GATTSubscriptionKind
+    }
+
+    /// The longest value that an attribute can have.
+    ///
+    /// Core 6.0, Vol 3, Part F, 3.2.9.
+    public static let longestValue = 512
+
+    struct Running: Sendable {
+        var id: ProcedureID
+        var procedure: any GATTProcedure
+        /// What `subscriptions` forgets when the procedure fails, or when it ends well.
+        var onFailure: Subscription?
+        var onSuccess: Subscription?
+        var requests = 0
+        var started = Duration.zero
+    }
+
+    /// The limits that hold.
+    public let limits: Limits
+    /// What was asked to be notified or indicated; recorded before the server is told, so that the first value counts.
+    public internal(set) var subscriptions: [Subscription] = []
+
+    var bearer: ATTBearer
+    private var lastNumber: UInt64 = 0
+    private var running: Running?
+    private var waiting: [Running] = []
+    private var events: [Event] = []
+    var didAskForMTU = false
+
+    /// A client on a fresh connection; an MTU outside 23 to 517 is moved to the nearer end.
+    public init(localMTU: UInt16 = ATTBearer.largestUsefulMTU, limits: Limits = Limits()) {
+        self.limits = limits
+        bearer = ATTBearer(localMTU: localMTU, commandCapacity: limits.commands)
+    }
+
+    /// The longest PDU that either side may send now, in bytes.
+    public var mtu: UInt16 { bearer.mtu }
+
+    /// Set once, for ever: the link has to be closed.
+    ///
+    /// All procedures have ended with it.
+    public var failure: ATTBearer.Failure? { bearer.failure }
+
+    /// When `handleDeadline` wants to be called; nil while no answer is awaited.
+    public var deadline: Duration? { bearer.deadline }
+
+    /// What went by on the bearer.
+    public var counters: ATTBearer.Counters { bearer.counters }
+
+    /// True when nothing runs and nothing waits to run.
+    public var isIdle: Bool { running == nil && waiting.isEmpty }
+
+    /// True when values of this handle were asked for.
+    public func isSubscribed(_ value: AttributeHandle) -> Bool {
+        subscriptions.contains { $0.value == value }
+    }
+
+    /// The next PDU for the transport; nil when there is none.
+    public mutating func nextOutgoing() -> [UInt8]? {
+        bearer.nextOutgoing()
+    }
+
+    /// The next result; nil when there is none.
+    public mutating func nextEvent() -> Event? {
+        events.isEmpty ? nil : events.removeFirst()
+    }
+
+    /// Takes one arriving PDU.
+    ///
+    /// A notification costs a few comparisons and no memory.
+    public mutating func receive(_ bytes: Span<UInt8>, now: Duration) -> Reception {
+        switch bearer.receive(bytes, now: now) {
+        case .notification(let handle): return .notification(handle)
+        case .indication(let handle): return .indication(handle)
+        case .ignored: return .ignored
+        case .answered, .confirmed: return .handled
+        case .response(let pdu):
+            let mtu = Int(bearer.mtu)
+            advance(now) { procedure throws(GATTError) in try procedure.receive(pdu, mtu: mtu) }
+        case .errorResponse(let request, let handle, let error):
+            let mtu = Int(bearer.mtu)
+            let refusal = GATTRefusal(request: request, handle: handle, error: error)
+            advance(now) { procedure throws(GATTError) in try procedure.receive(refusal, mtu: mtu) }
+        case .failed: break
+        }
+        startNext(now)
+        return .handled
+    }
+
+    /// Ends the bearer when an answer has been awaited too long.
+    public mutating func handleDeadline(now: Duration) {
+        bearer.handleDeadline(now: now)
+        startNext(now)
+    }
+
+    /// Ends everything, because the link is gone or has to go: each procedure ends with the failure.
+    public mutating func close() {
+        bearer.close()
+        startNext(.zero)
+    }
+
+    /// Puts a procedure behind those that wait, and runs it when it is the first.
+    mutating func submit(
+        _ procedure: some GATTProcedure,
+        now: Duration,
+        onFailure: Subscription? = nil,
+        onSuccess: Subscription? = nil
+    ) throws(GATTError) -> ProcedureID {
+        if let failure { throw .bearer(failure) }
+        let unfinished = (running == nil ? 0 : 1) &+ waiting.count &+ events.count
+        guard unfinished < limits.procedures else { throw .queueFull(limit: limits.procedures) }
+        lastNumber &+= 1
+        let id = ProcedureID(number: lastNumber)
+        waiting.append(Running(id: id, procedure: procedure, onFailure: onFailure, onSuccess: onSuccess))
+        startNext(now)
+        return id
+    }
+
+    private mutating func startNext(_ now: Duration) {
+        if let failure {
+            while running != nil || !waiting.isEmpty {
+                if running == nil { running = waiting.removeFirst() }
+                end(.failure(.bearer(failure)))
+            }
+            return
+        }
+        while running == nil, !waiting.isEmpty {
+            running = waiting.removeFirst()
+            running?.started = now
+            let mtu = Int(bearer.mtu)
+            advance(now) { procedure throws(GATTError) in try procedure.begin(mtu: mtu) }
+        }
+    }
+
+    /// Lets the running procedure take a step, and does what the step asks for.
+    private mutating func advance(
+        _ now: Duration,
+        _ step: (inout any GATTProcedure) throws(GATTError) -> GATTStep
+    ) {
+        guard var current = running else { return }
+        do throws(GATTError) {
+            let wanted = try step(&current.procedure)
+            running = current
+            switch wanted {
+            case .finish(let outcome): end(.success(outcome))
+            case .send(let pdu): try request(pdu, now)
+            }
+        } catch {
+            end(.failure(error))
+        }
+    }
+
+    private mutating func request(_ pdu: ATTPDU, _ now: Duration) throws(GATTError) {
+        guard let current = running else { return }
+        guard current.requests < limits.requests else { throw .tooManyRequests(limit: limits.requests) }
+        guard now - current.started <= limits.procedureTime else { throw .tookTooLong(limit: limits.procedureTime) }
+        do throws(ATTBearer.Refusal) {
+            try bearer.send(pdu, now: now)
+        } catch {
+            throw GATTError(error)
+        }
+        running?.requests &+= 1
+    }
+
+    private mutating func end(_ result: Result<Outcome, GATTError>) {
+        guard let ended = running else { return }
+        running = nil
+        let dropped: Subscription? =
+            switch result {
+            case .success: ended.onSuccess
+            case .failure: ended.onFailure
+            }
+        if let dropped { subscriptions.removeAll { $0 == dropped } }
+        events.append(Event(procedure: ended.id, result: result))
+    }
+}
+
+extension GATTError {
+    /// The same fault, as a procedure's.
+    init(_ refusal: ATTBearer.Refusal) {
+        switch refusal {
+        case .failed(let failure): self = .bearer(failure)
+        case .busy, .notOurs: self = .queueFull(limit: 1)
+        case .tooLong(_, let mtu): self = .valueTooLong(limit: max(0, Int(mtu) &- 3))
+        case .queueFull: self = .queueFull(limit: 0)
+        case .exchangedAlready: self = .exchangedAlready
+        }
+    }
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothPackets
+
+/// Finds all primary services.
+///
+/// Core 6.0, Vol 3, Part G, 4.4.1.
+struct GATTPrimaryServiceDiscovery: GATTProcedure {
+    private var progress: GATTProgress
+    private var services: [GATTService] = []
+
+    init(limit: Int) {
+        progress = GATTProgress(.all, limit: limit)
+    }
+
+    mutating func begin(mtu: Int) throws(GATTError) -> GATTStep {
+        next()
+    }
+
+    private func next() -> GATTStep {
+        guard let rest = progress.rest else { return .finish(.services(services)) }
+        return .send(.readByGroupTypeRequest(rest, type: GATTAttributeType.primaryService))
+    }
+
+    mutating func receive(_ response: ATTPDU, mtu: Int) throws(GATTError) -> GATTStep {
+        guard case .readByGroupTypeResponse(let items) = response else { throw unexpected(response) }
+        for item in items {
+            guard let uuid = BluetoothUUID(attValue: item.value) else {
+                throw .invalidItemLength(response.opcode, item.value.count &+ 4)
+            }
+            try progress.accept(from: item.range.start, to: item.range.end)
+            services.append(GATTService(handles: item.range, uuid: uuid))
+        }
+        return next()
+    }
+
+    mutating func receive(_ refusal: GATTRefusal, mtu: Int) throws(GATTError) -> GATTStep {
+        guard refusal.error == .attributeNotFound else { throw refusal.asError }
+        return .finish(.services(services))
+    }
+}
+
+/// Finds the primary services of one UUID.
+///
+/// Core 6.0, Vol 3, Part G, 4.4.2.
+struct GATTServiceSearch: GATTProcedure {
+    private let uuid: BluetoothUUID
+    private var progress: GATTProgress
+    private var services: [GATTService] = []
+
+    init(uuid: BluetoothUUID, limit: Int) {
+        self.uuid = uuid
+        progress = GATTProgress(.all, limit: limit)
+    }
+
+    mutating func begin(mtu: Int) throws(GATTError) -> GATTStep {
+        next()
+    }
+
+    private func next() -> GATTStep {
+        guard let rest = progress.rest else { return .finish(.services(services)) }
+        var value = ByteWriter(reservingCapacity: 16)
+        value.write(uuid)
+        return .send(
+            .findByTypeValueRequest(rest, type: GATTAttributeType.primaryService16, value: value.bytes)
+        )
+    }
+
+    mutating func receive(_ response: ATTPDU, mtu: Int) throws(GATTError) -> GATTStep {
+        guard case .findByTypeValueResponse(let items) = response else { throw unexpected(response) }
+        for item in items {
+            try progress.accept(from: item.start, to: item.end)
+            services.append(GATTService(handles: item, uuid: uuid))
+        }
+        return next()
+    }
+
+    mutating func receive(_ refusal: GATTRefusal, mtu: Int) throws(GATTError) -> GATTStep {
+        guard refusal.error == .attributeNotFound else { throw refusal.asError }
+        return .finish(.services(services))
+    }
+}
+
+/// Finds the services that a service includes; a UUID of 128 bits is read from the included service's declaration.
+///
+/// Core 6.0, Vol 3, Part G, 4.5.1.
+struct GATTIncludedServiceDiscovery: GATTProcedure {
+    private var progress: GATTProgress
+    private var found: [GATTIncludedService] = []
+    /// Statements whose services' UUIDs are still to be read, the next one last.
+    private var unread: [(declaration: AttributeHandle, handles: AttributeHandleRange)] = []
+
+    init(range: AttributeHandleRange, limit: Int) {
+        progress = GATTProgress(range, limit: limit)
+    }
+
+    mutating func begin(mtu: Int) throws(GATTError) -> GATTStep {
+        next()
+    }
+
+    private func next() -> GATTStep {
+        if let item = unread.last { return .send(.readRequest(item.handles.start)) }
+        guard let rest = progress.rest else { return finish() }
+        return .send(.readByTypeRequest(rest, type: GATTAttributeType.include))
+    }
+
+    private func finish() -> GATTStep {
+        .finish(.includedServices(found.sorted { $0.declaration < $1.declaration }))
+    }
+
+    mutating func receive(_ response: ATTPDU, mtu: Int) throws(GATTError) -> GATTStep {
+        switch response {
+        case .readByTypeResponse(let items):
+            for item in items { try accept(item) }
+            unread.reverse()
+        case .readResponse(let value):
+            guard let item = unread.popLast() else { throw unexpected(response) }
+            guard value.count == 16, let uuid = BluetoothUUID(attValue: value) else {
+                throw .invalidValueLength(item.handles.start, value.count)
+            }
+            add(item.declaration, item.handles, uuid)
+        default: throw unexpected(response)
+        }
+        return next()
+    }
+
+    private mutating func accept(_ item: ATTPDU.HandleValue) throws(GATTError) {
+        let bytes = item.value
+        guard bytes.count == 4 || bytes.count == 6 else {
+            throw .invalidItemLength(.readByTypeResponse, bytes.count &+ 2)
+        }
+        let handles = AttributeHandleRange(
+            start: AttributeHandle(low: bytes[0], high: bytes[1]),
+            end: AttributeHandle(low: bytes[2], high: bytes[3])
+        )
+        guard handles.isValid else { throw .invalidRange(handles) }
+        try progress.accept(item.handle)
+        if bytes.count == 6, let uuid = BluetoothUUID(attValue: bytes[4...]) {
+            add(item.handle, handles, uuid)
+        } else {
+            unread.append((item.handle, handles))
+        }
+    }
+
+    private mutating func add(_ declaration: AttributeHandle, _ handles: AttributeHandleRange, _ uuid: BluetoothUUID) {
+        found.append(
+            GATTIncludedService(declaration: declaration, service: GATTService(handles: handles, uuid: uuid))
+        )
+    }
+
+    mutating func receive(_ refusal: GATTRefusal, mtu: Int) throws(GATTError) -> GATTStep {
+        guard refusal.error == .attributeNotFound, unread.isEmpty else { throw refusal.asError }
+        return finish()
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// The code by which a server says why it refused a request.
+///
+/// Core 6.0, Vol 3, Part F, 3.4.1.1; Core Specification Supplement, Part B, 1.2 for the common profile errors.
+public struct ATTError: RawRepresentable, Error, Hashable, Sendable {
+    /// The code.
+    public let rawValue: UInt8
+
+    /// The error of a code, known or not.
+    public init(rawValue: UInt8) {
+        self.rawValue = rawValue
+    }
+
+    /// The handle is not valid on this server.
+    public static let invalidHandle = ATTError(rawValue: 0x01)
+    /// The attribute cannot be read.
+    public static let readNotPermitted = ATTError(rawValue: 0x02)
+    /// The attribute cannot be written.
+    public static let writeNotPermitted = ATTError(rawValue: 0x03)
+    /// The PDU was invalid.
+    public static let invalidPDU = ATTError(rawValue: 0x04)
+    /// The link has to be authenticated first.
+    public static let insufficientAuthentication = ATTError(rawValue: 0x05)
+    /// The server does not know this request.
+    public static let requestNotSupported = ATTError(rawValue: 0x06)
+    /// The offset lies beyond the value's end.
+    public static let invalidOffset = ATTError(rawValue: 0x07)
+    /// The client is not authorized.
+    public static let insufficientAuthorization = ATTError(rawValue: 0x08)
+    /// Too many writes are prepared.
+    public static let prepareQueueFull = ATTError(rawValue: 0x09)
+    /// The range has no attribute of this type.
+    public static let attributeNotFound = ATTError(rawValue: 0x0A)
+    /// The value is too short to be read in parts.
+    public static let attributeNotLong = ATTError(rawValue: 0x0B)
+    /// The key that encrypts this link is too short.
+    public static let encryptionKeySizeTooShort = ATTError(rawValue: 0x0C)
+    /// The attribute takes no value of this length.
+    public static let invalidAttributeValueLength = ATTError(rawValue: 0x0D)
+    /// Something that the server did not foresee.
+    public static let unlikelyError = ATTError(rawValue: 0x0E)
+    /// The link has to be encrypted first.
+    public static let insufficientEncryption = ATTError(rawValue: 0x0F)
+    /// Attributes of this type do not group others.
+    public static let unsupportedGroupType = ATTError(rawValue: 0x10)
+    /// The server lacks the means.
+    public static let insufficientResources = ATTError(rawValue: 0x11)
+    /// The client's picture of the server is out of date.
+    public static let databaseOutOfSync = ATTError(rawValue: 0x12)
+    /// The attribute takes values of this length, and not this one.
+    public static let valueNotAllowed = ATTError(rawValue: 0x13)
+    /// A profile refuses the write.
+    public static let writeRequestRejected = ATTError(rawValue: 0xFC)
+    /// The client characteristic configuration is not what the profile asks for.
+    public static let clientConfigurationImproper = ATTError(rawValue: 0xFD)
+    /// A profile's earlier procedure still runs.
+    public static let procedureAlreadyInProgress = ATTError(rawValue: 0xFE)
+    /// The value is outside the profile's range.
+    public static let outOfRange = ATTError(rawValue: 0xFF)
+
+    /// The codes that belong to the application.
+    public static let applicationRange: ClosedRange<UInt8> = 0x80...0x9F
+    /// The codes that profiles share.
+    public static let commonProfileRange: ClosedRange<UInt8> = 0xE0...0xFF
+
+    /// True for a code that only the application above can explain.
+    public var isApplicationError: Bool { Self.applicationRange.contains(rawValue) }
+    /// True for a code of the common profile and service errors.
+    public var isCommonProfileError: Bool { Self.commonProfileRange.contains(rawValue) }
+
+    /// The specification's name; nil for a code that it does not name.
+    public var name: String? { Self.names[rawValue] }
+
+    private static let names: [UInt8: String] = [
+        0x01: "Invalid Handle",
+        0x02: "Read Not Permitted",
+        0x03: "Write Not Permitted",
+        0x04: "Invalid PDU",
+        0x05: "Insufficient Authentication",
+        0x06: "Request Not Supported",
+        0x07: "Invalid Offset",
+        0x08: "Insufficient Authorization",
+        0x09: "Prepare Queue Full",
+        0x0A: "Attribute Not Found",
+        0x0B: "Attribute Not Long",
+        0x0C: "Encryption Key Size Too Short",
+        0x0D: "Invalid Attribute Value Length",
+        0x0E: "Unlikely Error",
+        0x0F: "Insufficient Encryption",
+        0x10: "Unsupported Group Type",
+        0x11: "Insufficient Resources",
+        0x12: "Database Out Of Sync",
+        0x13: "Value Not Allowed",
+        0xFC: "Write Request Rejected",
+        0xFD: "Client Characteristic Configuration Descriptor Improperly Configured",
+        0xFE: "Procedure Already in Progress",
+        0xFF: "Out of Range",
+    ]
+}
+
+extension ATTError: CustomStringConvertible {
+    /// The name and the code: `Invalid Handle (0x01)`, `application error (0x80)`.
+    public var description: String {
+        let kind =
+            isApplicationError ? "application error" : isCommonProfileError ? "profile error" : "reserved error"
+        let words = name ?? kind
+        return "\(words) (0x\(Hexadecimal.text(UInt64(rawValue), digits: 2)))"
+    }
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+extension ATTPDU {
+    /// Reads one PDU from all of `bytes`; refuses what the layout does not allow, an unknown opcode among it.
+    public init(_ bytes: Span<UInt8>) throws(DecodingError) {
+        guard !bytes.isEmpty else {
+            throw DecodingError(
+                packet: "ATT PDU",
+                field: "Attribute Opcode",
+                offset: 0,
+                reason: .truncated(needed: 1, available: 0)
+            )
+        }
+        let opcode = ATTOpcode(rawValue: bytes[0])
+        guard let name = opcode.name else {
+            throw DecodingError(
+                packet: "ATT PDU",
+                field: "Attribute Opcode",
+                offset: 0,
+                reason: .unexpectedCode(UInt16(opcode.rawValue))
+            )
+        }
+        var reader = ByteReader(bytes, packet: name)
+        _ = try reader.readUInt8("Attribute Opcode")
+        if opcode.kind == .response {
+            self = try Self.response(opcode, &reader)
+        } else {
+            self = try Self.other(opcode, &reader)
+        }
+        try reader.expectEnd()
+    }
+
+    @_lifetime(reader: copy reader)
+    private static func response(_ opcode: ATTOpcode, _ reader: inout ByteReader) throws(DecodingError) -> ATTPDU {
+        switch opcode {
+        case .errorResponse:
+            let request = ATTOpcode(rawValue: try reader.readUInt8("Request Opcode In Error"))
+            let handle = try reader.readHandle("Attribute Handle In Error")
+            return .errorResponse(
+                request: request,
+                handle: handle,
+                error: ATTError(rawValue: try reader.readUInt8("Error Code"))
+            )
+        case .exchangeMTUResponse:
+            return .exchangeMTUResponse(serverReceiveMTU: try reader.readUInt16("Server Rx MTU"))
+        case .findInformationResponse: return try findInformationResponse(&reader)
+        case .findByTypeValueResponse: return try findByTypeValueResponse(&reader)
+        case .readByTypeResponse: return try readByTypeResponse(&reader)
+        case .readResponse: return .readResponse(value: reader.readRestBytes())
+        case .readBlobResponse: return .readBlobResponse(value: reader.readRestBytes())
+        case .readMultipleResponse: return .readMultipleResponse(values: reader.readRestBytes())
+        case .readByGroupTypeResponse: return try readByGroupTypeResponse(&reader)
+        case .writeResponse: return .writeResponse
+        case .prepareWriteResponse:
+            let handle = try reader.readHandle("Attribute Handle")
+            let offset = try reader.readUInt16("Value Offset")
+            return .prepareWriteResponse(handle, offset: offset, value: reader.readRestBytes())
+        case .executeWriteResponse: return .executeWriteResponse
+        case .readMultipleVariableResponse: return try readMultipleVariableResponse(&reader)
+        default: throw reader.error("Attribute Opcode", .unexpectedCode(UInt16(opcode.rawValue)))
+        }
+    }
+
+    @_lifetime(reader: copy reader)
+    private static func other(_ opcode: ATTOpcode, _ reader: inout ByteReader) throws(DecodingError) -> ATTPDU {
+        switch opcode {
+        case .exchangeMTURequest:
+            return .exchangeMTURequest(clientReceiveMTU: try reader.readUInt16("Client Rx MTU"))
+        case .findInformationRequest: return .findInformationRequest(try reader.readHandleRange())
+        case .findByTypeValueRequest:
+            let range = try reader.readHandleRange()
+            let type = try reader.readUInt16("Attribute Type")
+            return .findByTypeValueRequest(range, type: type, value: reader.readRestBytes())
+        case .readByTypeRequest:
+            let range = try reader.readHandleRange()
+            return .readByTypeRequest(
+                range,
+                type: try reader.readUUID(byteCount: reader.uuidByteCount, "Attribute Type")
+            )
+        case .readRequest: return .readRequest(try reader.readHandle("Attribute Handle"))
+        case .readBlobRequest:
+            let handle = try reader.readHandle("Attribute Handle")
+            return .readBlobRequest(handle, offset: try reader.readUInt16("Value Offset"))
+        case .readMultipleRequest: return .readMultipleRequest(try reader.readSetOfHandles())
+        case .readByGroupTypeRequest:
+            let range = try reader.readHandleRange()
+            return .readByGroupTypeRequest(
+                range,
+                type: try reader.readUUID(byteCount: reader.uuidByteCount, "Attribute Group Type")
+            )
+        case .readMultipleVariableRequest: return .readMultipleVariableRequest(try reader.readSetOfHandles())
+        case .writeRequest:
+            let handle = try reader.readHandle("Attribute Handle")
+            return .writeRequest(handle, value: reader.readRestBytes())
+        case .writeCommand:
+            let handle = try reader.readHandle("Attribute Handle")
+            return .writeCommand(handle, value: reader.readRestBytes())
+        case .signedWriteCommand:
+            let handle = try reader.readHandle("Attribute Handle")
+            guard reader.remaining >= signatureByteCount else {
+                throw reader.error(
+                    "Authentication Signature",
+                    .truncated(needed: signatureByteCount, available: reader.remaining)
+                )
+            }
+            let value = try reader.readBytes(count: reader.remaining &- signatureByteCount, "Attribute Value")
+            return .signedWriteCommand(handle, value: value, signature: reader.readRestBytes())
+        case .prepareWriteRequest:
+            let handle = try reader.readHandle("Attribute Handle")
+            let offset = try reader.readUInt16("Value Offset")
+            return .prepareWriteRequest(handle, offset: offset, value: reader.readRestBytes())
+        case .executeWriteRequest:
+            let unread = reader.error("Flags", .truncated(needed: 1, available: 0))
+            let byte = try reader.readUInt8("Flags")
+            guard let flags = ExecuteFlags(rawValue: byte) else {
+                throw DecodingError(
+                    packet: unread.packet,
+                    field: unread.field,
+                    offset: unread.offset,
+                    reason: .invalidValue(UInt64(byte))
+                )
+            }
+            return .executeWriteRequest(flags)
+        case .handleValueNotification:
+            let handle = try reader.readHandle("Attribute Handle")
+            return .handleValueNotification(handle, value: reader.readRestBytes())
+        case .handleValueIndication:
+            let handle = try reader.readHandle("Attribute Handle")
+            return .handleValueIndication(handle, value: reader.readRestBytes())
+        case .handleValueConfirmation: return .handleValueConfirmation
+        case .multipleHandleValueNotification: return try multipleHandleValueNotification(&reader)
+        default: throw reader.error("Attribute Opcode", .unexpectedCode(UInt16(opcode.rawValue)))
+        }
+    }
+}
+
+extension ByteReader {
+    /// The next two bytes, as a handle.
+    @_lifetime(self: copy self)
+    mutating func readHandle(_ field: String) throws(DecodingError) -> AttributeHandle {
+        AttributeHandle(try readUInt16(field))
+    }
+
+    /// The next four bytes, as the range that a request names.
+    @_lifetime(self: copy self)
+    mutating func readHandleRange() throws(DecodingError) -> AttributeHandleRange {
+        let start = try readHandle("Starting Handle")
+        return AttributeHandleRange(start: start, end: try readHandle("Ending Handle"))
+    }
+
+    /// All that is left, copied.
+    @_lifetime(self: copy self)
+    mutating func readRestBytes() -> [UInt8] {
+        [UInt8](copying: readRest())
+    }
+
+    /// All that is left, as handles; two or more.
+    @_lifetime(self: copy self)
+    mutating func readSetOfHandles() throws(DecodingError) -> [AttributeHandle] {
+        guard remaining >= 4 else {
+            throw error("Set Of Handles", .truncated(needed: 4, available: remaining))
+        }
+        var handles: [AttributeHandle] = []
+        while !isAtEnd { handles.append(try readHandle("Set Of Handles")) }
+        return handles
+    }
+
+    /// The length of a UUID that fills the rest: two bytes, sixteen, or one that `readUUID` refuses.
+    var uuidByteCount: Int { remaining < 2 ? 2 : remaining }
+}

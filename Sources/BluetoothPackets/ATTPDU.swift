@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// One PDU of the attribute protocol, of any of its opcodes, with its fields.
+///
+/// A value says only that the layout is right; whether handles run upwards or a length fits the MTU is for others to judge.
+///
+/// Core 6.0, Vol 3, Part F, 3.4.
+public enum ATTPDU: Equatable, Sendable {
+    /// The refusal of a request. Core 6.0, Vol 3, Part F, 3.4.1.1.
+    case errorResponse(request: ATTOpcode, handle: AttributeHandle, error: ATTError)
+
+    /// What the client can receive. Core 6.0, Vol 3, Part F, 3.4.2.1.
+    case exchangeMTURequest(clientReceiveMTU: UInt16)
+    /// What the server can receive. Core 6.0, Vol 3, Part F, 3.4.2.2.
+    case exchangeMTUResponse(serverReceiveMTU: UInt16)
+
+    /// Asks for the types of a range's attributes. Core 6.0, Vol 3, Part F, 3.4.3.1.
+    case findInformationRequest(AttributeHandleRange)
+    /// Handles and types, at least one. Core 6.0, Vol 3, Part F, 3.4.3.2.
+    case findInformationResponse(format: InformationFormat, [Information])
+    /// Asks for attributes of a 16-bit type and a value. Core 6.0, Vol 3, Part F, 3.4.3.3.
+    case findByTypeValueRequest(AttributeHandleRange, type: UInt16, value: [UInt8])
+    /// Attributes and where their groups end, at least one. Core 6.0, Vol 3, Part F, 3.4.3.4.
+    case findByTypeValueResponse([AttributeHandleRange])
+
+    /// Asks for the values of a type. Core 6.0, Vol 3, Part F, 3.4.4.1.
+    case readByTypeRequest(AttributeHandleRange, type: BluetoothUUID)
+    /// Handles and values of one length, at least one. Core 6.0, Vol 3, Part F, 3.4.4.2.
+    case readByTypeResponse([HandleValue])
+    /// Asks for a value. Core 6.0, Vol 3, Part F, 3.4.4.3.
+    case readRequest(AttributeHandle)
+    /// The value, or as much of it as fits. Core 6.0, Vol 3, Part F, 3.4.4.4.
+    case readResponse(value: [UInt8])
+    /// Asks for a value from `offset` on. Core 6.0, Vol 3, Part F, 3.4.4.5.
+    case readBlobRequest(AttributeHandle, offset: UInt16)
+    /// The part, or as much of it as fits. Core 6.0, Vol 3, Part F, 3.4.4.6.
+    case readBlobResponse(value: [UInt8])
+    /// Asks for two or more values of known lengths. Core 6.0, Vol 3, Part F, 3.4.4.7.
+    case readMultipleRequest([AttributeHandle])
+    /// The values, one after another. Core 6.0, Vol 3, Part F, 3.4.4.8.
+    case readMultipleResponse(values: [UInt8])
+    /// Asks for the values of a grouping type. Core 6.0, Vol 3, Part F, 3.4.4.9.
+    case readByGroupTypeRequest(AttributeHandleRange, type: BluetoothUUID)
+    /// Groups and values of one length, at least one. Core 6.0, Vol 3, Part F, 3.4.4.10.
+    case readByGroupTypeResponse([GroupValue])
+    /// Asks for two or more values of any length. Core 6.0, Vol 3, Part F, 3.4.4.11.
+    case readMultipleVariableRequest([AttributeHandle])
+    /// Two or more values with their lengths. Core 6.0, Vol 3, Part F, 3.4.4.12.
+    case readMultipleVariableResponse([LengthValue])
+
+    /// Asks to write a value. Core 6.0, Vol 3, Part F, 3.4.5.1.
+    case writeRequest(AttributeHandle, value: [UInt8])
+    /// It is written. Core 6.0, Vol 3, Part F, 3.4.5.2.
+    case writeResponse
+    /// Writes a value without an answer. Core 6.0, Vol 3, Part F, 3.4.5.3.
+    case writeCommand(AttributeHandle, value: [UInt8])
+    /// Writes a value without an answer; the signature is 12 bytes. Core 6.0, Vol 3, Part F, 3.4.5.4.
+    case signedWriteCommand(AttributeHandle, value: [UInt8], signature: [UInt8])
+
+    /// Asks to keep a part of a value until it is executed. Core 6.0, Vol 3, Part F, 3.4.6.1.
+    case prepareWriteRequest(AttributeHandle, offset: UInt16, value: [UInt8])
+    /// The part as it was received. Core 6.0, Vol 3, Part F, 3.4.6.2.
+    case prepareWriteResponse(AttributeHandle, offset: UInt16, value: [UInt8])
+    /// Asks to write what was prepared, or to forget it. Core 6.0, Vol 3, Part F, 3.4.6.3.
+    case executeWriteRequest(ExecuteFlags)
+    /// It is done. Core 6.0, Vol 3, Part F, 3.4.6.4.
+    case executeWriteResponse
+
+    /// A value, unasked. Core 6.0, Vol 3, Part F, 3.4.7.1.
+    case handleValueNotification(AttributeHandle, value: [UInt8])
+    /// A value, unasked, to be confirmed. Core 6.0, Vol 3, Part F, 3.4.7.2.
+    case handleValueIndication(AttributeHandle, value: [UInt8])
+    /// An indication arrived. Core 6.0, Vol 3, Part F, 3.4.7.3.
+    case handleValueConfirmation
+    /// Two or more values, unasked. Core 6.0, Vol 3, Part F, 3.4.7.4.
+    case multipleHandleValueNotification([HandleValue])
+
+    /// How the types of a Find Information Response are written.
+    ///
+    /// Core 6.0, Vol 3, Part F, 3.4.3.2.
+    public enum InformationFormat: UInt8, Sendable, CaseIterable {
+        /// UUIDs of 16 bits.
+        case uuid16 = 0x01
+        /// UUIDs of 128 bits.
+        case uuid128 = 0x02
+
+        /// The bytes of one UUID.
+        public var uuidByteCount: Int { self == .uuid16 ? 2 : 16 }
+    }
+
+    /// An attribute's handle and type.
+    public struct Information: Hashable, Sendable {
+        /// The attribute.
+        public var handle: AttributeHandle
+        /// Its type.
+        public var type: BluetoothUUID
+
+        /// A handle and a type.
+        public init(handle: AttributeHandle, type: BluetoothUUID) {
+            self.handle = handle
+            self.type = type
+        }
+    }
+
+    /// An attribute's handle and value.
+    public struct HandleValue: Hashable, Sendable {
+        /// The attribute.
+        public var handle: AttributeHandle
+        /// Its value, or as much of it as fits: in a Read By Type Response 0 to 253 bytes.
+        public var value: [UInt8]
+
+        /// A handle and a value.
+        public init(handle: AttributeHandle, value: [UInt8]) {
+            self.handle = handle
+            self.value = value
+        }
+    }
+
+    /// A group's handles and the value of its first attribute.
+    public struct GroupValue: Hashable, Sendable {
+        /// The declaring attribute and the group's last.
+        public var range: AttributeHandleRange
+        /// The value, or as much of it as fits: 0 to 251 bytes.
+        public var value: [UInt8]
+
+        /// A group and a value.
+        public init(range: AttributeHandleRange, value: [UInt8]) {
+            self.range = range
+            self.value = value
+        }
+    }
+
+    /// A value and the length it has on the server; the last of a response may be cut short.
+    public struct LengthValue: Hashable, Sendable {
+        /// The length in bytes that the server names.
+        public var length: UInt16
+        /// As many of these bytes as fitted.
+        public var value: [UInt8]
+
+        /// A length and a value.
+        public init(length: UInt16, value: [UInt8]) {
+            self.length = length
+            self.value = value
+        }
+    }
+
+    /// What to do with prepared writes.
+    ///
+    /// Core 6.0, Vol 3, Part F, 3.4.6.3.
+    public enum ExecuteFlags: UInt8, Sendable, CaseIterable {
+        /// Forget them.
+        case cancel = 0x00
+        /// Write them, in the order in which they came.
+        case write = 0x01
+    }
+
+    /// The bytes of an authentication signature.
+    ///
+    /// Core 6.0, Vol 3, Part F, 3.3.1.
+    public static let signatureByteCount = 12
+}
