@@ -52,7 +52,7 @@ let package = Package(
         module("Wedge", ["BluetoothLE", "Keystrokes", "LinuxIO"]),
         .executableTarget(
             name: "blewedge",
-            dependencies: ["Wedge", "BluetoothLE", "LinuxIO", argumentParser],
+            dependencies: ["Wedge", "BluetoothLE", "LinuxIO", argumentParser, systemPackage],
             swiftSettings: swiftSettings
         ),
         tests("BluetoothPacketsTests", ["BluetoothPackets"]),

@@ -23,7 +23,7 @@ package struct UInputDevice: ~Copyable, Sendable {
 
     /// Makes a keyboard that can press the given key codes and no others.
     ///
-    /// Throws `noSuchFileOrDirectory` or `noDevice` where the uinput module is missing, `permissionDenied` where the node
+    /// Throws `noSuchFileOrDirectory` (ENOENT) or `operationNotSupportedByDevice` (ENODEV) where the uinput module is missing, `permissionDenied` where the node
     /// is not ours to open. The corresponding C calls are `open` and `ioctl(UI_SET_KEYBIT, UI_DEV_SETUP, UI_DEV_CREATE)`.
     package init(name: String, keyCodes: some Sequence<UInt16>) throws(Errno) {
         let device = try Descriptor.open(Self.path, O_RDWR | O_NONBLOCK)

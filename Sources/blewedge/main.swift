@@ -1,1 +1,3 @@
-print("blewedge")
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+runCommandLine()

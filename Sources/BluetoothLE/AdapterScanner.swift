@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import BluetoothHost
+package import BluetoothPackets
+package import LinuxIO
+package import SystemPackage
+
+/// Why a scan ended by itself.
+package enum ScanError: Error, Equatable {
+    /// A system call failed.
+    case system(String, Errno)
+    /// The process may not send HCI commands.
+    case notPermitted(missing: [Capability])
+    /// The controller knows no scan command of either generation.
+    case unsupported
+    /// The controller refused, or did not answer.
+    case controller(Scanner.Failure)
+    /// The adapter is gone.
+    case adapterGone
+
+    /// What is wrong, in one sentence.
+    package var cause: String {
+        switch self {
+        case .system(let what, let error): "cannot \(what): \(error)"
+        case .notPermitted(let missing):
+            "not permitted to scan" + (missing.isEmpty ? "" : ": \(missing.map(\.rawValue).joined(separator: " and ")) missing")
+        case .unsupported: "the controller knows no scan commands"
+        case .controller(let failure): "\(failure)"
+        case .adapterGone: "the adapter is gone"
+        }
+    }
+
+    /// What mends it, in one sentence.
+    package var remedy: String? {
+        switch self {
+        case .notPermitted: AdapterError.notPermitted(missing: []).remedy
+        case .controller: "another program may be scanning; else unplug the adapter and plug it in again"
+        case .system, .unsupported, .adapterGone: nil
+        }
+    }
+}
+
+/// A scan on the event loop: raw HCI commands on one socket, advertising reports on another, so that a flood of reports
+/// cannot push out the answer to a command.
+///
+/// To be used on the loop's thread.
+package final class AdapterScanner {
+    private let adapter: Adapter
+    private let loop: EventLoop
+    private let commandSocket: HCISocket
+    private let reportSocket: HCISocket
+    private var registrations: [EventLoop.Registration] = []
+    private var buffer = [UInt8](repeating: 0, count: HCISocket.packetCapacity)
+    private var timer: EventLoop.Timer?
+
+    private var discovery = HCICommandQueue()
+    private var scanner: Scanner?
+    private var wanted: (parameters: ScanParameters, devices: DeviceTable)?
+    private var didScanActively = false
+    private var onStopped: (() -> Void)?
+
+    /// Called for each report that the filter lets through.
+    package var onUpdate: ((DeviceTable.Update) -> Void)?
+    /// Called once scanning has begun, after each start.
+    package var onStarted: (() -> Void)?
+    /// Called when the scan has failed; it has ended.
+    package var onFailure: ((ScanError) -> Void)?
+
+    /// The bytes that reports may wait in: about 10,000 short ones.
+    private static let reportBuffer: Int32 = 1 << 22
+    /// Event codes of <bluetooth/hci.h> and Core 6.0, Vol 4, Part E, 7.7.
+    private static let commandEvents: [UInt8] = [0x0E, 0x0F, 0x10]
+    private static let reportEvents: [UInt8] = [0x3E]
+
+    /// A scanner that does not scan yet.
+    package init(_ adapter: Adapter, on loop: EventLoop) throws(ScanError) {
+        self.adapter = adapter
+        self.loop = loop
+        do {
+            commandSocket = try HCISocket(controller: adapter.index.rawValue, events: Self.commandEvents)
+            reportSocket = try HCISocket(
+                controller: adapter.index.rawValue,
+                events: Self.reportEvents,
+                receiveBuffer: Self.reportBuffer
+            )
+            registrations.append(
+                try loop.watch(commandSocket.descriptor, for: .readable) { [weak self] _ in self?.readCommandSocket() }
+            )
+            registrations.append(
+                try loop.watch(reportSocket.descriptor, for: .readable) { [weak self] _ in self?.readReportSocket() }
+            )
+        } catch {
+            throw Self.error(error, "open a raw HCI socket on \(adapter.name)")
+        }
+    }
+
+    deinit { close() }
+
+    /// The devices heard since the start.
+    package var devices: DeviceTable { scanner?.devices ?? wanted?.devices ?? DeviceTable() }
+
+    /// Reports that the kernel dropped because they were not read in time.
+    package var droppedReports: UInt32 { reportSocket.descriptor.droppedPacketCount }
+
+    /// Forgets devices that have not been heard for long (LK-3); call it before showing them.
+    package func expireDevices() {
+        _ = scanner?.devices.expire(now: MonotonicClock.now)
+    }
+
+    /// Begins to scan, replacing a scan that runs.
+    package func start(_ parameters: ScanParameters, devices: DeviceTable) {
+        wanted = (parameters, devices)
+        onStopped = nil
+        if scanner == nil {
+            if discovery.outstandingOpcode == nil { _ = discovery.enqueue(.readLocalSupportedCommands) }
+        } else {
+            begin()
+        }
+        pump()
+    }
+
+    /// Ends the scan and calls `completion` when the controller has stopped, or does not answer; then connecting works.
+    package func stop(completion: @escaping () -> Void) {
+        wanted = nil
+        guard scanner != nil, !registrations.isEmpty else {
+            completion()
+            return
+        }
+        onStopped = completion
+        scanner?.stop()
+        pump()
+        settle()
+    }
+
+    /// Lets go of the sockets, whatever goes on.
+    package func close() {
+        if let timer { loop.cancel(timer) }
+        timer = nil
+        guard registrations.count == 2 else { return }
+        loop.unwatch(registrations[0], commandSocket.descriptor)
+        loop.unwatch(registrations[1], reportSocket.descriptor)
+        registrations = []
+    }
+
+    private func begin() {
+        guard let (parameters, devices) = wanted else { return }
+        scanner?.devices = devices
+        scanner?.start(parameters)
+        if parameters.type == .active { didScanActively = true }
+    }
+
+    private func readCommandSocket() {
+        do throws(Errno) {
+            while case .done(let packet) = try commandSocket.descriptor.receive(into: &buffer), packet.count > 0 {
+                let bytes = buffer.span.extracting(first: packet.count)
+                if scanner != nil {
+                    scanner?.handle(bytes, now: MonotonicClock.now)
+                } else if let event = try? HCIEvent(bytes),
+                    let outcome = discovery.handle(event, now: MonotonicClock.now)
+                {
+                    takeSupportedCommands(outcome)
+                }
+            }
+            pump()
+            settle()
+        } catch {
+            // The first error of a raw socket is the adapter's end.
+            fail(.adapterGone)
+        }
+    }
+
+    private func readReportSocket() {
+        do throws(Errno) {
+            while case .done(let packet) = try reportSocket.descriptor.receive(into: &buffer), packet.count > 0 {
+                // Handed on after the scanner has returned: who hears of a device may stop the scan.
+                var updates: [DeviceTable.Update] = []
+                scanner?.handle(buffer.span.extracting(first: packet.count), now: MonotonicClock.now) { update in
+                    updates.append(update)
+                }
+                for update in updates { onUpdate?(update) }
+            }
+        } catch {
+            fail(.adapterGone)
+        }
+    }
+
+    private func takeSupportedCommands(_ outcome: HCICommandQueue.Outcome) {
+        switch outcome {
+        case .completed(let opcode, let returnParameters):
+            guard let supported = try? SupportedCommands(returnParameters: returnParameters.span) else {
+                fail(.controller(.noAnswer(opcode)))
+                return
+            }
+            guard let scanner = Scanner(supported) else {
+                fail(.unsupported)
+                return
+            }
+            self.scanner = scanner
+            begin()
+        case .failed(let opcode, let status): fail(.controller(.refused(opcode, status)))
+        case .timedOut(let opcode): fail(.controller(.noAnswer(opcode)))
+        }
+    }
+
+    /// Sends what is to be sent, and sets the timer anew.
+    private func pump() {
+        let now = MonotonicClock.now
+        do throws(Errno) {
+            while let command = discovery.nextCommand(now: now) { _ = try commandSocket.send(command.encoded) }
+            while let command = scanner?.nextCommand(now: now) { _ = try commandSocket.send(command.encoded) }
+        } catch {
+            fail(Self.error(error, "send an HCI command"))
+            return
+        }
+        if let timer { loop.cancel(timer) }
+        timer = nil
+        guard let deadline = scanner?.deadline ?? discovery.deadline else { return }
+        timer = loop.schedule(at: deadline) { [weak self] in self?.expire() }
+    }
+
+    private func expire() {
+        timer = nil
+        let now = MonotonicClock.now
+        if let outcome = discovery.expire(now: now) { takeSupportedCommands(outcome) }
+        scanner?.advance(now: now)
+        pump()
+        settle()
+    }
+
+    /// Tells who waits when the scanner has come to rest.
+    private func settle() {
+        switch scanner?.state {
+        case .scanning:
+            let handler = onStarted
+            onStarted = nil
+            handler?()
+        case .idle: finishStopping()
+        case .failed(let failure):
+            if onStopped != nil { finishStopping() } else { fail(.controller(failure)) }
+        case .starting, .stopping, nil: break
+        }
+    }
+
+    private func finishStopping() {
+        guard let completion = onStopped else { return }
+        onStopped = nil
+        guard didScanActively else {
+            completion()
+            return
+        }
+        // Kernels from 6.12 on take a raw active scan for a discovery of their own and would not connect while it lasts;
+        // older ones refuse the command, which does no harm.
+        didScanActively = false
+        adapter.management.send(.stopDiscovery(adapter.index, types: [])) { _ in completion() }
+    }
+
+    private func fail(_ error: ScanError) {
+        close()
+        let stopped = onStopped
+        onStopped = nil
+        if let stopped { stopped() } else { onFailure?(error) }
+    }
+
+    private static func error(_ error: Errno, _ what: String) -> ScanError {
+        switch error {
+        case .notPermitted, .permissionDenied: .notPermitted(missing: Capability.missing)
+        case .operationNotSupportedByDevice, .brokenPipe: .adapterGone
+        default: .system(what, error)
+        }
+    }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import ArgumentParser
+import LinuxIO
+import Wedge
+
+/// Reads the command line, carries out the command, and ends the process with its exit status (D-10).
+func runCommandLine() -> Never {
+    Process.ignoreBrokenPipes()
+    do {
+        var command = try BlewedgeCommand.parseAsRoot()
+        try command.run()
+        Process.exit(ExitStatus.success.rawValue)
+    } catch let failure as CommandFailure {
+        Console.report(failure)
+        Process.exit(failure.status.rawValue)
+    } catch let status as ExitStatus {
+        Process.exit(status.rawValue)
+    } catch {
+        // Help, the version, and what the parser refuses: its own text, on the stream that it is for.
+        let isHelp = BlewedgeCommand.exitCode(for: error) == .success
+        let text = BlewedgeCommand.fullMessage(for: error)
+        if !text.isEmpty { try? (isHelp ? StandardStream.output : .error).write(text + "\n") }
+        Process.exit(isHelp ? ExitStatus.success.rawValue : ExitStatus.usage.rawValue)
+    }
+}
+
+/// `blewedge` itself.
+struct BlewedgeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "blewedge",
+        abstract: "Types what a Bluetooth LE device sends, without bluetoothd, D-Bus or a desktop.",
+        discussion: """
+            EXAMPLES:
+              blewedge scan                        Show the devices around.
+              blewedge run --device LINBLE-TEST    Connect to one and type what it sends.
+
+            EXIT STATUS:
+              0 done · 64 wrong usage · 69 no adapter, or Bluetooth is off · 70 fault of the program
+              74 reading or writing failed · 75 nothing came in time · 77 permission missing
+              78 wrong configuration · 130 and 143 after SIGINT and SIGTERM
+            """,
+        version: "0.1.0",
+        subcommands: [ScanCommand.self, RunCommand.self]
+    )
+}
+
+extension ExitStatus: Error {}
+
+/// What people read beside the data.
+enum Console {
+    /// Prints a line of progress to standard error.
+    static func note(_ text: String) {
+        try? StandardStream.error.write("blewedge: \(text)\n")
+    }
+
+    /// Prints what went wrong, and what mends it.
+    static func report(_ failure: CommandFailure) {
+        note(failure.cause)
+        if let remedy = failure.remedy { note("  to mend it: \(remedy)") }
+    }
+}

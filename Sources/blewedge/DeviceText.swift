@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+import LinuxIO
+import Wedge
+
+/// The forms in which devices are printed.
+enum DeviceText {
+    /// Columns for people.
+    case table
+    /// Tab-separated lines.
+    case lines
+    /// One JSON object a line.
+    case json
+
+    /// All devices, strongest first.
+    func all(_ devices: [DiscoveredDevice], columns: Int) -> String {
+        switch self {
+        case .table: Self.table(devices, columns: columns).map { $0 + "\n" }.joined()
+        case .lines, .json: devices.map { line($0) }.joined()
+        }
+    }
+
+    /// One device, with the line's end.
+    func line(_ device: DiscoveredDevice) -> String {
+        switch self {
+        case .table, .lines: Self.tabSeparated(device) + "\n"
+        case .json: Self.object(device).text + "\n"
+        }
+    }
+
+    private static func tabSeparated(_ device: DiscoveredDevice) -> String {
+        [
+            "\(device.address.address)",
+            "\(device.address.type)",
+            device.rssi.map { "\($0) dBm" } ?? "-",
+            device.name?.printable ?? "-",
+            device.services.isEmpty ? "-" : device.services.map(\.description).joined(separator: ","),
+        ].joined(separator: "\t")
+    }
+
+    private static func object(_ device: DiscoveredDevice) -> JSONObject {
+        var object = JSONObject()
+        object.add("address", "\(device.address.address)")
+        object.add("addressType", "\(device.address.type)")
+        object.add("name", device.name?.text)
+        object.add("rssi", device.rssi)
+        object.add("connectable", device.isConnectable)
+        object.add("services", device.services.map(\.description))
+        object.add("txPower", device.data.txPower)
+        object.add(
+            "manufacturerData",
+            device.data.manufacturerData.map { entry in
+                var inner = JSONObject()
+                inner.add("company", entry.company)
+                inner.add("data", Hexadecimal.text(entry.data))
+                return inner
+            }
+        )
+        object.add(
+            "serviceData",
+            device.data.serviceData.map { entry in
+                var inner = JSONObject()
+                inner.add("service", entry.service.description)
+                inner.add("data", Hexadecimal.text(entry.data))
+                return inner
+            }
+        )
+        object.add("lastHeard", WallClock.universal(wallClock(device.lastHeard)))
+        return object
+    }
+
+    /// A header and a row for each device, none wider than `columns`.
+    static func table(_ devices: [DiscoveredDevice], columns: Int) -> [String] {
+        let header = row("NAME", "ADDRESS", "RSSI", "LAST HEARD", "SERVICES", columns)
+        let rows = devices.map { device in
+            row(
+                device.name?.printable ?? "-",
+                "\(device.address.address)",
+                device.rssi.map { "\($0)" } ?? "-",
+                WallClock.local(wallClock(device.lastHeard)),
+                device.services.map(\.description).joined(separator: " "),
+                columns
+            )
+        }
+        return [header] + (rows.isEmpty ? ["(nothing heard yet)"] : rows)
+    }
+
+    private static func row(
+        _ name: String,
+        _ address: String,
+        _ rssi: String,
+        _ heard: String,
+        _ services: String,
+        _ columns: Int
+    ) -> String {
+        let fields = [(name, 20), (address, 17), (rssi, 4), (heard, 19)].map { DisplayWidth.padded($0, to: $1) }
+        return DisplayWidth.cut((fields + [services]).joined(separator: "  "), to: columns)
+    }
+
+    /// The date of a moment on the monotonic clock.
+    private static func wallClock(_ moment: Duration) -> Int {
+        WallClock.seconds - Int((MonotonicClock.now - moment).components.seconds)
+    }
+}
+
+/// A block of lines that is drawn again in the same place of a terminal.
+struct LiveTable {
+    private var drawn = 0
+
+    /// The text that replaces the last frame by `lines`, as many as fit on `rows`.
+    mutating func frame(_ lines: [String], rows: Int) -> String {
+        let visible = lines.prefix(max(1, rows - 1))
+        // Up to the first line of the last frame, then everything below is erased (ECMA-48 CUU, ED).
+        let back = drawn > 0 ? "\u{1B}[\(drawn)A\r\u{1B}[J" : ""
+        drawn = visible.count
+        return back + visible.map { $0 + "\n" }.joined()
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import ArgumentParser
+import BluetoothLE
+import LinuxIO
+import Wedge
+
+/// `blewedge scan`.
+struct ScanCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "scan",
+        abstract: "Show the Bluetooth LE devices around.",
+        discussion: """
+            On a terminal a table, strongest first, drawn anew every two seconds; a device not heard for a minute leaves \
+            it. Into a pipe a line for each new device, and again when what it says has changed: address, type of \
+            address, RSSI, name, services, separated by tabs.
+
+            EXAMPLES:
+              blewedge scan
+              blewedge scan --once --json
+              blewedge scan --service 27ADC9CA-35EB-465A-9154-B8FF9076F3E8
+              blewedge scan --name LINBLE-TEST --seconds 30
+            """
+    )
+
+    @OptionGroup var adapterOptions: AdapterOptions
+
+    @Flag(help: "Print one JSON object a line.")
+    var json = false
+
+    @Flag(help: "Listen for 5 s (or --seconds), then print each device once.")
+    var once = false
+
+    @Option(help: ArgumentHelp("End after this time.", valueName: "time"))
+    var seconds: TimeArgument?
+
+    @Option(help: ArgumentHelp("Show devices that offer this service only; may be given again.", valueName: "uuid"))
+    var service: [BluetoothUUID] = []
+
+    @Option(help: ArgumentHelp("Show devices of this name only, in letters of either case.", valueName: "text"))
+    var name: String?
+
+    @Flag(help: "Only listen: ask no device for its scan response, which often holds the name.")
+    var passive = false
+
+    @Flag(help: "Print every advertisement, not only news.")
+    var duplicates = false
+
+    @Option(help: ArgumentHelp("Draw the table anew so often.", valueName: "time"))
+    var refresh = TimeArgument(.seconds(2))
+
+    func validate() throws {
+        if let seconds, seconds.duration == .zero { throw ValidationError("--seconds must be more than 0.") }
+        if refresh.duration < .milliseconds(100) { throw ValidationError("--refresh must be at least 100ms.") }
+        if once, duplicates { throw ValidationError("--once and --duplicates exclude each other.") }
+    }
+
+    func run() throws {
+        let isTable = StandardStream.output.isTerminal && !json
+        let filter = ScanFilter(services: Set(service), name: name.map { .exactly($0) })
+        let display: ScanDisplay =
+            switch (once, isTable) {
+            case (true, _): .atTheEnd(isTable ? .table : json ? .json : .lines)
+            case (false, true): .live(every: refresh.duration)
+            case (false, false): .news(json ? .json : .lines)
+            }
+        let run = try ScanRun(
+            selector: adapterOptions.selector,
+            parameters: passive ? ScanParameters(type: .passive) : .discovery,
+            devices: DeviceTable(filter: filter, reportsDuplicates: duplicates),
+            duration: seconds?.duration ?? (once ? .seconds(5) : nil),
+            display: display
+        )
+        try run.run()
+    }
+}
