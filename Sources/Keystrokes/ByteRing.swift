@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+public import Synchronization
+
+/// A ring of bytes between exactly two threads: one pushes, the other reads, neither ever waits for the other.
+///
+/// One block of memory holds, 128 bytes apart so that no two threads write to one cache line, the tail (where the next
+/// byte goes; only the producer writes it), the head (the oldest byte not yet released; only the consumer writes it), the
+/// flag of a sleeping consumer, and then the bytes. Tail and head count freely, wrap at 2^64, and are masked when used.
+///
+/// Invariants:
+/// - `tail &- head` is the number of bytes in the ring, 0 … capacity, whatever the counters' values.
+/// - The producer writes a byte before it stores the tail with release; the consumer loads the tail with acquire before it
+///   reads the byte. The consumer reads a byte before it stores the head with release; the producer loads the head with
+///   acquire before it overwrites the byte. Hence no byte is ever read and written at once.
+/// - Each side keeps its own counter and the last seen value of the other's in its handle, and looks at the shared one only
+///   when the seen value does not suffice: an old value errs towards "full" or "empty", never the other way.
+/// - Sleep: the consumer sets the flag and then looks at the tail; the producer stores the tail and then looks at the flag.
+///   All four are sequentially consistent, so at least one of them sees the other's store: no push goes unnoticed.
+///
+/// All unsafe code of the ring is in this file; every span that leaves it was checked against tail and head.
+@safe
+public final class ByteRing: @unchecked Sendable {
+    // Unchecked is sound: the block's words are atomics, and its bytes are reached through two handles only, each of
+    // which exists once and cannot be copied, under the invariants above.
+
+    /// Why a ring was not made.
+    public struct CapacityError: Error, Equatable, Sendable, CustomStringConvertible {
+        /// The capacity that was asked for.
+        public var capacity: Int
+
+        /// What a capacity must be.
+        public var description: String {
+            "ring capacity \(capacity): must be a power of two from 2 to \(ByteRing.largestCapacity)"
+        }
+    }
+
+    /// The greatest capacity, in bytes.
+    public static let largestCapacity = 1 << 30
+
+    /// The number of bytes that the ring holds, a power of two.
+    public let capacity: Int
+
+    private static let separation = 128
+    private static let tailOffset = 0
+    private static let headOffset = separation
+    private static let flagOffset = 2 * separation
+    private static let bytesOffset = 3 * separation
+
+    private let block: UnsafeMutableRawPointer
+    private let start: UInt
+    private let producerTaken = Atomic(false)
+    private let consumerTaken = Atomic(false)
+
+    /// Makes an empty ring of 2 … 2^30 bytes, a power of two.
+    ///
+    /// Its counters begin at `start`: any value serves as well as any other, which tests use to see them wrap.
+    public init(capacity: Int, startingAt start: UInt = 0) throws(CapacityError) {
+        guard capacity >= 2, capacity <= Self.largestCapacity, capacity & (capacity &- 1) == 0 else {
+            throw CapacityError(capacity: capacity)
+        }
+        self.capacity = capacity
+        self.start = start
+        // Sound: a fresh block, large enough for three separated words and the bytes, aligned to the separation; each
+        // word is initialised at its own offset before anything can reach it, and the bytes hold no pointers.
+        unsafe block = .allocate(byteCount: Self.bytesOffset + capacity, alignment: Self.separation)
+        unsafe block.initializeMemory(as: UInt8.self, repeating: 0, count: Self.bytesOffset + capacity)
+        unsafe Self.counter(block, Self.tailOffset).initialize(to: Atomic(start))
+        unsafe Self.counter(block, Self.headOffset).initialize(to: Atomic(start))
+        unsafe (block + Self.flagOffset).bindMemory(to: Atomic<Bool>.self, capacity: 1).initialize(to: Atomic(false))
+    }
+
+    deinit {
+        // Sound: both handles hold a reference to the ring, so none is left; atomics of integers need no deinitialisation.
+        unsafe block.deallocate()
+    }
+
+    /// The end that pushes.
+    ///
+    /// It exists once: nil when it was already taken.
+    public func takeProducer() -> Producer? {
+        guard !producerTaken.exchange(true, ordering: .acquiringAndReleasing) else { return nil }
+        return unsafe Producer(
+            ring: self,
+            tailPointer: Self.counter(block, Self.tailOffset),
+            headPointer: Self.counter(block, Self.headOffset),
+            flagPointer: (block + Self.flagOffset).assumingMemoryBound(to: Atomic<Bool>.self),
+            bytes: block + Self.bytesOffset,
+            capacity: UInt(capacity),
+            start: start
+        )
+    }
+
+    /// The end that reads.
+    ///
+    /// It exists once: nil when it was already taken.
+    public func takeConsumer() -> Consumer? {
+        guard !consumerTaken.exchange(true, ordering: .acquiringAndReleasing) else { return nil }
+        return unsafe Consumer(
+            ring: self,
+            tailPointer: Self.counter(block, Self.tailOffset),
+            headPointer: Self.counter(block, Self.headOffset),
+            flagPointer: (block + Self.flagOffset).assumingMemoryBound(to: Atomic<Bool>.self),
+            bytes: UnsafeRawPointer(block + Self.bytesOffset),
+            capacity: UInt(capacity),
+            start: start
+        )
+    }
+
+    private static func counter(
+        _ block: UnsafeMutableRawPointer,
+        _ offset: Int
+    ) -> UnsafeMutablePointer<Atomic<UInt>> {
+        unsafe (block + offset).bindMemory(to: Atomic<UInt>.self, capacity: 1)
+    }
+}
+
+extension ByteRing {
+    /// The end of the ring that pushes; one thread at a time holds it.
+    @safe
+    public struct Producer: ~Copyable, @unchecked Sendable {
+        // Unchecked is sound: the handle cannot be copied, so whoever holds it is the only producer.
+        @usableFromInline let ring: ByteRing
+        @usableFromInline let tailPointer: UnsafeMutablePointer<Atomic<UInt>>
+        @usableFromInline let headPointer: UnsafeMutablePointer<Atomic<UInt>>
+        @usableFromInline let flagPointer: UnsafeMutablePointer<Atomic<Bool>>
+        @usableFromInline let bytes: UnsafeMutableRawPointer
+        @usableFromInline let capacity: UInt
+        @usableFromInline var tail: UInt
+        @usableFromInline var seenHead: UInt
+
+        fileprivate init(
+            ring: ByteRing,
+            tailPointer: UnsafeMutablePointer<Atomic<UInt>>,
+            headPointer: UnsafeMutablePointer<Atomic<UInt>>,
+            flagPointer: UnsafeMutablePointer<Atomic<Bool>>,
+            bytes: UnsafeMutableRawPointer,
+            capacity: UInt,
+            start: UInt
+        ) {
+            // Sound: the pointers reach into the ring's block, which `ring` keeps alive as long as the handle lives.
+            self.ring = ring
+            unsafe self.tailPointer = tailPointer
+            unsafe self.headPointer = headPointer
+            unsafe self.flagPointer = flagPointer
+            unsafe self.bytes = bytes
+            self.capacity = capacity
+            tail = start
+            seenHead = start
+        }
+
+        /// Appends all of `source`, or nothing: false when it does not fit now.
+        @inlinable @inline(__always)
+        public mutating func push(_ source: RawSpan) -> Bool {
+            let count = UInt(bitPattern: source.byteCount)
+            guard hasRoom(count) else { return false }
+            // Sound: `hasRoom` saw that the bytes from the tail on are released, and `write` masks every position.
+            unsafe source.withUnsafeBytes { unsafe write($0, at: tail) }
+            publish(count)
+            return true
+        }
+
+        /// Appends two words (in the machine's byte order) and all of `source` as one, or nothing: false when they do
+        /// not fit now.
+        ///
+        /// The consumer sees all of it or none.
+        @inlinable @inline(__always)
+        public mutating func push(_ first: UInt64, _ second: UInt64, _ source: RawSpan) -> Bool {
+            let count = UInt(bitPattern: source.byteCount) &+ 16
+            guard hasRoom(count) else { return false }
+            let words = (first, second)
+            // Sound: as above; the words are a local value of 16 bytes.
+            unsafe withUnsafeBytes(of: words) { unsafe write($0, at: tail) }
+            unsafe source.withUnsafeBytes { unsafe write($0, at: tail &+ 16) }
+            publish(count)
+            return true
+        }
+
+        /// Answers whether the consumer sleeps and must be woken; to be asked after a push that succeeded.
+        ///
+        /// True at most once for each time the consumer fell asleep.
+        @inlinable @inline(__always)
+        public mutating func mustWake() -> Bool {
+            // Storing the same tail again, sequentially consistent, puts it in one order with the consumer's flag.
+            unsafe tailPointer.pointee.store(tail, ordering: .sequentiallyConsistent)
+            guard unsafe flagPointer.pointee.load(ordering: .sequentiallyConsistent) else { return false }
+            return unsafe flagPointer.pointee.exchange(false, ordering: .sequentiallyConsistent)
+        }
+
+        @inlinable @inline(__always)
+        mutating func hasRoom(_ count: UInt) -> Bool {
+            if capacity &- (tail &- seenHead) >= count { return true }
+            seenHead = unsafe headPointer.pointee.load(ordering: .acquiring)
+            return capacity &- (tail &- seenHead) >= count
+        }
+
+        @inlinable @inline(__always)
+        mutating func publish(_ count: UInt) {
+            tail &+= count
+            unsafe tailPointer.pointee.store(tail, ordering: .releasing)
+        }
+
+        @inlinable @inline(__always)
+        func write(_ source: UnsafeRawBufferPointer, at position: UInt) {
+            guard let from = source.baseAddress else { return }
+            let count = UInt(bitPattern: source.count)
+            let offset = position & (capacity &- 1)
+            let untilEnd = capacity &- offset
+            // Sound: offset < capacity, and count ≤ capacity by `hasRoom`; what would pass the end goes to the start.
+            if count <= untilEnd {
+                unsafe copyBytes(from: from, to: bytes + Int(bitPattern: offset), Int(bitPattern: count))
+            } else {
+                unsafe copyBytes(from: from, to: bytes + Int(bitPattern: offset), Int(bitPattern: untilEnd))
+                unsafe copyBytes(
+                    from: from + Int(bitPattern: untilEnd),
+                    to: bytes,
+                    Int(bitPattern: count &- untilEnd)
+                )
+            }
+        }
+    }
+
+    /// The end of the ring that reads; one thread at a time holds it.
+    ///
+    /// It reads in place, at any position from `position` on, and then releases what it no longer needs.
+    @safe
+    public struct Consumer: ~Copyable, @unchecked Sendable {
+        // Unchecked is sound: the handle cannot be copied, so whoever holds it is the only consumer.
+        @usableFromInline let ring: ByteRing
+        @usableFromInline let tailPointer: UnsafeMutablePointer<Atomic<UInt>>
+        @usableFromInline let headPointer: UnsafeMutablePointer<Atomic<UInt>>
+        @usableFromInline let flagPointer: UnsafeMutablePointer<Atomic<Bool>>
+        @usableFromInline let bytes: UnsafeRawPointer
+        @usableFromInline let capacity: UInt
+        @usableFromInline var head: UInt
+        @usableFromInline var seenTail: UInt
+
+        fileprivate init(
+            ring: ByteRing,
+            tailPointer: UnsafeMutablePointer<Atomic<UInt>>,
+            headPointer: UnsafeMutablePointer<Atomic<UInt>>,
+            flagPointer: UnsafeMutablePointer<Atomic<Bool>>,
+            bytes: UnsafeRawPointer,
+            capacity: UInt,
+            start: UInt
+        ) {
+            // Sound: the pointers reach into the ring's block, which `ring` keeps alive as long as the handle lives.
+            self.ring = ring
+            unsafe self.tailPointer = tailPointer
+            unsafe self.headPointer = headPointer
+            unsafe self.flagPointer = flagPointer
+            unsafe self.bytes = bytes
+            self.capacity = capacity
+            head = start
+            seenTail = start
+        }
+
+        /// The counter of the oldest byte not yet released.
+        @inlinable
+        public var position: UInt { head }
+
+        /// The number of bytes that can be read from `position` on: all that were pushed until now.
+        @inlinable @inline(__always)
+        public mutating func available(from position: UInt) -> Int {
+            if seenTail == position { seenTail = unsafe tailPointer.pointee.load(ordering: .acquiring) }
+            return Int(bitPattern: seenTail &- clamped(position))
+        }
+
+        /// Bytes in place from `position` on, at most `count`; fewer where the ring's end or its last byte comes first.
+        @inlinable @inline(__always)
+        @_lifetime(borrow self)
+        public borrowing func span(at position: UInt, count: Int) -> Span<UInt8> {
+            let from = clamped(position)
+            let offset = from & (capacity &- 1)
+            let wanted = UInt(bitPattern: max(count, 0))
+            let length = min(wanted, min(seenTail &- from, capacity &- offset))
+            // Sound: the bytes lie within the block, before the tail seen with acquire and not before the head, so the
+            // producer leaves them alone until `release`, which needs exclusive access and so ends the span first.
+            let buffer = unsafe UnsafeBufferPointer(
+                start: (bytes + Int(bitPattern: offset)).assumingMemoryBound(to: UInt8.self),
+                count: Int(bitPattern: length)
+            )
+            let span = unsafe Span(_unsafeElements: buffer)
+            return unsafe _overrideLifetime(span, borrowing: self)
+        }
+
+        /// The two words that begin at `position`, as `push` put them there; nil when fewer than 16 bytes are there.
+        @inlinable @inline(__always)
+        public mutating func words(at position: UInt) -> (UInt64, UInt64)? {
+            guard available(from: position) >= 16 else { return nil }
+            let offset = position & (capacity &- 1)
+            let untilEnd = capacity &- offset
+            var words: (UInt64, UInt64) = (0, 0)
+            // Sound: 16 bytes from `position` on are before the tail; the copy ends at the ring's end and goes on at its
+            // start, and fills exactly the 16 bytes of the local value.
+            unsafe withUnsafeMutableBytes(of: &words) { target in
+                guard let to = target.baseAddress else { return }
+                if untilEnd >= 16 {
+                    unsafe to.copyMemory(from: bytes + Int(bitPattern: offset), byteCount: 16)
+                } else {
+                    unsafe to.copyMemory(from: bytes + Int(bitPattern: offset), byteCount: Int(bitPattern: untilEnd))
+                    unsafe (to + Int(bitPattern: untilEnd))
+                        .copyMemory(from: bytes, byteCount: 16 &- Int(bitPattern: untilEnd))
+                }
+            }
+            return words
+        }
+
+        /// Gives everything before `position` back to the producer.
+        @inlinable @inline(__always)
+        public mutating func release(through position: UInt) {
+            head = clamped(position)
+            unsafe headPointer.pointee.store(head, ordering: .releasing)
+        }
+
+        /// Copies as many bytes as are there and fit into `target`, releases them, and answers how many.
+        @inlinable @inline(__always)
+        public mutating func pop(into target: inout MutableRawSpan) -> Int {
+            let wanted = target.byteCount
+            if Int(bitPattern: seenTail &- head) < wanted {
+                seenTail = unsafe tailPointer.pointee.load(ordering: .acquiring)
+            }
+            let count = min(wanted, Int(bitPattern: seenTail &- head))
+            let offset = Int(bitPattern: head & (capacity &- 1))
+            let first = min(count, Int(bitPattern: capacity) &- offset)
+            // Sound: `count` bytes from the head on are before the tail, and `target` has room for them.
+            unsafe target.withUnsafeMutableBytes { target in
+                guard let to = target.baseAddress else { return }
+                unsafe copyBytes(from: bytes + offset, to: to, first)
+                if first < count { unsafe copyBytes(from: bytes, to: to + first, count &- first) }
+            }
+            release(through: head &+ UInt(bitPattern: count))
+            return count
+        }
+
+        /// Declares that the consumer will sleep, unless bytes came: false when there are bytes beyond `position`.
+        ///
+        /// After true, the next successful push answers `mustWake` with true.
+        @inlinable
+        public mutating func mayFallAsleep(at position: UInt) -> Bool {
+            unsafe flagPointer.pointee.store(true, ordering: .sequentiallyConsistent)
+            seenTail = unsafe tailPointer.pointee.load(ordering: .sequentiallyConsistent)
+            guard seenTail != position else { return true }
+            stayAwake()
+            return false
+        }
+
+        /// Takes the declaration back: the consumer is awake, for whatever reason.
+        @inlinable
+        public mutating func stayAwake() {
+            unsafe flagPointer.pointee.store(false, ordering: .sequentiallyConsistent)
+        }
+
+        /// `position` if it lies between the head and the seen tail, else the nearer end by age.
+        @inlinable @inline(__always)
+        func clamped(_ position: UInt) -> UInt {
+            position &- head <= seenTail &- head ? position : seenTail
+        }
+    }
+}
+
+/// Copies bytes between places that do not overlap: short ones inline by two words that may overlap each other, because a
+/// call to the C library costs more than a notification's bytes.
+@inlinable @inline(__always)
+func copyBytes(from: UnsafeRawPointer, to: UnsafeMutableRawPointer, _ count: Int) {
+    // Sound if `count` bytes are readable at `from` and writable at `to`: every access below lies within them.
+    if count >= 16 {
+        guard count <= 256 else {
+            unsafe to.copyMemory(from: from, byteCount: count)
+            return
+        }
+        var offset = 0
+        while offset < count &- 16 {
+            let part = unsafe (from + offset).loadUnaligned(as: SIMD16<UInt8>.self)
+            unsafe (to + offset).storeBytes(of: part, as: SIMD16<UInt8>.self)
+            offset &+= 16
+        }
+        let last = unsafe (from + (count &- 16)).loadUnaligned(as: SIMD16<UInt8>.self)
+        unsafe (to + (count &- 16)).storeBytes(of: last, as: SIMD16<UInt8>.self)
+    } else if count >= 8 {
+        let first = unsafe from.loadUnaligned(as: UInt64.self)
+        let last = unsafe (from + (count &- 8)).loadUnaligned(as: UInt64.self)
+        unsafe to.storeBytes(of: first, as: UInt64.self)
+        unsafe (to + (count &- 8)).storeBytes(of: last, as: UInt64.self)
+    } else if count >= 4 {
+        let first = unsafe from.loadUnaligned(as: UInt32.self)
+        let last = unsafe (from + (count &- 4)).loadUnaligned(as: UInt32.self)
+        unsafe to.storeBytes(of: first, as: UInt32.self)
+        unsafe (to + (count &- 4)).storeBytes(of: last, as: UInt32.self)
+    } else {
+        var offset = 0
+        while offset < count {
+            unsafe (to + offset).storeBytes(of: (from + offset).load(as: UInt8.self), as: UInt8.self)
+            offset &+= 1
+        }
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// A key's number in the kernel's numbering, and its name in table files.
+///
+/// The corresponding C constants are `KEY_…` of `<linux/input-event-codes.h>`.
+public struct KeyCode: RawRepresentable, Hashable, Comparable, Sendable {
+    /// The kernel's number.
+    public let rawValue: UInt16
+
+    /// A key by its number, named or not.
+    public init(rawValue: UInt16) {
+        self.rawValue = rawValue
+    }
+
+    /// By number.
+    public static func < (left: KeyCode, right: KeyCode) -> Bool { left.rawValue < right.rawValue }
+
+    /// Ends an input.
+    ///
+    /// The corresponding C constant is `KEY_ENTER`.
+    public static let enter = KeyCode(rawValue: 28)
+    /// Goes to the next field.
+    ///
+    /// The corresponding C constant is `KEY_TAB`.
+    public static let tab = KeyCode(rawValue: 15)
+    /// Deletes before the cursor.
+    ///
+    /// The corresponding C constant is `KEY_BACKSPACE`.
+    public static let backspace = KeyCode(rawValue: 14)
+    /// The left Shift, the only one this program presses.
+    ///
+    /// The corresponding C constant is `KEY_LEFTSHIFT`.
+    public static let leftShift = KeyCode(rawValue: 42)
+    /// The left Alt.
+    ///
+    /// The corresponding C constant is `KEY_LEFTALT`.
+    public static let leftAlt = KeyCode(rawValue: 56)
+    /// The right Alt, AltGr.
+    ///
+    /// The corresponding C constant is `KEY_RIGHTALT`.
+    public static let rightAlt = KeyCode(rawValue: 100)
+
+    /// The name in table files; nil for a key that has none here.
+    public var name: String? { Self.named.first { $0.code == self }?.name }
+
+    /// The key of that name; nil for an unknown name.
+    ///
+    /// Names are in lower case.
+    public init?(name: String) {
+        guard let entry = Self.named.first(where: { $0.name == name }) else { return nil }
+        self = entry.code
+    }
+
+    /// Every key that has a name, in the kernel's order.
+    public static let named: [(name: String, code: KeyCode)] = rows.flatMap { first, names in
+        names.split(separator: " ").enumerated().map { offset, name in
+            (String(name), KeyCode(rawValue: first &+ UInt16(truncatingIfNeeded: offset)))
+        }
+    }
+
+    /// Runs of neighbouring numbers: the first, and the names from there on.
+    private static let rows: [(first: UInt16, names: String)] = [
+        (1, "escape 1 2 3 4 5 6 7 8 9 0 minus equal backspace"),
+        (15, "tab q w e r t y u i o p leftbrace rightbrace enter leftctrl"),
+        (30, "a s d f g h j k l semicolon apostrophe grave leftshift backslash"),
+        (44, "z x c v b n m comma dot slash rightshift kpasterisk leftalt space capslock"),
+        (59, "f1 f2 f3 f4 f5 f6 f7 f8 f9 f10"),
+        (71, "kp7 kp8 kp9 kpminus kp4 kp5 kp6 kpplus kp1 kp2 kp3 kp0 kpdot"),
+        (87, "f11 f12"),
+        (96, "kpenter rightctrl kpslash sysrq rightalt"),
+        (102, "home up pageup left right end down pagedown insert delete"),
+        (116, "power"),
+        (125, "leftmeta rightmeta"),
+        (142, "sleep"),
+        (183, "f13 f14 f15 f16 f17 f18 f19 f20 f21 f22 f23 f24"),
+        (205, "suspend"),
+    ]
+}
+
+extension KeyCode: CustomStringConvertible {
+    /// The name, or the number where there is no name.
+    public var description: String { name ?? "\(rawValue)" }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// How many events may leave now, so that a reader that stalls loses nothing.
+///
+/// The kernel keeps 64 events for each reader of a keyboard: 63 unread ones survive, the 64th throws all away. So the law
+/// is: in no window as long as the stated stall (both ends included) do more than 63 events leave, reports counted. The
+/// pacer remembers what left within the last stall, exactly, and allows the rest.
+///
+/// Text that does not fit at once is spread out: 63 events a stall make, in whole keystrokes, 15 plain ones of four events
+/// or 10 shifted ones of six, 60 events either way. So a keystroke of n events takes n sixtieths of the stall, and one that
+/// is larger than the one before waits for the difference too. At that pace the law never holds a keystroke back: for
+/// keystrokes i … j that it would, the first to the last but one have 58 events or more, 58 only if j is a large one and
+/// some are small, and then there was a difference of two to wait for: 60 sixtieths, a stall, lie between i and j.
+///
+/// Times are nanoseconds of a monotonic clock. Events are counted from the time after their write, and asked for at the
+/// time before it, so that a slow write errs towards safety.
+public struct Pacer: Sendable {
+    /// A stall that cannot be survived at a speed that is still taken for a scanner's.
+    public struct StallError: Error, Equatable, Sendable, CustomStringConvertible {
+        /// The stall that was asked for, in nanoseconds.
+        public var stall: Int64
+        /// The greatest that is allowed, in nanoseconds.
+        public var greatest: Int64 { Pacer.greatestStall }
+
+        /// One line for people.
+        public var description: String {
+            "stall of \(stall) ns: must be from 0 to \(greatest) ns (just under 500 ms), because a longer one needs more "
+                + "than 50 ms between two characters"
+        }
+    }
+
+    /// Unread events that a reader's queue of 64 keeps.
+    ///
+    /// The corresponding C constant is `EVDEV_MIN_BUFFER_SIZE`, less the slot that tells full from empty.
+    public static let window = 63
+    /// The longest pause between two characters of one scan, in nanoseconds.
+    public static let longestGap: Int64 = 50_000_000
+    /// The greatest stall, in nanoseconds: at it, a shifted keystroke takes the longest gap.
+    public static let greatestStall = (longestGap - 1) * paced / Int64(EventBatch.shiftedKey)
+
+    /// What whole keystrokes make of the window.
+    private static let paced: Int64 = 60
+
+    /// The stall that is survived, in nanoseconds; 0 when nothing is paced.
+    public let stall: Int64
+
+    /// Writes that are still in the window, oldest first, from `first` on and around.
+    private var times = InlineArray<64, Int64>(repeating: 0)
+    private var counts = InlineArray<64, Int>(repeating: 0)
+    private var first = 0
+    private var writes = 0
+    /// Events of all those writes.
+    private var inWindow = 0
+    /// When the last write has had its time at the even pace.
+    private var paidUntil = Int64.min
+    /// Events of the last keystroke; the small number where there were several.
+    private var lastKeystroke = EventBatch.plainKey
+
+    /// A pacer for readers that stall `stall` nanoseconds at most; 0 allows everything at once.
+    public init(stall: Int64) throws(StallError) {
+        guard stall >= 0, stall <= Self.greatestStall else { throw StallError(stall: stall) }
+        self.stall = stall
+    }
+
+    /// True when everything may leave at once.
+    public var isUnlimited: Bool { stall == 0 }
+
+    /// The number of events that may leave at `now`.
+    public mutating func allowance(now: Int64) -> Int {
+        guard !isUnlimited else { return Int.max }
+        while writes > 0, now &- times[first] > stall {
+            inWindow -= counts[first]
+            first = (first + 1) % times.count
+            writes -= 1
+        }
+        return max(0, Self.window - inWindow)
+    }
+
+    /// Takes note that `events` have left; `now` is the time after the write.
+    public mutating func record(events: Int, now: Int64) {
+        guard !isUnlimited, events > 0 else { return }
+        _ = allowance(now: now)
+        if writes == times.count {
+            // More writes than the law allows: the last two become one, at the later time.
+            writes -= 1
+            let last = (first + writes) % times.count
+            times[last] = now
+            counts[last] += events
+        } else {
+            let next = (first + writes) % times.count
+            times[next] = now
+            counts[next] = events
+        }
+        writes += 1
+        inWindow += events
+        paidUntil = max(paidUntil, now) &+ share(of: events)
+        lastKeystroke = events == EventBatch.shiftedKey ? events : EventBatch.plainKey
+    }
+
+    /// The first time from `now` on at which the law lets `events` leave together.
+    public func nextTime(forEvents events: Int, now: Int64) -> Int64 {
+        var excess = inWindow + events - Self.window
+        var time = now
+        var index = 0
+        while excess > 0, index < writes {
+            let place = (first + index) % times.count
+            excess -= counts[place]
+            time = max(time, times[place] &+ stall &+ 1)
+            index += 1
+        }
+        return time
+    }
+
+    /// The first time from `now` on at which a keystroke of `events` may leave at the even pace.
+    public func pacedTime(forEvents events: Int, now: Int64) -> Int64 {
+        guard !isUnlimited else { return now }
+        let larger = events - lastKeystroke
+        let paid = larger > 0 && paidUntil != Int64.min ? paidUntil &+ share(of: larger) : paidUntil
+        return max(nextTime(forEvents: events, now: now), paid)
+    }
+
+    /// True when text that goes on after `events` at `now` could do so within the longest gap.
+    public func canGoOn(afterEvents events: Int, now: Int64) -> Bool {
+        let larger = share(of: EventBatch.shiftedKey - EventBatch.plainKey)
+        return max(paidUntil, now) &+ share(of: events) &+ larger &- now <= Self.longestGap
+    }
+
+    /// The time that `events` take at the even pace.
+    private func share(of events: Int) -> Int64 {
+        Int64(events) * stall / Self.paced + 1
+    }
+}

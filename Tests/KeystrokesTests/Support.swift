@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Testing
+
+@testable import Keystrokes
+
+/// A whole data path in one thread, for tests: feed, ring, typist, and a device that decodes what it is given.
+struct Path: ~Copyable {
+    var feed: Feed
+    var typist: Typist
+    let ledger: Ledger
+    let gate: Gate
+    var keyboard = DecodedKeyboard()
+    /// When each write left, and its events.
+    var writes: [(time: Int64, events: Int)] = []
+    var now: Int64 = 1_000_000_000
+
+    init(
+        table: ByteTable = .linble,
+        stall: Int64 = 0,
+        capacity: Int = 1 << 16,
+        startingAt start: UInt = 0,
+        maximumAge: Int64? = Typist.defaultMaximumAge
+    ) throws {
+        let ring = try ByteRing(capacity: capacity, startingAt: start)
+        let producer = try ring.producer()
+        let consumer = try ring.consumer()
+        let compiled = try CompiledTable(table)
+        let pacer = try Pacer(stall: stall)
+        ledger = Ledger()
+        gate = Gate()
+        feed = Feed(producer, ledger: ledger)
+        typist = Typist(
+            consumer,
+            table: compiled,
+            pacer: pacer,
+            maximumAge: maximumAge,
+            gate: gate,
+            ledger: ledger
+        )
+    }
+
+    @discardableResult
+    mutating func receive(_ bytes: [UInt8], epoch: UInt32 = 1) -> Feed.Outcome {
+        unsafe bytes.withUnsafeBytes { buffer in
+            let span = unsafe RawSpan(_unsafeBytes: buffer)
+            return feed.receive(span, epoch: epoch, now: now)
+        }
+    }
+
+    /// Writes what is due now; answers what the typist then waits for.
+    mutating func typeDue() throws -> Typist.Step {
+        while true {
+            let step = typist.next(now: now)
+            guard step == .write else { return step }
+            let events = outputEvents()
+            try keyboard.take(events)
+            writes.append((now, events.count))
+            typist.commit(now: now)
+        }
+    }
+
+    /// Lets time pass as the typist asks, until it sleeps.
+    mutating func typeAll() throws {
+        while case .wait(let time) = try typeDue() {
+            try #require(time > now)
+            now = time
+        }
+    }
+
+    /// The events of the write in hand, decoded from the bytes that the device would get.
+    func outputEvents() -> [InputEvent] {
+        events(of: typist.output)
+    }
+}
+
+/// A ring's handle was already taken.
+struct NoHandle: Error {}
+
+extension ByteRing {
+    func producer() throws -> Producer {
+        guard let producer = takeProducer() else { throw NoHandle() }
+        return producer
+    }
+
+    func consumer() throws -> Consumer {
+        guard let consumer = takeConsumer() else { throw NoHandle() }
+        return consumer
+    }
+}
+
+/// The events in a device's bytes; every time must be zero.
+func events(of bytes: RawSpan) -> [InputEvent] {
+    let raw = unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) }
+    let size = 2 * MemoryLayout<Int>.size + 8
+    var events: [InputEvent] = []
+    for start in stride(from: 0, to: raw.count, by: size) {
+        let event = raw[start..<start + size]
+        #expect(event.prefix(size - 8).allSatisfy { $0 == 0 })
+        let fields = Array(event.suffix(8))
+        // Little-endian, as on every machine that runs these tests.
+        events.append(
+            InputEvent(
+                type: UInt16(fields[0]) | UInt16(fields[1]) << 8,
+                code: UInt16(fields[2]) | UInt16(fields[3]) << 8,
+                value: Int32(bitPattern: fields[4...].reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) })
+            )
+        )
+    }
+    return events
+}
+
+/// A reader of keyboard events that knows the US layout from its own transcription of the key caps, not from the product's
+/// tables, and refuses whatever a keyboard must not do.
+struct DecodedKeyboard {
+    struct Fault: Error { var what: String }
+
+    private(set) var text = ""
+    private(set) var down: Set<UInt16> = []
+    private(set) var largestFrame = 0
+    private(set) var keystrokes = 0
+    private var frame = 0
+
+    /// Takes one write: it must begin and end with nothing held.
+    mutating func take(_ events: [InputEvent]) throws {
+        for event in events { try take(event) }
+        guard frame == 0 else { throw Fault(what: "a write ends without its report") }
+        guard down.isEmpty else { throw Fault(what: "a write ends with keys down: \(down)") }
+    }
+
+    mutating func take(_ event: InputEvent) throws {
+        frame += 1
+        largestFrame = max(largestFrame, frame)
+        if event.type == 0 {
+            guard event.code == 0, event.value == 0, frame > 1 else { throw Fault(what: "bad report \(event)") }
+            frame = 0
+            return
+        }
+        guard event.type == 1 else { throw Fault(what: "type \(event.type)") }
+        switch event.value {
+        case 0: guard down.remove(event.code) != nil else { throw Fault(what: "\(event.code) up while up") }
+        case 1:
+            guard down.insert(event.code).inserted else { throw Fault(what: "\(event.code) down while down") }
+            guard event.code != 42 else { return }
+            guard down.subtracting([42]).count == 1 else { throw Fault(what: "two keys down: \(down)") }
+            guard let caps = Self.caps[event.code] else { throw Fault(what: "unexpected key \(event.code)") }
+            let column = down.contains(42) ? 1 : 0
+            text.append(Array(caps)[min(column, caps.count - 1)])
+            keystrokes += 1
+        default: throw Fault(what: "value \(event.value)")
+        }
+    }
+
+    /// What is printed on each key, and what it types with Shift, by the kernel's number.
+    private static let caps: [UInt16: String] = [
+        2: "1!", 3: "2@", 4: "3#", 5: "4$", 6: "5%", 7: "6^", 8: "7&", 9: "8*", 10: "9(", 11: "0)", 12: "-_", 13: "=+",
+        14: "\u{8}", 15: "\t", 16: "qQ", 17: "wW", 18: "eE", 19: "rR", 20: "tT", 21: "yY", 22: "uU", 23: "iI", 24: "oO",
+        25: "pP", 26: "[{", 27: "]}", 28: "\n", 30: "aA", 31: "sS", 32: "dD", 33: "fF", 34: "gG", 35: "hH", 36: "jJ",
+        37: "kK", 38: "lL", 39: ";:", 40: "'\"", 41: "`~", 43: "\\|", 44: "zZ", 45: "xX", 46: "cC", 47: "vV", 48: "bB",
+        49: "nN", 50: "mM", 51: ",<", 52: ".>", 53: "/?", 57: "  ",
+    ]
+}
+
+extension String {
+    /// The bytes of a scan.
+    var bytes: [UInt8] { Array(utf8) }
+}
+
+/// Pseudo-random numbers that are the same in every run.
+struct Seeded: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(_ seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
+    }
+}
