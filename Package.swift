@@ -49,10 +49,10 @@ let package = Package(
         module("LinuxIO", ["CLinux", "CBluetooth", "CCapability", systemPackage]),
         module("BluetoothLE", ["BluetoothHost", "BluetoothPackets", "LinuxIO"]),
         module("Keystrokes"),
-        module("Wedge", ["BluetoothLE", "Keystrokes", "LinuxIO"]),
+        module("Wedge", ["BluetoothLE", "Keystrokes", "LinuxIO", systemPackage]),
         .executableTarget(
             name: "blewedge",
-            dependencies: ["Wedge", "BluetoothLE", "LinuxIO", argumentParser, systemPackage],
+            dependencies: ["Wedge", "BluetoothLE", "Keystrokes", "LinuxIO", argumentParser, systemPackage],
             swiftSettings: swiftSettings
         ),
         tests("BluetoothPacketsTests", ["BluetoothPackets"]),

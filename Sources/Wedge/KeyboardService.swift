@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import BluetoothLE
+package import Keystrokes
+package import LinuxIO
+package import SystemPackage
+
+/// What `KeyboardService` is to do.
+package struct KeyboardSettings: Sendable {
+    /// Which adapter.
+    package var adapter: AdapterSelector
+    /// Which device.
+    package var device: DeviceChoice
+    /// What the device offers.
+    package var profile: Profile
+    /// What each byte types.
+    package var table: CompiledTable
+    /// How fast.
+    package var pacer: Pacer
+    /// The age after which bytes are not typed any more; nil types bytes of any age (D-1).
+    package var maximumAge: Duration?
+
+    /// Settings with all that has no default.
+    package init(
+        adapter: AdapterSelector,
+        device: DeviceChoice,
+        profile: Profile,
+        table: CompiledTable,
+        pacer: Pacer,
+        maximumAge: Duration?
+    ) {
+        self.adapter = adapter
+        self.device = device
+        self.profile = profile
+        self.table = table
+        self.pacer = pacer
+        self.maximumAge = maximumAge
+    }
+}
+
+/// The whole wedge on an event loop: adapter, scan, link and subscription on the loop's thread, typing on its own.
+package final class KeyboardService {
+    /// What happens, for who watches.
+    package enum Event {
+        /// The virtual keyboard stands; readers find it at this node.
+        case keyboard(node: String?)
+        /// The session has another state, or says it anew.
+        case state(Session.State, device: DeviceAddress?, reason: String?)
+        /// The keyboard cannot be written to: nothing is typed any more.
+        case keyboardFailed(Errno)
+    }
+
+    /// What was counted since the start.
+    package struct Counts: Sendable {
+        /// Notifications of the profile's characteristic.
+        package var notifications: UInt64
+        /// Values that came on other handles, which nobody asked for.
+        package var strayValues: UInt64
+        /// Packets that the kernel dropped because they were not read in time.
+        package var dropped: UInt64
+        /// The bytes' account.
+        package var bytes: Ledger.Snapshot
+    }
+
+    /// How long an attempt may take, from a device just heard to its subscription.
+    private static let attemptTimeout = Duration.seconds(15)
+    /// How long after its loss the adapter is looked for again.
+    private static let adapterInterval = Duration.seconds(3)
+    /// The ring's bytes: a burst of 2,000 scans of 13 characters waits in it while the typist paces.
+    private static let ringCapacity = 1 << 16
+
+    private let loop: EventLoop
+    private let settings: KeyboardSettings
+    private let onEvent: (Event) -> Void
+
+    private var session = Session()
+    private var sessionTimer: EventLoop.Timer?
+    private var chooser: DeviceChooser
+    private var chooserTimer: EventLoop.Timer?
+    private var adapter: Adapter?
+    private var scanner: AdapterScanner?
+    private var link: ATTLink?
+    private var setup: LinkSetup
+    private var setupTimer: EventLoop.Timer?
+    private var device: DeviceAddress?
+    private var epoch: UInt32 = 0
+    private var isStopping = false
+
+    private let ledger = Ledger()
+    private let gate = Gate()
+    private var feed: Feed
+    private let typing: TypingThread
+    private let typingFinished: Waker
+    private var typingRegistration: EventLoop.Registration?
+    private var onTypingFinished: (() -> Void)?
+    private var notifications: UInt64 = 0
+    private var strayValues: UInt64 = 0
+    private var droppedBefore: UInt64 = 0
+
+    /// Makes the virtual keyboard and its thread; nothing is scanned for yet.
+    package init(
+        _ settings: KeyboardSettings,
+        on loop: EventLoop,
+        onEvent: @escaping (Event) -> Void
+    ) throws(CommandFailure) {
+        self.loop = loop
+        self.settings = settings
+        self.onEvent = onEvent
+        chooser = DeviceChooser(settings.device)
+        setup = LinkSetup(profile: settings.profile)
+
+        let keyboard = try Self.makeKeyboard(settings.table)
+        let node = keyboard.eventNode
+        do {
+            let ring = try ByteRing(capacity: Self.ringCapacity)
+            guard let producer = ring.takeProducer(), let consumer = ring.takeConsumer() else {
+                throw CommandFailure(.internal, "the ring's ends are taken")
+            }
+            feed = Feed(producer, ledger: ledger)
+            let typist = Typist(
+                consumer,
+                table: settings.table,
+                pacer: settings.pacer,
+                maximumAge: settings.maximumAge?.nanoseconds,
+                gate: gate,
+                ledger: ledger
+            )
+            typingFinished = try Waker()
+            typing = try TypingThread(typist, device: keyboard, finished: typingFinished)
+            typingRegistration = try loop.watch(typingFinished.descriptor, for: .readable) { [unowned self] _ in
+                typingEnded()
+            }
+        } catch let failure as CommandFailure {
+            throw failure
+        } catch {
+            throw CommandFailure(.internal, "cannot set up the data path: \(error)")
+        }
+        onEvent(.keyboard(node: node))
+    }
+
+    /// Begins; `completion` is called once, with the reason if the adapter cannot be used.
+    package func start(completion: @escaping (Result<Void, AdapterError>) -> Void) {
+        openAdapter { [unowned self] result in
+            if case .success = result { apply(.adapterReady) }
+            completion(result)
+        }
+    }
+
+    /// Closes the link, drops and counts what waits (D-1), and calls `completion` when all is quiet.
+    package func stop(completion: @escaping () -> Void) {
+        guard !isStopping else { return }
+        isStopping = true
+        for timer in [sessionTimer, chooserTimer, setupTimer] { if let timer { loop.cancel(timer) } }
+        gate.drop(through: .max, .disconnected)
+        closeLink { [unowned self] in
+            stopScan { [unowned self] in
+                if typing.error != nil || typingRegistration == nil {
+                    completion()
+                } else {
+                    onTypingFinished = completion
+                    typing.stop()
+                }
+            }
+        }
+    }
+
+    /// What was counted so far.
+    package var counts: Counts {
+        Counts(
+            notifications: notifications,
+            strayValues: strayValues,
+            dropped: droppedBefore + UInt64(link?.droppedPackets ?? 0),
+            bytes: ledger.snapshot()
+        )
+    }
+
+    // MARK: The keyboard
+
+    private static func makeKeyboard(_ table: CompiledTable) throws(CommandFailure) -> UInputDevice {
+        let keys: KeySet
+        do {
+            keys = try table.keys.declared(asKeyboard: true)
+        } catch {
+            throw CommandFailure(.configuration, "the table reaches keys that no keyboard here may have: \(error)")
+        }
+        do {
+            return try UInputDevice(name: "blewedge keyboard", keyCodes: keys.codes.map(\.rawValue))
+        } catch .permissionDenied, .notPermitted {
+            throw CommandFailure(
+                .permission,
+                "not permitted to open \(UInputDevice.path)",
+                remedy: "run as root, or install udev/60-blewedge.rules and join its group: `usermod -aG blewedge $USER`"
+            )
+        } catch .noSuchFileOrDirectory, .operationNotSupportedByDevice, .noSuchAddressOrDevice {
+            throw CommandFailure(
+                .unavailable,
+                "there is no \(UInputDevice.path)",
+                remedy: "load the module with `modprobe uinput`, and at every start with udev/modules-load.conf"
+            )
+        } catch {
+            throw CommandFailure(.inputOutput, "cannot make a virtual keyboard through \(UInputDevice.path): \(error)")
+        }
+    }
+
+    private func typingEnded() {
+        typingFinished.reset()
+        if let typingRegistration { loop.unwatch(typingRegistration, typingFinished.descriptor) }
+        typingRegistration = nil
+        if let onTypingFinished {
+            onTypingFinished()
+        } else if let error = typing.error {
+            onEvent(.keyboardFailed(error))
+        }
+    }
+
+    // MARK: The session
+
+    private func apply(_ event: Session.Event) {
+        guard !isStopping else { return }
+        let actions = session.handle(event, now: MonotonicClock.now)
+        for action in actions { perform(action) }
+        if let sessionTimer { loop.cancel(sessionTimer) }
+        sessionTimer = session.deadline.map { deadline in
+            loop.schedule(at: deadline) { [unowned self] in
+                sessionTimer = nil
+                apply(.deadline)
+            }
+        }
+    }
+
+    private func perform(_ action: Session.Action) {
+        switch action {
+        case .scan: scan()
+        case .stopScan: stopChoosing()
+        case .connect(let device): stopScan { [unowned self] in connect(device) }
+        case .closeLink: closeLink {}
+        case .report(let state, let reason): onEvent(.state(state, device: device, reason: reason))
+        }
+    }
+
+    // MARK: The adapter
+
+    private func openAdapter(completion: @escaping (Result<Void, AdapterError>) -> Void) {
+        do throws(AdapterError) {
+            try Adapter.open(settings.adapter, on: loop) { [unowned self] result in
+                switch result {
+                case .success(let adapter):
+                    self.adapter = adapter
+                    adapter.onLoss = { [unowned self] reason in adapterLost(reason) }
+                    completion(.success(()))
+                case .failure(let error): completion(.failure(error))
+                }
+            }
+        } catch {
+            completion(.failure(error))
+        }
+    }
+
+    private func adapterLost(_ reason: String) {
+        guard adapter != nil, !isStopping else { return }
+        scanner?.close()
+        scanner = nil
+        stopChoosing()
+        apply(.adapterLost(reason))
+        adapter = nil
+        lookForAdapter()
+    }
+
+    private func lookForAdapter() {
+        _ = loop.schedule(at: MonotonicClock.now + Self.adapterInterval) { [unowned self] in
+            guard !isStopping else { return }
+            openAdapter { [unowned self] result in
+                guard !isStopping else { return }
+                switch result {
+                case .success: apply(.adapterReady)
+                case .failure: lookForAdapter()
+                }
+            }
+        }
+    }
+
+    // MARK: Scanning
+
+    private func scan() {
+        guard let adapter else { return }
+        chooser.begin()
+        do throws(ScanError) {
+            let scanner = try AdapterScanner(adapter, on: loop)
+            self.scanner?.close()
+            self.scanner = scanner
+            scanner.onUpdate = { [unowned self] update in
+                take(chooser.heard(update.device, now: MonotonicClock.now), of: update.device)
+            }
+            scanner.onFailure = { [unowned self] error in scanFailed(error) }
+            scanner.start(settings.device.scanParameters, devices: settings.device.devices)
+        } catch {
+            scanFailed(error)
+        }
+    }
+
+    private func scanFailed(_ error: ScanError) {
+        scanner = nil
+        stopChoosing()
+        if error == .adapterGone { adapterLost(error.cause) } else { apply(.attemptFailed(error.cause)) }
+    }
+
+    private func take(_ verdict: DeviceChooser.Verdict, of heard: DiscoveredDevice?) {
+        switch verdict {
+        case .listen:
+            guard chooserTimer == nil, let deadline = chooser.deadline else { return }
+            chooserTimer = loop.schedule(at: deadline) { [unowned self] in
+                chooserTimer = nil
+                take(chooser.decide(now: MonotonicClock.now), of: nil)
+            }
+        case .take(let device):
+            stopChoosing()
+            self.device = device
+            apply(.heard(device))
+        case .ambiguous(let devices):
+            stopChoosing()
+            let list = devices.map(\.description).joined(separator: " and ")
+            apply(.attemptFailed("several devices are called \(settings.device): \(list); name one by its address"))
+        }
+    }
+
+    private func stopChoosing() {
+        if let chooserTimer { loop.cancel(chooserTimer) }
+        chooserTimer = nil
+        chooser.begin()
+        scanner?.onUpdate = nil
+    }
+
+    private func stopScan(completion: @escaping () -> Void) {
+        stopChoosing()
+        guard let scanner else {
+            completion()
+            return
+        }
+        scanner.stop { [unowned self] in
+            // Its sockets would hear every report of the kernel's own scans.
+            scanner.close()
+            if self.scanner === scanner { self.scanner = nil }
+            completion()
+        }
+    }
+
+    // MARK: The link
+
+    private func connect(_ device: DeviceAddress) {
+        guard let adapter, !isStopping else { return }
+        do throws(LinkFailure) {
+            let link = try ATTLink(to: device, through: adapter, on: loop, timeout: Self.attemptTimeout)
+            self.link = link
+            epoch &+= 1
+            setup = LinkSetup(profile: settings.profile)
+            link.onEvent = { [unowned self] event in linkEvent(event, link) }
+            link.onValue = { [unowned self] handle, value in take(value, of: handle) }
+            setupTimer = loop.schedule(at: MonotonicClock.now + Self.attemptTimeout) { [unowned self] in
+                setupTimer = nil
+                apply(.attemptFailed("the device did not finish within \(Self.attemptTimeout.components.seconds) s"))
+            }
+        } catch {
+            apply(.attemptFailed("\(error)"))
+        }
+    }
+
+    private func linkEvent(_ event: ATTLink.Event, _ link: ATTLink) {
+        guard link === self.link else { return }
+        switch event {
+        case .connected:
+            progress(link.perform { client, now in setup.begin(&client, now: now) })
+        case .procedure(let event):
+            progress(link.perform { client, now in setup.handle(event, &client, now: now) })
+        case .closed(let failure):
+            apply(session.state == .connected ? .linkLost("\(failure)") : .attemptFailed("\(failure)"))
+        }
+    }
+
+    private func progress(_ progress: LinkSetup.Progress) {
+        switch progress {
+        case .underWay: break
+        case .ready:
+            stopSetupTimer()
+            apply(.ready)
+        case .unsupported(let reason): apply(.unsupported(reason))
+        // A bearer that failed closes the link, which is reported then.
+        case .failed(.bearer): break
+        case .failed(let error): apply(.attemptFailed("\(error)"))
+        }
+    }
+
+    /// The hot path's first half: one comparison, one copy into the ring.
+    private func take(_ value: Span<UInt8>, of handle: AttributeHandle) {
+        guard handle == setup.characteristic?.value else {
+            strayValues &+= 1
+            return
+        }
+        notifications &+= 1
+        if unsafe feed.receive(value.bytes, epoch: epoch, now: MonotonicClock.nanoseconds) == .acceptedMustWake {
+            typing.wake()
+        }
+    }
+
+    private func stopSetupTimer() {
+        if let setupTimer { loop.cancel(setupTimer) }
+        setupTimer = nil
+    }
+
+    private func closeLink(completion: @escaping () -> Void) {
+        stopSetupTimer()
+        guard let link else {
+            completion()
+            return
+        }
+        droppedBefore += UInt64(link.droppedPackets)
+        self.link = nil
+        link.close()
+        guard let adapter else {
+            completion()
+            return
+        }
+        adapter.disconnect(link.device, completion: completion)
+    }
+}
+
+extension Duration {
+    /// The whole nanoseconds, at most what fits.
+    fileprivate var nanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        return overflow ? .max : product + attoseconds / 1_000_000_000
+    }
+}

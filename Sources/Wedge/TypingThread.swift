@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import Keystrokes
+package import LinuxIO
+import Synchronization
+package import SystemPackage
+
+/// The thread that owns the virtual keyboard: it sleeps until bytes wait, and writes what the typist says when it says.
+package final class TypingThread: Sendable {
+    /// What the thread alone touches, and the thread's own creation before it.
+    private final class Hands: @unchecked Sendable {
+        // Sound: `run` is called once, by the thread that is started with it.
+        private var typist: Typist
+        private let device: UInputDevice
+
+        init(_ typist: consuming Typist, _ device: consuming UInputDevice) {
+            self.typist = typist
+            self.device = device
+        }
+
+        /// Types until `shouldStop`, and until nothing waits then; returns the error that ended it earlier.
+        func run(_ waker: Waker, shouldStop: () -> Bool, notBefore: Int64) -> Errno? {
+            while MonotonicClock.nanoseconds < notBefore, !shouldStop() { waker.wait(until: notBefore) }
+            while true {
+                switch typist.next(now: MonotonicClock.nanoseconds) {
+                case .write:
+                    if let error = write() { return error }
+                case .wait(let time):
+                    waker.wait(until: time)
+                case .sleep:
+                    if shouldStop() { return nil }
+                    waker.wait(until: nil)
+                }
+            }
+        }
+
+        private func write() -> Errno? {
+            let events = typist.outputEvents
+            var failure: Errno?
+            var written = 0
+            do throws(Errno) {
+                if case .done(let bytes) = try device.write(typist.output) {
+                    written = bytes / UInputDevice.eventSize
+                }
+            } catch {
+                failure = error
+            }
+            let now = MonotonicClock.nanoseconds
+            if written == events, failure == nil {
+                typist.commit(now: now)
+            } else {
+                // A keyboard that takes less than a whole write is one that takes nothing more.
+                typist.fail(acceptedEvents: written, now: now)
+                failure = failure ?? .ioError
+            }
+            return failure
+        }
+    }
+
+    /// How long after its making the keyboard is given to readers that have yet to open it.
+    package static let settlingTime: Int64 = 200_000_000
+
+    private let waker: Waker
+    private let stopping = Atomic<Bool>(false)
+    private let finished: Waker
+    private let failure = Mutex<Errno?>(nil)
+
+    /// Starts the thread. `finished` is woken when it has ended.
+    package init(
+        _ typist: consuming Typist,
+        device: consuming UInputDevice,
+        finished: Waker
+    ) throws(Errno) {
+        self.waker = try Waker()
+        self.finished = finished
+        let hands = Hands(typist, device)
+        let notBefore = MonotonicClock.nanoseconds + Self.settlingTime
+        _ = try SystemThread(name: "typist") { [self] in
+            let error = hands.run(
+                waker,
+                shouldStop: { stopping.load(ordering: .acquiring) },
+                notBefore: notBefore
+            )
+            failure.withLock { $0 = error }
+            finished.wake()
+        }
+    }
+
+    /// Makes the thread look into the ring.
+    package func wake() { waker.wake() }
+
+    /// Lets the thread finish what may still be typed, and end.
+    package func stop() {
+        stopping.store(true, ordering: .releasing)
+        waker.wake()
+    }
+
+    /// Why the thread ended by itself; nil where it was told to, or runs.
+    package var error: Errno? { failure.withLock { $0 } }
+}

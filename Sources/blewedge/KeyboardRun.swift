@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+import Keystrokes
+import LinuxIO
+import SystemPackage
+import Wedge
+
+/// One keyboard in the foreground, from the first scan to the printed account.
+final class KeyboardRun {
+    private let loop: EventLoop
+    private let settings: KeyboardSettings
+    private let isJSON: Bool
+    private var service: KeyboardService?
+    private var outcome: Result<ExitStatus, CommandFailure>?
+
+    init(_ settings: KeyboardSettings, isJSON: Bool) throws(CommandFailure) {
+        self.settings = settings
+        self.isJSON = isJSON
+        do {
+            loop = try EventLoop()
+        } catch {
+            throw CommandFailure(.internal, "cannot make an event loop: \(error)")
+        }
+    }
+
+    /// Runs until a signal comes; throws the exit status.
+    func run() throws {
+        // Before any thread is made, so that every thread leaves the signals to the loop.
+        try loop.handleSignals(ExitStatus.signals) { [unowned self] number in
+            // The second signal does not wait for the controller.
+            if outcome != nil { Process.exit(ExitStatus(signal: number).rawValue) }
+            finish(.success(ExitStatus(signal: number)))
+        }
+        if !Capability.missing.isEmpty {
+            throw CommandFailure(AdapterError.notPermitted(missing: Capability.missing))
+        }
+        let service = try KeyboardService(settings, on: loop) { [unowned self] event in show(event) }
+        self.service = service
+        service.start { [unowned self] result in
+            if case .failure(let error) = result { finish(.failure(CommandFailure(error))) }
+        }
+        try loop.run()
+        printCounts(service.counts)
+        if let status = try outcome?.get(), status != .success { throw status }
+    }
+
+    private func finish(_ result: Result<ExitStatus, CommandFailure>) {
+        guard outcome == nil else { return }
+        outcome = result
+        if let service {
+            service.stop { [unowned self] in loop.stop() }
+        } else {
+            loop.stop()
+        }
+    }
+
+    private func show(_ event: KeyboardService.Event) {
+        switch event {
+        case .keyboard(let node):
+            if isJSON {
+                var object = JSONObject()
+                object.add("event", "keyboard")
+                object.add("node", node)
+                printLine(object.text)
+            } else {
+                Console.note("the keyboard is \(node ?? "there, but the kernel has no evdev: `modprobe evdev`")")
+            }
+        case .state(let state, let device, let reason):
+            if isJSON {
+                var object = JSONObject()
+                object.add("event", "state")
+                object.add("state", state.rawValue)
+                object.add("device", "\(settings.device)")
+                object.add("address", device.map { "\($0.address)" })
+                object.add("addressType", device.map { "\($0.type)" })
+                object.add("reason", reason)
+                printLine(object.text)
+            } else {
+                Console.note(Self.sentence(state, settings.device, reason))
+            }
+        case .keyboardFailed(let error):
+            finish(
+                .failure(
+                    CommandFailure(
+                        .inputOutput,
+                        "the virtual keyboard takes no more keys: \(error)",
+                        remedy: "start again; `dmesg` may say why the kernel refuses"
+                    )
+                )
+            )
+        }
+    }
+
+    private static func sentence(_ state: Session.State, _ device: DeviceChoice, _ reason: String?) -> String {
+        let detail = reason.map { ": \($0)" } ?? ""
+        return switch state {
+        case .unselected: "no device is chosen"
+        case .connecting: "looking for \(device)"
+        case .connected: "connected to \(device): typing what it sends"
+        case .lost: "the link to \(device) was lost\(detail); trying again in 3 s"
+        case .disconnected: "disconnected from \(device)"
+        case .failed: "no connection to \(device)\(detail); trying again"
+        case .unsupported: "\(device) is left alone\(detail)"
+        case .bluetoothOff: "Bluetooth is off\(detail); waiting for it"
+        case .unauthorized: "not permitted\(detail)"
+        }
+    }
+
+    private func printCounts(_ counts: KeyboardService.Counts) {
+        let bytes = counts.bytes
+        if isJSON {
+            var object = JSONObject()
+            object.add("event", "counts")
+            object.add("notifications", counts.notifications)
+            for (name, count) in [
+                ("received", bytes.received), ("typed", bytes.typed), ("discarded", bytes.discarded),
+                ("rejected", bytes.rejected), ("gated", bytes.gated), ("lost", bytes.lost), ("waiting", bytes.waiting),
+            ] { object.add(name, count) }
+            object.add("dropped", counts.dropped)
+            object.add("stray", counts.strayValues)
+            printLine(object.text)
+        } else {
+            printLine(
+                "received \(bytes.received) bytes in \(counts.notifications) notifications: typed \(bytes.typed), "
+                    + "discarded \(bytes.discarded), rejected \(bytes.rejected), gated \(bytes.gated), "
+                    + "lost \(bytes.lost), waiting \(bytes.waiting); notifications dropped by the kernel: \(counts.dropped)"
+            )
+        }
+    }
+
+    private func printLine(_ text: String) {
+        do throws(Errno) {
+            try StandardStream.output.write(text + "\n")
+        } catch {
+            // A reader that has gone does not stop a keyboard.
+        }
+    }
+}
