@@ -65,7 +65,7 @@ package struct LinkSetup: Sendable {
             return Self.attempt { () throws(GATTError) in procedure = try client.subscribe(characteristic, now: now) }
         case (.subscription, .success):
             return characteristic.map { .ready($0.value) } ?? .unsupported("no characteristic")
-        case (.subscription, .failure(.notSubscribable)), (.subscription, .failure(.noClientConfiguration)):
+        case (.subscription, .failure(.noClientConfiguration)):
             return .unsupported("its characteristic \(profile.fromPeripheral) does not notify")
         case (_, .failure(let error)): return .failed(error)
         case (_, .success): return .underWay
@@ -88,6 +88,8 @@ package struct LinkSetup: Sendable {
         do throws(GATTError) {
             try begin()
             return .underWay
+        } catch .notSubscribable(let handle) {
+            return .unsupported("its characteristic \(handle) does not notify")
         } catch {
             return .failed(error)
         }

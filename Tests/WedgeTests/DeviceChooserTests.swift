@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+import Testing
+import Wedge
+
+@Suite("Choosing the device")
+struct DeviceChooserTests {
+    /// An advertisement heard by a table that filters as the choice says; nil where the filter keeps it back.
+    private func hear(
+        _ table: inout DeviceTable,
+        _ address: UInt64,
+        name: String,
+        eventType: UInt8 = 0x00,
+        now: Duration
+    ) throws -> DiscoveredDevice? {
+        var writer = ByteWriter()
+        // One legacy report: event type, address type, address, length, data, RSSI.
+        let data = [UInt8(name.utf8.count + 1), 0x09] + Array(name.utf8)
+        writer.write([0x01, eventType, 0x01] as [UInt8])
+        writer.write(BluetoothAddress(rawValue: address))
+        writer.write([UInt8(data.count)] + data + [0xC8])
+        let bytes = writer.bytes
+        var reader = try AdvertisingReportReader(.advertisingReport, bytes.span)
+        guard let report = try reader.next() else { return nil }
+        return table.handle(report, now: now)?.device
+    }
+
+    @Test("D-4: a name is taken after a second in which nobody else was heard to carry it")
+    func oneOfTheName() throws {
+        var chooser = DeviceChooser(.name("LINBLE-TEST"))
+        var table = chooser.choice.devices
+        let device = try #require(try hear(&table, 0xF0F1_F2F3_F4F5, name: "linble-test", now: .zero))
+        #expect(chooser.heard(device, now: .zero) == .listen)
+        #expect(chooser.deadline == .seconds(1))
+        #expect(chooser.decide(now: .milliseconds(999)) == .listen)
+        #expect(chooser.decide(now: .seconds(1)) == .take(device.address))
+    }
+
+    @Test("D-4: two devices of the name are refused with both listed")
+    func twoOfTheName() throws {
+        var chooser = DeviceChooser(.name("LINBLE-TEST"))
+        var table = chooser.choice.devices
+        var heard: [DeviceAddress] = []
+        for address: UInt64 in [0xF0F1_F2F3_F4F5, 0xF0F1_F2F3_F4F6, 0xF0F1_F2F3_F4F7] {
+            let device = try #require(try hear(&table, address, name: "LINBLE-TEST", now: .zero))
+            #expect(chooser.heard(device, now: .zero) == .listen)
+            heard.append(device.address)
+        }
+        #expect(chooser.decide(now: .seconds(1)) == .ambiguous(Array(heard.prefix(2))))
+    }
+
+    @Test("BT-2: the device that was taken before is taken again at once, even beside another of its name")
+    func knownDevice() throws {
+        var chooser = DeviceChooser(.name("LINBLE-TEST"))
+        var table = chooser.choice.devices
+        let known = try #require(try hear(&table, 0xF0F1_F2F3_F4F5, name: "LINBLE-TEST", now: .zero))
+        _ = chooser.heard(known, now: .zero)
+        _ = chooser.decide(now: .seconds(1))
+        chooser.begin()
+        let other = try #require(try hear(&table, 0xF0F1_F2F3_F4F6, name: "LINBLE-TEST", now: .seconds(5)))
+        #expect(chooser.heard(other, now: .seconds(5)) == .listen)
+        let again = try #require(try hear(&table, 0xF0F1_F2F3_F4F5, name: "LINBLE-TEST", now: .seconds(5)))
+        #expect(chooser.heard(again, now: .seconds(5)) == .take(known.address))
+    }
+
+    @Test("LK-15: a device that takes no connections is not taken, and another name is not heard")
+    func notConnectable() throws {
+        var chooser = DeviceChooser(.name("LINBLE-TEST"))
+        var table = chooser.choice.devices
+        // ADV_NONCONN_IND
+        let beacon = try #require(try hear(&table, 0xF0F1_F2F3_F4F5, name: "LINBLE-TEST", eventType: 0x03, now: .zero))
+        #expect(chooser.heard(beacon, now: .zero) == .listen)
+        #expect(chooser.deadline == nil)
+        #expect(try hear(&table, 0xF0F1_F2F3_F4F6, name: "LINBLE-TEST2", now: .zero) == nil)
+    }
+
+    @Test("BT-3: an address is taken at once, whatever the name")
+    func byAddress() throws {
+        var chooser = DeviceChooser(.address(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5)))
+        var table = chooser.choice.devices
+        let other = try #require(try hear(&table, 0xF0F1_F2F3_F4F6, name: "A", now: .zero))
+        #expect(chooser.heard(other, now: .zero) == .listen)
+        let meant = try #require(try hear(&table, 0xF0F1_F2F3_F4F5, name: "B", now: .zero))
+        #expect(chooser.heard(meant, now: .zero) == .take(meant.address))
+    }
+
+    @Test("A choice is an address where it looks like one, else a name; nothing is no choice")
+    func reading() {
+        #expect(DeviceChoice("F0:F1:F2:F3:F4:F5") == .address(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5)))
+        #expect(DeviceChoice("LT01 BC000120") == .name("LT01 BC000120"))
+        #expect(DeviceChoice("") == nil)
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+import Testing
+import Wedge
+
+@Suite("Setting up a link")
+struct LinkSetupTests {
+    /// A conversation: what we must send, and what the device answers to it.
+    private typealias Exchange = (sent: [UInt8], answer: [UInt8])
+
+    /// The LINBLE service's UUID as it lies in a PDU, its last four bytes varied by the characteristic.
+    private static func uuid(_ low: UInt8) -> [UInt8] {
+        [0xE8, 0xF3, 0x76, 0x90, 0xFF, 0xB8, 0x54, 0x91, 0x5A, 0x46, 0xEB, 0x35, low, 0xC9, 0xAD, 0x27]
+    }
+
+    private static let mtu: Exchange = ([0x02, 0x05, 0x02], [0x03, 0x17, 0x00])
+    private static let service: Exchange = (
+        [0x06, 0x01, 0x00, 0xFF, 0xFF, 0x00, 0x28] + uuid(0xCA), [0x07, 0x10, 0x00, 0x14, 0x00]
+    )
+    private static let serviceEnd: Exchange = (
+        [0x06, 0x15, 0x00, 0xFF, 0xFF, 0x00, 0x28] + uuid(0xCA), [0x01, 0x06, 0x15, 0x00, 0x0A]
+    )
+    private static let characteristic: Exchange = (
+        [0x08, 0x10, 0x00, 0x14, 0x00, 0x03, 0x28], [0x09, 0x15, 0x11, 0x00, 0x10, 0x12, 0x00] + uuid(0xCB)
+    )
+    private static let characteristicEnd: Exchange = (
+        [0x08, 0x12, 0x00, 0x14, 0x00, 0x03, 0x28], [0x01, 0x08, 0x12, 0x00, 0x0A]
+    )
+
+    /// Plays the conversation and returns what came of it; the requests are compared byte for byte.
+    private func play(_ exchanges: [Exchange]) throws -> (LinkSetup.Progress, LinkSetup) {
+        var client = GATTClient()
+        var setup = LinkSetup(profile: .linble)
+        var progress = setup.begin(&client, now: .zero)
+        for exchange in exchanges {
+            #expect(progress == .underWay)
+            let next = client.nextOutgoing()
+            let sent = try #require(next)
+            #expect(Hexadecimal.text(sent) == Hexadecimal.text(exchange.sent))
+            _ = client.receive(exchange.answer.span, now: .zero)
+            while let event = client.nextEvent() { progress = setup.handle(event, &client, now: .zero) }
+        }
+        return (progress, setup)
+    }
+
+    @Test("LK-15, CB-7, CB-8, CB-10, CB-31: MTU, the service by its UUID, its characteristic, the subscription, no more")
+    func wholeWay() throws {
+        let (progress, setup) = try play([
+            Self.mtu, Self.service, Self.serviceEnd, Self.characteristic, Self.characteristicEnd,
+            // Find the descriptors behind the value: 0x13 is the client characteristic configuration.
+            ([0x04, 0x13, 0x00, 0x14, 0x00], [0x05, 0x01, 0x13, 0x00, 0x02, 0x29, 0x14, 0x00, 0x01, 0x29]),
+            ([0x12, 0x13, 0x00, 0x01, 0x00], [0x13]),
+        ])
+        #expect(progress == .ready(AttributeHandle(0x0012)))
+        #expect(setup.characteristic?.value == AttributeHandle(0x0012))
+    }
+
+    @Test("LK-15: a device without the service is unsupported")
+    func noService() throws {
+        let (progress, _) = try play([Self.mtu, (Self.service.sent, [0x01, 0x06, 0x01, 0x00, 0x0A])])
+        guard case .unsupported = progress else {
+            Issue.record("\(progress)")
+            return
+        }
+    }
+
+    @Test("LK-15: a service without the characteristic, or with one that cannot notify, is unsupported")
+    func noCharacteristic() throws {
+        let (missing, _) = try play([
+            Self.mtu, Self.service, Self.serviceEnd,
+            (Self.characteristic.sent, [0x01, 0x08, 0x10, 0x00, 0x0A]),
+        ])
+        guard case .unsupported = missing else {
+            Issue.record("\(missing)")
+            return
+        }
+        let readOnly: [UInt8] = [0x09, 0x15, 0x11, 0x00, 0x02, 0x12, 0x00] + Self.uuid(0xCB)
+        let (unable, _) = try play([
+            Self.mtu, Self.service, Self.serviceEnd, (Self.characteristic.sent, readOnly), Self.characteristicEnd,
+        ])
+        guard case .unsupported = unable else {
+            Issue.record("\(unable)")
+            return
+        }
+    }
+
+    @Test("CB-12: a device that refuses the MTU exchange is used with 23 bytes")
+    func noExchange() throws {
+        let (progress, _) = try play([(Self.mtu.sent, [0x01, 0x02, 0x00, 0x00, 0x06]), Self.service])
+        #expect(progress == .underWay)
+    }
+}
