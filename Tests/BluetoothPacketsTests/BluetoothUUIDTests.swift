@@ -47,7 +47,7 @@ import Testing
 
     @Test("CB-16: a random UUID has version 4 and its variant, and differs from the next")
     func random() {
-        var generator = SeededGenerator(state: 1)
+        var generator = HCISeededGenerator(state: 1)
         var seen: Set<BluetoothUUID> = []
         for _ in 0..<1000 {
             let uuid = BluetoothUUID.random(using: &generator)

@@ -60,7 +60,7 @@ struct HCIVector: Sendable, CustomTestStringConvertible {
 }
 
 /// A generator whose numbers are the same in every run (SplitMix64).
-struct SeededGenerator: RandomNumberGenerator {
+struct HCISeededGenerator: RandomNumberGenerator {
     var state: UInt64
 
     mutating func next() -> UInt64 {
