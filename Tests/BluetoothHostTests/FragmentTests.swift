@@ -119,6 +119,19 @@ import Testing
         #expect(two.map(\.device.advertisement) == [second])
     }
 
+    @Test("T15: the fragments of an advertisement and of its scan response do not mix")
+    func scanResponses() {
+        var scanner = Scanner.scanning(.extended)
+        let (first, second) = (payload(300, seed: 1), payload(300, seed: 2))
+        let response: UInt8 = 0x08
+        scanner.feed(ScanEvents.extended(1, Array(first[..<200]), type: ScanEvents.more))
+        scanner.feed(ScanEvents.extended(1, Array(second[..<200]), type: ScanEvents.more | response))
+        scanner.feed(ScanEvents.extended(1, Array(first[200...])))
+        scanner.feed(ScanEvents.extended(1, Array(second[200...]), type: 0x01 | response))
+        #expect(scanner.devices[ScanEvents.device(1)]?.advertisement == first)
+        #expect(scanner.devices[ScanEvents.device(1)]?.scanResponse == second)
+    }
+
     @Test("T15: an advertisement that never ends is cut at 1,650 bytes and marked")
     func overlong() {
         var scanner = Scanner.scanning(.extended)

@@ -111,11 +111,13 @@ import Testing
             scanner.start(.background)
             if let outstanding {
                 #expect(scanner.nextCommand(now: .zero) == nil)
-                scanner.feed(ScanEvents.complete(outstanding.opcode, .commandDisallowed))
+                // What became of the replaced scan's command does not matter to the new one.
+                scanner.feed(ScanEvents.complete(outstanding.opcode, .invalidHCICommandParameters))
             }
             var sent: [HCICommand] = []
             while let command = scanner.nextCommand(now: .zero) {
                 sent.append(command)
+                #expect(scanner.state == .starting)
                 scanner.feed(ScanEvents.complete(command.opcode))
             }
             #expect(
@@ -139,7 +141,8 @@ import Testing
             }
             let outstanding = sentBefore ? scanner.nextCommand(now: .zero) : nil
             scanner.stop()
-            if let outstanding { scanner.feed(ScanEvents.complete(outstanding.opcode)) }
+            if let outstanding { scanner.feed(ScanEvents.complete(outstanding.opcode, .unspecifiedError)) }
+            #expect(scanner.state == .stopping)
             let last = scanner.nextCommand(now: .zero)
             #expect(last == .leSetExtendedScanEnable(false, .discovery))
             scanner.feed(ScanEvents.complete(.leSetExtendedScanEnable))
