@@ -73,8 +73,11 @@ private func isReport(_ packet: [UInt8]) -> Bool {
         arguments: vectors
     )
     func refusesShortParameters(_ vector: HCIVector) {
-        let isOpen = vector.bytes[1] == 0x13 || vector.bytes[1] == 0x0E || vector.bytes[1] == 0x3E
-        let least = isReport(vector.bytes) || !isOpen ? vector.bytes.count : vector.bytes[1] == 0x0E ? 6 : 4
+        let isOpen = [0x13, 0x0E, 0x3E].contains(vector.bytes[1])
+        // The bytes that an event of open length cannot do without: its header and its fixed fields.
+        let openLeast: [UInt8: Int] = [0x13: 3, 0x0E: 6, 0x3E: 4]
+        let least =
+            isReport(vector.bytes) ? vector.bytes.count : openLeast[vector.bytes[1]] ?? vector.bytes.count
         for length in 3..<vector.bytes.count {
             var packet = Array(vector.bytes[..<length])
             packet[2] = UInt8(length - 3)
