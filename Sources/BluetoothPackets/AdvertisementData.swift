@@ -78,6 +78,12 @@ public struct AdvertisementData: Hashable, Sendable {
         public var value: AdvertisementData
         /// The first fault.
         public var fault: DecodingError?
+
+        /// A value, and what was wrong.
+        public init(value: AdvertisementData, fault: DecodingError? = nil) {
+            self.value = value
+            self.fault = fault
+        }
     }
 
     /// Reads AD structures: a length byte, a type and length - 1 bytes each; a length of 0 ends them.

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothHost
+import BluetoothPackets
+import Testing
+
+@Suite struct DeviceTableTests {
+    private let name = ScanEvents.name("LINBLE-TEST")
+
+    private func scanner(_ filter: ScanFilter = ScanFilter(), duplicates: Bool = false) -> Scanner {
+        .scanning(.legacy, devices: DeviceTable(filter: filter, reportsDuplicates: duplicates))
+    }
+
+    @Test("CB-3: without duplicates each device is reported once, and again when its data changes")
+    func once() {
+        var scanner = scanner()
+        #expect(scanner.feed(ScanEvents.legacy(1, name)).map(\.change) == [.appeared])
+        for second in 1...5 {
+            #expect(scanner.feed(ScanEvents.legacy(1, name, rssi: -30), at: .seconds(second)).isEmpty)
+        }
+        #expect(scanner.feed(ScanEvents.legacy(1, name + [2, 1, 6])).map(\.change) == [.changed])
+        #expect(scanner.feed(ScanEvents.legacy(1, name + [2, 1, 6])).isEmpty)
+        #expect(scanner.feed(ScanEvents.legacy(1, name)).map(\.change) == [.changed])
+        #expect(scanner.feed(ScanEvents.legacy(2, [])).map(\.change) == [.appeared])
+        #expect(scanner.devices[ScanEvents.device(1)]?.reports == 9)
+    }
+
+    @Test("CB-3: with duplicates every advertisement is reported")
+    func duplicates() {
+        var scanner = scanner(duplicates: true)
+        let changes = (0..<3).flatMap { _ in scanner.feed(ScanEvents.legacy(1, name)).map(\.change) }
+        #expect(changes == [.appeared, .heard, .heard])
+    }
+
+    @Test("CB-4: RSSI and time are those of the last report; an unknown RSSI keeps the last known one")
+    func rssi() {
+        var scanner = scanner()
+        scanner.feed(ScanEvents.legacy(1, name, rssi: 127))
+        #expect(scanner.devices[ScanEvents.device(1)]?.rssi == nil)
+        scanner.feed(ScanEvents.legacy(1, name, rssi: -70), at: .seconds(1))
+        scanner.feed(ScanEvents.legacy(1, name, rssi: 127), at: .seconds(2))
+        #expect(scanner.devices[ScanEvents.device(1)]?.rssi == -70)
+        #expect(scanner.devices[ScanEvents.device(1)]?.lastHeard == .seconds(2))
+    }
+
+    @Test("CB-5: a scan response is merged by address and type, in either order, and says nothing of connectable")
+    func merges() throws {
+        for responseFirst in [false, true] {
+            var scanner = scanner()
+            let advertisement = ScanEvents.legacy(1, ScanEvents.services(0x180A))
+            let response = ScanEvents.legacy(1, name, type: 4)
+            scanner.feed(responseFirst ? response : advertisement)
+            scanner.feed(responseFirst ? advertisement : response)
+            let device = try #require(scanner.devices[ScanEvents.device(1)])
+            #expect(device.name?.text == "LINBLE-TEST")
+            #expect(device.services == [BluetoothUUID(0x180A as UInt16)])
+            #expect(device.isConnectable)
+            scanner.feed(ScanEvents.legacy(1, name, type: 4, random: false))
+            #expect(scanner.devices.count == 2)
+            let other = scanner.devices[DeviceAddress(BluetoothAddress(rawValue: 1), .public)]
+            #expect(other?.services == [])
+            #expect(other?.isConnectable == false)
+        }
+    }
+
+    @Test("CB-5: a name is kept when the next advertisement leaves it out or shortens it, and replaced by another one")
+    func names() {
+        var scanner = scanner()
+        scanner.feed(ScanEvents.legacy(1, name))
+        scanner.feed(ScanEvents.legacy(1, [2, 1, 6]))
+        #expect(scanner.devices[ScanEvents.device(1)]?.name?.text == "LINBLE-TEST")
+        scanner.feed(ScanEvents.legacy(1, [4, 8, 0x4C, 0x49, 0x4E]))
+        #expect(scanner.devices[ScanEvents.device(1)]?.name?.text == "LINBLE-TEST")
+        scanner.feed(ScanEvents.legacy(1, ScanEvents.name("other")))
+        #expect(scanner.devices[ScanEvents.device(1)]?.name?.text == "other")
+    }
+
+    @Test("CB-2: any of the given services; a device that met the filter once meets it until it leaves")
+    func serviceFilter() {
+        var scanner = scanner(ScanFilter(services: [BluetoothUUID(0x180A as UInt16), BluetoothUUID(0x180F as UInt16)]))
+        #expect(scanner.feed(ScanEvents.legacy(1, ScanEvents.services(0x1812, 0x180F))).map(\.change) == [.appeared])
+        #expect(scanner.feed(ScanEvents.legacy(2, ScanEvents.services(0x1812))).isEmpty)
+        #expect(scanner.feed(ScanEvents.legacy(3, [])).isEmpty)
+        #expect(scanner.feed(ScanEvents.legacy(1, name)).map(\.change) == [.changed])
+        #expect(scanner.devices.devices.map(\.address) == [ScanEvents.device(1)])
+        #expect(scanner.devices.count == 3)
+    }
+
+    @Test("BT-3: a name is compared whole or by its beginning, letters of either case equal; it may come later")
+    func nameFilter() {
+        let cases: [(ScanFilter.Name, Bool)] = [
+            (.exactly("linble-test"), true), (.exactly("LINBLE-TEST"), true), (.exactly("linble"), false),
+            (.exactly("linble-test2"), false), (.prefix("Linble"), true), (.prefix(""), true),
+            (.prefix("inble"), false),
+        ]
+        for (filter, isMatch) in cases {
+            var scanner = scanner(ScanFilter(name: filter))
+            #expect(scanner.feed(ScanEvents.legacy(1, ScanEvents.services(0x180A))).isEmpty)
+            #expect(scanner.feed(ScanEvents.legacy(1, name, type: 4)).map(\.change) == (isMatch ? [.appeared] : []))
+            scanner.devices.setFilter(ScanFilter())
+            #expect(scanner.feed(ScanEvents.legacy(1, ScanEvents.services(0x180A))).map(\.change) == [.appeared])
+        }
+    }
+
+    @Test("LK-1, LK-6: strongest first, unknown strength last, the chosen device on top")
+    func order() {
+        var scanner = scanner()
+        for (device, rssi) in [(1, -80), (2, -30), (3, 127), (4, -60), (5, 4)] as [(UInt64, Int8)] {
+            scanner.feed(ScanEvents.legacy(device, name, rssi: rssi))
+        }
+        let numbers = { (table: DeviceTable) in table.devices.map(\.address.address.rawValue) }
+        #expect(numbers(scanner.devices) == [5, 2, 4, 1, 3])
+        scanner.devices.pin(ScanEvents.device(1))
+        #expect(numbers(scanner.devices) == [1, 5, 2, 4, 3])
+        scanner.devices.unpin(ScanEvents.device(1))
+        #expect(numbers(scanner.devices) == [5, 2, 4, 1, 3])
+    }
+
+    @Test("LK-3, LK-6: a device not heard for 60 s leaves, not before, and never the chosen one")
+    func expiry() {
+        var scanner = scanner()
+        scanner.devices.pin(ScanEvents.device(9))
+        scanner.feed(ScanEvents.legacy(9, name), at: .seconds(0))
+        scanner.feed(ScanEvents.legacy(1, name), at: .seconds(1))
+        scanner.feed(ScanEvents.legacy(2, name), at: .seconds(2))
+        scanner.feed(ScanEvents.legacy(1, name), at: .seconds(3))
+        #expect(scanner.devices.nextExpiry == .seconds(62))
+        #expect(scanner.devices.expire(now: .milliseconds(61_999)).isEmpty)
+        #expect(scanner.devices.expire(now: .seconds(62)) == [ScanEvents.device(2)])
+        #expect(scanner.devices.expire(now: .seconds(1000)) == [ScanEvents.device(1)])
+        #expect(scanner.devices.count == 1)
+        #expect(scanner.devices.nextExpiry == nil)
+        #expect(scanner.feed(ScanEvents.legacy(2, name)).map(\.change) == [.appeared])
+    }
+
+    @Test("LK-3: a table that does not fit keeps its strongest, its matching and its pinned devices, and counts")
+    func capacity() {
+        var scanner = scanner(ScanFilter(name: .prefix("L")))
+        scanner.devices.pin(ScanEvents.device(1))
+        scanner.feed(ScanEvents.legacy(1, name, rssi: -100))
+        scanner.feed(ScanEvents.legacy(2, name, rssi: -90))
+        for device in UInt64(10)..<1010 { scanner.feed(ScanEvents.legacy(device, [], rssi: -20)) }
+        #expect(scanner.devices.count == DeviceTable.capacity)
+        #expect(scanner.devices.counters.devicesDropped == 1002 - 256)
+        #expect(scanner.devices.devices.map(\.address) == [ScanEvents.device(1), ScanEvents.device(2)])
+        for device in UInt64(2000)..<2300 { scanner.feed(ScanEvents.legacy(device, name, rssi: -40)) }
+        #expect(scanner.devices[ScanEvents.device(1)] != nil)
+        #expect(scanner.devices[ScanEvents.device(2)] == nil)
+        scanner.feed(ScanEvents.legacy(3000, name, rssi: -41))
+        #expect(scanner.devices[ScanEvents.device(3000)] == nil)
+        scanner.devices.pin(ScanEvents.device(3001))
+        scanner.feed(ScanEvents.legacy(3001, name, rssi: -120))
+        #expect(scanner.devices[ScanEvents.device(3001)] != nil)
+        #expect(scanner.devices.count == DeviceTable.capacity)
+        // Every device is still found where the table says it is.
+        #expect(scanner.devices.devices.allSatisfy { scanner.devices[$0.address]?.address == $0.address })
+    }
+
+    @Test("T14: AD structures with a fault are counted once, and the good head used")
+    func badData() {
+        var scanner = scanner()
+        for _ in 0..<3 { scanner.feed(ScanEvents.legacy(1, name + [9, 0xFF])) }
+        #expect(scanner.devices.counters.badData == 1)
+        #expect(scanner.devices[ScanEvents.device(1)]?.name?.text == "LINBLE-TEST")
+    }
+
+    @Test("CB-3: a directed advertisement without data says nothing about the data")
+    func directed() {
+        var scanner = scanner()
+        scanner.feed(ScanEvents.legacy(1, name))
+        #expect(scanner.feed(ScanEvents.legacy(1, [], type: 1)).isEmpty)
+        #expect(scanner.devices[ScanEvents.device(1)]?.advertisement == name)
+    }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothPackets
+import Testing
+
+private func hex(_ value: some UnsignedInteger & FixedWidthInteger) -> String {
+    Hexadecimal.text(UInt64(value), digits: value.bitWidth / 4)
+}
+
+private func describe(_ packet: [UInt8]) throws -> String {
+    let event = try ManagementEvent(packet.span)
+    let index = event.index.rawValue
+    func text(_ device: ManagementAddress) -> String { "\(device.address)/\(device.type.rawValue)" }
+    switch event.kind {
+    case .commandComplete(let opcode, let status, let parameters):
+        return "commandComplete \(index) opcode=\(hex(opcode.rawValue)) status=\(hex(status.rawValue)) "
+            + "return=\(Hexadecimal.text(parameters))"
+    case .commandStatus(let opcode, let status):
+        return "commandStatus \(index) opcode=\(hex(opcode.rawValue)) status=\(hex(status.rawValue))"
+    case .controllerError(let code): return "controllerError \(index) code=\(hex(code))"
+    case .indexAdded: return "indexAdded \(index)"
+    case .indexRemoved: return "indexRemoved \(index)"
+    case .newSettings(let settings): return "newSettings \(index) settings=\(hex(settings.rawValue))"
+    case .deviceConnected(let device, let flags, let data):
+        return "deviceConnected \(index) \(text(device)) flags=\(hex(flags)) data=\(Hexadecimal.text(data))"
+    case .deviceDisconnected(let device, let reason):
+        return "deviceDisconnected \(index) \(text(device)) reason=\(reason.rawValue)"
+    case .connectFailed(let device, let status):
+        return "connectFailed \(index) \(text(device)) status=\(hex(status.rawValue))"
+    case .discovering(let types, let isOn): return "discovering \(index) types=\(hex(types.rawValue)) on=\(isOn)"
+    case .other(let code, let parameters):
+        return "other \(index) code=\(hex(code)) parameters=\(Hexadecimal.text(parameters))"
+    }
+}
+
+@Suite struct ManagementTests {
+    static let vectors = HCIVector.load("management.txt")
+
+    @Test("CB-1, LK-9: every field of a management event is read", arguments: vectors)
+    func reads(_ vector: HCIVector) throws {
+        #expect(try [describe(vector.bytes)] == vector.expected)
+    }
+
+    @Test("T16: a management event cut at any byte, or with a byte too many, is refused", arguments: vectors)
+    func refuses(_ vector: HCIVector) {
+        for length in 0..<vector.bytes.count {
+            #expect(throws: DecodingError.self) { try describe(Array(vector.bytes[..<length])) }
+        }
+        #expect(throws: DecodingError.self) { try describe(vector.bytes + [0]) }
+        let isOpen = vector.bytes[0] == 0x01 || vector.bytes[0] == 0x08
+        guard !isOpen else { return }
+        for length in 6...(vector.bytes.count + 1) where length != vector.bytes.count {
+            var packet = Array((vector.bytes + [0])[..<length])
+            packet[4] = UInt8(length - 6)
+            #expect(throws: DecodingError.self) { try describe(packet) }
+        }
+    }
+
+    @Test("CB-1, CB-13: the bytes of management commands")
+    func commands() {
+        let hci1 = ControllerIndex(rawValue: 1)
+        let device = DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random)
+        let expected: [(ManagementCommand, String)] = [
+            (.readVersion, "0100FFFF0000"),
+            (.readIndexList, "0300FFFF0000"),
+            (.readControllerInformation(hci1), "040001000000"),
+            (.setPowered(hci1, true), "05000100010001"),
+            (.setPowered(hci1, false), "05000100010000"),
+            (.setLowEnergy(hci1, true), "0D000100010001"),
+            (.disconnect(hci1, ManagementAddress(device)), "140001000700F5F4F3F2F1F002"),
+            (.getConnections(hci1), "150001000000"),
+            (.stopDiscovery(hci1, types: []), "24000100010000"),
+            (.stopDiscovery(hci1, types: [.lePublic, .leRandom]), "24000100010006"),
+        ]
+        for (command, bytes) in expected { #expect(Hexadecimal.text(command.encoded) == bytes) }
+        #expect(ManagementAddress(device).device == device)
+        #expect(ManagementAddress(device.address, .classic).device == nil)
+    }
+
+    @Test("CB-1: a controller's 280 bytes, none less or more")
+    func controllerInformation() throws {
+        var bytes: [UInt8] = [0x06, 0x05, 0x04, 0x03, 0x02, 0x01, 0x0C, 0x02, 0x00]
+        bytes += [0xFF, 0xBE, 0x01, 0x00, 0x81, 0x02, 0x00, 0x00, 0x0C, 0x01, 0x1C]
+        bytes += Array("kiosk".utf8) + [UInt8](repeating: 0, count: 244) + Array("k".utf8)
+        bytes += [UInt8](repeating: 0, count: 10)
+        try #require(bytes.count == 280)
+        let information = try ControllerInformation(returnParameters: bytes.span)
+        #expect("\(information.address)" == "01:02:03:04:05:06")
+        #expect(information.version == 12)
+        #expect(information.manufacturer == 2)
+        #expect(information.supportedSettings.isSuperset(of: [.powered, .lowEnergy, .secureConnections]))
+        #expect(information.currentSettings == [.powered, .classic, .lowEnergy])
+        #expect(information.deviceClass == 0x1C010C)
+        #expect(information.name.text == "kiosk")
+        #expect(information.shortName.text == "k")
+        for length in 0...300 where length != 280 {
+            let wrong = Array((bytes + bytes)[..<length])
+            #expect(throws: DecodingError.self) { try ControllerInformation(returnParameters: wrong.span) }
+        }
+    }
+
+    @Test("CB-14: what commands return, refused at every other length")
+    func returns() throws {
+        #expect(try ManagementVersion(returnParameters: [1, 22, 0].span).revision == 22)
+        #expect(try ManagementReturn.indexList([2, 0, 0, 0, 5, 0].span).map(\.rawValue) == [0, 5])
+        #expect(try ManagementReturn.connections([1, 0, 6, 5, 4, 3, 2, 1, 2].span).first?.device?.type == .random)
+        #expect(try ManagementReturn.settings([1, 2, 0, 0].span) == [.powered, .lowEnergy])
+        let lying: [UInt8] = [0xFF, 0xFF, 0, 0]
+        #expect(throws: DecodingError.self) { try ManagementReturn.indexList(lying.span) }
+        #expect(throws: DecodingError.self) { try ManagementReturn.connections(lying.span) }
+        for length in 0...8 {
+            let bytes = [UInt8](repeating: 1, count: length)
+            if length != 3 {
+                #expect(throws: DecodingError.self) { try ManagementVersion(returnParameters: bytes.span) }
+            }
+            if length != 4 { #expect(throws: DecodingError.self) { try ManagementReturn.settings(bytes.span) } }
+            #expect(throws: DecodingError.self) { try ManagementReturn.indexList(bytes.span) }
+        }
+    }
+
+    @Test("LK-9, LK-10: a management status has its name")
+    func statusNames() {
+        #expect("\(ManagementStatus.rfkilled)" == "RFKilled (0x12)")
+        #expect("\(ManagementStatus.permissionDenied)" == "Permission Denied (0x14)")
+        #expect("\(ManagementStatus.notPowered)" == "Not Powered (0x0F)")
+        #expect("\(ManagementStatus(rawValue: 0x80))" == "Unknown Status (0x80)")
+        #expect("\(ManagementOpcode.setLowEnergy)" == "Set Low Energy (0x000D)")
+    }
+}
