@@ -241,3 +241,20 @@ extension ATTPDU {
         }
     }
 }
+
+extension ATTBearer.Failure: CustomStringConvertible {
+    /// One line for people.
+    public var description: String {
+        switch self {
+        case .transactionTimeout(let opcode): "no answer to \(opcode)"
+        case .malformedResponse(let error): "\(error)"
+        case .responseTooLong(let count, let mtu): "response of \(count) bytes, MTU \(mtu)"
+        case .unexpectedPDU(let opcode, let expected):
+            "unexpected \(opcode)" + (expected.map { ", expected \($0)" } ?? "")
+        case .errorForAnotherRequest(let opcode, let expected): "Error Response to \(opcode), expected \(expected)"
+        case .errorForAnotherHandle(let handle): "Error Response about \(handle), which was not asked for"
+        case .notSequential(let opcode): "\(opcode) before the answer to the one before"
+        case .closed: "closed"
+        }
+    }
+}

@@ -37,3 +37,27 @@ public enum GATTError: Error, Equatable, Sendable {
     /// The bearer has failed; its link has to be closed.
     case bearer(ATTBearer.Failure)
 }
+
+extension GATTError: CustomStringConvertible {
+    /// One line for people.
+    public var description: String {
+        switch self {
+        case .errorResponse(let request, let handle, let error): "\(request) refused at \(handle): \(error)"
+        case .handleOutOfOrder(let handle, let expected): "handle \(handle) is not in \(expected)"
+        case .invalidRange(let range): "impossible range \(range)"
+        case .invalidItemLength(let opcode, let length): "\(opcode) with items of \(length) bytes"
+        case .invalidValueLength(let handle, let length): "value of \(handle) has \(length) bytes"
+        case .tooManyRequests(let limit): "more than \(limit) requests"
+        case .tooManyAttributes(let limit): "more than \(limit) attributes"
+        case .tookTooLong(let limit): "longer than \(limit.components.seconds) s"
+        case .valueTooLong(let limit): "value longer than \(limit) bytes"
+        case .echoDiffers(let handle): "prepared write of \(handle) echoed differently"
+        case .noClientConfiguration(let handle): "characteristic value \(handle) has no client configuration"
+        case .notSubscribable(let handle): "characteristic value \(handle) is not notified or indicated so"
+        case .invalidArgument(let range): "\(range) is no range of handles"
+        case .queueFull(let limit): "more than \(limit) procedures or commands wait"
+        case .exchangedAlready: "the MTU was exchanged already"
+        case .bearer(let failure): "bearer failed: \(failure)"
+        }
+    }
+}

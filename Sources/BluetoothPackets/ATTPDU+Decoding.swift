@@ -165,6 +165,8 @@ extension ByteReader {
         return handles
     }
 
-    /// The length of a UUID that fills the rest: two bytes, sixteen, or one that `readUUID` refuses.
-    var uuidByteCount: Int { remaining < 2 ? 2 : remaining }
+    /// The length of a UUID that fills the rest; sixteen bytes or two, as ATT has no UUIDs of 32 bits.
+    ///
+    /// Core 6.0, Vol 3, Part F, 3.2.1.
+    var uuidByteCount: Int { remaining == 16 ? 16 : 2 }
 }
