@@ -315,6 +315,7 @@ extension ByteRing {
 
         /// Copies as many bytes as are there and fit into `target`, releases them, and answers how many.
         @inlinable @inline(__always)
+        @_lifetime(target: copy target)
         public mutating func pop(into target: inout MutableRawSpan) -> Int {
             let wanted = target.byteCount
             if Int(bitPattern: seenTail &- head) < wanted {

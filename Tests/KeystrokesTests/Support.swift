@@ -5,7 +5,7 @@ import Testing
 @testable import Keystrokes
 
 /// A whole data path in one thread, for tests: feed, ring, typist, and a device that decodes what it is given.
-struct Path: ~Copyable {
+final class Path {
     var feed: Feed
     var typist: Typist
     let ledger: Ledger
@@ -23,8 +23,7 @@ struct Path: ~Copyable {
         maximumAge: Int64? = Typist.defaultMaximumAge
     ) throws {
         let ring = try ByteRing(capacity: capacity, startingAt: start)
-        let producer = try ring.producer()
-        let consumer = try ring.consumer()
+        guard let producer = ring.takeProducer(), let consumer = ring.takeConsumer() else { throw NoHandle() }
         let compiled = try CompiledTable(table)
         let pacer = try Pacer(stall: stall)
         ledger = Ledger()
@@ -41,27 +40,35 @@ struct Path: ~Copyable {
     }
 
     @discardableResult
-    mutating func receive(_ bytes: [UInt8], epoch: UInt32 = 1) -> Feed.Outcome {
+    func receive(_ bytes: [UInt8], epoch: UInt32 = 1) -> Feed.Outcome {
         unsafe bytes.withUnsafeBytes { buffer in
             let span = unsafe RawSpan(_unsafeBytes: buffer)
             return feed.receive(span, epoch: epoch, now: now)
         }
     }
 
+    func next() -> Typist.Step { typist.next(now: now) }
+
+    func commit() { typist.commit(now: now) }
+
+    func fail(accepted events: Int) { typist.fail(acceptedEvents: events, now: now) }
+
+    func releaseAll() -> Int { typist.releaseAll() }
+
     /// Writes what is due now; answers what the typist then waits for.
-    mutating func typeDue() throws -> Typist.Step {
+    func typeDue() throws -> Typist.Step {
         while true {
-            let step = typist.next(now: now)
+            let step = next()
             guard step == .write else { return step }
             let events = outputEvents()
             try keyboard.take(events)
             writes.append((now, events.count))
-            typist.commit(now: now)
+            commit()
         }
     }
 
     /// Lets time pass as the typist asks, until it sleeps.
-    mutating func typeAll() throws {
+    func typeAll() throws {
         while case .wait(let time) = try typeDue() {
             try #require(time > now)
             now = time
@@ -70,22 +77,84 @@ struct Path: ~Copyable {
 
     /// The events of the write in hand, decoded from the bytes that the device would get.
     func outputEvents() -> [InputEvent] {
-        events(of: typist.output)
+        typist.outputCopied()
     }
 }
 
 /// A ring's handle was already taken.
 struct NoHandle: Error {}
 
-extension ByteRing {
-    func producer() throws -> Producer {
-        guard let producer = takeProducer() else { throw NoHandle() }
-        return producer
+/// Both ends of a ring in one thread.
+final class Ends {
+    private var producer: ByteRing.Producer
+    private var consumer: ByteRing.Consumer
+
+    init(_ ring: ByteRing) throws {
+        guard let producer = ring.takeProducer(), let consumer = ring.takeConsumer() else { throw NoHandle() }
+        self.producer = producer
+        self.consumer = consumer
     }
 
-    func consumer() throws -> Consumer {
-        guard let consumer = takeConsumer() else { throw NoHandle() }
-        return consumer
+    var position: UInt { consumer.position }
+
+    func push(_ bytes: [UInt8]) -> Bool { producer.push(bytes) }
+
+    func push(_ first: UInt64, _ second: UInt64, _ bytes: [UInt8]) -> Bool { producer.push(first, second, bytes) }
+
+    func mustWake() -> Bool { producer.mustWake() }
+
+    func pop(_ count: Int) -> [UInt8] { consumer.pop(count) }
+
+    func available(from position: UInt) -> Int { consumer.available(from: position) }
+
+    func words(at position: UInt) -> [UInt64] { consumer.words(at: position).map { [$0.0, $0.1] } ?? [] }
+
+    func bytes(at position: UInt, count: Int) -> [UInt8] {
+        consumer.bytes(at: position, count: count)
+    }
+
+    func release(through position: UInt) { consumer.release(through: position) }
+
+    func mayFallAsleep() -> Bool { consumer.mayFallAsleep(at: consumer.position) }
+
+    func stayAwake() { consumer.stayAwake() }
+}
+
+extension ByteRing.Producer {
+    mutating func push(_ bytes: [UInt8]) -> Bool {
+        unsafe bytes.withUnsafeBytes { buffer in
+            let span = unsafe RawSpan(_unsafeBytes: buffer)
+            return push(span)
+        }
+    }
+
+    mutating func push(_ first: UInt64, _ second: UInt64, _ bytes: [UInt8]) -> Bool {
+        unsafe bytes.withUnsafeBytes { buffer in
+            let span = unsafe RawSpan(_unsafeBytes: buffer)
+            return push(first, second, span)
+        }
+    }
+}
+
+extension Typist {
+    borrowing func outputCopied() -> [InputEvent] { events(of: output) }
+}
+
+extension ByteRing.Consumer {
+    borrowing func bytes(at position: UInt, count: Int) -> [UInt8] {
+        let span = span(at: position, count: count)
+        var bytes: [UInt8] = []
+        for index in span.indices { bytes.append(span[index]) }
+        return bytes
+    }
+
+    mutating func pop(_ count: Int) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0xEE, count: count)
+        let taken = unsafe bytes.withUnsafeMutableBytes { buffer in
+            var span = unsafe MutableRawSpan(_unsafeBytes: buffer)
+            return pop(into: &span)
+        }
+        return Array(bytes.prefix(taken))
     }
 }
 

@@ -8,12 +8,220 @@ import Testing
 struct TypistTests {
     @Test("LK-21: a barcode is typed, whole, in one write")
     func barcode() throws {
-        var path = try Path(stall: 100_000_000)
+        let path = try Path(stall: 100_000_000)
         path.receive("4901234567894\r\n".bytes)
         #expect(try path.typeDue() == .sleep)
         #expect(path.keyboard.text == "4901234567894\n")
         #expect(path.writes.map(\.events) == [56])
         let account = path.ledger.snapshot()
         #expect(account.received == 15 && account.typed == 15 && account.waiting == 0)
+    }
+
+    /// What a table means by bytes of one chunk, from the words of LK-21 and not from the table.
+    static func meaning(_ bytes: [UInt8], table: String) -> (text: String, discarded: Int) {
+        var text = ""
+        var discarded = 0
+        var previous: UInt8?
+        for byte in bytes {
+            let isAbsorbed = previous == 13 && byte == 10 && table != "discard"
+            previous = isAbsorbed ? nil : byte
+            switch byte {
+            case _ where isAbsorbed: break
+            case _ where table == "discard": discarded += 1
+            case 0x20...0x7E: text.unicodeScalars.append(Unicode.Scalar(byte))
+            case 10, 13: text.append("\n")
+            case 9 where table == "linble": text.append("\t")
+            case 8 where table == "linble": text.append("\u{8}")
+            default: discarded += 1
+            }
+        }
+        return (text, discarded)
+    }
+
+    @Test(
+        "LK-21, X-4: every byte and every pair of bytes, through every built-in table",
+        arguments: ByteTable.builtIn.map(\.name)
+    )
+    func pairs(name: String) throws {
+        let table = try #require(ByteTable(named: name))
+        let path = try Path(table: table, capacity: 1 << 10, startingAt: UInt.max - 5000)
+        let declared = try CompiledTable(table).keys
+        for first in UInt8.min...UInt8.max {
+            for second in UInt8.min...UInt8.max {
+                path.keyboard = DecodedKeyboard()
+                let before = path.ledger.snapshot()
+                // An unnamed byte between pairs, so that no pair ends the line of the one before.
+                let bytes = [0x01, first, second]
+                path.receive(bytes)
+                guard case .write = path.next() else {
+                    try #require(Self.meaning(bytes, table: name).text.isEmpty)
+                    continue
+                }
+                let events = path.outputEvents()
+                try path.keyboard.take(events)
+                path.commit()
+                try #require(path.next() == .sleep)
+                let meant = Self.meaning(bytes, table: name)
+                try #require(path.keyboard.text == meant.text)
+                try #require(path.keyboard.largestFrame <= 6)
+                try #require(events.allSatisfy { $0.type == 0 || declared.contains(KeyCode(rawValue: $0.code)) })
+                let after = path.ledger.snapshot()
+                try #require(after.discarded - before.discarded == UInt64(meant.discarded))
+                try #require(after.typed - before.typed == UInt64(3 - meant.discarded))
+            }
+        }
+        #expect(path.ledger.snapshot().waiting == 0)
+    }
+
+    @Test("LK-21: 4 events a plain key, 4n + 2 a run of n shifted ones; Shift goes down and up within a frame of a key")
+    func counts() throws {
+        for (text, events) in [
+            ("a", 4), ("A", 6), ("AB", 10), ("ABC", 14), ("aB", 10), ("Ab", 10), ("AbC", 16), ("aa", 8), ("AA", 10),
+            ("!", 6),
+        ] {
+            let path = try Path()
+            path.receive(text.bytes)
+            #expect(try path.typeDue() == .sleep)
+            #expect(path.writes.map(\.events) == [events], "\(text)")
+            #expect(path.keyboard.text == text)
+        }
+    }
+
+    @Test("LK-21: a shifted key's frames, event by event")
+    func frames() throws {
+        let path = try Path()
+        path.receive("Aa".bytes)
+        #expect(path.next() == .write)
+        let a = KeyCode(rawValue: 30)
+        #expect(
+            path.outputEvents() == [
+                .key(.leftShift, down: true), .key(a, down: true), .report, .key(a, down: false), .report,
+                .key(.leftShift, down: false), .key(a, down: true), .report, .key(a, down: false), .report,
+            ]
+        )
+        // Asked again before the report, it says the same.
+        #expect(path.next() == .write)
+        #expect(path.outputEvents().count == 10)
+    }
+
+    @Test("LK-21: discarded bytes inside a shifted run, and after a write's last key")
+    func discards() throws {
+        let path = try Path()
+        path.receive([0x41, 0x00, 0x42, 0xFF, 0x80])
+        #expect(try path.typeDue() == .sleep)
+        #expect(path.keyboard.text == "AB" && path.writes.map(\.events) == [10])
+        let account = path.ledger.snapshot()
+        #expect(account.typed == 2 && account.discarded == 3)
+    }
+
+    @Test("LK-21: a text longer than one write is cut between keys, none of them held")
+    func longText() throws {
+        var random = Seeded(3)
+        let text = String(
+            (0..<5000).map { _ in Character(Unicode.Scalar(UInt8.random(in: 0x20...0x7E, using: &random))) }
+        )
+        let path = try Path(capacity: 1 << 13)
+        path.receive(text.bytes)
+        #expect(try path.typeDue() == .sleep)
+        #expect(path.keyboard.text == text)
+        #expect(path.writes.allSatisfy { $0.events <= 170 })
+        #expect(path.keyboard.largestFrame <= 3)
+    }
+
+    @Test("X-1: a part of a write that the device took is typed, the rest lost, and held keys are released")
+    func failures() throws {
+        let text = "aBC\r\nd\u{1}E"
+        // Events: a 4, B 5, C 4, Enter 5 (Shift up first), d 4, E 5 + 1. The line feed is counted with its Enter.
+        let typedAfter = [4: 1, 9: 2, 13: 3, 18: 5, 22: 6, 28: 7]
+        for accepted in 0...28 {
+            let path = try Path()
+            path.receive(text.bytes)
+            try #require(path.next() == .write)
+            let events = path.outputEvents()
+            try #require(events.count == 28)
+            for event in events.prefix(accepted) { try path.keyboard.take(event) }
+            path.fail(accepted: accepted)
+            let typed = typedAfter.filter { $0.key <= accepted }.map(\.value).max() ?? 0
+            let account = path.ledger.snapshot()
+            #expect(account.typed == UInt64(typed), "\(accepted)")
+            #expect(account.lost(.writeFailed) == UInt64(7 - typed))
+            #expect(account.discarded == 1 && account.waiting == 0 && account.received == 8)
+            let held = path.keyboard.down
+            let releases = path.releaseAll()
+            #expect((releases == 0) == held.isEmpty)
+            for event in path.outputEvents() where releases > 0 { try path.keyboard.take(event) }
+            if releases > 0 { path.commit() }
+            #expect(path.keyboard.down.isEmpty)
+            #expect(path.releaseAll() == 0)
+            // Nothing is typed twice, and what comes next is typed.
+            path.receive("x".bytes)
+            try #require(path.next() == .write)
+            try #require(path.outputEvents().count == 4)
+            path.commit()
+            #expect(path.ledger.snapshot().typed == UInt64(typed + 1))
+        }
+    }
+
+    @Test("LK-22, D-1: a closed gate refuses what waits and what comes; what came then is never typed later")
+    func gate() throws {
+        let path = try Path(stall: 100_000_000)
+        path.receive("0123456789012345678901234567890123456789\r".bytes)
+        _ = try path.typeDue()
+        path.gate.close()
+        path.now += 1_000_000
+        path.receive("while closed\r".bytes)
+        path.gate.open(now: path.now)
+        path.now += 1_000_000
+        path.receive("\nopen\r".bytes)
+        try path.typeAll()
+        // The line feed belongs to the carriage return that was refused, and fares like it.
+        #expect(path.keyboard.text == "0open\n")
+        let account = path.ledger.snapshot()
+        #expect(account.gated == 40 + 13 + 1 && account.typed == 6 && account.waiting == 0)
+        #expect(path.gate.isOpen)
+    }
+
+    @Test("D-1: waiting bytes of ended links are lost by cause; those of the next link are typed")
+    func drop() throws {
+        for cause in [Gate.Drop.disconnected, .switched] {
+            let path = try Path()
+            path.receive("old".bytes, epoch: 6)
+            path.receive("old".bytes, epoch: 7)
+            path.receive("new".bytes, epoch: 8)
+            path.gate.drop(through: 7, cause)
+            try path.typeAll()
+            let account = path.ledger.snapshot()
+            #expect(path.keyboard.text == "new")
+            #expect(account.lost(cause == .switched ? .switched : .disconnected) == 6 && account.lost == 6)
+        }
+    }
+
+    @Test("D-1: nothing older than the greatest age is typed, and without one everything is")
+    func age() throws {
+        for (age, limit, isTyped) in [
+            (5_000_000_000, Typist.defaultMaximumAge, true), (5_000_000_001, Typist.defaultMaximumAge, false),
+            (Int64(1) << 60, nil, true),
+        ] as [(Int64, Int64?, Bool)] {
+            let path = try Path(maximumAge: limit)
+            path.receive("abc".bytes)
+            path.now += age
+            try path.typeAll()
+            #expect(path.keyboard.text == (isTyped ? "abc" : ""))
+            #expect(path.ledger.snapshot().lost(.tooOld) == (isTyped ? 0 : 3))
+        }
+    }
+
+    @Test("X-1: a chunk that finds no room is lost whole, and the typist is woken once after each sleep")
+    func full() throws {
+        let path = try Path(capacity: 64)
+        #expect(path.next() == .sleep)
+        #expect(path.receive("0123456789".bytes) == .acceptedMustWake)
+        #expect(path.receive("0123456789".bytes) == .accepted)
+        #expect(path.receive("0123456789".bytes) == .lost)
+        #expect(path.receive([UInt8](repeating: 0x41, count: 49)) == .lost)
+        #expect(path.receive([]) == .accepted)
+        try path.typeAll()
+        let account = path.ledger.snapshot()
+        #expect(account.typed == 20 && account.lost(.ringFull) == 59 && account.waiting == 0)
     }
 }

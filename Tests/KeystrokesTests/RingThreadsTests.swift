@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Glibc
+import Testing
+
+@testable import Keystrokes
+
+/// Runs a body on a thread of its own.
+private final class Worker: Sendable {
+    private let body: @Sendable () -> Void
+
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+
+    /// Runs `first` on a new thread and `second` on this one, and waits for both.
+    static func pair(_ first: @escaping @Sendable () -> Void, _ second: () -> Void) {
+        var thread = pthread_t()
+        let context = unsafe Unmanaged.passRetained(Worker(first)).toOpaque()
+        let result = unsafe pthread_create(&thread, nil, { unsafe Worker.run($0) }, context)
+        precondition(result == 0, "no thread")
+        second()
+        pthread_join(thread, nil)
+    }
+
+    private static func run(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+        guard let context = unsafe context else { return nil }
+        unsafe Unmanaged<Worker>.fromOpaque(context).takeRetainedValue().body()
+        return nil
+    }
+}
+
+@Suite("X-1: the ring between two threads")
+struct RingThreads {
+    /// Bytes to carry over; thread sanitizer is to see as many.
+    static let total = 12_000_000
+
+    @Test("X-1: ten million bytes in odd pieces, in order, none lost", arguments: [64, 4096])
+    func bytes(capacity: Int) throws {
+        let ring = try ByteRing(capacity: capacity, startingAt: UInt.max - 1_000_000)
+        guard var consumer = ring.takeConsumer() else { throw NoHandle() }
+        var faults = 0
+        Worker.pair {
+            guard var producer = ring.takeProducer() else { return }
+            var random = Seeded(1)
+            var sent = 0
+            while sent < Self.total {
+                let count = min(Int.random(in: 1...37, using: &random), Self.total - sent)
+                let piece = (sent..<sent + count).map { UInt8(truncatingIfNeeded: $0 % 251) }
+                while !producer.push(piece) { sched_yield() }
+                sent += count
+            }
+        } _: {
+            var expected = 0
+            var random = Seeded(2)
+            while expected < Self.total {
+                let piece = consumer.pop(Int.random(in: 1...53, using: &random))
+                if piece.isEmpty { sched_yield() }
+                for byte in piece {
+                    if byte != UInt8(truncatingIfNeeded: expected % 251) { faults += 1 }
+                    expected += 1
+                }
+            }
+        }
+        #expect(faults == 0)
+    }
+
+    @Test("X-1: a consumer that sleeps between records is woken for every one")
+    func sleeping() throws {
+        let ring = try ByteRing(capacity: 256)
+        guard var consumer = ring.takeConsumer() else { throw NoHandle() }
+        let records = 200_000
+        var wakeUps = [Int32](repeating: 0, count: 2)
+        try #require(unsafe pipe(&wakeUps) == 0)
+        let (reading, writing) = (wakeUps[0], wakeUps[1])
+        var seen: UInt64 = 0
+        var sleeps = 0
+        var faults = 0
+        Worker.pair {
+            guard var producer = ring.takeProducer() else { return }
+            for number in 0..<UInt64(records) {
+                while !producer.push(number, ~number, [1, 2, 3]) { sched_yield() }
+                var token: UInt8 = 1
+                if producer.mustWake() { _ = unsafe write(writing, &token, 1) }
+            }
+        } _: {
+            while seen < records {
+                if let words = consumer.words(at: consumer.position) {
+                    if words.0 != seen || words.1 != ~seen { faults += 1 }
+                    consumer.release(through: consumer.position &+ 16)
+                    if consumer.pop(3) != [1, 2, 3] { faults += 1 }
+                    seen += 1
+                } else if consumer.mayFallAsleep(at: consumer.position) {
+                    sleeps += 1
+                    // A wake-up that never comes shows here: ten seconds, then a fault.
+                    var wait = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)
+                    if unsafe poll(&wait, 1, 10_000) == 1 {
+                        var token: UInt8 = 0
+                        _ = unsafe read(reading, &token, 1)
+                    } else {
+                        faults += 1
+                    }
+                    consumer.stayAwake()
+                }
+            }
+        }
+        close(reading)
+        close(writing)
+        #expect(faults == 0)
+        #expect(seen == records)
+        #expect(sleeps > 0)
+    }
+}
