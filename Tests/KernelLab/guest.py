@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The host's end of the agent's port (agent.c): programs in the guest as objects whose output arrives as it
+# is written. Nothing here sleeps: every wait is for a condition on what a program has printed or done, with
+# a deadline that names what was waited for.
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+
+class LabError(Exception):
+    """A scenario's expectation did not hold; the text is the cause that is printed."""
+
+
+class Program:
+    """A program in the guest."""
+
+    def __init__(self, guest: Guest, number: int, argv: list[str]) -> None:
+        self.argv = argv
+        self.pid = 0
+        self.stdout = bytearray()
+        self.stderr = bytearray()
+        self.status: int | None = None  # the exit code; minus the signal's number if one ended it
+        self._guest = guest
+        self._number = number
+        self._changed = asyncio.Condition()
+        self._parsed = 0
+        self._objects: list[dict[str, Any]] = []
+
+    @property
+    def name(self) -> str:
+        return Path(self.argv[0]).name
+
+    @property
+    def out(self) -> str:
+        return self.stdout.decode(errors="replace")
+
+    @property
+    def err(self) -> str:
+        return self.stderr.decode(errors="replace")
+
+    @property
+    def objects(self) -> list[dict[str, Any]]:
+        """The whole lines of standard output so far that are JSON objects."""
+        while (end := self.stdout.find(b"\n", self._parsed)) >= 0:
+            line = bytes(self.stdout[self._parsed : end])
+            self._parsed = end + 1
+            if line.startswith(b"{"):
+                try:
+                    self._objects.append(json.loads(line))
+                except ValueError as error:
+                    raise LabError(f"{self.name} printed a broken JSON line: {line[:200]!r}") from error
+        return self._objects
+
+    async def until(self, condition: Callable[[], Any], what: str, seconds: float, ended_ok: bool = False) -> Any:
+        """Waits until the condition on this program's output is true and returns its value."""
+        try:
+            async with asyncio.timeout(seconds), self._changed:
+                while not (value := condition()):
+                    if self.status is not None and not ended_ok:
+                        raise LabError(f"{what}: {self.name} ended with {self.status} before{self._tail()}")
+                    await self._changed.wait()
+                return value
+        except TimeoutError as error:
+            raise LabError(f"{what}: not within {seconds:g} s{self._tail()}") from error
+
+    async def wait(self, seconds: float) -> int:
+        """Waits for the end; the status."""
+        await self.until(lambda: self.status is not None, f"{self.name} ends", seconds, ended_ok=True)
+        assert self.status is not None
+        return self.status
+
+    async def signal(self, number: signal.Signals) -> None:
+        if self.status is None:
+            await self._guest.send(b"K", self._number, bytes([number]))
+
+    async def stop(self, seconds: float = 10) -> None:
+        """SIGTERM, then SIGKILL."""
+        await self.signal(signal.SIGTERM)
+        try:
+            await self.wait(seconds)
+        except LabError:
+            await self.signal(signal.SIGKILL)
+            await self.wait(seconds)
+
+    def _tail(self) -> str:
+        text = (self.err or self.out).strip()
+        return f" (it printed: …{text[-200:]!r})" if text else ""
+
+    async def note(self, kind: bytes, payload: bytes) -> None:
+        async with self._changed:
+            if kind == b"S":
+                (self.pid,) = struct.unpack("<i", payload)
+                if self.pid < 0:
+                    self.status = 127
+            elif kind == b"O":
+                self.stdout += payload
+            elif kind == b"E":
+                self.stderr += payload
+            elif kind == b"X":
+                self.status = -payload[1] if payload[0] else payload[1]
+            self._changed.notify_all()
+
+    async def write(self, data: bytes) -> None:
+        for at in range(0, len(data), 4096):
+            await self._guest.send(b"I", self._number, data[at : at + 4096])
+
+    async def close_input(self) -> None:
+        await self._guest.send(b"C", self._number, b"")
+
+
+class Guest:
+    """The agent in the guest."""
+
+    def __init__(self) -> None:
+        self._programs: dict[int, Program] = {}
+        self._writer: asyncio.StreamWriter | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._hello = asyncio.Event()
+        self._next = 1
+        self.gone = False
+
+    async def connect(self, path: Path, seconds: float) -> None:
+        """Waits for the agent's first word: the guest is up."""
+        reader, self._writer = await asyncio.open_unix_connection(str(path))
+        self._task = asyncio.create_task(self._read(reader))
+        try:
+            await asyncio.wait_for(self._hello.wait(), seconds)
+        except TimeoutError as error:
+            raise LabError(f"the guest did not boot within {seconds:g} s") from error
+        if self.gone:
+            raise LabError("the guest stopped while booting")
+
+    async def _read(self, reader: asyncio.StreamReader) -> None:
+        try:
+            while True:
+                (length,) = struct.unpack("<I", await reader.readexactly(4))
+                frame = await reader.readexactly(length)
+                kind, (number,) = frame[:1], struct.unpack("<I", frame[1:5])
+                if kind == b"H":
+                    self._hello.set()
+                elif number in self._programs:
+                    await self._programs[number].note(kind, frame[5:])
+        except (asyncio.IncompleteReadError, ConnectionError):
+            self.gone = True
+            self._hello.set()
+            for program in self._programs.values():
+                if program.status is None:
+                    await program.note(b"X", bytes([1, signal.SIGKILL]))
+
+    async def send(self, kind: bytes, number: int, payload: bytes) -> None:
+        if self.gone or self._writer is None:
+            raise LabError("the virtual machine is gone")
+        self._writer.write(struct.pack("<IcI", len(payload) + 5, kind, number) + payload)
+        await self._writer.drain()
+
+    async def start(self, *argv: str) -> Program:
+        """Starts a program; returns once it runs."""
+        number, self._next = self._next, self._next + 1
+        program = self._programs[number] = Program(self, number, list(argv))
+        await self.send(b"R", number, b"".join(word.encode() + b"\0" for word in argv))
+        await program.until(lambda: program.pid != 0, f"{argv[0]} starts", 20, ended_ok=True)
+        if program.pid < 0:
+            raise LabError(f"{argv[0]}: cannot be started in the guest (errno {-program.pid})")
+        return program
+
+    async def run(self, *argv: str, seconds: float = 20, check: bool = True, stdin: bytes = b"") -> Program:
+        """Runs a program to its end."""
+        program = await self.start(*argv)
+        if stdin:
+            await program.write(stdin)
+        await program.close_input()
+        status = await program.wait(seconds)
+        if check and status != 0:
+            raise LabError(f"{' '.join(argv)} in the guest: status {status}: {(program.err or program.out).strip()[-300:]}")
+        return program
+
+    async def write_file(self, path: str, data: bytes) -> None:
+        await self.run("sh", "-c", 'cat >"$1"', "sh", path, stdin=data)
+
+    async def read_file(self, path: str) -> bytes:
+        return bytes((await self.run("cat", path, seconds=60)).stdout)
+
+    async def close(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+        if self._writer is not None:
+            self._writer.close()

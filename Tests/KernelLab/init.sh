@@ -1,0 +1,39 @@
+#!/bin/busybox sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# First process of the guest: loads the modules in the order the host wrote down, puts a scratch layer
+# (tmpfs) over the host's root (9p, read-only), and hands over to the lab's agent there.
+# Lines on the console are the boot log; a line that begins with "lab:" tells what went wrong.
+
+/bin/busybox mkdir -p /proc /sys /dev /lower /scratch /root
+b=/bin/busybox
+$b mount -t proc proc /proc
+$b mount -t sysfs sysfs /sys
+$b mount -t devtmpfs devtmpfs /dev
+while read -r module; do
+  $b insmod "/modules/$module" || echo "lab: module $module not loaded"
+done </modules/order
+
+die() {
+  echo "lab: $1"
+  $b poweroff -f
+}
+
+$b mount -t 9p -o ro,trans=virtio,version=9p2000.L,msize=512000,cache=loose host /lower || die "no root over 9p"
+$b mount -t tmpfs -o mode=755 tmpfs /scratch || die "no tmpfs"
+$b mkdir /scratch/upper /scratch/work
+$b mount -t overlay -o lowerdir=/lower,upperdir=/scratch/upper,workdir=/scratch/work overlay /root || die "no overlay"
+for place in proc sys dev; do
+  $b mkdir -p /root/$place
+  $b mount --move /$place /root/$place
+done
+$b mkdir -p /root/tmp /root/run /root/dev/pts
+$b mount -t tmpfs -o mode=1777 tmpfs /root/tmp
+$b mount -t tmpfs -o mode=755 tmpfs /root/run
+$b mount -t devpts devpts /root/dev/pts
+$b mount -t tracefs tracefs /root/sys/kernel/tracing
+$b mount -t debugfs debugfs /root/sys/kernel/debug
+$b mkdir -p /root/run/lab /root/run/host
+$b mount --bind /lower /root/run/host || die "the host's root is not visible"
+$b cp /lab/* /root/run/lab/
+exec $b switch_root /root /run/lab/agent

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Kernels of the matrix: each is the package that Debian's linux-image-amd64 depends on in one suite,
+# downloaded with apt from this machine's own mirror, checked against the installed keyring, unpacked
+# into the cache and never installed.
+
+from __future__ import annotations
+
+import lzma
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+SUITES = {"6.1": "bookworm", "6.12": "trixie", "5.10": "bullseye", "7.2": "sid"}
+
+# Without these the lab cannot stand; the others are built in, renamed or not needed in some releases.
+REQUIRED = ["9p", "9pnet_virtio", "virtio_pci", "overlay", "virtio_console", "bluetooth", "hci_vhci", "uinput", "evdev"]
+WANTED = [
+    "virtio_pci", "9pnet_virtio", "9p", "overlay", "virtio_console",
+    # The emulator computes with AF_ALG; the kernel's own pairing wants a random generator and ECDH.
+    "aes_generic", "ecb", "cbc", "cmac", "hmac", "sha256_generic", "sha512_generic", "ctr",
+    "jitterentropy_rng", "drbg", "ecdh_generic", "algif_hash", "algif_skcipher",
+    "bluetooth", "hci_vhci", "uinput", "evdev", "uhid",
+]  # fmt: skip
+
+
+class KernelError(Exception):
+    """The kernel package cannot be had."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    name: str
+    release: str
+    folder: Path
+
+    @property
+    def image(self) -> Path:
+        return self.folder / "vmlinuz"
+
+
+def get(name: str, cache: Path) -> Kernel:
+    """The unpacked kernel, downloaded if the cache has none."""
+    folder = cache / "kernels" / name
+    if not (folder / "release").exists():
+        scratch = cache / "kernels" / f"{name}.new"
+        shutil.rmtree(scratch, ignore_errors=True)
+        scratch.mkdir(parents=True)
+        release = _unpack(_download(SUITES[name], scratch), scratch)
+        (scratch / "release").write_text(release + "\n")
+        shutil.rmtree(folder, ignore_errors=True)
+        scratch.rename(folder)
+    return Kernel(name, (folder / "release").read_text().strip(), folder)
+
+
+def _run(argv: list[str], cwd: Path | None = None) -> str:
+    done = subprocess.run(argv, cwd=cwd, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise KernelError(f"{' '.join(argv[:3])} …: {done.stderr.strip()[-400:]}")
+    return done.stdout
+
+
+def _mirror() -> tuple[str, str]:
+    """The Debian archive this machine uses, and the keyring that signs it."""
+    targets = _run(["apt-get", "indextargets", "--format", "$(CREATED_BY)|$(REPO_URI)|$(LABEL)|$(SIGNED_BY)"])
+    for line in targets.splitlines():
+        created, uri, label, signed = line.split("|")
+        if created == "Packages" and label == "Debian":
+            keyring = signed if signed.startswith("/") else "/usr/share/keyrings/debian-archive-keyring.gpg"
+            return uri, keyring
+    raise KernelError("apt knows no Debian archive on this machine (apt-get update?)")
+
+
+def _download(suite: str, scratch: Path) -> list[Path]:
+    uri, keyring = _mirror()
+    apt = scratch / "apt"
+    for place in ("lists/partial", "cache/archives/partial"):
+        (apt / place).mkdir(parents=True)
+    (apt / "sources.list").write_text(f"deb [arch=amd64 signed-by={keyring}] {uri} {suite} main\n")
+    options = [
+        f"Dir::Etc::sourcelist={apt}/sources.list", "Dir::Etc::sourceparts=/dev/null",
+        f"Dir::State::lists={apt}/lists", "Dir::State::status=/dev/null", f"Dir::Cache={apt}/cache",
+        "APT::Architecture=amd64", "APT::Sandbox::User=root", "Acquire::Languages=none", "Acquire::Retries=3",
+    ]  # fmt: skip
+    flags = [word for option in options for word in ("-o", option)]
+    _run(["apt-get", *flags, "-qq", "-o", "APT::Update::Error-Mode=any", "update"])
+    wanted, packages = ["linux-image-amd64"], []
+    while wanted:  # newer releases split image, binary and modules into packages of their own
+        for line in _run(["apt-cache", *flags, "depends", "--important", wanted.pop()]).splitlines():
+            match = re.fullmatch(r"\s+(?:Pre)?Depends: (linux-(?:image|binary|modules)-\d\S*)", line)
+            if match and match[1] not in packages:
+                packages.append(match[1])
+                wanted.append(match[1])
+    if not packages:
+        raise KernelError(f"linux-image-amd64 of {suite} names no kernel package")
+    _run(["apt-get", *flags, "-qq", "download", *packages], cwd=scratch)
+    shutil.rmtree(apt)
+    return sorted(scratch.glob("*.deb"))
+
+
+def _unpack(packages: list[Path], scratch: Path) -> str:
+    root = scratch / "root"
+    for package in packages:
+        _run(["dpkg-deb", "-x", str(package), str(root)])
+        package.unlink()
+    images = list(root.glob("boot/vmlinuz-*")) + list(root.glob("usr/lib/modules/*/vmlinuz"))
+    if not images:
+        raise KernelError(f"no vmlinuz in {[p.name for p in packages]}")
+    trees = [tree for tree in (root / "lib/modules", root / "usr/lib/modules") if tree.is_dir()]
+    release = next(trees[0].iterdir()).name
+    shutil.copy(images[0], scratch / "vmlinuz")
+    if not (root / "lib/modules").is_dir():  # depmod looks for lib/modules only
+        (root / "lib").mkdir(exist_ok=True)
+        (root / "lib/modules").symlink_to("../usr/lib/modules")
+    _run(["depmod", "-b", str(root), release])
+    _collect_modules(root / "lib/modules" / release, scratch / "modules")
+    shutil.rmtree(root)
+    return release
+
+
+def _plain_name(path: str) -> str:
+    return re.sub(r"\.ko(\.\w+)?$", "", os.path.basename(path)).replace("-", "_")
+
+
+def _collect_modules(tree: Path, target: Path) -> None:
+    """Copies the wanted modules with all they depend on, uncompressed, and writes the order to load them."""
+    files: dict[str, tuple[str, list[str]]] = {}
+    for line in (tree / "modules.dep").read_text().splitlines():
+        path, _, dependencies = line.partition(":")
+        files[_plain_name(path)] = (path, [_plain_name(d) for d in dependencies.split()])
+    builtin_list = tree / "modules.builtin"  # not every release ships it
+    builtin = {_plain_name(line) for line in builtin_list.read_text().splitlines()} if builtin_list.exists() else None
+    order: list[str] = []
+
+    def add(name: str) -> None:
+        if name in order or name not in files:
+            return
+        for dependency in files[name][1]:
+            add(dependency)
+        order.append(name)
+
+    for name in WANTED:
+        add(name)
+        if name in REQUIRED and name not in order and builtin is not None and name not in builtin:
+            raise KernelError(f"the kernel package has no module {name}")
+    target.mkdir()
+    for name in order:
+        path = tree / files[name][0]
+        data = path.read_bytes()
+        (target / f"{name}.ko").write_bytes(lzma.decompress(data) if path.suffix == ".xz" else data)
+    (target / "order").write_text("".join(f"{name}.ko\n" for name in order))

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# One virtual machine: QEMU in software emulation, a stock kernel, an initrd made here, this machine's root
+# read-only over 9p under a scratch layer, and two virtio-serial ports that end in unix sockets:
+# "lab.ctl" for the agent (guest.py), "lab.hci" for the peer's controller (relay.c, peer.py).
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from kernels import Kernel
+
+HERE = Path(__file__).resolve().parent
+TOOLS = ["agent", "relay", "evread", "hcimon"]
+
+
+class VMError(Exception):
+    """The virtual machine did not come up, or went away."""
+
+
+def build_tools(cache: Path) -> Path:
+    """Compiles the guest's programs; only what is older than its source."""
+    folder = cache / "tools"
+    folder.mkdir(parents=True, exist_ok=True)
+    compiler = next((c for c in ("cc", "gcc", "clang") if shutil.which(c)), None)
+    if compiler is None:
+        raise VMError("no C compiler (cc, gcc or clang) on PATH")
+    for tool in TOOLS:
+        source, binary = HERE / f"{tool}.c", folder / tool
+        if binary.exists() and binary.stat().st_mtime >= source.stat().st_mtime:
+            continue
+        argv = [compiler, "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-o", str(binary), str(source)]
+        done = subprocess.run(argv, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise VMError(f"{source.name} does not compile:\n{done.stderr}")
+    return folder
+
+
+def build_initrd(kernel: Kernel, tools: Path, target: Path) -> None:
+    """busybox, init.sh, the modules and the tools as an uncompressed cpio archive."""
+    busybox = shutil.which("busybox")
+    if busybox is None:
+        raise VMError("no busybox (package busybox-static)")
+    with tempfile.TemporaryDirectory(prefix="blewedge-lab.") as name:
+        tree = Path(name)
+        (tree / "bin").mkdir()
+        shutil.copy(busybox, tree / "bin/busybox")
+        shutil.copy(HERE / "init.sh", tree / "init")
+        (tree / "init").chmod(0o755)
+        (tree / "lab").mkdir()
+        for tool in TOOLS:
+            shutil.copy(tools / tool, tree / "lab" / tool)
+        shutil.copytree(kernel.folder / "modules", tree / "modules")
+        files = subprocess.run(["find", ".", "-print0"], cwd=tree, capture_output=True, check=True).stdout
+        with target.open("wb") as archive:
+            argv = ["cpio", "--null", "--create", "--format=newc", "--owner=0:0", "--quiet"]
+            subprocess.run(argv, cwd=tree, input=files, stdout=archive, check=True)
+
+
+class VM:
+    """A QEMU process and its sockets, in a short-named folder of its own (a socket's path is limited)."""
+
+    def __init__(self, kernel: Kernel, tools: Path, log: Path) -> None:
+        self.kernel = kernel
+        self.console = log
+        self._tools = tools
+        self._folder = Path(tempfile.mkdtemp(prefix="blewedge-lab.", dir="/tmp"))
+        self._process: asyncio.subprocess.Process | None = None
+
+    @property
+    def control_socket(self) -> Path:
+        return self._folder / "ctl"
+
+    @property
+    def hci_socket(self) -> Path:
+        return self._folder / "hci"
+
+    async def start(self) -> None:
+        initrd = self._folder / "initrd"
+        build_initrd(self.kernel, self._tools, initrd)
+        append = "console=ttyS0 quiet panic=-1 mitigations=off cryptomgr.notests=1 random.trust_cpu=on"
+        argv = [
+            "qemu-system-x86_64", "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2", "-m", "1536",
+            "-display", "none", "-no-reboot", "-nic", "none", "-serial", f"file:{self.console}", "-monitor", "none",
+            "-kernel", str(self.kernel.image), "-initrd", str(initrd), "-append", append,
+            "-virtfs", "local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap",
+            "-device", "virtio-serial-pci",
+            "-chardev", f"socket,id=ctl,path={self.control_socket},server=on,wait=off",
+            "-device", "virtserialport,chardev=ctl,name=lab.ctl",
+            "-chardev", f"socket,id=hci,path={self.hci_socket},server=on,wait=off",
+            "-device", "virtserialport,chardev=hci,name=lab.hci",
+        ]  # fmt: skip
+        self._process = await asyncio.create_subprocess_exec(
+            *argv,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=(self.console.parent / "qemu.log").open("wb"),
+            start_new_session=True,  # a Ctrl-C on the terminal is ours to hand on
+        )
+        while not (self.control_socket.exists() and self.hci_socket.exists()):
+            if self._process.returncode is not None:
+                raise VMError(f"qemu ended with {self._process.returncode}, see {self.console.parent}/qemu.log")
+            await asyncio.sleep(0.02)
+
+    @property
+    def alive(self) -> bool:
+        return self._process is not None and self._process.returncode is None
+
+    def console_text(self) -> str:
+        return self.console.read_text(errors="replace") if self.console.exists() else ""
+
+    async def stop(self) -> None:
+        if self._process is not None and self._process.returncode is None:
+            self._process.kill()
+            await self._process.wait()
+        shutil.rmtree(self._folder, ignore_errors=True)
+        self._process = None
+
+    def kill_now(self) -> None:
+        """For the way out on a signal, when no event loop runs any more."""
+        if self._process is not None and self._process.returncode is None:
+            os.kill(self._process.pid, 9)
+        shutil.rmtree(self._folder, ignore_errors=True)
