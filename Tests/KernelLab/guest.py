@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # The host's end of the agent's port (agent.c): programs in the guest as objects whose output arrives as it
-# is written. Nothing here sleeps: every wait is for a condition on what a program has printed or done, with
-# a deadline that names what was waited for.
+# is written.
 
 from __future__ import annotations
 
@@ -10,19 +9,17 @@ import asyncio
 import json
 import signal
 import struct
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-
-class LabError(Exception):
-    """A scenario's expectation did not hold; the text is the cause that is printed."""
+from waiting import Changing, LabError
 
 
-class Program:
+class Program(Changing):
     """A program in the guest."""
 
     def __init__(self, guest: Guest, number: int, argv: list[str]) -> None:
+        super().__init__()
         self.argv = argv
         self.pid = 0
         self.stdout = bytearray()
@@ -30,7 +27,6 @@ class Program:
         self.status: int | None = None  # the exit code; minus the signal's number if one ended it
         self._guest = guest
         self._number = number
-        self._changed = asyncio.Condition()
         self._parsed = 0
         self._objects: list[dict[str, Any]] = []
 
@@ -59,21 +55,16 @@ class Program:
                     raise LabError(f"{self.name} printed a broken JSON line: {line[:200]!r}") from error
         return self._objects
 
-    async def until(self, condition: Callable[[], Any], what: str, seconds: float, ended_ok: bool = False) -> Any:
-        """Waits until the condition on this program's output is true and returns its value."""
-        try:
-            async with asyncio.timeout(seconds), self._changed:
-                while not (value := condition()):
-                    if self.status is not None and not ended_ok:
-                        raise LabError(f"{what}: {self.name} ended with {self.status} before{self._tail()}")
-                    await self._changed.wait()
-                return value
-        except TimeoutError as error:
-            raise LabError(f"{what}: not within {seconds:g} s{self._tail()}") from error
+    def hopeless(self) -> str:
+        return "" if self.status is None else f"{self.name} ended with {self.status} before"
+
+    def evidence(self) -> str:
+        text = (self.err or self.out).strip()
+        return f" (it printed …{text[-200:]!r})" if text else ""
 
     async def wait(self, seconds: float) -> int:
         """Waits for the end; the status."""
-        await self.until(lambda: self.status is not None, f"{self.name} ends", seconds, ended_ok=True)
+        await self.until(lambda: self.status is not None, f"{self.name} ends", seconds)
         assert self.status is not None
         return self.status
 
@@ -90,23 +81,18 @@ class Program:
             await self.signal(signal.SIGKILL)
             await self.wait(seconds)
 
-    def _tail(self) -> str:
-        text = (self.err or self.out).strip()
-        return f" (it printed: …{text[-200:]!r})" if text else ""
-
-    async def note(self, kind: bytes, payload: bytes) -> None:
-        async with self._changed:
-            if kind == b"S":
-                (self.pid,) = struct.unpack("<i", payload)
-                if self.pid < 0:
-                    self.status = 127
-            elif kind == b"O":
-                self.stdout += payload
-            elif kind == b"E":
-                self.stderr += payload
-            elif kind == b"X":
-                self.status = -payload[1] if payload[0] else payload[1]
-            self._changed.notify_all()
+    def note(self, kind: bytes, payload: bytes) -> None:
+        if kind == b"S":
+            (self.pid,) = struct.unpack("<i", payload)
+            if self.pid < 0:
+                self.status = 127
+        elif kind == b"O":
+            self.stdout += payload
+        elif kind == b"E":
+            self.stderr += payload
+        elif kind == b"X":
+            self.status = -payload[1] if payload[0] else payload[1]
+        self.changed()
 
     async def write(self, data: bytes) -> None:
         for at in range(0, len(data), 4096):
@@ -147,13 +133,13 @@ class Guest:
                 if kind == b"H":
                     self._hello.set()
                 elif number in self._programs:
-                    await self._programs[number].note(kind, frame[5:])
+                    self._programs[number].note(kind, frame[5:])
         except (asyncio.IncompleteReadError, ConnectionError):
             self.gone = True
             self._hello.set()
             for program in self._programs.values():
                 if program.status is None:
-                    await program.note(b"X", bytes([1, signal.SIGKILL]))
+                    program.note(b"X", bytes([1, signal.SIGKILL]))
 
     async def send(self, kind: bytes, number: int, payload: bytes) -> None:
         if self.gone or self._writer is None:
@@ -166,7 +152,7 @@ class Guest:
         number, self._next = self._next, self._next + 1
         program = self._programs[number] = Program(self, number, list(argv))
         await self.send(b"R", number, b"".join(word.encode() + b"\0" for word in argv))
-        await program.until(lambda: program.pid != 0, f"{argv[0]} starts", 20, ended_ok=True)
+        await program.until(lambda: program.pid != 0, f"{argv[0]} starts", 20)
         if program.pid < 0:
             raise LabError(f"{argv[0]}: cannot be started in the guest (errno {-program.pid})")
         return program

@@ -5,8 +5,9 @@
 //     hcimon [FILE]      FILE: also record everything as btsnoop (btmon -r FILE reads it)
 //
 // Standard output, one JSON object a line, for each controller ("index"):
-//   added, ready, removed | scan (on) | link (up, handle, reason)
-// and on SIGUSR1 the notifications that arrived since the last SIGUSR1, with the kernel's times in seconds:
+//   added, ready, removed | scan (on, active) | attempt | link (up, handle, reason)
+// (attempt: a connection is asked for; "time" is the kernel's, in seconds), and on SIGUSR1
+// the notifications that arrived since the last SIGUSR1:
 //   {"index":0,"event":"stats","notifications":1000,"first":1.25,"last":3.5}
 
 #include <errno.h>
@@ -25,17 +26,20 @@
 
 enum { BLUETOOTH = 31, HCI_PROTOCOL = 1, MONITOR_CHANNEL = 2, NO_DEVICE = 0xffff, INDEXES = 64 };
 enum { NEW_INDEX = 0, DEL_INDEX = 1, COMMAND = 2, EVENT = 3, ACL_RX = 5, INDEX_INFO = 10 };
-enum { RESET = 0x0c03, SCAN_ENABLE = 0x200c, EXTENDED_SCAN_ENABLE = 0x2042 };
+enum { RESET = 0x0c03, SCAN_PARAMETERS = 0x200b, SCAN_ENABLE = 0x200c, CONNECT = 0x200d };
+enum { EXTENDED_SCAN_PARAMETERS = 0x2041, EXTENDED_SCAN_ENABLE = 0x2042, EXTENDED_CONNECT = 0x2043 };
 
 struct hci_address {
     uint16_t family, device, channel;
 };
 
 static struct controller {
-    bool wanted, scanning;
+    bool wanted, scanning, active;
     long notifications;
     double first, last;
 } controllers[INDEXES];
+
+static double now; // the kernel's time of the packet in hand
 
 static unsigned u16(const uint8_t *at) { return at[0] | (unsigned)at[1] << 8; }
 
@@ -44,7 +48,8 @@ static void say(unsigned index, const char *event) { printf("{\"index\":%u,\"eve
 static void set_scanning(unsigned index, bool on) {
     if (controllers[index].scanning == on) return;
     controllers[index].scanning = on;
-    printf("{\"index\":%u,\"event\":\"scan\",\"on\":%s}\n", index, on ? "true" : "false");
+    printf("{\"index\":%u,\"event\":\"scan\",\"on\":%s,\"active\":%s,\"time\":%.6f}\n", index, on ? "true" : "false",
+           controllers[index].active ? "true" : "false", now);
 }
 
 static void on_event(unsigned index, const uint8_t *event, size_t size) {
@@ -54,28 +59,41 @@ static void on_event(unsigned index, const uint8_t *event, size_t size) {
         if (opcode == SCAN_ENABLE || opcode == EXTENDED_SCAN_ENABLE) set_scanning(index, c->wanted);
         if (opcode == RESET) set_scanning(index, false);
     } else if (size >= 6 && event[0] == 0x05 && event[2] == 0) {
-        printf("{\"index\":%u,\"event\":\"link\",\"up\":false,\"handle\":%u,\"reason\":%u}\n", index, u16(event + 3),
-               event[5]);
+        printf("{\"index\":%u,\"event\":\"link\",\"up\":false,\"handle\":%u,\"reason\":%u,\"time\":%.6f}\n", index,
+               u16(event + 3), event[5], now);
     } else if (size >= 6 && event[0] == 0x3e && (event[2] == 0x01 || event[2] == 0x0a) && event[3] == 0) {
-        printf("{\"index\":%u,\"event\":\"link\",\"up\":true,\"handle\":%u}\n", index, u16(event + 4));
+        printf("{\"index\":%u,\"event\":\"link\",\"up\":true,\"handle\":%u,\"time\":%.6f}\n", index,
+               u16(event + 4), now);
     }
 }
 
-static void on_packet(unsigned opcode, unsigned index, const uint8_t *data, size_t size, double time) {
+static void on_command(unsigned index, const uint8_t *command, size_t size) {
+    struct controller *c = &controllers[index];
+    if (size < 4) return;
+    switch (u16(command)) {
+    case SCAN_PARAMETERS: c->active = command[3] == 1; break;
+    case EXTENDED_SCAN_PARAMETERS: c->active = size > 6 && command[6] == 1; break;
+    case SCAN_ENABLE:
+    case EXTENDED_SCAN_ENABLE: c->wanted = command[3]; break;
+    case CONNECT:
+    case EXTENDED_CONNECT: printf("{\"index\":%u,\"event\":\"attempt\",\"time\":%.6f}\n", index, now); break;
+    default: break;
+    }
+}
+
+static void on_packet(unsigned opcode, unsigned index, const uint8_t *data, size_t size) {
     if (index >= INDEXES) return;
     struct controller *c = &controllers[index];
     switch (opcode) {
     case NEW_INDEX: *c = (struct controller){0}, say(index, "added"); break;
     case INDEX_INFO: say(index, "ready"); break;
     case DEL_INDEX: *c = (struct controller){0}, say(index, "removed"); break;
-    case COMMAND:
-        if (size >= 4 && (u16(data) == SCAN_ENABLE || u16(data) == EXTENDED_SCAN_ENABLE)) c->wanted = data[3];
-        break;
+    case COMMAND: on_command(index, data, size); break;
     case EVENT: on_event(index, data, size); break;
     case ACL_RX: // the first fragment of a PDU on the ATT channel that is a notification
         if (size >= 9 && (data[1] >> 4 & 3) != 1 && u16(data + 6) == 4 && data[8] == 0x1b) {
-            if (c->notifications++ == 0) c->first = time;
-            c->last = time;
+            if (c->notifications++ == 0) c->first = now;
+            c->last = now;
         }
         break;
     default: break;
@@ -145,7 +163,8 @@ int main(int count, char **arguments) {
                 if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_TIMESTAMP)
                     memcpy(&t, CMSG_DATA(c), sizeof t);
             unsigned opcode = u16(data), index = u16(data + 2);
-            on_packet(opcode, index, data + 6, (size_t)n - 6, (double)t.tv_sec + (double)t.tv_usec / 1e6);
+            now = (double)t.tv_sec + (double)t.tv_usec / 1e6;
+            on_packet(opcode, index, data + 6, (size_t)n - 6);
             if (file) record(file, opcode, index, data + 6, (size_t)n - 6, t);
         }
         if (file) fflush(file);

@@ -14,6 +14,9 @@ while read -r module; do
   $b insmod "/modules/$module" || echo "lab: module $module not loaded"
 done </modules/order
 
+# What is needed is loaded. Without this the kernel runs modprobe for every name it does not know.
+echo >/proc/sys/kernel/modprobe
+
 die() {
   echo "lab: $1"
   $b poweroff -f

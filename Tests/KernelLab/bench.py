@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What a scenario works with: fresh emulated controllers, the peer, the witness of the HCI monitor, and the
+# product's binary. A machine (one boot) serves many benches; a bench is made anew for each scenario, so each
+# one starts with controllers that nobody has touched.
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+from typing import Any
+
+from guest import Guest, Program
+from kernels import Kernel
+from peer import Peer
+from product import Product
+from vm import VM
+from waiting import LabError, expect
+
+BINARY = "/run/lab/blewedge"
+TRACE = "/run/lab/monitor.btsnoop"
+BOOT_SECONDS = 90
+
+
+class Machine:
+    """A booted virtual machine with the product's binary in it."""
+
+    def __init__(self, kernel: Kernel, tools: Path, logs: Path) -> None:
+        logs.mkdir(parents=True, exist_ok=True)
+        self.vm = VM(kernel, tools, logs / "console.log")
+        self.guest = Guest()
+
+    async def boot(self, binary: Path) -> None:
+        await self.vm.start()
+        await self.guest.connect(self.vm.control_socket, BOOT_SECONDS)
+        # A copy: the original may lie where another user cannot look, or change while the lab runs.
+        await self.guest.run("install", "-m", "755", f"/run/host{binary.resolve()}", BINARY, seconds=60)
+
+    async def complaint(self) -> str:
+        """What the kernel holds against the scenario that just ran, or nothing."""
+        tainted = (await self.guest.run("cat", "/proc/sys/kernel/tainted")).out.strip()
+        return "" if tainted == "0" else f"the kernel is tainted ({tainted}), see console.log"
+
+    async def stop(self) -> None:
+        await self.guest.close()
+        await self.vm.stop()
+
+
+class Monitor:
+    """The kernel's HCI monitor (hcimon.c)."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+
+    def events(self, event: str, index: int = 0) -> list[dict[str, Any]]:
+        return [o for o in self.program.objects if o["event"] == event and o.get("index") == index]
+
+    @property
+    def scanning(self) -> bool:
+        scans = self.events("scan")
+        return bool(scans) and scans[-1]["on"]
+
+    @property
+    def scanned(self) -> bool:
+        return any(scan["on"] for scan in self.events("scan"))
+
+    @property
+    def links(self) -> int:
+        changes = self.events("link")
+        return sum(1 if change["up"] else -1 for change in changes)
+
+    def ready(self, index: int) -> bool:
+        """The controller is there, and the kernel has set it up."""
+        stages = ("added", "ready", "removed")
+        life = [o["event"] for o in self.program.objects if o.get("index") == index and o["event"] in stages]
+        return life[-1:] == ["ready"]
+
+    async def until_ready(self, *indexes: int) -> None:
+        await self.program.until(lambda: all(map(self.ready, indexes)), "the controllers appear", 10)
+
+    async def until_quiet(self, seconds: float = 5) -> None:
+        """The product's controller neither scans nor holds a link."""
+        await self.program.until(lambda: not self.scanning, "the controller stops scanning", seconds)
+        await self.program.until(lambda: self.links == 0, "the link is closed", seconds)
+
+    async def stats(self) -> dict[str, Any]:
+        """The notifications that have arrived since the last call."""
+        before = len(self.events("stats"))
+        await self.program.signal(signal.SIGUSR1)
+        await self.program.until(lambda: len(self.events("stats")) > before, "the monitor's figures", 10)
+        return self.events("stats")[-1]
+
+
+class Bench:
+    """The surroundings of one scenario."""
+
+    def __init__(self, machine: Machine, logs: Path) -> None:
+        self.machine = machine
+        self.guest = machine.guest
+        self.logs = logs
+        self.figures: dict[str, int] = {}
+        self.note = ""
+        self._programs: list[Program] = []
+        self._monitor: Monitor | None = None
+        self._peer: Peer | None = None
+        self._products: list[Product] = []
+
+    @property
+    def monitor(self) -> Monitor:
+        assert self._monitor is not None
+        return self._monitor
+
+    @property
+    def peer(self) -> Peer:
+        assert self._peer is not None
+        return self._peer
+
+    async def start(self, *argv: str) -> Program:
+        """A program that ends with the scenario."""
+        program = await self.guest.start(*argv)
+        self._programs.append(program)
+        return program
+
+    async def set_up(self, peer: str) -> None:
+        """peer: "linble", "other" (without the service), "" (controllers only) or "no adapter"."""
+        self._monitor = Monitor(await self.start("hcimon", TRACE))
+        await self._monitor.program.until(lambda: self._monitor.program.objects, "the monitor opens", 20)
+        if peer == "no adapter":
+            return
+        await self._controllers()
+        if peer:
+            self._peer = Peer(self.machine.vm.hci_socket, with_service=peer == "linble")
+            await self._peer.connect()
+            relay = await self.start("relay", "1", "lab.hci")
+            await relay.until(lambda: "ready" in relay.out, "the relay owns the peer's controller", 20)
+            await self._peer.start()
+
+    async def _controllers(self) -> None:
+        """Two of them. The kernel gives up on one that does not answer in time, as on a very busy machine: again then."""
+        for _ in range(3):
+            emulator = await self.start("btvirt", "-l2")
+            try:
+                return await self.monitor.until_ready(0, 1)
+            except LabError as error:
+                cause = error
+                await emulator.stop()
+        raise cause
+
+    async def product(self, *arguments: str, before: tuple[str, ...] = ()) -> Product:
+        """The product, with these arguments; `before` is a command that starts it."""
+        product = Product(await self.start(*before, BINARY, *arguments))
+        self._products.append(product)
+        return product
+
+    async def connected(self, *arguments: str) -> Product:
+        """`run` on the peer, waited for until bytes would be typed."""
+        product = await self.run(*arguments)
+        await product.state("connected", 30)
+        await self.peer.until_subscribed()
+        return product
+
+    async def run(self, *arguments: str) -> Product:
+        product = await self.product("run", "--json", "--device", "LINBLE-TEST", *arguments)
+        await product.keyboard()
+        return product
+
+    def account(self, sent: int, arrived: int, counts: dict[str, int]) -> None:
+        """The scenario's figures: `lost` is what neither arrived at the reader nor was counted as discarded."""
+        discarded = counts["discarded"]
+        self.figures = {"sent": sent, "typed": arrived, "discarded": discarded, "lost": sent - arrived - discarded}
+
+    async def clean(self) -> None:
+        """Ends what the scenario started, last first."""
+        for program in reversed(self._programs):
+            if self._peer is not None and program.name == "relay":
+                await self._peer.close()
+            await program.stop()
+
+    async def save(self) -> None:
+        """Writes down what there is to look at."""
+        self.logs.mkdir(parents=True, exist_ok=True)
+        for number, program in enumerate(self._programs):
+            base = self.logs / f"{number}-{program.name}"
+            base.with_suffix(".out").write_bytes(program.stdout)
+            base.with_suffix(".err").write_bytes(program.stderr)
+            base.with_suffix(".json").write_text(
+                json.dumps({"argv": program.argv, "pid": program.pid, "status": program.status}) + "\n"
+            )
+        console = self.logs / "console.log"
+        console.write_text(self.machine.vm.console_text())
+        if not self.guest.gone:
+            try:
+                (self.logs / "monitor.btsnoop").write_bytes(await self.guest.read_file(TRACE))
+            except LabError as error:
+                (self.logs / "monitor.missing").write_text(f"{error}\n")
+
+
+def compare(sent: bytes, arrived: bytes) -> None:
+    """Byte for byte; the cause names the first difference."""
+    if sent == arrived:
+        return
+    at = next((i for i, (a, b) in enumerate(zip(sent, arrived, strict=False)) if a != b), min(len(sent), len(arrived)))
+    expect(
+        False,
+        f"sent {len(sent)} bytes, {len(arrived)} arrived, they differ from byte {at}: "
+        f"{sent[at : at + 12]!r} was sent, {arrived[at : at + 12]!r} arrived",
+    )

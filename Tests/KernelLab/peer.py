@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The independent peer: a LINBLE played by Bumble's host stack, here on the build machine, which owns the
+# guest's second controller through the relay. The scenarios drive it by calls.
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterable
+from pathlib import Path
+
+from bumble import att, gatt, hci
+from bumble.core import UUID, AdvertisingData
+from bumble.device import AdvertisingType, Connection, Device, DeviceConfiguration
+from bumble.transport import open_transport
+from bumble.transport.common import Transport
+
+from waiting import Changing, LabError
+
+NAME = "LINBLE-TEST"
+ADDRESS = "F0:F1:F2:F3:F4:F5"
+SERVICE = "27ADC9CA-35EB-465A-9154-B8FF9076F3E8"
+NOTIFY = "27ADC9CB-35EB-465A-9154-B8FF9076F3E8"
+WRITE = "27ADC9CC-35EB-465A-9154-B8FF9076F3E8"
+OTHER_SERVICE = "6E400001-B5A3-F393-E0A9-E50E24DCCA9E"
+
+logging.getLogger("bumble").setLevel(logging.CRITICAL)
+
+
+def ean13(number: int) -> bytes:
+    """A valid EAN-13 with the number in it, and the Enter a scanner sends: 14 bytes."""
+    digits = f"49{number:010d}"
+    total = sum(int(d) * (3 if i % 2 else 1) for i, d in enumerate(digits))
+    return f"{digits}{-total % 10}\r".encode()
+
+
+class Peer(Changing):
+    """A LINBLE that advertises, is connected to, and sends what its UART would have got."""
+
+    def __init__(self, socket: Path, with_service: bool = True) -> None:
+        super().__init__()
+        self.connections = 0
+        self.subscribed = False
+        self.connection: Connection | None = None
+        self.confirmations = 0
+        self.mute = False  # answer no request
+        self._socket = socket
+        self._with_service = with_service
+        self._transport: Transport | None = None
+        self._device: Device | None = None
+        self._characteristic: gatt.Characteristic[bytes] | None = None
+        self._answers: list[bytes] = []
+        self._asking = False
+
+    async def connect(self) -> None:
+        """Takes the host's end of the port; only then the relay may start."""
+        self._transport = await open_transport(f"unix:{self._socket}")
+
+    async def start(self) -> None:
+        """Owns the controller through the relay, and advertises."""
+        assert self._transport is not None
+        config = DeviceConfiguration(name=NAME, address=hci.Address(ADDRESS))
+        device = self._device = Device.from_config_with_hci(config, self._transport.source, self._transport.sink)
+        device.gatt_server.max_mtu = 247
+        self._characteristic = gatt.Characteristic(NOTIFY, gatt.Characteristic.Properties.NOTIFY, 0, b"")
+        self._characteristic.on(gatt.Characteristic.EVENT_SUBSCRIPTION, self._on_subscription)
+        write = gatt.Characteristic(
+            WRITE, gatt.Characteristic.Properties.WRITE_WITHOUT_RESPONSE, gatt.Characteristic.WRITEABLE, b""
+        )
+        if self._with_service:
+            device.add_service(gatt.Service(SERVICE, [self._characteristic, write]))
+        else:
+            device.add_service(gatt.Service(OTHER_SERVICE, []))
+        device.on("connection", self._on_connection)
+        device.l2cap_channel_manager.register_fixed_channel(att.ATT_CID, self._on_att)
+        await device.power_on()
+        await self.advertise()
+
+    async def advertise(self, connectable: bool = True) -> None:
+        """The name in the advertisement, the 128-bit UUID in the scan response: together they do not fit."""
+        assert self._device is not None
+        service = SERVICE if self._with_service else OTHER_SERVICE
+        flags = bytes([AdvertisingData.LE_GENERAL_DISCOVERABLE_MODE_FLAG | AdvertisingData.BR_EDR_NOT_SUPPORTED_FLAG])
+        advertisement = AdvertisingData(
+            [(AdvertisingData.FLAGS, flags), (AdvertisingData.COMPLETE_LOCAL_NAME, NAME.encode())]
+        )
+        response = AdvertisingData(
+            [(AdvertisingData.COMPLETE_LIST_OF_128_BIT_SERVICE_CLASS_UUIDS, UUID(service).to_bytes())]
+        )
+        kinds = AdvertisingType.UNDIRECTED_CONNECTABLE_SCANNABLE, AdvertisingType.UNDIRECTED_SCANNABLE
+        await self._device.start_advertising(
+            advertising_type=kinds[0] if connectable else kinds[1],
+            advertising_data=bytes(advertisement), scan_response_data=bytes(response), auto_restart=True
+        )
+
+    async def reset(self) -> None:
+        """The module loses power and starts again: no goodbye is said, it is silent until advertise()."""
+        assert self._device is not None
+        await self._device.host.send_command(hci.HCI_Reset_Command())
+
+    async def close(self) -> None:
+        if self._transport is not None:
+            await self._transport.close()
+
+    def evidence(self) -> str:
+        state = "subscribed" if self.subscribed else "connected" if self.connection else "not connected"
+        return f" (the peer: {self.connections} connections, now {state})"
+
+    def _on_connection(self, connection: Connection) -> None:
+        self.connection = connection
+        self.connections += 1
+        connection.on("disconnection", self._on_disconnection)
+        self.changed()
+
+    def _on_disconnection(self, _reason: int) -> None:
+        self.connection = None
+        self.subscribed = False
+        self.changed()
+
+    def _on_subscription(self, _connection: Connection, notify: bool, _indicate: bool) -> None:
+        self.subscribed = notify
+        self.changed()
+
+    def _on_att(self, handle: int, pdu: bytes) -> None:
+        assert self._device is not None
+        if self.mute:
+            return
+        if pdu[0] == att.Opcode.ATT_HANDLE_VALUE_CONFIRMATION:
+            self.confirmations += 1
+            self.changed()
+        elif self._asking and pdu[0] & 1:  # a response: ours to look at, Bumble has asked nothing
+            self._answers.append(pdu)
+            self.changed()
+        else:
+            self._device.on_gatt_pdu(handle, pdu)
+
+    async def until_subscribed(self, seconds: float = 30) -> None:
+        await self.until(lambda: self.subscribed, "the product subscribes", seconds)
+
+    async def until_alone(self, seconds: float = 10) -> None:
+        await self.until(lambda: self.connection is None, "the product closes the link", seconds)
+
+    def send_pdu(self, pdu: bytes) -> None:
+        if self.connection is None or self._device is None:
+            raise LabError("the peer has no link to send on")
+        self._device.send_l2cap_pdu(self.connection.handle, att.ATT_CID, pdu)
+
+    def _value(self, opcode: int, value: bytes) -> None:
+        assert self._characteristic is not None
+        self.send_pdu(bytes([opcode]) + self._characteristic.handle.to_bytes(2, "little") + value)
+
+    def notify(self, value: bytes) -> None:
+        """Hands a notification to the stack; never waits."""
+        self._value(att.Opcode.ATT_HANDLE_VALUE_NOTIFICATION, value)
+
+    def indicate(self, value: bytes) -> None:
+        self._value(att.Opcode.ATT_HANDLE_VALUE_INDICATION, value)
+
+    def burst(self, values: Iterable[bytes]) -> int:
+        """Notifications one upon the other, without a pause; the bytes handed over."""
+        sent = 0
+        for value in values:
+            self.notify(value)
+            sent += len(value)
+        return sent
+
+    async def drained(self, seconds: float) -> None:
+        """Waits until the controller has taken all."""
+        if self.connection is None or self._device is None:
+            raise LabError("the link is gone before all was sent")
+        queue = self._device.host.get_data_packet_queue(self.connection.handle)
+        assert queue is not None
+        try:
+            async with asyncio.timeout(seconds):
+                await queue.drain(self.connection.handle)
+        except TimeoutError:
+            raise LabError(f"the controller took {queue.completed} packets of {queue.queued} in {seconds:g} s") from None
+
+    async def ask(self, pdu: bytes, seconds: float = 10) -> bytes:
+        """Sends a request of the peer's own to the central; its answer."""
+        self._answers.clear()
+        self._asking = True
+        try:
+            self.send_pdu(pdu)
+            await self.until(lambda: self._answers, f"an answer to the request {pdu.hex()}", seconds)
+            return self._answers[0]
+        finally:
+            self._asking = False

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Who reads the typed keys in the guest: `cat` on a virtual terminal, as any program would, and an evdev
+# reader (evread.c) that can be slow on purpose.
+
+from __future__ import annotations
+
+import signal
+from typing import Any
+
+from bench import Bench
+from guest import Program
+
+TERMINAL = "8"
+FIFO = "/run/lab/terminal"
+# Raw mode: what the keyboard sends reaches cat unchanged, Enter as CR. cat's output goes to the fifo; the
+# shell's process becomes cat, so its number is cat's.
+ON_TERMINAL = f'exec >{FIFO}; stty raw -echo; echo "ready $$"; exec cat'
+
+
+class Terminal:
+    """`cat` on the virtual terminal in front."""
+
+    def __init__(self, bench: Bench, output: Program) -> None:
+        self._bench = bench
+        self._output = output
+        self._start = 0
+
+    @classmethod
+    async def open(cls, bench: Bench) -> Terminal:
+        await bench.guest.run("sh", "-c", f"rm -f {FIFO}; mkfifo {FIFO}")
+        terminal = cls(bench, await bench.start("cat", FIFO))
+        vt = await bench.guest.run("openvt", "-c", TERMINAL, "-f", "-s", "--", "sh", "-c", ON_TERMINAL, check=False)
+        await terminal._output.until(lambda: b"\n" in terminal._output.stdout, f"cat on the terminal {vt.err}", 20)
+        terminal._start = terminal._output.stdout.index(b"\n") + 1
+        return terminal
+
+    @property
+    def text(self) -> bytes:
+        return bytes(self._output.stdout[self._start :])
+
+    async def until(self, length: int, seconds: float) -> None:
+        what = f"{length} bytes on the terminal"
+        await self._output.until(lambda: len(self._output.stdout) - self._start >= length, what, seconds)
+
+    async def close(self) -> None:
+        """Ends cat; its output is complete when the fifo ends."""
+        pid = self._output.stdout[: self._start].decode().split()[1]
+        await self._bench.guest.run("kill", pid)
+        await self._output.wait(10)
+
+
+class EventReader:
+    """An evdev reader with the node grabbed."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+
+    @classmethod
+    async def open(cls, bench: Bench, node: str, stall: int = 0) -> EventReader:
+        program = await bench.start("evread", node, *(("--stall", str(stall)) if stall else ()))
+        await program.until(lambda: program.objects, "the event reader has the node", 20)
+        return cls(program)
+
+    @property
+    def text(self) -> bytes:
+        return "".join(o["text"] for o in self.program.objects if "text" in o).encode()
+
+    async def until(self, length: int, seconds: float) -> None:
+        await self.program.until(lambda: len(self.text) >= length, f"{length} bytes at the event reader", seconds)
+
+    async def summary(self) -> dict[str, Any]:
+        await self.program.signal(signal.SIGTERM)
+        await self.program.wait(10)
+        return next(o["summary"] for o in self.program.objects if "summary" in o)

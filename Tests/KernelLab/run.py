@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The lab's command line, and the loop over kernels and scenarios. One boot serves all scenarios of a kernel;
+# a scenario that fails, or upsets the kernel, costs a fresh boot.
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import shutil
+import signal
+import sys
+import time
+from pathlib import Path
+
+import kernels
+import vm
+from bench import Bench, Machine
+from scenarios import ALL, Scenario
+from waiting import LabError
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+DEFAULT = ["6.1", "6.12"]
+
+EXAMPLES = """examples:
+  lab                                  everything on kernels 6.1 and 6.12
+  lab scans-200                        one scenario on both
+  lab --kernel 6.12 scan scans-200     two scenarios on one kernel
+  lab --kernel all                     also 5.10 and 7.2
+  lab --keep-logs /tmp/logs idle       keep what the programs printed and the HCI trace, pass or fail
+"""
+
+
+class Lab:
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.cache: Path = options.cache
+        self.logs: Path = options.keep_logs or self.cache / "logs"
+        self.keep: bool = options.keep_logs is not None
+        self.binary: Path = options.binary
+        self.passed = self.failed = 0
+        self._machine: Machine | None = None
+        self._unbootable = ""
+
+    async def run(self, names: list[str], chosen: list[Scenario]) -> None:
+        tools = vm.build_tools(self.cache)
+        for name in names:
+            self._unbootable = ""
+            for scenario in chosen:
+                await self._one(name, tools, scenario)
+            await self._shut_down()
+
+    async def _one(self, name: str, tools: Path, scenario: Scenario) -> None:
+        start = time.monotonic()
+        logs = self.logs / name / scenario.name
+        shutil.rmtree(logs, ignore_errors=True)
+        bench: Bench | None = None
+        cause = ""
+        try:
+            machine = await self._boot(name, tools)
+            start = time.monotonic()
+            bench = Bench(machine, logs)
+            async with asyncio.timeout(scenario.deadline):
+                await bench.set_up(scenario.peer)
+                await scenario.body(bench)
+        except LabError as error:
+            cause = str(error)
+        except TimeoutError:
+            cause = f"not over within {scenario.deadline:g} s"
+        finally:
+            if bench is not None:
+                cause = await self._leave(bench, cause)
+        if cause:
+            await self._shut_down()
+        self._report(name, scenario, bench, cause, time.monotonic() - start)
+
+    async def _leave(self, bench: Bench, cause: str) -> str:
+        """Cleans up after a scenario; its cause of failure, one that comes to light now included."""
+        try:
+            async with asyncio.timeout(60):
+                await bench.clean()
+                cause = cause or await bench.machine.complaint()
+        except (LabError, TimeoutError) as error:
+            cause = cause or f"cleaning up: {error or 'not over within 60 s'}"
+        if cause or self.keep:
+            try:
+                async with asyncio.timeout(30):
+                    await bench.save()
+            except (LabError, TimeoutError):
+                pass  # what could be written is there
+        return cause
+
+    async def _boot(self, name: str, tools: Path) -> Machine:
+        if self._unbootable:
+            raise LabError(self._unbootable)
+        if self._machine is None:
+            machine = self._machine = Machine(kernels.get(name, self.cache), tools, self.logs / name)
+            try:
+                start = time.monotonic()
+                await machine.boot(self.binary)
+                print(f"    {name:<5} booted {machine.vm.kernel.release} ({time.monotonic() - start:.1f} s)", flush=True)
+            except (LabError, vm.VMError, kernels.KernelError) as error:
+                self._unbootable = f"{error}, see {machine.vm.console}"
+                raise LabError(self._unbootable) from error
+        return self._machine
+
+    async def _shut_down(self) -> None:
+        if self._machine is not None:
+            machine, self._machine = self._machine, None
+            await machine.stop()
+
+    def _report(self, name: str, scenario: Scenario, bench: Bench | None, cause: str, took: float) -> None:
+        figures = ", ".join(f"{what} {n} bytes" if what == "sent" else f"{what} {n}" for what, n in bench.figures.items()) if bench else ""
+        text = "; ".join(part for part in (figures, bench.note if bench else "") if part)
+        if cause:
+            self.failed += 1
+            text = f"{cause}" + (f" [{text}]" if text else "") + f"  logs: {self.logs / name / scenario.name}"
+        else:
+            self.passed += 1
+        print(f"{'FAIL' if cause else 'ok  '}  {name:<5} {scenario.name:<15} {text}  ({took:.1f} s)", flush=True)
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="lab",
+        description="Runs the product against real kernels in QEMU, with an emulated radio and an independent peer.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    kernel_names = [*kernels.SUITES, "all"]
+    parser.add_argument("scenarios", nargs="*", metavar="scenario", help="names from --list (default: all)")
+    parser.add_argument("--kernel", action="append", choices=kernel_names, help="6.1 and 6.12 if not given; repeatable")
+    parser.add_argument("--binary", type=Path, default=REPOSITORY / ".build/release/blewedge")
+    parser.add_argument("--list", action="store_true", help="print the scenarios and end")
+    parser.add_argument("--keep-logs", type=Path, metavar="DIR", help="keep all logs there, also of what passes")
+    parser.add_argument("--cache", type=Path, required=True, help="folder for what is downloaded and built")
+    options = parser.parse_args()
+    for name in options.scenarios:
+        if name not in ALL:
+            parser.error(f"no scenario {name}; there are: {', '.join(ALL)}")
+    return options
+
+
+async def main() -> int:
+    options = parse()
+    if options.list:
+        for scenario in ALL.values():
+            print(f"{scenario.name:<15} {scenario.about}")
+        return 0
+    if not options.binary.is_file():
+        print(f"lab: {options.binary} is not built (swift build -c release, or give --binary PATH)", file=sys.stderr)
+        return 1
+    chosen = [ALL[name] for name in options.scenarios] or list(ALL.values())
+    names = options.kernel or DEFAULT
+    lab = Lab(options)
+    task = asyncio.current_task()
+    assert task is not None
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+    try:
+        await lab.run(list(kernels.SUITES) if "all" in names else names, chosen)
+    except (vm.VMError, kernels.KernelError) as error:
+        print(f"lab: {error}", file=sys.stderr)
+        lab.failed += 1
+    except asyncio.CancelledError:
+        print("lab: interrupted", file=sys.stderr)
+        lab.failed += 1
+    finally:
+        await lab._shut_down()
+    print(f"{lab.passed} passed, {lab.failed} failed")
+    return 0 if lab.passed > 0 and lab.failed == 0 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(main()))

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The scenarios by name, in the order they run. Each is a coroutine that gets a bench, fills in its figures
+# and raises LabError with the cause when an expectation does not hold.
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from bench import Bench
+
+Body = Callable[[Bench], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class Scenario:
+    name: str
+    about: str
+    peer: str  # see Bench.set_up
+    deadline: float
+    body: Body
+
+
+ALL: dict[str, Scenario] = {}
+
+
+def scenario(name: str, peer: str = "linble", deadline: float = 60) -> Callable[[Body], Body]:
+    def register(body: Body) -> Body:
+        about = (body.__doc__ or "").strip().splitlines()[0]
+        ALL[name] = Scenario(name, about, peer, deadline, body)
+        return body
+
+    return register
+
+
+from scenarios import scan, keys, faults, stops, controls  # noqa: E402, F401, I001  (the order they run in)

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Notifications become keys: all of them, once each, in order.
+
+from __future__ import annotations
+
+import signal
+import time
+
+from bench import Bench, compare
+from peer import ean13
+from readers import EventReader, Terminal
+from scenarios import scenario
+from waiting import LabError, expect
+
+SCANS = [ean13(number) for number in range(200)]
+BURST = [f"{number:04d}\r".encode() for number in range(1000)]
+PRINTABLE = bytes(range(0x20, 0x7F))
+
+
+async def typed_on_terminal(bench: Bench, values: list[bytes], expected: bytes, seconds: float) -> dict[str, float]:
+    """Sends the values one upon the other, and compares what a terminal's cat prints; times of the way."""
+    terminal = await Terminal.open(bench)
+    product = await bench.connected()
+    await bench.monitor.stats()
+    start = time.monotonic()
+    sent = bench.peer.burst(values)
+    await bench.peer.drained(seconds)
+    try:
+        await terminal.until(len(expected), seconds)
+    finally:
+        took = time.monotonic() - start
+        await product.end(signal.SIGINT, 130)
+        await terminal.close()
+        bench.account(sent, len(terminal.text), product.counts())
+    compare(expected, terminal.text)
+    counts = product.counts()
+    expect(counts["notifications"] == len(values), f"{len(values)} notifications sent, counted: {counts}")
+    expect(counts["typed"] == len(expected), f"{len(expected)} bytes typed, counted: {counts}")
+    expect(counts["received"] == sent and counts["dropped"] == 0, f"{sent} bytes sent, counted: {counts}")
+    stats = await bench.monitor.stats()
+    return {"arrival": stats["last"] - stats["first"], "typing": took}
+
+
+@scenario("scans-200", deadline=120)
+async def scans_200(bench: Bench) -> None:
+    """200 scans of an EAN-13 and Enter arrive in a virtual terminal's cat byte for byte (raw mode: Enter is CR)."""
+    times = await typed_on_terminal(bench, SCANS, b"".join(SCANS), 100)
+    bench.note = f"{2800 / times['typing']:.0f} characters/s"
+
+
+@scenario("all-characters")
+async def all_characters(bench: Bench) -> None:
+    """Every printable ASCII character and Tab are typed, with and without Shift; other bytes are discarded."""
+    values = [PRINTABLE, b"\x00\x01Caf\xc3\xa9\r", b"\tA1b2\x7f", b'"{|}~"', PRINTABLE[::-1], b"CR\r\nLF\n"]
+    expected = PRINTABLE + b"Caf\r" + b"\tA1b2" + b'"{|}~"' + PRINTABLE[::-1] + b"CR\rLF\r"
+    terminal = await Terminal.open(bench)
+    product = await bench.connected()
+    sent = bench.peer.burst(values)
+    try:
+        await terminal.until(len(expected), 40)
+    finally:
+        await product.end(signal.SIGINT, 130)
+        await terminal.close()
+    counts = product.counts()
+    compare(expected, terminal.text)
+    # A LF right after a CR is part of the same Enter and counts as typed (D-3).
+    expect(counts["received"] == sent, f"{sent} bytes sent, counted: {counts}")
+    expect(counts["typed"] == len(expected) + 1 and counts["discarded"] == 5, f"5 to discard, counted: {counts}")
+    bench.figures = {"sent": sent, "typed": counts["typed"], "discarded": counts["discarded"], "lost": counts["lost"]}
+
+
+@scenario("burst-1000", deadline=150)
+async def burst_1000(bench: Bench) -> None:
+    """1,000 numbered notifications in a burst, at least 300 a second, faster than the typist: none lost or doubled."""
+    times = await typed_on_terminal(bench, BURST, b"".join(BURST), 130)
+    rate, typist = 999 / times["arrival"], 5000 / times["typing"]
+    bench.note = f"{rate:.0f} notifications/s = {5 * rate:.0f} bytes/s against {typist:.0f} typed/s"
+    expect(rate >= 300, f"only {rate:.0f} notifications a second reached the kernel")
+    expect(5 * rate > typist, "the typist kept up: this burst proves nothing")
+
+
+@scenario("stalled-reader", deadline=120)
+async def stalled_reader(bench: Bench) -> None:
+    """An evdev reader that drains every 100 ms only loses nothing at the default stall."""
+    scans = SCANS[:40]
+    for attempt in range(3):
+        product = await bench.run()
+        reader = await EventReader.open(bench, product.node, stall=100)
+        await product.state("connected", 30)
+        await bench.peer.until_subscribed()
+        sent = bench.peer.burst(scans)
+        try:
+            await reader.until(sent, 30)
+        except LabError:
+            pass  # the summary tells why
+        summary = await reader.summary()
+        await product.end(signal.SIGINT, 130)
+        bench.account(sent, len(reader.text), product.counts())
+        # The promise holds for a reader that is never later than 100 ms. If this one was (a busy machine),
+        # the run says nothing about the product, whichever way it went.
+        if summary["worst"] <= 100_500:
+            break
+        await bench.peer.until_alone()
+    worst = summary["worst"] / 1000
+    expect(worst <= 100.5, f"the reader itself was late in {attempt + 1} runs ({worst:.1f} ms), the run proves nothing")
+    expect(summary["dropped"] == 0, f"SYN_DROPPED {summary['dropped']} times: {summary}")
+    compare(b"".join(scans), reader.text)
+    clean_keys(summary)
+    bench.note = f"longest gap {worst:.1f} ms, SYN_DROPPED 0"
+
+
+def clean_keys(summary: dict[str, object]) -> None:
+    expect(not summary["held"], f"keys left down: {summary}")
+    expect(summary["disorder"] == 0 and summary["repeats"] == 0, f"presses and releases do not alternate: {summary}")
+    expect(summary["unknown"] == 0, f"keys that are not on a US layout: {summary}")
+    expect(summary["presses"] == summary["releases"], f"presses and releases differ: {summary}")
+
+
+@scenario("att-manners", deadline=90)
+async def att_manners(bench: Bench) -> None:
+    """The peer's own requests are answered, an indication is confirmed, and typing goes on afterwards."""
+    product = await bench.run()
+    reader = await EventReader.open(bench, product.node)
+    await product.state("connected", 30)
+    await bench.peer.until_subscribed()
+    answer = await bench.peer.ask(bytes.fromhex("02f700"))  # Exchange MTU, 247
+    expect(answer[0] == 0x03 and len(answer) == 3, f"answer to an MTU request: {answer.hex()}")
+    answer = await bench.peer.ask(bytes.fromhex("0a0100"))  # Read, handle 1
+    expect(answer[0] in (0x01, 0x0B), f"answer to a Read request: {answer.hex()}")
+    answer = await bench.peer.ask(bytes.fromhex("2e0100"))  # a request opcode that does not exist
+    expect(answer[:2] == b"\x01\x2e" and answer[-1] == 0x06, f"answer to an unknown request: {answer.hex()}")
+    bench.peer.indicate(b"ignored\r")
+    await bench.peer.until(lambda: bench.peer.confirmations, "the indication is confirmed", 10)
+    sent = bench.peer.burst(SCANS[:3])
+    await reader.until(sent, 20)
+    summary = await reader.summary()
+    await product.end(signal.SIGINT, 130)
+    bench.account(sent, len(reader.text), product.counts())
+    compare(b"".join(SCANS[:3]), reader.text)
+    clean_keys(summary)
+
+
+@scenario("idle", deadline=120)
+async def idle(bench: Bench) -> None:
+    """Connected and idle for 10 s: not one system call and not one wake-up of the product's threads."""
+    product = await bench.run()
+    reader = await EventReader.open(bench, product.node)
+    await product.state("connected", 30)
+    await bench.peer.until_subscribed()
+    bench.peer.notify(SCANS[0])
+    await reader.until(14, 20)
+    # The kernel's own tracer: unlike strace it does not interrupt what it watches.
+    script = """
+        cd /sys/kernel/tracing && pid=$1
+        switches() { cat /proc/$pid/task/*/status | awk '/ctxt_switches/ { n += $2 } END { print n }'; }
+        calls() { grep -c ' sys_enter: ' trace; }
+        ls /proc/$pid/task >set_event_pid
+        sleep 3
+        echo >trace; echo 1 >events/raw_syscalls/sys_enter/enable; before=$(switches)
+        sleep 10
+        echo "calls $(calls) switches $(($(switches) - before))"
+        grep ' sys_enter: ' trace | head -5
+        echo watched
+        read go
+        echo "later $(calls)"
+        echo 0 >events/raw_syscalls/sys_enter/enable"""
+    watch = await bench.start("sh", "-c", script, "sh", str(product.program.pid))
+    await watch.until(lambda: "watched\n" in watch.out, "10 s of watching", 40)
+    words = watch.out.split()
+    expect(words[0] == "calls" and words[2] == "switches", f"the tracer failed: {watch.out} {watch.err}")
+    bench.peer.notify(SCANS[1])
+    await reader.until(28, 20)
+    await watch.write(b"go\n")
+    await watch.wait(20)
+    later = int(watch.out.split()[-1])
+    await product.end(signal.SIGINT, 130)
+    bench.account(28, len(reader.text), product.counts())
+    bench.note = f"{words[1]} system calls, {words[3]} switches in 10 s; {later} for the next scan"
+    expect(later > 0, "the tracer saw no call for a scan either: it proves nothing")
+    expect(words[1] == "0", f"{words[1]} system calls in 10 s: {watch.out}")
+    expect(words[3] == "0", f"{words[3]} wake-ups in 10 s")

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Finding the peer, and finding that one may not.
+
+from __future__ import annotations
+
+import re
+import signal
+
+from bench import Bench
+from peer import ADDRESS, NAME, SERVICE
+from product import Product
+from scenarios import scenario
+from waiting import expect
+
+SCAN_SECONDS = "4"
+
+
+async def sees(product: Product, services: bool) -> None:
+    """Waits for the line of the peer with its name, and its service if that can be known."""
+
+    def line() -> bool:
+        return any(
+            o.get("address") == ADDRESS
+            and o.get("name") == NAME
+            and (not services or SERVICE in [s.upper() for s in o.get("services", [])])
+            for o in product.program.objects
+        )
+
+    await product.program.until(line, f"a line with {ADDRESS}, {NAME}{' and the service' if services else ''}", 20)
+
+
+@scenario("scan")
+async def active(bench: Bench) -> None:
+    """`scan --json` sees name and service (which is in the scan response only), and leaves the controller quiet."""
+    product = await bench.product("scan", "--json", "--seconds", SCAN_SECONDS)
+    await sees(product, services=True)
+    await product.exits(0, 20)
+    expect(bench.monitor.scanned, "the controller was never seen scanning")
+    await bench.monitor.until_quiet()
+    bench.note = f"{len(product.program.objects)} lines"
+
+
+@scenario("scan-passive")
+async def passive(bench: Bench) -> None:
+    """`scan --passive` sees the name in the advertisement and never asks for a scan response."""
+    product = await bench.product("scan", "--json", "--passive", "--seconds", SCAN_SECONDS)
+    await sees(product, services=False)
+    await product.exits(0, 20)
+    scans = [scan for scan in bench.monitor.events("scan") if scan["on"]]
+    expect(scans, "the controller was never seen scanning")
+    expect(not any(scan["active"] for scan in scans), f"the scan was active: {scans}")
+    await bench.monitor.until_quiet()
+    bench.note = f"{len(product.program.objects)} lines"
+
+
+@scenario("scan-then-run", deadline=90)
+async def scan_then_run(bench: Bench) -> None:
+    """Connecting works right after a scan of the product's own, and after another program's raw active scan."""
+    product = await bench.product("scan", "--json", "--seconds", "2")
+    await sees(product, services=True)
+    await product.exits(0, 20)
+    product = await bench.connected()
+    await product.end(signal.SIGINT, 130)
+    await bench.monitor.until_quiet()
+
+    await bench.guest.run("btmgmt", "--index", "0", "power", "on")
+    other = await bench.start("hcitool", "-i", "hci0", "lescan")
+    await other.until(lambda: NAME in other.out, "hcitool's raw scan sees the peer", 20)
+    await other.signal(signal.SIGINT)
+    await other.wait(10)
+    await bench.monitor.until_quiet()
+    product = await bench.connected()
+    await product.end(signal.SIGINT, 130)
+
+
+@scenario("no-adapter", peer="no adapter")
+async def no_adapter(bench: Bench) -> None:
+    """Without a controller: exit 69 and a message that says so."""
+    for arguments in (("scan", "--once"), ("run", "--device", NAME)):
+        product = await bench.product(*arguments)
+        await product.exits(69, 20)
+        expect(re.search(r"adapter|controller", product.program.err, re.I), f"unclear: {product.program.err!r}")
+
+
+@scenario("no-permission", peer="")
+async def no_permission(bench: Bench) -> None:
+    """As another user: exit 77, the capability or node that is missing and the command that grants it."""
+    nobody = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--bounding-set", "-all")
+    for arguments in (("scan", "--once"), ("run", "--device", NAME)):
+        product = await bench.product(*arguments, before=nobody)
+        await product.exits(77, 20)
+        message = product.program.err
+        expect(re.search(r"cap_net_(admin|raw)|/dev/(uinput|rfkill)", message, re.I), f"names nothing: {message!r}")
+        expect(re.search(r"setcap|setfacl|chmod|usermod|systemctl|udev", message), f"no command: {message!r}")
+    expect(not bench.monitor.scanned, "the controller was made to scan")
