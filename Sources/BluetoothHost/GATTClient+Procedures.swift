@@ -180,14 +180,16 @@ extension GATTClient {
 
     /// Writes values of one or several characteristics, all or none, after the server has echoed each; ends with `done`.
     ///
-    /// Each value has at most 512 bytes, and there are 1 to 64 of them.
+    /// Each value has at most 512 bytes, and there are 1 to 32 of them, so that the requests suffice at any MTU.
     ///
     /// Core 6.0, Vol 3, Part G, 4.9.5.
     public mutating func writeReliably(
         _ values: [ATTPDU.HandleValue],
         now: Duration
     ) throws(GATTError) -> ProcedureID {
-        guard !values.isEmpty, values.count <= 64 else { throw .tooManyAttributes(limit: 64) }
+        guard !values.isEmpty, values.count <= Self.mostReliableWrites else {
+            throw .tooManyAttributes(limit: Self.mostReliableWrites)
+        }
         for item in values {
             _ = try valid(item.handle)
             guard item.value.count <= Self.longestValue else { throw .valueTooLong(limit: Self.longestValue) }

@@ -85,6 +85,8 @@ public struct GATTClient: Sendable {
     ///
     /// Core 6.0, Vol 3, Part F, 3.2.9.
     public static let longestValue = 512
+    /// The most values of one reliable write.
+    public static let mostReliableWrites = 32
 
     struct Running: Sendable {
         var id: ProcedureID

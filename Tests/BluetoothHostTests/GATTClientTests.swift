@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothHost
+import BluetoothPackets
+import Testing
+
+@Suite struct GATTClientTests {
+    private static let service = GATTService(handles: .all, uuid: GATTAttributeType.primaryService)
+
+    @Test("T19: 100,000 random hostile servers: every procedure ends within its bounds")
+    func hostileServers() {
+        let runs: UInt64 = 100_000
+        var histogram: [Int: Int] = [:]
+        var most = 0
+        var failed = 0
+        var longest = Duration.zero
+        for seed in 0..<runs {
+            var run = GATTHostileRun(seed: seed)
+            if let broken = run.run() { Issue.record("seed \(seed): \(broken)") }
+            for requests in run.requests {
+                most = max(most, requests)
+                histogram[requests == 0 ? 0 : Int.bitWidth - requests.leadingZeroBitCount, default: 0] += 1
+            }
+            if run.client.failure != nil { failed += 1 }
+            longest = max(longest, run.now)
+        }
+        print("T19: \(runs) hostile servers, \(failed) bearers failed, longest \(longest), most requests \(most)")
+        for (bits, count) in histogram.sorted(by: { $0.key < $1.key }) {
+            let low = bits == 0 ? 0 : 1 << (bits - 1)
+            print("T19: \(low)...\(bits == 0 ? 0 : (1 << bits) - 1) requests: \(count) procedures")
+        }
+        #expect(most > 256)
+        #expect(most <= 1024)
+        #expect(failed > 1000)
+        #expect(failed < Int(runs))
+    }
+
+    @Test("T19: a discovery that never ends stops at 512 attributes", arguments: [1, 2, 4, 5, 6, 9])
+    func endless(kind: Int) throws {
+        var client = GATTClient()
+        let characteristic = GATTCharacteristic(
+            declaration: AttributeHandle(2),
+            value: AttributeHandle(3),
+            end: .last,
+            properties: .notify,
+            uuid: GATTAttributeType.characteristic
+        )
+        switch kind {
+        case 1: _ = try client.discoverPrimaryServices(now: .zero)
+        case 2: _ = try client.discoverPrimaryServices(BluetoothUUID(UInt16(0x180A)), now: .zero)
+        case 4: _ = try client.discoverCharacteristics(of: Self.service, now: .zero)
+        case 5: _ = try client.discoverDescriptors(of: characteristic, now: .zero)
+        case 6: _ = try client.subscribe(characteristic, now: .zero)
+        default: _ = try client.read(BluetoothUUID(UInt16(0x2A00)), now: .zero)
+        }
+        #expect(Self.serve(&client) == 513)
+        #expect(client.nextEvent()?.result == .failure(.tooManyAttributes(limit: 512)))
+        #expect(client.isIdle)
+        #expect(client.failure == nil)
+        #expect(client.subscriptions.isEmpty)
+    }
+
+    @Test("T19: a procedure stops at its number of requests")
+    func requestBudget() throws {
+        var limits = GATTClient.Limits()
+        limits.requests = 10
+        var client = GATTClient(limits: limits)
+        _ = try client.discoverIncludedServices(of: Self.service, now: .zero)
+        #expect(Self.serve(&client) == 10)
+        #expect(client.nextEvent()?.result == .failure(.tooManyRequests(limit: 10)))
+        #expect(client.isIdle)
+    }
+
+    @Test("T19: a value that never ends stops at 512 bytes")
+    func endlessValue() throws {
+        var client = GATTClient()
+        _ = try client.readLong(AttributeHandle(3), now: .zero)
+        #expect(Self.serve(&client) == 24)
+        #expect(client.nextEvent()?.result == .failure(.valueTooLong(limit: 512)))
+        _ = try client.exchangeMTU(now: .zero)
+        let request = client.nextOutgoing()
+        #expect(request == [0x02, 0x05, 0x02])
+        // 257 - 1 divides 512: the value that is exactly as long as one can be ends without another request.
+        _ = client.receive([0x03, 0x01, 0x01].span, now: .zero)
+        #expect(client.nextEvent()?.result == .success(.mtu(257)))
+        _ = try client.readLong(AttributeHandle(3), now: .zero)
+        #expect(Self.serve(&client) == 2)
+        let event = client.nextEvent()
+        #expect(try event?.result.get().count == 512)
+    }
+
+    /// Plays the honest, endless server until the client asks no more; the number of requests.
+    private static func serve(_ client: inout GATTClient) -> Int {
+        var server = GATTHostileServer(seed: 0)
+        server.honesty = 100
+        var count = 0
+        while let pdu = client.nextOutgoing(), count < 5000 {
+            count += 1
+            guard let answer = server.answers(to: pdu, mtu: Int(client.mtu)).last else { break }
+            _ = client.receive(answer.span, now: .zero)
+        }
+        return count
+    }
+
+    @Test("T18: 64 procedures wait or have results that nobody took; one more is refused")
+    func procedureQueue() throws {
+        var client = GATTClient()
+        for _ in 0..<64 { _ = try client.read(AttributeHandle(3), now: .zero) }
+        #expect(throws: GATTError.queueFull(limit: 64)) { try client.read(AttributeHandle(3), now: .zero) }
+        #expect(client.nextOutgoing() == [0x0A, 3, 0])
+        #expect(client.nextOutgoing() == nil)
+        _ = client.receive([0x0B].span, now: .zero)
+        #expect(throws: GATTError.queueFull(limit: 64)) { try client.read(AttributeHandle(3), now: .zero) }
+        #expect(client.nextEvent()?.result == .success(.value([])))
+        _ = try client.read(AttributeHandle(3), now: .zero)
+        client.close()
+        var failures = 0
+        while let event = client.nextEvent() {
+            #expect(event.result == .failure(.bearer(.closed)))
+            failures += 1
+        }
+        #expect(failures == 64)
+    }
+
+    @Test("CB-10: a refused subscription leaves the one before as it was")
+    func refusedSubscription() throws {
+        var limits = GATTClient.Limits()
+        limits.procedures = 1
+        var client = GATTClient(limits: limits)
+        let characteristic = GATTCharacteristic(
+            declaration: AttributeHandle(2),
+            value: AttributeHandle(3),
+            end: AttributeHandle(4),
+            properties: [.notify, .indicate],
+            uuid: GATTAttributeType.characteristic
+        )
+        _ = try client.subscribe(characteristic, now: .zero)
+        let before = client.subscriptions
+        #expect(before.map { $0.kind } == [.notifications])
+        #expect(throws: GATTError.queueFull(limit: 1)) {
+            try client.subscribe(characteristic, kind: .indications, now: .zero)
+        }
+        #expect(client.subscriptions == before)
+    }
+
+    @Test("CB-11: reliable writes of 32 values of 512 bytes fit the requests at the smallest MTU; 33 are refused")
+    func reliableBounds() throws {
+        var client = GATTClient()
+        let item = ATTPDU.HandleValue(handle: AttributeHandle(3), value: [UInt8](repeating: 7, count: 512))
+        _ = try client.writeReliably([ATTPDU.HandleValue](repeating: item, count: 32), now: .zero)
+        #expect(Self.serve(&client) == 32 * 29 + 1)
+        #expect(client.nextEvent()?.result == .success(.done))
+        #expect(throws: GATTError.tooManyAttributes(limit: 32)) {
+            try client.writeReliably([ATTPDU.HandleValue](repeating: item, count: 33), now: .zero)
+        }
+        #expect(throws: GATTError.tooManyAttributes(limit: 32)) { try client.writeReliably([], now: .zero) }
+        #expect(throws: GATTError.valueTooLong(limit: 512)) {
+            try client.writeLong([UInt8](repeating: 0, count: 513), to: AttributeHandle(3), now: .zero)
+        }
+        #expect(throws: GATTError.self) { try client.read(.invalid, now: .zero) }
+    }
+
+    @Test("T21: 1,000,000 notifications leave nothing behind")
+    func flood() {
+        var client = GATTClient()
+        let pdu: [UInt8] = [0x1B, 0x03, 0x00] + [UInt8](repeating: 0x31, count: 20)
+        var heard = 0
+        for _ in 0..<1_000_000
+        where client.receive(pdu.span, now: .zero) == .notification(AttributeHandle(3)) { heard += 1 }
+        #expect(heard == 1_000_000)
+        #expect(client.nextOutgoing() == nil)
+        #expect(client.nextEvent() == nil)
+        #expect(client.deadline == nil)
+    }
+}
