@@ -16,7 +16,8 @@ private final class Worker: Sendable {
         var thread = pthread_t()
         let context = unsafe Unmanaged.passRetained(Worker(first)).toOpaque()
         let result = unsafe pthread_create(&thread, nil, { unsafe Worker.run($0) }, context)
-        precondition(result == 0, "no thread")
+        #expect(result == 0, "no thread")
+        guard result == 0 else { return }
         second()
         pthread_join(thread, nil)
     }
@@ -30,12 +31,16 @@ private final class Worker: Sendable {
 
 @Suite("X-1: the ring between two threads")
 struct RingThreads {
-    /// Bytes to carry over; thread sanitizer is to see as many.
-    static let total = 12_000_000
+    /// Bytes to carry over; fewer where the code is not optimised.
+    #if DEBUG
+        static let total = 1_000_000
+    #else
+        static let total = 12_000_000
+    #endif
 
-    @Test("X-1: ten million bytes in odd pieces, in order, none lost", arguments: [64, 4096])
+    @Test("X-1: millions of bytes in odd pieces, in order, none lost", arguments: [64, 4096])
     func bytes(capacity: Int) throws {
-        let ring = try ByteRing(capacity: capacity, startingAt: UInt.max - 1_000_000)
+        let ring = try ByteRing(capacity: capacity, startingAt: UInt.max - 500_000)
         guard var consumer = ring.takeConsumer() else { throw NoHandle() }
         var faults = 0
         Worker.pair {
@@ -67,7 +72,7 @@ struct RingThreads {
     func sleeping() throws {
         let ring = try ByteRing(capacity: 256)
         guard var consumer = ring.takeConsumer() else { throw NoHandle() }
-        let records = 200_000
+        let records = Self.total / 50
         var wakeUps = [Int32](repeating: 0, count: 2)
         try #require(unsafe pipe(&wakeUps) == 0)
         let (reading, writing) = (wakeUps[0], wakeUps[1])
