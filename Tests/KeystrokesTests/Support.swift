@@ -15,6 +15,8 @@ final class Path {
     var recorded: [(time: Int64, events: [InputEvent])] = []
     var writes: [(time: Int64, events: Int)] { recorded.map { ($0.time, $0.events.count) } }
     var now: Int64 = 1_000_000_000
+    /// Keystrokes that a failed write has cut after the press.
+    var halfKeystrokes = 0
 
     init(
         table: ByteTable = .linble,
