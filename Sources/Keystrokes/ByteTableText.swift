@@ -33,7 +33,7 @@ extension ByteTable {
         self = .linble
         var isFirst = true
         var number = 0
-        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+        for line in text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false) {
             number += 1
             var words = LineWords(line, number: number)
             guard !words.isAtEnd else { continue }
@@ -131,8 +131,8 @@ private struct LineWords {
     private let number: Int
     private var index = 0
 
-    init(_ line: Substring, number: Int) {
-        characters = Array(line.unicodeScalars)
+    init(_ line: Substring.UnicodeScalarView, number: Int) {
+        characters = Array(line)
         self.number = number
     }
 

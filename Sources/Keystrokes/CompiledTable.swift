@@ -35,10 +35,8 @@ public final class CompiledTable: Sendable {
 
     /// The key ends a scan: Enter or Tab.
     static let endsScan: UInt32 = 1
-    /// The byte is a carriage return whose line feed is to be absorbed.
-    static let beginsLineEnd: UInt32 = 2
     /// The byte is the line feed that is absorbed after a carriage return.
-    static let endsLineEnd: UInt32 = 4
+    static let endsLineEnd: UInt32 = 2
 
     let rows: InlineArray<256, Row>
     /// The keys that the table can press, Shift among them where a character needs it.
@@ -58,7 +56,6 @@ public final class CompiledTable: Sendable {
             row.types = 1
             row.shift = stroke.shift ? 1 : 0
             if stroke.key == .enter || stroke.key == .tab { row.marks |= Self.endsScan }
-            if joinsLineEnd, byte == ByteTable.carriageReturn { row.marks |= Self.beginsLineEnd }
             if joinsLineEnd, byte == ByteTable.lineFeed { row.marks |= Self.endsLineEnd }
             rows[Int(byte)] = row
             keys.insert(stroke.key)

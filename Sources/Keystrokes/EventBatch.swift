@@ -78,7 +78,9 @@ struct EventBatch: ~Copyable {
     /// for, a scan ends.
     ///
     /// A line feed right after a carriage return is absorbed. Bytes taken and not typed are discarded.
-    @inline(__always)
+    ///
+    /// Not inlined, so that the loop has the processor's registers to itself.
+    @inline(never)
     mutating func type(_ input: Span<UInt8>, _ table: CompiledTable, limit: Int, stopAtScanEnd: Bool) -> Run {
         let size = InputEvent.size
         let limit = min(limit, Self.capacity) * size
@@ -89,7 +91,6 @@ struct EventBatch: ~Copyable {
         var held = self.held
         var typed = 0
         var index = 0
-        var carriageReturn = -2
         let count = input.count
         // Sound: `index` is less than the input's count; the five words below lie within one shifted key after `end`,
         // which is at most the limit, and the memory is one shifted key larger than the greatest limit.
@@ -97,7 +98,7 @@ struct EventBatch: ~Copyable {
         while index < count {
             let byte = unsafe input[unchecked: index]
             let row = table.rows[Int(byte)]
-            if row.marks & CompiledTable.endsLineEnd != 0, carriageReturn == index &- 1 {
+            if row.marks & CompiledTable.endsLineEnd != 0, Self.isAfterCarriageReturn(input, index) {
                 typed &+= 1
                 index &+= 1
                 continue
@@ -119,8 +120,6 @@ struct EventBatch: ~Copyable {
             held = nextHeld
             typed &+= Int(row.types)
             index &+= 1
-            guard row.marks != 0 else { continue }
-            if row.marks & CompiledTable.beginsLineEnd != 0 { carriageReturn = index &- 1 }
             if row.marks & CompiledTable.endsScan != 0, stopAtScanEnd {
                 run.stop = .scanEnd
                 break
@@ -130,8 +129,12 @@ struct EventBatch: ~Copyable {
         self.held = held
         run.taken = index
         run.typed = typed
-        run.endsInCarriageReturn = index > 0 && carriageReturn == index &- 1
+        run.endsInCarriageReturn = table.joinsLineEnds && Self.isAfterCarriageReturn(input, index)
         return run
+    }
+
+    private static func isAfterCarriageReturn(_ input: Span<UInt8>, _ index: Int) -> Bool {
+        index > 0 && input[index &- 1] == ByteTable.carriageReturn
     }
 
     /// Ends the batch: a Shift that is still down comes up in the frame of the last release.

@@ -12,8 +12,11 @@ final class Path {
     let gate: Gate
     var keyboard = DecodedKeyboard()
     /// When each write left, and its events.
-    var writes: [(time: Int64, events: Int)] = []
+    var recorded: [(time: Int64, events: [InputEvent])] = []
+    var writes: [(time: Int64, events: Int)] { recorded.map { ($0.time, $0.events.count) } }
     var now: Int64 = 1_000_000_000
+    /// Keystrokes that a failed write has cut after the press.
+    var halfKeystrokes = 0
 
     init(
         table: ByteTable = .linble,
@@ -62,7 +65,7 @@ final class Path {
             guard step == .write else { return step }
             let events = outputEvents()
             try keyboard.take(events)
-            writes.append((now, events.count))
+            recorded.append((now, events))
             commit()
         }
     }
@@ -73,6 +76,16 @@ final class Path {
             try #require(time > now)
             now = time
         }
+    }
+
+    /// Lets time pass until `end` or the typist sleeps, waking it up to `late` nanoseconds after the time it asks for.
+    func typeUntil(_ end: Int64, late: Int64) throws {
+        while case .wait(let time) = try typeDue() {
+            try #require(time > now)
+            guard time <= end else { break }
+            now = time + (late == 0 ? 0 : abs((time &* 2_654_435_761) % late))
+        }
+        if end != Int64.max { now = max(now, end) }
     }
 
     /// The events of the write in hand, decoded from the bytes that the device would get.

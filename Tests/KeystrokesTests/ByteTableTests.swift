@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Testing
+
+@testable import Keystrokes
+
+@Suite("LK-21: tables")
+struct ByteTableTests {
+    @Test("LK-21: what the built-in tables mean")
+    func builtIn() {
+        for byte in UInt8.min...UInt8.max {
+            let printable = (0x20...0x7E).contains(byte)
+            switch byte {
+            case 10, 13:
+                #expect(ByteTable.linble[byte] == .key(.enter) && ByteTable.strict[byte] == .key(.enter))
+            case 9: #expect(ByteTable.linble[byte] == .key(.tab) && ByteTable.strict[byte] == .discard)
+            case 8: #expect(ByteTable.linble[byte] == .key(.backspace) && ByteTable.strict[byte] == .discard)
+            case _ where printable:
+                #expect(ByteTable.linble[byte] == .text(Unicode.Scalar(byte)))
+                #expect(ByteTable.strict[byte] == .text(Unicode.Scalar(byte)))
+            default: #expect(ByteTable.linble[byte] == .discard && ByteTable.strict[byte] == .discard)
+            }
+            #expect(ByteTable.discard[byte] == .discard)
+        }
+        #expect(ByteTable(named: "nothing") == nil)
+    }
+
+    @Test("LK-21: a table's text: base, runs, text, keys, escapes, comments")
+    func text() throws {
+        let text = """
+            # a table
+            base = strict   # and nothing else
+
+            0x41 = text "b"\r
+            0x1d=text"]"
+            \t0x00 - 0x1F = discard
+            0x0d = key enter # CR
+            0x23 = text "#"
+            0x22 = text "\\""
+            0x5c = text "\\\\"
+            0xa5 = text "\\u{7e}"
+            0xFF = text "é"
+            0x7f = key left
+            """
+        var table = ByteTable.strict
+        for byte in UInt8(0)...0x1F { table[byte] = .discard }
+        table[0x41] = .text("b")
+        table[0x0D] = .key(.enter)
+        table[0xA5] = .text("~")
+        table[0xFF] = .text("é")
+        table[0x7F] = .key(KeyCode(rawValue: 105))
+        #expect(try ByteTable(text: text) == table)
+        #expect(try ByteTable(text: "") == .linble)
+        #expect(try ByteTable(text: "base = discard") == .discard)
+    }
+
+    @Test("LK-21: a printed table reads as the same table")
+    func roundTrip() throws {
+        for (_, table) in ByteTable.builtIn { #expect(try ByteTable(text: table.text) == table) }
+        var random = Seeded(11)
+        for _ in 0..<50 {
+            var table = ByteTable.discard
+            for byte in UInt8.min...UInt8.max {
+                switch Int.random(in: 0...4, using: &random) {
+                case 0, 1: table[byte] = .discard
+                case 2: table[byte] = .key(KeyCode.named.randomElement(using: &random)?.code ?? .enter)
+                default:
+                    let value = UInt32.random(in: 0...0x10FFFF, using: &random)
+                    table[byte] = .text(Unicode.Scalar(value) ?? "\"")
+                }
+            }
+            #expect(try ByteTable(text: table.text) == table)
+        }
+    }
+
+    struct Fault: CustomTestStringConvertible {
+        var text: String
+        var line: Int
+        var column: Int
+        var reason: String
+        var testDescription: String { text }
+    }
+
+    static let faults: [Fault] = [
+        Fault(text: "0x41", line: 1, column: 5, reason: "\"=\" expected"),
+        Fault(text: "\n\n  0x41 text \"a\"", line: 3, column: 8, reason: "\"=\" expected"),
+        Fault(text: "41 = discard", line: 1, column: 1, reason: "\"41\" is no byte; write it as 0x0d"),
+        Fault(text: "0x = discard", line: 1, column: 1, reason: "\"0x\" is no byte; write it as 0x0d"),
+        Fault(text: "0x100 = discard", line: 1, column: 1, reason: "\"0x100\" is no byte; write it as 0x0d"),
+        Fault(text: "0x+1 = discard", line: 1, column: 1, reason: "\"0x\" is no byte; write it as 0x0d"),
+        Fault(text: "0x05- = discard", line: 1, column: 7, reason: "nothing is no byte; write it as 0x0d"),
+        Fault(text: "0x05-0x04 = discard", line: 1, column: 6, reason: "the run ends before it begins"),
+        Fault(text: "= discard", line: 1, column: 1, reason: "nothing is no byte; write it as 0x0d"),
+        Fault(text: "0x41 = drop", line: 1, column: 8, reason: "\"drop\" is none of discard, text, key"),
+        Fault(text: "0x41 =", line: 1, column: 7, reason: "nothing is none of discard, text, key"),
+        Fault(text: "0x41 = key", line: 1, column: 11, reason: "unknown key nothing"),
+        Fault(text: "0x41 = key entr", line: 1, column: 12, reason: "unknown key \"entr\""),
+        Fault(text: "0x41 = key enter enter", line: 1, column: 18, reason: "nothing may follow here but a comment"),
+        Fault(text: "0x41 = discard \"", line: 1, column: 16, reason: "nothing may follow here but a comment"),
+        Fault(text: "0x41 = text a", line: 1, column: 13, reason: "\"\"\" expected"),
+        Fault(text: "0x41 = text \"\"", line: 1, column: 14, reason: "one character expected"),
+        Fault(text: "0x41 = text \"", line: 1, column: 14, reason: "one character expected"),
+        Fault(text: "0x41 = text \"ab\"", line: 1, column: 15, reason: "exactly one character and then \" expected"),
+        Fault(text: "0x41 = text \"a", line: 1, column: 15, reason: "exactly one character and then \" expected"),
+        Fault(text: "0x41 = text \"\\", line: 1, column: 14, reason: "a character expected after \\"),
+        Fault(text: "0x41 = text \"\\n\"", line: 1, column: 14, reason: "unknown escape; known are \\\" \\\\ \\u{…}"),
+        Fault(text: "0x41 = text \"\\u{d800}\"", line: 1, column: 14, reason: "no character has this number"),
+        Fault(text: "0x41 = text \"\\u{110000}\"", line: 1, column: 14, reason: "no character has this number"),
+        Fault(text: "0x41 = text \"\\u{}\"", line: 1, column: 14, reason: "no character has this number"),
+        Fault(text: "0x41 = text \"\\u{41\"", line: 1, column: 14, reason: "no character has this number"),
+        Fault(text: "base = us", line: 1, column: 8, reason: "unknown base \"us\"; known are linble, strict, discard"),
+        Fault(text: "base", line: 1, column: 5, reason: "\"=\" expected"),
+        Fault(
+            text: "0x41 = discard\nbase = strict",
+            line: 2,
+            column: 1,
+            reason: "base must come before every other line"
+        ),
+        Fault(text: String(repeating: "#", count: 65537), line: 1, column: 1, reason: "longer than 65536 bytes"),
+    ]
+
+    @Test("LK-21: a wrong table names line, column and fault", arguments: faults)
+    func wrongText(fault: Fault) {
+        let error = ByteTable.TextError(line: fault.line, column: fault.column, reason: fault.reason)
+        #expect(throws: error) { try ByteTable(text: fault.text) }
+        #expect(error.description.hasPrefix("line \(fault.line), column \(fault.column): "))
+    }
+
+    @Test("LK-21: random text never traps")
+    func noise() {
+        var random = Seeded(5)
+        let pieces = [
+            "0x", "41", "base", "=", " ", "\n", "\"", "\\", "u{", "}", "text", "key", "-", "#", "é", "\u{0}", "\t",
+        ]
+        var refused = 0
+        for _ in 0..<20_000 {
+            let text = (0..<Int.random(in: 0...12, using: &random))
+                .map { _ in pieces.randomElement(using: &random) ?? "" }.joined()
+            do { _ = try ByteTable(text: text) } catch { refused += 1 }
+        }
+        #expect(refused > 10_000)
+    }
+
+    @Test("X-5: a character that the layout cannot type is refused, with byte and character")
+    func untypable() throws {
+        var table = ByteTable.linble
+        table[0xA5] = .text("¥")
+        let error = CompiledTable.Failure.untypable(byte: 0xA5, character: "¥", layout: "us")
+        #expect(throws: error) { try CompiledTable(table) }
+        #expect(error.description.contains("0xa5") && error.description.contains("U+A5"))
+    }
+
+    @Test("X-5: the US layout types printable ASCII, each character by a stroke of its own")
+    func us() {
+        let strokes = (0x20...0x7E).map { KeyboardLayout.us.stroke(for: Unicode.Scalar(UInt8($0))) }
+        #expect(strokes.allSatisfy { $0 != nil })
+        #expect(Set(strokes.map { "\(String(describing: $0))" }).count == 95)
+        #expect(KeyboardLayout.us.strokes.count == 95)
+        #expect(KeyboardLayout.us.stroke(for: "A") == KeyboardLayout.Stroke(KeyCode(rawValue: 30), shift: true))
+    }
+}
+
+@Suite("X-4, D-14: which keys are declared")
+struct KeySetTests {
+    @Test("X-4: the keys that a table reaches, and no others")
+    func reached() throws {
+        #expect(try CompiledTable(.discard).keys.codes == [])
+        #expect(try CompiledTable(.strict).keys.codes.count == 47 + 1 + 1 + 1)
+        let linble = try CompiledTable(.linble).keys
+        for name in ["enter", "tab", "backspace", "leftshift", "space", "a"] {
+            #expect(linble.contains(try #require(KeyCode(name: name))))
+        }
+        for name in [
+            "leftalt", "rightalt", "leftctrl", "rightctrl", "escape", "f1", "delete", "sysrq", "left", "power",
+        ] {
+            #expect(!linble.contains(try #require(KeyCode(name: name))))
+        }
+        var digits = ByteTable.discard
+        for byte in UInt8(0x30)...0x39 { digits[byte] = .text(Unicode.Scalar(byte)) }
+        #expect(try CompiledTable(digits).keys.codes.map(\.rawValue) == Array(2...11))
+    }
+
+    @Test("D-14: codes 1 to 31 are added where udev is to see a keyboard")
+    func keyboard() throws {
+        let keys = KeySet([.leftShift, .enter])
+        #expect(try keys.declared(asKeyboard: false).codes == [.enter, .leftShift])
+        #expect(try keys.declared(asKeyboard: true).codes.map(\.rawValue) == Array(1...31) + [42])
+    }
+
+    @Test("D-14: Alt with function keys, arrows or Delete, and keys of the whole machine, are refused")
+    func forbidden() throws {
+        for name in ["sysrq", "power", "sleep", "suspend"] {
+            let key = try #require(KeyCode(name: name))
+            #expect(KeySet([.enter, key]).forbidden == .alone(key))
+            var table = ByteTable.linble
+            table[0] = .key(key)
+            #expect(throws: CompiledTable.Failure.forbidden(.alone(key))) { try CompiledTable(table) }
+        }
+        let others = (1...24).map { "f\($0)" } + ["up", "down", "left", "right", "delete"]
+        for alt in [KeyCode.leftAlt, .rightAlt] {
+            #expect(KeySet([alt, .enter]).forbidden == nil)
+            for name in others {
+                let key = try #require(KeyCode(name: name))
+                #expect(KeySet([key]).forbidden == nil)
+                #expect(throws: ForbiddenKeys.together(alt, key)) {
+                    try KeySet([key, alt]).declared(asKeyboard: false)
+                }
+            }
+        }
+        #expect(ForbiddenKeys.together(.leftAlt, .enter).description.contains("leftalt"))
+    }
+
+    @Test("X-4: names and numbers of keys are the kernel's, each once")
+    func names() {
+        #expect(Set(KeyCode.named.map(\.name)).count == KeyCode.named.count)
+        #expect(Set(KeyCode.named.map(\.code)).count == KeyCode.named.count)
+        // A second transcription, from linux/input-event-codes.h.
+        let numbers: [(String, UInt16)] = [
+            ("escape", 1), ("1", 2), ("0", 11), ("backspace", 14), ("tab", 15), ("q", 16), ("p", 25), ("enter", 28),
+            ("leftctrl", 29), ("a", 30), ("l", 38), ("apostrophe", 40), ("grave", 41), ("leftshift", 42),
+            ("backslash", 43),
+            ("z", 44), ("m", 50), ("slash", 53), ("rightshift", 54), ("leftalt", 56), ("space", 57), ("capslock", 58),
+            ("f1", 59), ("f10", 68), ("kp7", 71), ("kp0", 82), ("kpdot", 83), ("f11", 87), ("f12", 88), ("kpenter", 96),
+            ("rightctrl", 97), ("kpslash", 98), ("sysrq", 99), ("rightalt", 100), ("home", 102), ("up", 103),
+            ("pageup", 104),
+            ("left", 105), ("right", 106), ("end", 107), ("down", 108), ("pagedown", 109), ("insert", 110),
+            ("delete", 111),
+            ("power", 116), ("leftmeta", 125), ("rightmeta", 126), ("sleep", 142), ("f13", 183), ("f24", 194),
+            ("suspend", 205),
+        ]
+        for (name, number) in numbers { #expect(KeyCode(name: name)?.rawValue == number, "\(name)") }
+        #expect(KeyCode(rawValue: 700).description == "700" && KeyCode.tab.description == "tab")
+        #expect(KeyCode(name: "Enter") == nil && KeyCode(name: "") == nil)
+    }
+}
+
+@Suite("D-19: the event's layout")
+struct InputEventTests {
+    @Test("D-19: 24 bytes where a word has 64 bits, 16 where it has 32; type, code and value at the end")
+    func layout() {
+        #expect(InputEvent.size == (MemoryLayout<Int>.size == 8 ? 24 : 16))
+        for event in [
+            InputEvent(type: 1, code: 0x1234, value: 1), InputEvent(type: 0xFFFF, code: 0, value: -1), .report,
+        ] {
+            #expect(InputEvent(word: event.word) == event)
+        }
+        #expect(InputEvent.key(.enter, down: true) == InputEvent(type: 1, code: 28, value: 1))
+        #expect(InputEvent.key(.enter, down: false) == InputEvent(type: 1, code: 28, value: 0))
+    }
+}

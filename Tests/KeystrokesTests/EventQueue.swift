@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+@testable import Keystrokes
+
+/// One reader's queue in the kernel, as evdev keeps it: 64 slots, of which the reader sees those of whole frames.
+///
+/// An event that fills the last free slot throws away everything unread, itself excepted, behind a SYN_DROPPED.
+/// Linux, drivers/input/evdev.c: `__pass_event` and `evdev_fetch_next_event`.
+struct EventQueue {
+    /// The event that says that others were lost.
+    static let dropped = InputEvent(type: 0, code: 3, value: 0)
+
+    private var slots = [InputEvent](repeating: .report, count: 64)
+    private var head = 0
+    private var tail = 0
+    private var frameEnd = 0
+
+    mutating func pass(_ event: InputEvent) {
+        slots[head] = event
+        head = (head + 1) & 63
+        if head == tail {
+            tail = (head - 2) & 63
+            slots[tail] = Self.dropped
+            frameEnd = tail
+        }
+        if event == .report { frameEnd = head }
+    }
+
+    /// All that the reader sees.
+    mutating func readAll() -> [InputEvent] {
+        var events: [InputEvent] = []
+        while tail != frameEnd {
+            events.append(slots[tail])
+            tail = (tail + 1) & 63
+        }
+        return events
+    }
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Testing
+
+@testable import Keystrokes
+
+@Suite("X-2, D-13: pacing")
+struct PacerTests {
+    static let millisecond: Int64 = 1_000_000
+    static let stalls: [Int64] =
+        [1, 17, 33, 50, 84, 100, 126, 250, 499].map { $0 * millisecond } + [Pacer.greatestStall]
+
+    @Test("X-2: the model of the kernel's queue keeps 63 events and loses 64")
+    func queue() {
+        for count in [2, 62, 63, 64, 65, 200] {
+            var queue = EventQueue()
+            let events = (1...count).map {
+                $0 == count ? .report : InputEvent.key(KeyCode(rawValue: 30), down: $0 % 2 == 1)
+            }
+            for event in events { queue.pass(event) }
+            let read = queue.readAll()
+            if count <= 63 {
+                #expect(read == events)
+            } else {
+                #expect(read.first == EventQueue.dropped && read.count < 63)
+            }
+        }
+    }
+
+    @Test("D-13: stalls beyond the greatest are refused with it; at it a shifted key takes 50 ms")
+    func refused() throws {
+        for stall in [-1, Pacer.greatestStall + 1, 500_000_000, Int64.max, Int64.min] {
+            #expect(throws: Pacer.StallError(stall: stall)) { try Pacer(stall: stall) }
+        }
+        #expect(Pacer.greatestStall > 499 * Self.millisecond)
+        var pacer = try Pacer(stall: Pacer.greatestStall)
+        pacer.record(events: 6, now: 0)
+        #expect(pacer.pacedTime(forEvents: 6, now: 0) == Pacer.longestGap)
+    }
+
+    @Test("D-13: 63 events may leave at once, and the next when the stall is over, not at its end")
+    func window() throws {
+        var pacer = try Pacer(stall: 100)
+        #expect(pacer.allowance(now: 0) == 63)
+        pacer.record(events: 60, now: 0)
+        #expect(pacer.allowance(now: 100) == 3)
+        #expect(pacer.nextTime(forEvents: 3, now: 5) == 5)
+        #expect(pacer.nextTime(forEvents: 4, now: 5) == 101)
+        #expect(pacer.allowance(now: 101) == 63)
+        var free = try Pacer(stall: 0)
+        free.record(events: 1_000_000, now: 0)
+        #expect(free.allowance(now: 0) == Int.max && free.isUnlimited)
+        #expect(free.pacedTime(forEvents: 6, now: 3) == 3)
+    }
+
+    @Test("D-13: more writes than the law allows are remembered too, at the later time")
+    func flood() throws {
+        var pacer = try Pacer(stall: 1000)
+        for time in 0..<500 { pacer.record(events: 1, now: Int64(time)) }
+        #expect(pacer.allowance(now: 1000) == 0)
+        #expect(pacer.allowance(now: 1500) == 63)
+    }
+
+    /// A random scan: letters of both cases, digits, signs, and mostly an end.
+    static func scan(_ random: inout Seeded, ends: Bool = true) -> String {
+        let alphabets = ["0123456789", "ABCXYZ", "aBcDeF", "Aa", "http://example.com/?Q=", "~!@#$%^&*()_+", "AAAaaa"]
+        let alphabet = Array(alphabets.randomElement(using: &random) ?? "0")
+        let length = Int.random(in: 1...(Bool.random(using: &random) ? 15 : 120), using: &random)
+        return String((0..<length).map { _ in alphabet.randomElement(using: &random) ?? "0" }) + (ends ? "\r" : "")
+    }
+
+    /// Plays scans into a path, then checks the law on every window, and what a reader of the kernel's queue sees that is
+    /// away for `away` nanoseconds again and again, from `phase` on, and reads just before what comes at that moment.
+    static func reader(_ writes: [(time: Int64, events: [InputEvent])], away: Int64, phase: Int64) -> (
+        text: String, drops: Int
+    ) {
+        var queue = EventQueue()
+        var keyboard = DecodedKeyboard()
+        var drops = 0
+        var next = phase
+        func read() {
+            for event in queue.readAll() {
+                if event == EventQueue.dropped { drops += 1 }
+                if drops == 0 { try? keyboard.take(event) }
+            }
+        }
+        for write in writes {
+            if write.time >= next {
+                read()
+                next = write.time + away
+            }
+            for event in write.events { queue.pass(event) }
+            // The stall's last moment, after what comes at it: it begins anew right away.
+            if write.time == next {
+                read()
+                next = write.time + away
+            }
+        }
+        read()
+        return (keyboard.text, drops)
+    }
+
+    @Test("D-13: no window of the stall has more than 63 events, and no stalled reader loses any", arguments: stalls)
+    func survives(stall: Int64) throws {
+        var random = Seeded(UInt64(stall))
+        for round in 0..<12 {
+            let path = try Path(stall: stall, maximumAge: nil)
+            var meant = ""
+            for _ in 0..<12 {
+                let scan = Self.scan(&random)
+                meant += scan.replacing("\r", with: "\n")
+                path.receive(scan.bytes)
+                // Wake-ups come late, as they do.
+                try path.typeUntil(
+                    path.now + Int64.random(in: 0...stall * 3, using: &random),
+                    late: round % 3 == 0 ? 0 : 300_000
+                )
+            }
+            try path.typeUntil(Int64.max, late: 0)
+            #expect(path.keyboard.text == meant)
+            let writes = path.recorded
+            var last = 0
+            var sum = 0
+            for first in writes.indices {
+                while last < writes.count, writes[last].time - writes[first].time <= stall {
+                    sum += writes[last].events.count
+                    last += 1
+                }
+                try #require(sum <= 63, "\(sum) events in a window")
+                sum -= writes[first].events.count
+            }
+            let start = writes.first?.time ?? 0
+            for _ in 0..<20 {
+                let phase = start + Int64.random(in: 0...stall, using: &random)
+                let seen = Self.reader(writes, away: stall, phase: phase)
+                try #require(seen.drops == 0 && seen.text == meant)
+            }
+        }
+    }
+
+    @Test("D-13: a reader that stalls twice as long as was said loses events (control)", arguments: stalls)
+    func overflows(stall: Int64) throws {
+        let path = try Path(stall: stall, maximumAge: nil)
+        path.receive((String(repeating: "0123456789", count: 12) + "\r").bytes)
+        try path.typeUntil(Int64.max, late: 0)
+        let start = path.recorded.first?.time ?? 0
+        #expect(Self.reader(path.recorded, away: stall, phase: start).drops == 0)
+        #expect(Self.reader(path.recorded, away: stall * 2, phase: start).drops > 0)
+    }
+
+    @Test("D-13: a whole scan that fits goes out at once; one that does not is paced evenly from its first key")
+    func scans() throws {
+        let stall = 100 * Self.millisecond
+        let path = try Path(stall: stall)
+        let start = path.now
+        path.receive("12345678901234\r".bytes)
+        _ = try path.typeDue()
+        #expect(path.writes.map(\.events) == [60])
+        path.now += 20 * Self.millisecond
+        path.receive((String(repeating: "7", count: 40) + "\r").bytes)
+        try path.typeAll()
+        let times = path.writes.dropFirst().map(\.time)
+        #expect(times.count == 41)
+        #expect(times.first == start + stall + 1)
+        for (one, next) in zip(times, times.dropFirst()) { #expect(next - one == stall / 15 + 1) }
+    }
+
+    @Test(
+        "D-13: never more than 50 ms between two characters of a scan, however it is cut into chunks",
+        arguments: stalls
+    )
+    func gaps(stall: Int64) throws {
+        var random = Seeded(UInt64(stall) &+ 7)
+        for _ in 0..<60 {
+            let path = try Path(stall: stall, maximumAge: nil)
+            // Something earlier is in the window.
+            path.receive(Self.scan(&random).bytes)
+            try path.typeUntil(path.now + Int64.random(in: 0...stall, using: &random), late: 0)
+            while path.keyboard.text.last != "\n" { try path.typeUntil(path.now + Self.millisecond, late: 0) }
+            let before = path.writes.count
+            var rest = Self.scan(&random).bytes
+            let size = Int.random(in: 1...20, using: &random)
+            while !rest.isEmpty {
+                path.receive(Array(rest.prefix(size)))
+                rest.removeFirst(min(size, rest.count))
+                let until = path.now + Int64.random(in: 0...30, using: &random) * Self.millisecond
+                try path.typeUntil(until, late: 0)
+            }
+            try path.typeAll()
+            let times = path.writes.dropFirst(before).map(\.time)
+            for (one, next) in zip(times, times.dropFirst()) {
+                try #require(next - one <= Pacer.longestGap, "\(next - one) ns")
+            }
+        }
+    }
+}
