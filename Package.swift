@@ -27,7 +27,11 @@ func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target 
 ///
 /// Tests call the C library to play the other side; strict memory safety is for the product.
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .testTarget(name: name, dependencies: dependencies, swiftSettings: Array(swiftSettings.dropLast(2)) + [.treatAllWarnings(as: .error)])
+    .testTarget(
+        name: name,
+        dependencies: dependencies,
+        swiftSettings: Array(swiftSettings.dropLast(2)) + [.treatAllWarnings(as: .error)]
+    )
 }
 
 let package = Package(

@@ -47,12 +47,15 @@ package enum AdapterError: Error, Equatable {
         switch self {
         case .noBluetoothInKernel: "this kernel has no Bluetooth (AF_BLUETOOTH is unknown)"
         case .noAdapter: "no Bluetooth adapter"
-        case .notFound(let selector, let available): "no adapter \(selector); there is \(available.joined(separator: ", "))"
+        case .notFound(let selector, let available):
+            "no adapter \(selector); there is \(available.joined(separator: ", "))"
         case .lowEnergyUnsupported(let name): "\(name) has no Bluetooth Low Energy"
         case .blocked(let name, isHard: false): "\(name) is blocked by rfkill (soft)"
         case .blocked(let name, isHard: true): "\(name) is blocked by a switch or the firmware (rfkill hard)"
         case .notPermitted(let missing):
-            "not permitted: " + (missing.isEmpty ? "the kernel refuses" : missing.map(\.rawValue).joined(separator: " and ") + " missing")
+            "not permitted: "
+                + (missing.isEmpty
+                    ? "the kernel refuses" : missing.map(\.rawValue).joined(separator: " and ") + " missing")
         case .refused(let what, let status): "the kernel refused \(what): \(status)"
         case .silent(let opcode): "the kernel did not answer \(opcode)"
         case .system(let what, let error): "cannot \(what): \(error)"

@@ -23,7 +23,8 @@ package enum ScanError: Error, Equatable {
         switch self {
         case .system(let what, let error): "cannot \(what): \(error)"
         case .notPermitted(let missing):
-            "not permitted to scan" + (missing.isEmpty ? "" : ": \(missing.map(\.rawValue).joined(separator: " and ")) missing")
+            "not permitted to scan"
+                + (missing.isEmpty ? "" : ": \(missing.map(\.rawValue).joined(separator: " and ")) missing")
         case .unsupported: "the controller knows no scan commands"
         case .controller(let failure): "\(failure)"
         case .adapterGone: "the adapter is gone"

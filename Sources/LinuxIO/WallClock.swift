@@ -3,7 +3,9 @@
 import CLinux
 import Glibc
 
-/// The date and time of day, for people and logs. Nothing waits by it.
+/// The date and time of day, for people and logs.
+///
+/// Nothing waits by it.
 package enum WallClock {
     /// Seconds since 1970-01-01 00:00:00 UTC.
     ///

@@ -37,7 +37,9 @@ package enum DeviceChoice: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The table that scanning fills. Every report counts: one that allows a connection may differ in nothing else.
+    /// The table that scanning fills.
+    ///
+    /// Every report counts: one that allows a connection may differ in nothing else.
     package var devices: DeviceTable {
         let filter: ScanFilter =
             switch self {

@@ -189,7 +189,8 @@ package final class KeyboardService {
             throw CommandFailure(
                 .permission,
                 "not permitted to open \(UInputDevice.path)",
-                remedy: "run as root, or install udev/60-blewedge.rules and join its group: `usermod -aG blewedge $USER`"
+                remedy:
+                    "run as root, or install udev/60-blewedge.rules and join its group: `usermod -aG blewedge $USER`"
             )
         } catch .noSuchFileOrDirectory, .operationNotSupportedByDevice, .noSuchAddressOrDevice {
             throw CommandFailure(

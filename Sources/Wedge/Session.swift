@@ -2,7 +2,6 @@
 
 package import BluetoothLE
 
-
 /// What the keyboard does about its one chosen device, as a pure state machine: events and time in, actions out.
 ///
 /// It connects only to a device that it has just heard, so that an attempt is short; it tries for ever, and never sooner

@@ -65,7 +65,9 @@ package final class TypingThread: Sendable {
     private let finished: Waker
     private let failure = Mutex<Errno?>(nil)
 
-    /// Starts the thread. `finished` is woken when it has ended.
+    /// Starts the thread.
+    ///
+    /// `finished` is woken when it has ended.
     package init(
         _ typist: consuming Typist,
         device: consuming UInputDevice,

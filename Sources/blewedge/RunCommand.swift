@@ -24,7 +24,12 @@ struct RunCommand: ParsableCommand {
 
     @OptionGroup var adapterOptions: AdapterOptions
 
-    @Option(help: ArgumentHelp("The device: its name, in letters of either case, or its address.", valueName: "name|address"))
+    @Option(
+        help: ArgumentHelp(
+            "The device: its name, in letters of either case, or its address.",
+            valueName: "name|address"
+        )
+    )
     var device: String
 
     @Option(

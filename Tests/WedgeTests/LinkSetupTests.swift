@@ -44,7 +44,9 @@ struct LinkSetupTests {
         return (progress, setup)
     }
 
-    @Test("LK-15, CB-7, CB-8, CB-10, CB-31: MTU, the service by its UUID, its characteristic, the subscription, no more")
+    @Test(
+        "LK-15, CB-7, CB-8, CB-10, CB-31: MTU, the service by its UUID, its characteristic, the subscription, no more"
+    )
     func wholeWay() throws {
         let (progress, setup) = try play([
             Self.mtu, Self.service, Self.serviceEnd, Self.characteristic, Self.characteristicEnd,

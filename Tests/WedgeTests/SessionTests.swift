@@ -19,7 +19,9 @@ struct SessionTests {
         return (session, now)
     }
 
-    @Test("LK-15: an adapter that is ready leads to a scan, a heard device to an attempt, and only ready means connected")
+    @Test(
+        "LK-15: an adapter that is ready leads to a scan, a heard device to an attempt, and only ready means connected"
+    )
     func straightWay() {
         var session = Session()
         #expect(session.handle(.adapterReady, now: .zero) == [.report(.connecting, reason: nil), .scan])
@@ -52,7 +54,9 @@ struct SessionTests {
         for _ in 0..<1000 {
             #expect(session.handle(.heard(device), now: now).last == .connect(device))
             #expect(
-                session.handle(.attemptFailed("refused"), now: now) == [.closeLink, .report(.failed, reason: "refused")]
+                session.handle(.attemptFailed("refused"), now: now) == [
+                    .closeLink, .report(.failed, reason: "refused"),
+                ]
             )
             now += .seconds(3)
             #expect(session.handle(.deadline, now: now).last == .scan)
