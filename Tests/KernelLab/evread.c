@@ -53,10 +53,9 @@ static int64_t now_us(void) {
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-/// Sleeps until shortly before `when`, then spins: a reader that wakes late would break the promise it
-/// is here to make.
+/// Sleeps until shortly before `when`, then spins: a reader that wakes late would not be the one asked for.
 static void wait_until(int64_t when) {
-    int64_t early = when - 3000;
+    int64_t early = when - 10000;
     struct timespec t = {.tv_sec = early / 1000000, .tv_nsec = early % 1000000 * 1000};
     while (!ended && clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR) continue;
     while (!ended && now_us() < when) continue;

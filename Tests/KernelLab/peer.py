@@ -94,10 +94,15 @@ class Peer(Changing):
             advertising_data=bytes(advertisement), scan_response_data=bytes(response), auto_restart=True
         )
 
-    async def reset(self) -> None:
-        """The module loses power and starts again: no goodbye is said, it is silent until advertise()."""
-        assert self._device is not None
-        await self._device.host.send_command(hci.HCI_Reset_Command())
+    async def vanish(self) -> None:
+        """Out of range: silent from now on, and the other side's supervision timeout ends the link.
+
+        The emulated radio has no such timeout, but it hands a reason through: the kernel under test gets
+        the very event that it would get.
+        """
+        assert self._device is not None and self.connection is not None
+        await self._device.stop_advertising()
+        await self.connection.disconnect(hci.HCI_CONNECTION_TIMEOUT_ERROR)
 
     async def close(self) -> None:
         if self._transport is not None:
@@ -157,8 +162,15 @@ class Peer(Changing):
     def indicate(self, value: bytes) -> None:
         self._value(att.Opcode.ATT_HANDLE_VALUE_INDICATION, value)
 
-    def burst(self, values: Iterable[bytes]) -> int:
-        """Notifications one upon the other, without a pause; the bytes handed over."""
+    def burst(self, values: Iterable[bytes], in_flight: int = 0) -> int:
+        """Notifications one upon the other, without a pause; the bytes handed over.
+
+        The emulated controller says it takes one packet at a time, but takes more: `in_flight` of them.
+        """
+        if in_flight and self.connection is not None and self._device is not None:
+            queue = self._device.host.get_data_packet_queue(self.connection.handle)
+            assert queue is not None
+            queue.max_in_flight = in_flight
         sent = 0
         for value in values:
             self.notify(value)

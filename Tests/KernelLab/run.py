@@ -12,6 +12,7 @@ import signal
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import kernels
 import vm
@@ -40,6 +41,12 @@ class Lab:
         self.passed = self.failed = 0
         self._machine: Machine | None = None
         self._unbootable = ""
+
+    def note_exception(self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """What went wrong in the peer's stack while nobody waited for it: for the logs, not the terminal."""
+        self.logs.mkdir(parents=True, exist_ok=True)
+        with (self.logs / "peer.log").open("a") as log:
+            log.write(f"{context.get('message')}: {context.get('exception')!r}\n")
 
     async def run(self, names: list[str], chosen: list[Scenario]) -> None:
         tools = vm.build_tools(self.cache)
@@ -152,6 +159,7 @@ async def main() -> int:
     chosen = [ALL[name] for name in options.scenarios] or list(ALL.values())
     names = options.kernel or DEFAULT
     lab = Lab(options)
+    asyncio.get_running_loop().set_exception_handler(lab.note_exception)
     task = asyncio.current_task()
     assert task is not None
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

@@ -51,9 +51,11 @@ async def vanish_return(bench: Bench) -> None:
     await reader.until(sent, 20)
     waits = []
     for number, absent in ((3, 0.0), (6, 9.0)):
-        await bench.peer.reset()
+        await bench.peer.vanish()
         await product.state("lost", 20)
-        lost = [link for link in bench.monitor.events("link") if not link["up"]][-1]["time"]
+        link = bench.monitor.events("link")[-1]
+        expect(not link["up"] and link["reason"] == 8, f"the link ended otherwise than by its timeout: {link}")
+        lost = link["time"]
         await asyncio.sleep(absent)  # how long the peer is away
         await bench.peer.advertise()
         await product.state("connected", 40)

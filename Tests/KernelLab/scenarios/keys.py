@@ -24,7 +24,7 @@ async def typed_on_terminal(bench: Bench, values: list[bytes], expected: bytes, 
     product = await bench.connected()
     await bench.monitor.stats()
     start = time.monotonic()
-    sent = bench.peer.burst(values)
+    sent = bench.peer.burst(values, in_flight=8)
     await bench.peer.drained(seconds)
     try:
         await terminal.until(len(expected), seconds)
@@ -84,30 +84,31 @@ async def burst_1000(bench: Bench) -> None:
 async def stalled_reader(bench: Bench) -> None:
     """An evdev reader that drains every 100 ms only loses nothing at the default stall."""
     scans = SCANS[:40]
-    for attempt in range(3):
+    for _ in range(3):
         product = await bench.run()
         reader = await EventReader.open(bench, product.node, stall=100)
         await product.state("connected", 30)
         await bench.peer.until_subscribed()
         sent = bench.peer.burst(scans)
         try:
-            await reader.until(sent, 30)
+            await reader.until(sent, 25)
         except LabError:
             pass  # the summary tells why
         summary = await reader.summary()
         await product.end(signal.SIGINT, 130)
         bench.account(sent, len(reader.text), product.counts())
-        # The promise holds for a reader that is never later than 100 ms. If this one was (a busy machine),
-        # the run says nothing about the product, whichever way it went.
-        if summary["worst"] <= 100_500:
+        # The promise is for a reader that is never later than 100 ms. A loss says nothing about the product
+        # if this reader was later, as on a very busy machine; no loss in spite of that is as good as it gets.
+        late = summary["worst"] > 100_500
+        if not (late and summary["dropped"]):
             break
         await bench.peer.until_alone()
     worst = summary["worst"] / 1000
-    expect(worst <= 100.5, f"the reader itself was late in {attempt + 1} runs ({worst:.1f} ms), the run proves nothing")
-    expect(summary["dropped"] == 0, f"SYN_DROPPED {summary['dropped']} times: {summary}")
+    bench.note = f"longest gap {worst:.1f} ms, SYN_DROPPED {summary['dropped']}"
+    expect(not (late and summary["dropped"]), "the reader itself was late in three runs, they prove nothing")
+    expect(summary["dropped"] == 0, f"events were dropped: {summary}")
     compare(b"".join(scans), reader.text)
     clean_keys(summary)
-    bench.note = f"longest gap {worst:.1f} ms, SYN_DROPPED 0"
 
 
 def clean_keys(summary: dict[str, object]) -> None:

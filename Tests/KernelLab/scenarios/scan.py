@@ -66,7 +66,7 @@ async def scan_then_run(bench: Bench) -> None:
 
     await bench.guest.run("btmgmt", "--index", "0", "power", "on")
     other = await bench.start("hcitool", "-i", "hci0", "lescan")
-    await other.until(lambda: NAME in other.out, "hcitool's raw scan sees the peer", 20)
+    await bench.monitor.program.until(lambda: bench.monitor.scanning, "hcitool's raw scan is on", 20)
     await other.signal(signal.SIGINT)
     await other.wait(10)
     await bench.monitor.until_quiet()
