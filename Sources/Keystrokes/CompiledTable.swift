@@ -82,6 +82,14 @@ public final class CompiledTable: Sendable {
         }
     }
 
+    /// Whether this byte's key ends a scan.
+    func endsScan(_ byte: UInt8) -> Bool { rows[Int(byte)].marks & Self.endsScan != 0 }
+
+    /// The bytes of `input` up to and with the first that ends a scan; all of it where none does.
+    func scanLength(_ input: Span<UInt8>) -> Int {
+        input.indices.first { endsScan(input[$0]) }.map { $0 + 1 } ?? input.count
+    }
+
     /// Whether line feeds after carriage returns are absorbed: only where both are Enter.
     var joinsLineEnds: Bool { rows[Int(ByteTable.lineFeed)].marks & Self.endsLineEnd != 0 }
 }

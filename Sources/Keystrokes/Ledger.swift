@@ -14,7 +14,7 @@ public final class Ledger: Sendable {
         case ringFull
         /// The device refused the write, or took a part of it.
         case writeFailed
-        /// The bytes had waited longer than the greatest age.
+        /// The scan had waited longer than the greatest age.
         case tooOld
         /// The user disconnected while they waited.
         case disconnected

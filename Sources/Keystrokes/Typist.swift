@@ -31,8 +31,10 @@ public struct Typist: ~Copyable {
 
     /// The longest time between a carriage return and the line feed that belongs to it, in nanoseconds.
     public static let lineEndTime: Int64 = 100_000_000
-    /// The age after which bytes are no longer typed, unless told otherwise, in nanoseconds.
+    /// The age after which a scan is no longer begun, unless told otherwise, in nanoseconds.
     public static let defaultMaximumAge: Int64 = 5_000_000_000
+    /// The silence after which bytes begin another scan though nothing has ended the last, in nanoseconds.
+    static let scanGap: Int64 = 100_000_000
 
     private var consumer: ByteRing.Consumer
     private let table: CompiledTable
@@ -55,7 +57,8 @@ public struct Typist: ~Copyable {
 
     /// An engine that types what `consumer` reads.
     ///
-    /// `maximumAge` is in nanoseconds; nil types bytes of any age.
+    /// `maximumAge` is in nanoseconds; nil types bytes of any age. It is asked at a scan's first byte, for the scan as a
+    /// whole: one that was begun is finished, and one that is too old is dropped to its end (D-1).
     public init(
         _ consumer: consuming ByteRing.Consumer,
         table: CompiledTable,
@@ -235,11 +238,11 @@ extension Typist {
         var maximumAge: Int64
         var gate: Gate.State
 
-        /// Why the rest of a chunk is not typed; nil when it is.
+        /// Why the rest of a chunk is not typed, whatever its age; nil when it is.
         func refusal(of chunk: ChunkHeader) -> Ledger.Fate? {
             if chunk.received <= gate.refusedThrough { return .gated }
             if chunk.epoch <= gate.droppedThrough { return gate.cause == .disconnected ? .disconnected : .switched }
-            return now &- chunk.received > maximumAge ? .tooOld : nil
+            return nil
         }
     }
 
@@ -261,8 +264,20 @@ extension Typist {
         var chunk = ChunkHeader(length: 0, epoch: 0, received: 0)
         /// Set when the last byte was a carriage return.
         var lineEnd: LineEnd?
+        /// How the scan at this place stands.
+        var scan = Scan.begins
         /// What became of the bytes.
         var outcomes = Ledger.Outcomes()
+    }
+
+    /// How the scan that a place lies in stands.
+    enum Scan {
+        /// The next byte is the scan's first.
+        case begins
+        /// Its beginning was typed, and so is the rest of it, however old that grows: half a scan is worse than a late one.
+        case typed
+        /// Its beginning was too old, and so is the rest of it.
+        case expired
     }
 
     /// A carriage return that may be followed by its line feed.
@@ -295,25 +310,41 @@ extension Typist.Progress {
         }
         let input = consumer.span(at: position, count: remaining)
         if let refusal = conditions.refusal(of: chunk) {
-            refuse(input, as: refusal, joinsLineEnds: table.joinsLineEnds)
+            refuse(input, as: refusal, table)
             return nil
         }
         guard !(table.joinsLineEnds && absorbs(input)) else { return nil }
+        guard !isExpired(conditions) else {
+            refuse(input.extracting(first: table.scanLength(input)), as: .tooOld, table)
+            return nil
+        }
         let run = batch.type(input, table, limit: limit, stopAtScanEnd: stopAtScanEnd)
-        take(run)
+        take(run, of: input, table)
         return run.stop
     }
 
     /// Goes on to a chunk whose header lies here.
     private mutating func begin(_ header: ChunkHeader) {
+        let isAnother = header.epoch != chunk.epoch || header.received &- chunk.received > Typist.scanGap
+        if isAnother { scan = .begins }
         chunk = header
         remaining = Int(header.length)
         position &+= ChunkHeader.size
     }
 
-    /// Takes the bytes that the encoder took.
-    private mutating func take(_ run: EventBatch.Run) {
+    /// Whether what lies here belongs to a scan that had waited too long before its first byte could be typed.
+    private func isExpired(_ conditions: Typist.Conditions) -> Bool {
+        switch scan {
+        case .begins: conditions.now &- chunk.received > conditions.maximumAge
+        case .typed: false
+        case .expired: true
+        }
+    }
+
+    /// Takes the bytes that the encoder took of `input`.
+    private mutating func take(_ run: EventBatch.Run, of input: Span<UInt8>, _ table: CompiledTable) {
         guard run.taken > 0 else { return }
+        scan = table.endsScan(input[run.taken - 1]) ? .begins : .typed
         advance(run.taken)
         outcomes[.typed] &+= run.typed
         outcomes[.discarded] &+= run.taken &- run.typed
@@ -324,11 +355,13 @@ extension Typist.Progress {
     private mutating func refuse(
         _ input: Span<UInt8>,
         as outcome: Ledger.Fate,
-        joinsLineEnds: Bool
+        _ table: CompiledTable
     ) {
+        let last = input[input.count - 1]
+        scan = table.endsScan(last) ? .begins : outcome == .tooOld ? .expired : .typed
         advance(input.count)
         outcomes[outcome] &+= input.count
-        endLine(joinsLineEnds && input[input.count - 1] == ByteTable.carriageReturn, outcome)
+        endLine(table.joinsLineEnds && last == ByteTable.carriageReturn, outcome)
     }
 
     /// Takes the first byte if it is the line feed of the carriage return before it: on the same link and in time.

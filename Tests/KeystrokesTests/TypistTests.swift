@@ -211,6 +211,48 @@ struct TypistTests {
         }
     }
 
+    @Test("D-1: scans grow too old as wholes: one that was begun is finished, the others leave nothing behind")
+    func ageOfScans() throws {
+        let path = try Path(stall: 100_000_000)
+        // 200 scans at once take 18 s at this pace. They come in chunks that end anywhere.
+        let scans = (0..<200).map { (number: Int) in "49\(1_000_000 + number)\r" }
+        var bytes = scans.joined().bytes[...]
+        while !bytes.isEmpty {
+            path.receive(Array(bytes.prefix(7)))
+            bytes = bytes.dropFirst(7)
+            path.now += 1_000_000
+        }
+        try path.typeAll()
+        let lines = path.keyboard.text.split(separator: "\n", omittingEmptySubsequences: false)
+        let typed: [String] = lines.dropLast().map { String($0) + "\r" }
+        let account = path.ledger.snapshot()
+        #expect(typed.count > 40 && typed.count < 100)
+        // Each is a whole one, and they come in their order; younger ones among those dropped are typed too.
+        #expect(typed == scans.filter(Set(typed).contains))
+        let typedBytes = UInt64(typed.count * 10)
+        #expect(account.typed == typedBytes && account.lost(.tooOld) == 2000 - typedBytes)
+
+        path.receive("fresh\r".bytes)
+        try path.typeAll()
+        #expect(path.keyboard.text.hasSuffix("\nfresh\n"))
+    }
+
+    @Test("D-1: after a silence, or on another link, bytes begin a scan that is asked for its own age")
+    func ageAfterSilence() throws {
+        for (silence, epoch, isTyped) in [(100_000_000, 1, false), (100_000_001, 1, true), (0, 2, true)]
+            as [(Int64, UInt32, Bool)]
+        {
+            let path = try Path()
+            path.receive("old".bytes)
+            path.now += silence
+            path.receive("new".bytes, epoch: epoch)
+            path.now += Typist.defaultMaximumAge - silence + (silence == 0 ? 0 : 1)
+            if silence == 0 { path.gate.drop(through: 1, .disconnected) }
+            try path.typeAll()
+            #expect(path.keyboard.text == (isTyped ? "new" : ""))
+        }
+    }
+
     @Test("X-1: a chunk that finds no room is lost whole, and the typist is woken once after each sleep")
     func full() throws {
         let path = try Path(capacity: 64)
