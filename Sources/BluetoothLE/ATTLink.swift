@@ -62,7 +62,9 @@ package final class ATTLink {
     /// Hears of everything but values.
     package var onEvent: ((Event) -> Void)?
     /// Takes each notified or indicated value, in place, on the loop's thread, before the next is read.
-    package var onValue: ((AttributeHandle, Span<UInt8>) -> Void)?
+    ///
+    /// An indication is confirmed whatever becomes of its value.
+    package var onValue: ((AttributeHandle, GATTSubscriptionKind, Span<UInt8>) -> Void)?
 
     /// What the receive queue may hold; without CAP_NET_ADMIN the kernel's limit is lower.
     private static let receiveBuffer: Int32 = 1 << 22
@@ -159,9 +161,12 @@ package final class ATTLink {
                 return
             }
             switch client.receive(buffer.span.extracting(first: packet.count), now: MonotonicClock.now) {
-            case .notification(let handle), .indication(let handle):
-                // Behind the opcode and the handle, which the client has seen to be there.
-                onValue?(handle, buffer.span.extracting(first: packet.count).extracting(droppingFirst: 3))
+            // The value lies behind the opcode and the handle, which the client has seen to be there.
+            case .notification(let handle):
+                onValue?(handle, .notifications, buffer.span.extracting(3..<packet.count))
+            case .indication(let handle):
+                onValue?(handle, .indications, buffer.span.extracting(3..<packet.count))
+                pump()
             case .handled: pump()
             case .ignored: break
             }

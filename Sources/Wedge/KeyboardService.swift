@@ -54,7 +54,7 @@ package final class KeyboardService {
     package struct Counts: Sendable {
         /// Notifications of the profile's characteristic.
         package var notifications: UInt64
-        /// Values that came on other handles, which nobody asked for.
+        /// Values that nobody asked for: those of other handles, and indications where notifications were subscribed to.
         package var strayValues: UInt64
         /// Packets that the kernel dropped because they were not read in time.
         package var dropped: UInt64
@@ -355,7 +355,7 @@ package final class KeyboardService {
             epoch &+= 1
             setup = LinkSetup(profile: settings.profile)
             link.onEvent = { [unowned self] event in linkEvent(event, link) }
-            link.onValue = { [unowned self] handle, value in take(value, of: handle) }
+            link.onValue = { [unowned self] handle, kind, value in take(value, of: handle, kind) }
             setupTimer = loop.schedule(at: MonotonicClock.now + Self.attemptTimeout) { [unowned self] in
                 setupTimer = nil
                 apply(.attemptFailed("the device did not finish within \(Self.attemptTimeout.components.seconds) s"))
@@ -391,8 +391,8 @@ package final class KeyboardService {
     }
 
     /// The hot path's first half: one comparison, one copy into the ring.
-    private func take(_ value: Span<UInt8>, of handle: AttributeHandle) {
-        guard handle == setup.characteristic?.value else {
+    private func take(_ value: Span<UInt8>, of handle: AttributeHandle, _ kind: GATTSubscriptionKind) {
+        guard setup.isWanted(handle, kind) else {
             strayValues &+= 1
             return
         }

@@ -28,6 +28,12 @@ package struct LinkSetup: Sendable {
     /// before the answer.
     package private(set) var characteristic: GATTCharacteristic?
 
+    /// Whether a value that comes in this way on this handle is one of those that were subscribed to.
+    package func isWanted(_ handle: AttributeHandle, _ kind: GATTSubscriptionKind) -> Bool {
+        guard let characteristic, characteristic.value == handle else { return false }
+        return kind == (characteristic.properties.contains(.notify) ? .notifications : .indications)
+    }
+
     /// A setup for one connection.
     package init(profile: Profile) {
         self.profile = profile
