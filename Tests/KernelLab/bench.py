@@ -170,6 +170,12 @@ class Bench:
         discarded = counts["discarded"]
         self.figures = {"sent": sent, "typed": arrived, "discarded": discarded, "lost": sent - arrived - discarded}
 
+    def summary(self) -> str:
+        """The figures and the note, for the scenario's line."""
+        units = {"sent": " bytes"}
+        figures = ", ".join(f"{what} {number}{units.get(what, '')}" for what, number in self.figures.items())
+        return "; ".join(part for part in (figures, self.note) if part)
+
     async def clean(self) -> None:
         """Ends what the scenario started, last first."""
         for program in reversed(self._programs):

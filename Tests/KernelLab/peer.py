@@ -151,16 +151,16 @@ class Peer(Changing):
             raise LabError("the peer has no link to send on")
         self._device.send_l2cap_pdu(self.connection.handle, att.ATT_CID, pdu)
 
-    def _value(self, opcode: int, value: bytes) -> None:
+    def _value(self, opcode: int, value: bytes, offset: int) -> None:
         assert self._characteristic is not None
-        self.send_pdu(bytes([opcode]) + self._characteristic.handle.to_bytes(2, "little") + value)
+        self.send_pdu(bytes([opcode]) + (self._characteristic.handle + offset).to_bytes(2, "little") + value)
 
-    def notify(self, value: bytes) -> None:
-        """Hands a notification to the stack; never waits."""
-        self._value(att.Opcode.ATT_HANDLE_VALUE_NOTIFICATION, value)
+    def notify(self, value: bytes, offset: int = 0) -> None:
+        """Hands a notification to the stack; never waits. `offset` makes it another attribute's."""
+        self._value(att.Opcode.ATT_HANDLE_VALUE_NOTIFICATION, value, offset)
 
-    def indicate(self, value: bytes) -> None:
-        self._value(att.Opcode.ATT_HANDLE_VALUE_INDICATION, value)
+    def indicate(self, value: bytes, offset: int = 0) -> None:
+        self._value(att.Opcode.ATT_HANDLE_VALUE_INDICATION, value, offset)
 
     def burst(self, values: Iterable[bytes], in_flight: int = 0) -> int:
         """Notifications one upon the other, without a pause; the bytes handed over.

@@ -35,17 +35,25 @@ class Product:
         self.node = await self.program.until(node, "the keyboard is created", 20)
         return self.node
 
-    async def state(self, name: str, seconds: float) -> None:
-        """Waits for a state, and from then on looks at later states only."""
+    async def state(self, name: str, seconds: float, may_fail: bool = False) -> None:
+        """Waits for a state, and from then on looks at later states only. An attempt that fails is not made good
+        by the next one: it ends the wait, unless the peer is away on purpose."""
 
         def found() -> bool:
-            return name in self.states[self._seen :]
+            news = self.states[self._seen :]
+            if "failed" in news and not may_fail and name not in news[: news.index("failed")]:
+                raise LabError(f"state {name}: an attempt failed: {self._last_reason('failed')}")
+            return name in news
 
         try:
             await self.program.until(found, f"state {name}", seconds)
         except LabError as error:
             raise LabError(f"{error} (states so far: {', '.join(self.states) or 'none'})") from None
         self._seen += self.states[self._seen :].index(name) + 1
+
+    def _last_reason(self, name: str) -> str:
+        reasons = [o.get("reason", "no reason given") for o in self.program.objects if o.get("state") == name]
+        return str(reasons[-1])
 
     async def end(self, number: signal.Signals, code: int, seconds: float = 15) -> float:
         """A signal, and the exit code it must lead to; how long it took."""

@@ -116,8 +116,7 @@ class Lab:
             await machine.stop()
 
     def _report(self, name: str, scenario: Scenario, bench: Bench | None, cause: str, took: float) -> None:
-        figures = ", ".join(f"{what} {n} bytes" if what == "sent" else f"{what} {n}" for what, n in bench.figures.items()) if bench else ""
-        text = "; ".join(part for part in (figures, bench.note if bench else "") if part)
+        text = bench.summary() if bench else ""
         if cause:
             self.failed += 1
             text = f"{cause}" + (f" [{text}]" if text else "") + f"  logs: {self.logs / name / scenario.name}"

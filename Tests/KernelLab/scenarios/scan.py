@@ -65,8 +65,9 @@ async def scan_then_run(bench: Bench) -> None:
     await bench.monitor.until_quiet()
 
     await bench.guest.run("btmgmt", "--index", "0", "power", "on")
-    other = await bench.start("hcitool", "-i", "hci0", "lescan")
-    await bench.monitor.program.until(lambda: bench.monitor.scanning, "hcitool's raw scan is on", 20)
+    other = await bench.start("stdbuf", "-oL", "hcitool", "-i", "hci0", "lescan")
+    await other.until(lambda: other.out.count("\n") > 1, "hcitool's raw scan sees something", 20)
+    expect(bench.monitor.scanning, "hcitool's raw scan was not seen")
     await other.signal(signal.SIGINT)
     await other.wait(10)
     await bench.monitor.until_quiet()
