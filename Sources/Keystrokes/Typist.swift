@@ -172,7 +172,7 @@ public struct Typist: ~Copyable {
             case .exhausted, .full: isPacing = true
             }
         }
-        return encode(limit: EventBatch.shiftedKey, stopAtScanEnd: true, conditions)
+        return encode(limit: EventBatch.oneByte, stopAtScanEnd: true, conditions)
     }
 
     /// Encodes from what is done on, until `limit` events, the ring's end or, if asked for, a scan's.
@@ -201,10 +201,15 @@ public struct Typist: ~Copyable {
     /// from the same bytes, one keystroke at a time.
     private mutating func typedBytes(ofKeystrokes count: Int, _ conditions: Conditions) -> Int {
         var progress = done
-        for limit in [0] + Array(repeating: EventBatch.shiftedKey, count: count) {
-            _ = encode(&progress, limit: limit, stopAtScanEnd: false, conditions)
+        _ = encode(&progress, limit: 0, stopAtScanEnd: false, conditions)
+        var typed = progress.outcomes[.typed]
+        var left = count
+        while left > 0 {
+            _ = encode(&progress, limit: EventBatch.oneByte, stopAtScanEnd: false, conditions)
+            left -= max(batch.keystrokes(in: batch.count), 1)
+            if left >= 0 { typed = progress.outcomes[.typed] }
         }
-        return progress.outcomes[.typed]
+        return typed
     }
 
     /// Gives the ring its bytes back, and counts what became of them.
@@ -347,7 +352,8 @@ extension Typist.Progress {
         scan = table.endsScan(input[run.taken - 1]) ? .begins : .typed
         advance(run.taken)
         outcomes[.typed] &+= run.typed
-        outcomes[.discarded] &+= run.taken &- run.typed
+        outcomes[.rejected] &+= run.rejected
+        outcomes[.discarded] &+= run.taken &- run.typed &- run.rejected
         endLine(run.endsInCarriageReturn, .typed)
     }
 
