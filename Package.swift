@@ -64,6 +64,6 @@ let package = Package(
         tests("LinuxIOTests", ["LinuxIO", systemPackage]),
         tests("BluetoothLETests", ["BluetoothLE"]),
         tests("KeystrokesTests", ["Keystrokes"]),
-        tests("WedgeTests", ["Wedge", "BluetoothLE"]),
+        tests("WedgeTests", ["Wedge", "BluetoothLE", "Keystrokes", "LinuxIO"]),
     ]
 )

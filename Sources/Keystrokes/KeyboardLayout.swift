@@ -57,24 +57,30 @@ public struct KeyboardLayout: Sendable {
         ]
     )
 
-    /// The Japanese layout of keyboards with 106 or 109 keys: all printable ASCII and the yen sign, which has a key of its own.
-    public static let jp = KeyboardLayout(
-        name: "jp",
-        rows: [
-            (2, "123456789", "!\"#$%&'()"),
-            (11, "0", ""),
-            (12, "-^", "=~"),
-            (16, "qwertyuiop@[", "QWERTYUIOP`{"),
-            (30, "asdfghjkl;:", "ASDFGHJKL+*"),
-            (43, "]zxcvbnm,./", "}ZXCVBNM<>?"),
-            (57, " ", ""),
-            (KeyCode.ro.rawValue, "\\", "_"),
-            (KeyCode.yen.rawValue, "¥", "|"),
-        ]
+    /// The Japanese layout of keyboards with 106 or 109 keys, as Linux has it: all printable ASCII; the yen key, too, is a
+    /// backslash, so that the yen sign cannot be typed.
+    public static let jp = KeyboardLayout(name: "jp", rows: japanese)
+
+    /// The same where the yen key gives the yen sign.
+    public static let jpYen = KeyboardLayout(
+        name: "jp(OADG109A)",
+        rows: japanese + [(KeyCode.yen.rawValue, "¥", "|")]
     )
 
+    private static let japanese: [(first: UInt16, plain: String, shifted: String)] = [
+        (2, "123456789", "!\"#$%&'()"),
+        (11, "0", ""),
+        (12, "-^", "=~"),
+        (16, "qwertyuiop@[", "QWERTYUIOP`{"),
+        (30, "asdfghjkl;:", "ASDFGHJKL+*"),
+        (43, "]zxcvbnm,./", "}ZXCVBNM<>?"),
+        (57, " ", ""),
+        (KeyCode.ro.rawValue, "\\", "_"),
+        (KeyCode.yen.rawValue, "", "|"),
+    ]
+
     /// The built-in layouts, in the order in which they are listed to people.
-    public static let builtIn = [us, jp]
+    public static let builtIn = [us, jp, jpYen]
 
     /// The built-in layout of that name; nil when there is none.
     public init?(named name: String) {

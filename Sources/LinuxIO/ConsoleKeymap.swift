@@ -39,7 +39,8 @@ package struct ConsoleKeymap: Equatable, Sendable {
         package var result: UInt32
     }
 
-    /// The levels without CapsLock: plain, Shift, AltGr, both; within each by the key's number.
+    /// The levels without CapsLock, those first that are to be preferred: without AltGr, on keys that every keyboard has,
+    /// without Shift.
     package let levels: [Level]
     /// The same with CapsLock.
     package let capsLockLevels: [Level]
@@ -84,15 +85,18 @@ package struct ConsoleKeymap: Equatable, Sendable {
         let hasAltGr = Self.keys.firstIndex(of: Self.rightAlt).map { tables[0][$0] == Self.altGr } ?? false
         let levels = { (capsLock: Bool) in
             var levels: [Level] = []
-            for table in 0..<4 where table < 2 || hasAltGr {
-                for (place, key) in Self.keys.enumerated() {
+            let order = [(0, false), (1, false), (0, true), (1, true), (2, false), (3, false), (2, true), (3, true)]
+            for (table, isRare) in order where table < 2 || hasAltGr {
+                for place in Self.keys.indices where Self.rareKeys.contains(Self.keys[place]) == isRare {
                     let value = tables[table][place]
                     // CapsLock makes the kernel look into the other column for letters, and nothing else.
                     let isInverted = capsLock && value >> 8 == Self.letter
                     guard let output = Self.output(isInverted ? tables[table ^ 1][place] : value, largest) else {
                         continue
                     }
-                    levels.append(Level(key: key, shift: table & 1 != 0, altGr: table & 2 != 0, output: output))
+                    levels.append(
+                        Level(key: Self.keys[place], shift: table & 1 != 0, altGr: table & 2 != 0, output: output)
+                    )
                 }
             }
             return levels
@@ -109,7 +113,7 @@ package struct ConsoleKeymap: Equatable, Sendable {
     ///
     /// Kinds and dead keys as in the kernel's drivers/tty/vt/keyboard.c; characters beyond the kinds are stored with their
     /// four highest bits inverted.
-    private static func output(_ value: UInt16, _ largest: UInt32) -> Output? {
+    static func output(_ value: UInt16, _ largest: UInt32) -> Output? {
         let low = UInt32(value & 0xFF)
         switch value >> 8 {
         case latin, letter: return low <= largest ? .character(low) : nil
@@ -125,6 +129,8 @@ package struct ConsoleKeymap: Equatable, Sendable {
     /// The keys that maps put characters on, and the right Alt.
     static let keys: [UInt16] =
         Array(2...13) + Array(16...27) + Array(30...41) + Array(43...53) + [57, 86, 89, rightAlt, 124]
+    /// The keys that not every keyboard has.
+    private static let rareKeys: [UInt16] = [86, 89, 124]
     private static let rightAlt: UInt16 = 100
     /// `K_NORMTAB`, `K_SHIFTTAB`, `K_ALTTAB` (which is AltGr's), `K_ALTSHIFTTAB`.
     private static let tables: [UInt8] = [0, 1, 2, 3]

@@ -55,16 +55,19 @@ package struct XKBKeymap {
         0x300, 0x301, 0x302, 0x303, 0x304, 0x306, 0x307, 0x308, 0x30A, 0x30B, 0x30C, 0x327, 0x328,
     ]
 
-    /// The levels without CapsLock: plain, Shift, AltGr, both; within each by the key's number.
+    /// The levels without CapsLock, those first that are to be preferred: without AltGr, on keys that every keyboard has,
+    /// without Shift.
     package let levels: [Level]
     /// The same with CapsLock.
     package let capsLockLevels: [Level]
 
     /// The longest name.
     private static let longestName = 64
-    /// The keys that layouts put characters on: main block, 102nd key, and the two keys of Japanese keyboards.
-    private static let keys: [UInt16] =
-        Array(2...13) + Array(16...27) + Array(30...41) + Array(43...53) + [57, 86, 89, 124]
+    /// The keys that layouts put characters on: first those that every keyboard has, then the 102nd key and the two keys of
+    /// Japanese keyboards.
+    private static let keys: [[UInt16]] = [
+        Array(2...13) + Array(16...27) + Array(30...41) + Array(43...53) + [57], [86, 89, 124],
+    ]
     private static let leftShift: UInt16 = 42
     private static let rightAlt: UInt16 = 100
 
@@ -77,14 +80,21 @@ package struct XKBKeymap {
         let hasAltGr = keymap.keysym(Self.rightAlt, holding: [], capsLock: false).isLevel3Shift
         let levels = { (capsLock: Bool) in
             var levels: [Level] = []
-            for (shift, altGr) in [(false, false), (true, false), (false, true), (true, true)] where hasAltGr || !altGr
-            {
-                let held = (shift ? [Self.leftShift] : []) + (altGr ? [Self.rightAlt] : [])
-                for key in Self.keys {
-                    let found = keymap.keysym(key, holding: held, capsLock: capsLock)
-                    levels.append(
-                        Level(key: key, shift: shift, altGr: altGr, keysym: found.keysym, character: found.character)
-                    )
+            for altGr in hasAltGr ? [false, true] : [false] {
+                for (keys, shift) in Self.keys.flatMap({ [($0, false), ($0, true)] }) {
+                    let held = (shift ? [Self.leftShift] : []) + (altGr ? [Self.rightAlt] : [])
+                    for key in keys {
+                        let found = keymap.keysym(key, holding: held, capsLock: capsLock)
+                        levels.append(
+                            Level(
+                                key: key,
+                                shift: shift,
+                                altGr: altGr,
+                                keysym: found.keysym,
+                                character: found.character
+                            )
+                        )
+                    }
                 }
             }
             return levels

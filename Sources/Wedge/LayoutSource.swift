@@ -7,11 +7,11 @@ import SystemPackage
 /// Where keyboard layouts come from.
 package enum LayoutSource {
     /// How a layout is named, for people.
-    package static let names = "us, jp, the name of a layout of xkb such as de, gb or de(neo), or console[:TTY]"
+    package static let names = "us, jp, jp(OADG109A), a name of xkb's such as de or de(neo), or console[:TTY]"
 
     /// The layout of that name.
     ///
-    /// A built-in one (`us`, `jp`); one of the X keyboard database, with `xkb:` before its name or without; or the map of the
+    /// A built-in one (`us`, `jp`, `jp(OADG109A)`); one of the X keyboard database, with `xkb:` before its name or without; or the map of the
     /// kernel's text consoles as it is now (`console`, `console:tty2`).
     package static func layout(_ name: String) throws(CommandFailure) -> KeyboardLayout {
         if let layout = KeyboardLayout(named: name) { return layout }

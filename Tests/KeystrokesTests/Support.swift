@@ -20,6 +20,7 @@ final class Path {
 
     init(
         table: ByteTable = .linble,
+        layout: KeyboardLayout = .us,
         stall: Int64 = 0,
         capacity: Int = 1 << 16,
         startingAt start: UInt = 0,
@@ -27,7 +28,7 @@ final class Path {
     ) throws {
         let ring = try ByteRing(capacity: capacity, startingAt: start)
         guard let producer = ring.takeProducer(), let consumer = ring.takeConsumer() else { throw NoHandle() }
-        let compiled = try CompiledTable(table)
+        let compiled = try CompiledTable(table, layout: layout)
         let pacer = try Pacer(stall: stall)
         ledger = Ledger()
         gate = Gate()
