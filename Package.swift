@@ -61,9 +61,10 @@ let package = Package(
         ),
         tests("BluetoothPacketsTests", ["BluetoothPackets"]),
         tests("BluetoothHostTests", ["BluetoothHost", "BluetoothPackets"]),
-        tests("LinuxIOTests", ["LinuxIO", systemPackage]),
+        tests("LinuxIOTests", ["LinuxIO", "CLinux", "Keystrokes", systemPackage]),
         tests("BluetoothLETests", ["BluetoothLE"]),
         tests("KeystrokesTests", ["Keystrokes"]),
+        tests("CommandLineTests", ["blewedge"]),
         tests("WedgeTests", ["Wedge", "BluetoothLE"]),
     ]
 )
