@@ -96,7 +96,7 @@ final class KeyboardRun {
         let detail = reason.map { ": \($0)" } ?? ""
         return switch state {
         case .unselected: "no device is chosen"
-        case .connecting: "looking for \(device)"
+        case .connecting: "looking for \(device)\(detail)"
         case .connected: "connected to \(device): typing what it sends"
         case .lost: "the link to \(device) was lost\(detail); trying again in 3 s"
         case .disconnected: "disconnected from \(device)"

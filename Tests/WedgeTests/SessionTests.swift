@@ -27,7 +27,10 @@ struct SessionTests {
         #expect(session.handle(.adapterReady, now: .zero) == [.report(.connecting, reason: nil), .scan])
         #expect(
             session.handle(.heard(device), now: .seconds(1))
-                == [.stopScan, .report(.connecting, reason: nil), .connect(device)]
+                == [
+                    .stopScan, .report(.connecting, reason: "heard F0:F1:F2:F3:F4:F5 (random), connecting"),
+                    .connect(device),
+                ]
         )
         #expect(session.state == .connecting)
         #expect(session.handle(.ready, now: .seconds(2)) == [.report(.connected, reason: nil)])
