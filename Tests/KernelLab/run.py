@@ -135,10 +135,11 @@ def parse() -> argparse.Namespace:
     kernel_names = [*kernels.SUITES, "all"]
     parser.add_argument("scenarios", nargs="*", metavar="scenario", help="names from --list (default: all)")
     parser.add_argument("--kernel", action="append", choices=kernel_names, help="6.1 and 6.12 if not given; repeatable")
-    parser.add_argument("--binary", type=Path, default=REPOSITORY / ".build/release/blewedge")
+    parser.add_argument("--binary", type=Path, default=REPOSITORY / ".build/release/blewedge", metavar="PATH")
     parser.add_argument("--list", action="store_true", help="print the scenarios and end")
     parser.add_argument("--keep-logs", type=Path, metavar="DIR", help="keep all logs there, also of what passes")
-    parser.add_argument("--cache", type=Path, required=True, help="folder for what is downloaded and built")
+    cache = Path.home() / ".cache/blewedge-lab"  # the shell script decides, and always gives it
+    parser.add_argument("--cache", type=Path, metavar="DIR", default=cache, help="folder for what is downloaded and built")
     options = parser.parse_args()
     for name in options.scenarios:
         if name not in ALL:
