@@ -119,6 +119,9 @@ final class KeyboardRun {
             ] { object.add(name, count) }
             object.add("dropped", counts.dropped)
             object.add("stray", counts.strayValues)
+            object.add("verified", counts.check?.verified)
+            object.add("differing", counts.check?.differing)
+            object.add("readerDropped", counts.check?.dropped)
             printLine(object.text)
         } else {
             printLine(
@@ -126,6 +129,12 @@ final class KeyboardRun {
                     + "discarded \(bytes.discarded), rejected \(bytes.rejected), gated \(bytes.gated), "
                     + "lost \(bytes.lost), waiting \(bytes.waiting); notifications dropped by the kernel: \(counts.dropped)"
             )
+            if let check = counts.check {
+                printLine(
+                    "events read back: \(check.verified) as meant, \(check.differing) not as meant; "
+                        + "the kernel dropped unread ones \(check.dropped) times"
+                )
+            }
         }
     }
 

@@ -51,6 +51,9 @@ struct RunCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Type nothing that waited longer; 0 types whatever its age.", valueName: "time"))
     var maxAge = TimeArgument(.seconds(5))
 
+    @Flag(help: "Read the keyboard's own event node, and count what arrived there and what did not.")
+    var verify = false
+
     @Flag(help: "Print one JSON object a line.")
     var json = false
 
@@ -64,7 +67,8 @@ struct RunCommand: ParsableCommand {
             profile: .linble,
             table: try TableSource.table(table),
             pacer: try pacer(),
-            maximumAge: maxAge.duration == .zero ? nil : maxAge.duration
+            maximumAge: maxAge.duration == .zero ? nil : maxAge.duration,
+            verifies: verify
         )
         try KeyboardRun(settings, isJSON: json).run()
     }
