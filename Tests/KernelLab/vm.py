@@ -85,6 +85,7 @@ class VM:
         build_initrd(self.kernel, self._tools, initrd)
         append = "console=ttyS0 quiet panic=-1 mitigations=off cryptomgr.notests=1 random.trust_cpu=on"
         argv = [
+            "setpriv", "--pdeathsig", "KILL",  # it does not outlive the lab, however that ends
             "qemu-system-x86_64", "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2", "-m", "1536",
             "-display", "none", "-no-reboot", "-nic", "none", "-serial", f"file:{self.console}", "-monitor", "none",
             "-kernel", str(self.kernel.image), "-initrd", str(initrd), "-append", append,
