@@ -5,9 +5,9 @@
 /// Memory is two scans of the greatest length, the one in hand and the one typed last, made once. A scan is refused as a
 /// whole, by the first of these that holds, before its first key:
 ///
-/// 1. bytes of it were lost, or its link ended before it did: cut;
-/// 2. it grows longer than the greatest length: too long, from that byte to its end;
-/// 3. its first byte came to a closed gate, or its link was dropped;
+/// 1. its first byte came to a closed gate, or its link was dropped;
+/// 2. bytes of it were lost, or its link ended before it did: cut;
+/// 3. it grows longer than the greatest length: too long, from that byte to its end;
 /// 4. its first byte is older than the greatest age;
 /// 5. it is too short, or a duplicate.
 ///
@@ -134,6 +134,7 @@ struct ScanReader {
         if scan.isEmpty, case .collecting = state {
             epoch = place.chunk.epoch
             began = place.chunk.received
+            if let fate = conditions.gate.refusal(epoch: epoch, received: began) { refuse(fate, ledger) }
         }
         lastReceived = place.chunk.received
         let count = take(place.bytes(of: consumer), ledger)

@@ -73,9 +73,11 @@ struct StreamReader {
                 refused(count, fate, &consumer, ledger)
             } else {
                 let input = ahead.place.bytes(of: consumer)
-                let run = batch.type(input, table, limit: limit, stopAtScanEnd: stopAtScanEnd)
+                // An old chunk is looked at scan by scan: the first may have been begun, the next is too old.
+                let isOld = conditions.now &- ahead.place.chunk.received > conditions.maximumAge
+                let run = batch.type(input, table, limit: limit, stopAtScanEnd: stopAtScanEnd || isOld)
                 take(run, of: input, table)
-                end = run.stop
+                end = run.stop == .scanEnd && !stopAtScanEnd ? nil : run.stop
             }
         }
         batch.finish()

@@ -99,6 +99,9 @@ public struct Typist: ~Copyable {
     /// The number of events in `output`.
     public var outputEvents: Int { due &- written }
 
+    /// True where a write begins and ends with no key down; false where keystrokes are spread over several writes.
+    var writesWholeKeystrokes: Bool { !pacer.isSpread }
+
     /// Says what to do at `now`, in nanoseconds of a monotonic clock.
     public mutating func next(now: Int64) -> Step {
         if isWriting { return .write }

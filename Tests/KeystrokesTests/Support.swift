@@ -67,7 +67,11 @@ final class Path {
             let step = next()
             guard step == .write else { return step }
             let events = outputEvents()
-            try keyboard.take(events)
+            if typist.writesWholeKeystrokes {
+                try keyboard.take(events)
+            } else {
+                for event in events { try keyboard.take(event) }
+            }
             recorded.append((now, events))
             commit()
         }
@@ -205,6 +209,9 @@ struct DecodedKeyboard {
     private(set) var largestFrame = 0
     private(set) var keystrokes = 0
     private var frame = 0
+
+    /// Forgets what was typed, not what is down.
+    mutating func forgetText() { text = "" }
 
     /// Takes one write: it must begin and end with nothing held.
     mutating func take(_ events: [InputEvent]) throws {
