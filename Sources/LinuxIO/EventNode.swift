@@ -9,9 +9,9 @@ package import SystemPackage
 package struct EventNode: ~Copyable {
     /// One event, without its time.
     package struct Event: Hashable, Sendable {
-        /// EV_SYN, EV_KEY, …
+        /// What kind of event, such as EV_SYN or EV_KEY.
         package var type: UInt16
-        /// SYN_REPORT, SYN_DROPPED, a key, …
+        /// Which of its kind, such as SYN_REPORT, SYN_DROPPED or a key.
         package var code: UInt16
         /// 1 down, 0 up, 2 repeated.
         package var value: Int32

@@ -17,6 +17,8 @@ package struct KeyboardSettings: Sendable {
     package var table: CompiledTable
     /// How fast.
     package var pacer: Pacer
+    /// Which scans are typed, and with what around them; nil types the bytes as they come (D-2).
+    package var scans: ScanRules?
     /// The age after which bytes are not typed any more; nil types bytes of any age (D-1).
     package var maximumAge: Duration?
     /// Whether the keyboard's own event node is read and compared with what was meant.
@@ -29,6 +31,7 @@ package struct KeyboardSettings: Sendable {
         profile: Profile,
         table: CompiledTable,
         pacer: Pacer,
+        scans: ScanRules? = nil,
         maximumAge: Duration?,
         verifies: Bool
     ) {
@@ -37,6 +40,7 @@ package struct KeyboardSettings: Sendable {
         self.profile = profile
         self.table = table
         self.pacer = pacer
+        self.scans = scans
         self.maximumAge = maximumAge
         self.verifies = verifies
     }
@@ -116,7 +120,7 @@ package final class KeyboardService {
         chooser = DeviceChooser(settings.device)
         setup = LinkSetup(profile: settings.profile)
 
-        let keyboard = try Self.makeKeyboard(settings.table)
+        let keyboard = try Self.makeKeyboard(settings.table.keys.union(settings.scans?.keys ?? KeySet()))
         let node = keyboard.eventNode
         do {
             let ring = try ByteRing(capacity: Self.ringCapacity)
@@ -128,6 +132,7 @@ package final class KeyboardService {
                 consumer,
                 table: settings.table,
                 pacer: settings.pacer,
+                scans: settings.scans,
                 maximumAge: settings.maximumAge?.nanoseconds,
                 gate: gate,
                 ledger: ledger
@@ -191,12 +196,15 @@ package final class KeyboardService {
 
     // MARK: The keyboard
 
-    private static func makeKeyboard(_ table: CompiledTable) throws(CommandFailure) -> UInputDevice {
+    private static func makeKeyboard(_ reached: KeySet) throws(CommandFailure) -> UInputDevice {
         let keys: KeySet
         do {
-            keys = try table.keys.declared(asKeyboard: true)
+            keys = try reached.declared(asKeyboard: true)
         } catch {
-            throw CommandFailure(.configuration, "the table reaches keys that no keyboard here may have: \(error)")
+            throw CommandFailure(
+                .configuration,
+                "the table, the prefix or the suffix reaches keys that no keyboard here may have: \(error)"
+            )
         }
         do {
             return try UInputDevice(name: "blewedge keyboard", keyCodes: keys.codes.map(\.rawValue))
@@ -408,8 +416,15 @@ package final class KeyboardService {
         case .procedure(let event):
             progress(link.perform { client, now in setup.handle(event, &client, now: now) })
         case .closed(let failure):
+            endTyping()
             apply(session.state == .connected ? .linkLost("\(failure)") : .attemptFailed("\(failure)"))
         }
+    }
+
+    /// Tells the typist that nothing more comes from this link: a scan that waits for its end is cut.
+    private func endTyping() {
+        gate.endLink(through: epoch)
+        typing.wake()
     }
 
     private func progress(_ progress: LinkSetup.Progress) {
@@ -451,6 +466,7 @@ package final class KeyboardService {
         droppedBefore += UInt64(link.droppedPackets)
         self.link = nil
         link.close()
+        endTyping()
         guard let adapter else {
             completion()
             return

@@ -117,6 +117,7 @@ final class KeyboardRun {
                 ("received", bytes.received), ("typed", bytes.typed), ("discarded", bytes.discarded),
                 ("rejected", bytes.rejected), ("gated", bytes.gated), ("lost", bytes.lost), ("waiting", bytes.waiting),
             ] { object.add(name, count) }
+            for (name, count) in Self.causes(bytes) { object.add(name, count) }
             object.add("dropped", counts.dropped)
             object.add("stray", counts.strayValues)
             object.add("verified", counts.check?.verified)
@@ -124,10 +125,13 @@ final class KeyboardRun {
             object.add("readerDropped", counts.check?.dropped)
             printLine(object.text)
         } else {
+            let causes = Self.causes(bytes).filter { $0.count > 0 }.map { "\($0.name) \($0.count)" }
             printLine(
                 "received \(bytes.received) bytes in \(counts.notifications) notifications: typed \(bytes.typed), "
                     + "discarded \(bytes.discarded), rejected \(bytes.rejected), gated \(bytes.gated), "
-                    + "lost \(bytes.lost), waiting \(bytes.waiting); notifications dropped by the kernel: \(counts.dropped)"
+                    + "lost \(bytes.lost), waiting \(bytes.waiting)"
+                    + (causes.isEmpty ? "" : " (\(causes.joined(separator: ", ")))")
+                    + "; notifications dropped by the kernel: \(counts.dropped)"
             )
             if let check = counts.check {
                 printLine(
@@ -136,6 +140,12 @@ final class KeyboardRun {
                 )
             }
         }
+    }
+
+    /// The bytes rejected and lost, by cause.
+    private static func causes(_ bytes: Ledger.Snapshot) -> [(name: String, count: UInt64)] {
+        Ledger.Rejection.allCases.map { ("\($0)", bytes.rejected($0)) }
+            + Ledger.Loss.allCases.map { ("\($0)", bytes.lost($0)) }
     }
 
     private func printLine(_ text: String) {
