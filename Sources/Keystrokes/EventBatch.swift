@@ -256,12 +256,22 @@ struct EventBatch: ~Copyable {
 
     /// The keystrokes whose press and release are both among the first `events`, each with its report.
     func keystrokes(in events: Int) -> Int {
-        var reports = 0
-        for index in 0..<min(max(events, 0), count) where self[index] == .report { reports &+= 1 }
-        return reports / 2
+        var keystrokes = 0
+        var released = 0
+        for index in 0..<min(max(events, 0), count) {
+            guard let event = self[index] else { continue }
+            if event == .report {
+                keystrokes &+= released
+                released = 0
+            } else if event.value == 0, !KeyCode(rawValue: event.code).isModifier {
+                released &+= 1
+            }
+        }
+        return keystrokes
     }
 
-    private mutating func append(_ event: InputEvent) { append(word: event.word) }
+    /// Fills in one event.
+    mutating func append(_ event: InputEvent) { append(word: event.word) }
 
     private mutating func append(word: UInt64) {
         guard count < Self.capacity else { return }

@@ -19,6 +19,8 @@ struct RunCommand: ParsableCommand {
               blewedge run --device LINBLE-TEST
               blewedge run --device F0:F1:F2:F3:F4:F5 --table strict --stall 50ms
               blewedge run --device LINBLE-TEST --layout de --table gs1-text
+              blewedge run --device LINBLE-TEST --pace scanner
+              blewedge run --device LINBLE-TEST --scan --suffix '{tab}' --duplicates 1s
               blewedge run --device LINBLE-TEST --json
             """
     )
@@ -43,16 +45,15 @@ struct RunCommand: ParsableCommand {
 
     @OptionGroup var layoutOptions: LayoutOptions
 
-    @Option(
-        help: ArgumentHelp(
-            "How long a reader may stall without losing a key; 0 types without any pause.",
-            valueName: "time"
-        )
-    )
-    var stall = TimeArgument(.milliseconds(100))
+    @OptionGroup var paceOptions: PaceOptions
 
     @Option(help: ArgumentHelp("Type nothing that waited longer; 0 types whatever its age.", valueName: "time"))
     var maxAge = TimeArgument(.seconds(5))
+
+    @Flag(help: "Read the keyboard's own event node, and count what arrived there and what did not.")
+    var verify = false
+
+    @OptionGroup(title: "Scan mode") var scanOptions: ScanModeOptions
 
     @Flag(help: "Print one JSON object a line.")
     var json = false
@@ -62,23 +63,27 @@ struct RunCommand: ParsableCommand {
             throw CommandFailure(.usage, "--device wants a name or an address")
         }
         let layout = try LayoutSource.layout(layoutOptions.layout)
+        let compiled = try TableSource.compiled(try TableSource.read(table), of: table, layout: layout)
+        let pace = try paceOptions.value()
+        do {
+            try pace.check(longestByte: compiled.longestByte)
+        } catch {
+            throw CommandFailure(
+                .configuration,
+                "\(table) with layout \(layout.name) has a byte of \(compiled.longestByte) events: \(error)",
+                remedy: "type less for one byte, or state a shorter stall"
+            )
+        }
         let settings = KeyboardSettings(
             adapter: adapterOptions.selector,
             device: choice,
             profile: .linble,
-            table: try TableSource.compiled(try TableSource.read(table), of: table, layout: layout),
-            pacer: try pacer(),
-            maximumAge: maxAge.duration == .zero ? nil : maxAge.duration
+            table: compiled,
+            pacer: Pacer(pace),
+            scans: try scanOptions.rules(layout: layout),
+            maximumAge: maxAge.duration == .zero ? nil : maxAge.duration,
+            verifies: verify
         )
         try KeyboardRun(settings, isJSON: json).run()
-    }
-
-    private func pacer() throws(CommandFailure) -> Pacer {
-        let (seconds, attoseconds) = stall.duration.components
-        do {
-            return try Pacer(stall: seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
-        } catch {
-            throw CommandFailure(.configuration, "--stall: \(error)")
-        }
     }
 }
