@@ -15,7 +15,7 @@ struct EventBatchTests {
         return table
     }()
 
-    /// The events of one call, as short text: `+42 +30 . -30 -42 .`
+    /// The events of a batch as short text: `+42 +30 . -30 -42 .`, a point for a report.
     private static func written(_ batch: borrowing EventBatch) -> String {
         (0..<batch.count).compactMap { batch[$0] }.map { event in
             event == .report ? "." : (event.value == 1 ? "+" : "-") + "\(event.code)"

@@ -200,8 +200,9 @@ func events(of bytes: RawSpan) -> [InputEvent] {
     return events
 }
 
-/// A reader of keyboard events that knows the US layout from its own transcription of the key caps, not from the product's
-/// tables, and refuses whatever a keyboard must not do. F8 is U+00F8.
+/// A reader of keyboard events that knows the US layout from its own transcription of the key caps.
+///
+/// It shares no table with the product, and refuses whatever a keyboard must not do. F8 is U+00F8 to it.
 struct DecodedKeyboard {
     struct Fault: Error { var what: String }
 
