@@ -45,7 +45,7 @@ public struct Typist: ~Copyable {
     /// The bytes in stream mode; not used where there are `scans`.
     private var stream: StreamReader
     /// The bytes in scan mode; nil in stream mode.
-    private var scans: ScanReader?
+    private let scans: ScanReader?
     /// The keystrokes that leave next.
     private var batch = EventBatch()
     /// The events of `batch` that have left, and those that leave in the next write, from the first on.
@@ -114,8 +114,8 @@ public struct Typist: ~Copyable {
             // A keystroke whose press has left is finished whatever holds now.
             if written == 0 {
                 var wakeUp: Int64?
-                if scans != nil, !hasScan(conditions, &wakeUp) {
-                    isDrowsy = consumer.mayFallAsleep(at: scans?.position ?? stream.position)
+                if let scans, !scans.find(&consumer, ledger, conditions, &wakeUp) {
+                    isDrowsy = consumer.mayFallAsleep(at: scans.position)
                     guard isDrowsy else { continue }
                     return wakeUp.map { .wait(until: $0) } ?? .sleep
                 }
@@ -229,16 +229,11 @@ extension Typist {
         encode(limit: EventBatch.shiftedKey, stopAtScanEnd: true, conditions)
     }
 
-    /// Whether a scan is whole, good and not yet typed to its end; if not, when to look again though no byte comes.
-    private mutating func hasScan(_ conditions: Conditions, _ wakeUp: inout Int64?) -> Bool {
-        scans?.find(&consumer, ledger, conditions, &wakeUp) ?? false
-    }
-
     /// Encodes from what is done on, until `limit` events, the ring's end or, if asked for, a scan's.
     private mutating func encode(limit: Int, stopAtScanEnd: Bool, _ conditions: Conditions) {
-        if scans != nil {
-            scans?.begin()
-            end = scans?.encode(&batch, limit: limit) ?? .exhausted
+        if let scans {
+            scans.begin()
+            end = scans.encode(&batch, limit: limit)
         } else {
             stream.begin()
             end = stream.encode(
@@ -255,14 +250,14 @@ extension Typist {
 
     /// Counts what became of the bytes that the batch stands for, all of which has left, and gives them back to the ring.
     private mutating func settle() {
-        if scans != nil { scans?.settle(ledger) } else { stream.settle(&consumer, ledger) }
+        if let scans { scans.settle(ledger) } else { stream.settle(&consumer, ledger) }
     }
 
     /// Counts what became of the bytes that the batch stands for, of which only the first `keystrokes` have left.
     private mutating func settle(typing keystrokes: Int) {
         // Worked out again from the same bytes, one keystroke at a time, so that absorbed line feeds go with their Enter.
-        if scans != nil {
-            scans?.settle(ledger, &batch, typing: keystrokes)
+        if let scans {
+            scans.settle(ledger, &batch, typing: keystrokes)
         } else {
             stream.settle(&consumer, ledger, &batch, table, typing: keystrokes)
         }
