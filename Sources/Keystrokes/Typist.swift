@@ -38,6 +38,10 @@ public struct Typist: ~Copyable {
     private var consumer: ByteRing.Consumer
     private let table: CompiledTable
     private var pacer: Pacer
+    /// What is asked of the pacer for every write: kept here, because it is more than a kilobyte and asking copies it.
+    private let isUnlimited: Bool
+    private let isSpread: Bool
+    private let leadsModifiers: Bool
     private let maximumAge: Int64
     private let gate: Gate
     private let ledger: Ledger
@@ -85,6 +89,9 @@ public struct Typist: ~Copyable {
         self.consumer = consumer
         self.table = table
         self.pacer = pacer
+        isUnlimited = pacer.isUnlimited
+        isSpread = pacer.isSpread
+        leadsModifiers = pacer.pace.lead > 0
         self.maximumAge = maximumAge ?? Int64.max
         self.gate = gate
         self.ledger = ledger
@@ -100,7 +107,7 @@ public struct Typist: ~Copyable {
     public var outputEvents: Int { due &- written }
 
     /// True where a write begins and ends with no key down; false where keystrokes are spread over several writes.
-    var writesWholeKeystrokes: Bool { !pacer.isSpread }
+    var writesWholeKeystrokes: Bool { !isSpread }
 
     /// Says what to do at `now`, in nanoseconds of a monotonic clock.
     public mutating func next(now: Int64) -> Step {
@@ -127,8 +134,8 @@ public struct Typist: ~Copyable {
                     if isDrowsy { return .sleep }
                     continue
                 }
-                if pacer.isSpread, pacer.pace.lead > 0 { batch.separateModifiers() }
-                due = nextCut
+                if leadsModifiers { batch.separateModifiers() }
+                cut()
             }
             if isPacing {
                 let time = pacer.pacedTime(forEvents: due &- written, now: now)
@@ -143,14 +150,14 @@ public struct Typist: ~Copyable {
     public mutating func commit(now: Int64) {
         guard isWriting else { return }
         isWriting = false
-        pacer.record(events: due &- written, now: now, batch.part(written, due))
+        if !isUnlimited { pacer.record(events: due &- written, now: now, batch.part(written, due)) }
         guard !isReleasing else {
             heldKeys = []
             return finishBatch()
         }
         written = due
         if written < batch.count {
-            due = nextCut
+            cut()
         } else {
             settle()
             keystrokesLeft(now: now)
@@ -169,7 +176,7 @@ public struct Typist: ~Copyable {
         guard !isReleasing else { return finishBatch() }
         heldKeys = batch.keysDown(after: accepted)
         // Where keystrokes are spread out, there is one in a batch.
-        let whole = pacer.isSpread ? (accepted == batch.count ? 1 : 0) : batch.keystrokes(in: accepted)
+        let whole = isSpread ? (accepted == batch.count ? 1 : 0) : batch.keystrokes(in: accepted)
         settle(typing: whole)
         keystrokesLeft(now: now)
     }
@@ -213,11 +220,11 @@ extension Typist {
     /// Chooses what to write: a whole scan at once, all that waits where nothing is paced, or one keystroke.
     private mutating func choose(_ conditions: Conditions) {
         let now = conditions.now
-        guard !pacer.isUnlimited else { return encode(limit: EventBatch.capacity, stopAtScanEnd: false, conditions) }
+        guard !isUnlimited else { return encode(limit: EventBatch.capacity, stopAtScanEnd: false, conditions) }
         if isPacing, now &- lastKeystroke > Pace.longestGap, pacer.pacedTime(forEvents: 0, now: now) <= now {
             isPacing = false
         }
-        if pacer.isSpread { isPacing = true }
+        if isSpread { isPacing = true }
         if !isPacing {
             encode(limit: pacer.allowance(now: now), stopAtScanEnd: true, conditions)
             switch end {
@@ -275,11 +282,12 @@ extension Typist {
         batch.clear()
     }
 
-    /// Where the next write ends: at the batch's end, or at the next report where keystrokes are spread out.
-    private var nextCut: Int {
-        guard pacer.isSpread else { return batch.count }
+    /// Puts the next write's end to the batch's end, or to the next report where keystrokes are spread out.
+    private mutating func cut() {
+        due = batch.count
+        guard isSpread else { return }
         var index = written
-        while index < batch.count, batch[index] != .report { index += 1 }
-        return min(index + 1, batch.count)
+        while index < due, batch[index] != .report { index += 1 }
+        due = min(index + 1, due)
     }
 }
