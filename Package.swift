@@ -63,6 +63,6 @@ let package = Package(
         tests("BluetoothLETests", ["BluetoothLE"]),
         tests("KeystrokesTests", ["TestSupport", "Keystrokes"]),
         tests("CommandLineTests", ["blewedge"]),
-        tests("WedgeTests", ["TestSupport", "Wedge", "BluetoothLE"]),
+        tests("WedgeTests", ["TestSupport", "Wedge", "BluetoothLE", "Keystrokes", "LinuxIO"]),
     ]
 )

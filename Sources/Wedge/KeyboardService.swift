@@ -21,6 +21,8 @@ package struct KeyboardSettings: Sendable {
     package var scans: ScanRules?
     /// The age after which bytes are not typed any more; nil types bytes of any age (D-1).
     package var maximumAge: Duration?
+    /// Whether the keyboard's own event node is read and compared with what was meant.
+    package var verifies: Bool
 
     /// Settings with all that has no default.
     package init(
@@ -30,7 +32,8 @@ package struct KeyboardSettings: Sendable {
         table: CompiledTable,
         pacer: Pacer,
         scans: ScanRules? = nil,
-        maximumAge: Duration?
+        maximumAge: Duration?,
+        verifies: Bool
     ) {
         self.adapter = adapter
         self.device = device
@@ -39,6 +42,7 @@ package struct KeyboardSettings: Sendable {
         self.pacer = pacer
         self.scans = scans
         self.maximumAge = maximumAge
+        self.verifies = verifies
     }
 }
 
@@ -64,6 +68,8 @@ package final class KeyboardService {
         package var dropped: UInt64
         /// The bytes' account.
         package var bytes: Ledger.Snapshot
+        /// What the self-check found; nil without one.
+        package var check: SelfCheck.Counts?
     }
 
     /// How long an attempt may take, from a device just heard to its subscription.
@@ -96,6 +102,7 @@ package final class KeyboardService {
     private let typing: TypingThread
     private let typingFinished: Waker
     private var typingRegistration: EventLoop.Registration?
+    private let verifier: Verifier?
     private var onTypingFinished: (() -> Void)?
     private var notifications: UInt64 = 0
     private var strayValues: UInt64 = 0
@@ -131,7 +138,14 @@ package final class KeyboardService {
                 ledger: ledger
             )
             typingFinished = try Waker()
-            typing = try TypingThread(typist, device: keyboard, finished: typingFinished)
+            let meant = settings.verifies ? try MeantEvents() : nil
+            verifier = try Self.makeVerifier(meant, node, loop)
+            typing = try TypingThread(
+                typist,
+                device: keyboard,
+                meant: meant?.takeWriter(),
+                finished: typingFinished
+            )
             typingRegistration = try loop.watch(typingFinished.descriptor, for: .readable) { [unowned self] _ in
                 typingEnded()
             }
@@ -175,7 +189,8 @@ package final class KeyboardService {
             notifications: notifications,
             strayValues: strayValues,
             dropped: droppedBefore + UInt64(link?.droppedPackets ?? 0),
-            bytes: ledger.snapshot()
+            bytes: ledger.snapshot(),
+            check: verifier?.counts
         )
     }
 
@@ -208,6 +223,26 @@ package final class KeyboardService {
             )
         } catch {
             throw CommandFailure(.inputOutput, "cannot make a virtual keyboard through \(UInputDevice.path): \(error)")
+        }
+    }
+
+    private static func makeVerifier(
+        _ meant: MeantEvents?,
+        _ node: String?,
+        _ loop: EventLoop
+    ) throws(CommandFailure) -> Verifier? {
+        guard let reader = meant?.takeReader() else { return nil }
+        guard let node else {
+            throw CommandFailure(.unavailable, "the keyboard has no event node", remedy: "`modprobe evdev`")
+        }
+        do {
+            return try Verifier(node, meant: reader, on: loop)
+        } catch {
+            throw CommandFailure(
+                error == .permissionDenied ? .permission : .inputOutput,
+                "cannot read the keyboard's own events at \(node): \(error)",
+                remedy: error == .permissionDenied ? "run as root, or install udev/60-blewedge.rules" : nil
+            )
         }
     }
 

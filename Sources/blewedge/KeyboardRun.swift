@@ -120,6 +120,9 @@ final class KeyboardRun {
             for (name, count) in Self.causes(bytes) { object.add(name, count) }
             object.add("dropped", counts.dropped)
             object.add("stray", counts.strayValues)
+            object.add("verified", counts.check?.verified)
+            object.add("differing", counts.check?.differing)
+            object.add("readerDropped", counts.check?.dropped)
             printLine(object.text)
         } else {
             let causes = Self.causes(bytes).filter { $0.count > 0 }.map { "\($0.name) \($0.count)" }
@@ -130,6 +133,12 @@ final class KeyboardRun {
                     + (causes.isEmpty ? "" : " (\(causes.joined(separator: ", ")))")
                     + "; notifications dropped by the kernel: \(counts.dropped)"
             )
+            if let check = counts.check {
+                printLine(
+                    "events read back: \(check.verified) as meant, \(check.differing) not as meant; "
+                        + "the kernel dropped unread ones \(check.dropped) times"
+                )
+            }
         }
     }
 

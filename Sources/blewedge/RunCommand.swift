@@ -47,6 +47,9 @@ struct RunCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Type nothing that waited longer; 0 types whatever its age.", valueName: "time"))
     var maxAge = TimeArgument(.seconds(5))
 
+    @Flag(help: "Read the keyboard's own event node, and count what arrived there and what did not.")
+    var verify = false
+
     @OptionGroup(title: "Scan mode") var scanOptions: ScanModeOptions
 
     @Flag(help: "Print one JSON object a line.")
@@ -63,7 +66,8 @@ struct RunCommand: ParsableCommand {
             table: try TableSource.table(table),
             pacer: Pacer(try paceOptions.value()),
             scans: try scanOptions.rules(),
-            maximumAge: maxAge.duration == .zero ? nil : maxAge.duration
+            maximumAge: maxAge.duration == .zero ? nil : maxAge.duration,
+            verifies: verify
         )
         try KeyboardRun(settings, isJSON: json).run()
     }
