@@ -40,7 +40,10 @@ let package = Package(
         .executable(name: "blewedge", targets: ["blewedge"]),
         .library(name: "BluetoothLE", targets: ["BluetoothLE"]),
         // What the package Benchmarks measures; not for users.
-        .library(name: "_Measured", targets: ["Measuring", "CReference", "Keystrokes", "BluetoothHost", "BluetoothPackets"]),
+        .library(
+            name: "_Measured",
+            targets: ["Measuring", "CReference", "Keystrokes", "BluetoothHost", "BluetoothPackets"]
+        ),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
@@ -60,7 +63,9 @@ let package = Package(
         module("Measuring", ["Keystrokes", "LinuxIO", "CReference", systemPackage]),
         .executableTarget(
             name: "blewedge",
-            dependencies: ["Wedge", "Measuring", "BluetoothLE", "Keystrokes", "LinuxIO", argumentParser, systemPackage],
+            dependencies: [
+                "Wedge", "Measuring", "BluetoothLE", "Keystrokes", "LinuxIO", argumentParser, systemPackage,
+            ],
             swiftSettings: swiftSettings
         ),
         tests("BluetoothPacketsTests", ["BluetoothPackets"]),

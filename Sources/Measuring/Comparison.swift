@@ -42,11 +42,16 @@ public struct Comparison {
     public var contenders: [Contender]
     /// How many repetitions must count.
     public var repetitions = 11
+    /// After how many attempts all repetitions count.
+    private var greatestAttempts: Int
     /// How long one run is to take, in nanoseconds.
     public var span: Int64 = 4_000_000
 
     /// A comparison.
-    public init(_ reference: Contender, _ contenders: [Contender], repetitions: Int = 11) {
+    ///
+    /// `attempts` says how many times as many repetitions are tried before all of them count.
+    public init(_ reference: Contender, _ contenders: [Contender], repetitions: Int = 11, attempts: Double = 6) {
+        greatestAttempts = Int(Double(repetitions) * attempts)
         self.reference = reference
         self.contenders = contenders
         self.repetitions = repetitions
@@ -54,8 +59,8 @@ public struct Comparison {
 
     /// Measures, in an order that `random` gives.
     ///
-    /// A repetition counts when no thread was preempted and the two runs of the reference lie within 25 %. After six times
-    /// as many attempts as are wanted, all repetitions count.
+    /// A repetition counts when no thread was preempted and the two runs of the reference lie within 25 %. After the
+    /// greatest number of attempts, all repetitions count.
     public func run(using random: inout some RandomNumberGenerator) throws -> [Result] {
         let referenceCount = try calibrated(reference)
         let counts = try contenders.map(calibrated)
@@ -63,7 +68,7 @@ public struct Comparison {
         var attempts = contenders.map { _ in 0 }
         while true {
             let waiting = contenders.indices.filter {
-                samples[$0].good.count < repetitions && attempts[$0] < 6 * repetitions
+                samples[$0].good.count < repetitions && attempts[$0] < greatestAttempts
             }
             guard !waiting.isEmpty else { break }
             for index in waiting.shuffled(using: &random) {

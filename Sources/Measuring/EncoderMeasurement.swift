@@ -78,13 +78,14 @@ public enum EncoderMeasurement {
     }
 
     private final class Ours {
-        private var encoder: ByteEncoder
+        private var encoder: ByteEncoder?
 
         init(_ table: CompiledTable) {
             encoder = ByteEncoder(table)
         }
 
         func encode(_ input: [UInt8]) -> Int {
+            guard var encoder = encoder.take() else { return 0 }
             let span = input.span
             let count = span.count
             var at = 0
@@ -93,6 +94,7 @@ public enum EncoderMeasurement {
                 at &+= encoder.encode(span.extracting(at..<min(at &+ block, count)))
                 bytes &+= encoder.output.byteCount
             }
+            self.encoder = .some(consume encoder)
             return bytes
         }
     }

@@ -4,6 +4,8 @@
 struct Options {
     /// One process's measurements, rather than the launches and the table.
     var isLaunch = false
+    /// One thing in one thread, for a profiler.
+    var isProfile = false
     /// How many launches must count.
     var launches = 5
     /// How many repetitions of each case in a launch.
@@ -19,6 +21,7 @@ struct Options {
         var rest = Array(arguments)[...]
         switch rest.popFirst() {
         case "launch": isLaunch = true
+        case "profile": isProfile = true
         case "run": break
         default: return nil
         }

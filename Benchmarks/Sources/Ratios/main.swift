@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Benchmarks/run calls this; `Ratios launch` is one process of it.
+// Benchmarks/run calls this; `Ratios launch` is one process of it, `Ratios profile --only encode|encode-c|path|
+// reports|reports-c` does one thing in one thread, for a profiler.
 
 import CReference
 import Glibc
@@ -11,10 +12,14 @@ guard cref_processors() >= 2 else {
     exit(69)
 }
 guard let options = Options(CommandLine.arguments.dropFirst()) else {
-    note("usage: Ratios run|launch [--launches N] [--repetitions N] [--seed N] [--only B-N] [--json FILE]")
+    note("usage: Ratios run|launch|profile [--launches N] [--repetitions N] [--seed N] [--only B-N] [--json FILE]")
     exit(64)
 }
 do {
+    if options.isProfile {
+        try Profile.run(options.only)
+        exit(0)
+    }
     if options.isLaunch {
         var launch = Launch(random: SplitMix(seed: options.seed), repetitions: options.repetitions, only: options.only)
         let bounce = try ThreadPair.bounce()
