@@ -74,5 +74,6 @@ let package = Package(
         tests("BluetoothLETests", ["BluetoothLE"]),
         tests("KeystrokesTests", ["Keystrokes"]),
         tests("WedgeTests", ["Wedge", "BluetoothLE"]),
+        tests("MeasuringTests", ["Measuring", "Keystrokes"]),
     ]
 )
