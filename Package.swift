@@ -23,15 +23,12 @@ func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target 
     .target(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
 }
 
-/// A test target.
-///
 /// Tests call the C library to play the other side; strict memory safety is for the product.
+let testSettings = Array(swiftSettings.dropLast(2)) + [.treatAllWarnings(as: .error)]
+
+/// A test target.
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .testTarget(
-        name: name,
-        dependencies: dependencies,
-        swiftSettings: Array(swiftSettings.dropLast(2)) + [.treatAllWarnings(as: .error)]
-    )
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: testSettings)
 }
 
 let package = Package(
@@ -68,12 +65,14 @@ let package = Package(
             ],
             swiftSettings: swiftSettings
         ),
-        tests("BluetoothPacketsTests", ["BluetoothPackets"]),
-        tests("BluetoothHostTests", ["BluetoothHost", "BluetoothPackets"]),
-        tests("LinuxIOTests", ["LinuxIO", systemPackage]),
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: testSettings),
+        tests("BluetoothPacketsTests", ["TestSupport", "BluetoothPackets"]),
+        tests("BluetoothHostTests", ["TestSupport", "BluetoothHost", "BluetoothPackets"]),
+        tests("LinuxIOTests", ["LinuxIO", "CLinux", "Keystrokes", systemPackage]),
         tests("BluetoothLETests", ["BluetoothLE"]),
-        tests("KeystrokesTests", ["Keystrokes"]),
-        tests("WedgeTests", ["Wedge", "BluetoothLE"]),
+        tests("KeystrokesTests", ["TestSupport", "Keystrokes"]),
+        tests("CommandLineTests", ["blewedge"]),
+        tests("WedgeTests", ["TestSupport", "Wedge", "BluetoothLE", "Keystrokes", "LinuxIO"]),
         tests("MeasuringTests", ["Measuring", "Keystrokes"]),
     ]
 )

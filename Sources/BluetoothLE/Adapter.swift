@@ -19,7 +19,17 @@ package final class Adapter {
     /// Called once when the adapter has gone or was switched off, with the reason for people.
     package var onLoss: ((String) -> Void)?
 
-    init(index: ControllerIndex, information: ControllerInformation, management: ManagementChannel) {
+    let loop: EventLoop
+    /// Called when the kernel says that a discovery has ended.
+    var onDiscoveryEnd: (() -> Void)?
+
+    init(
+        index: ControllerIndex,
+        information: ControllerInformation,
+        management: ManagementChannel,
+        loop: EventLoop
+    ) {
+        self.loop = loop
         self.index = index
         self.information = information
         self.management = management
@@ -31,6 +41,7 @@ package final class Adapter {
         switch event.kind {
         case .indexRemoved: lose("\(name) was removed")
         case .newSettings(let settings) where !settings.contains(.powered): lose("\(name) was switched off")
+        case .discovering(_, isOn: false): onDiscoveryEnd?()
         default: break
         }
     }
@@ -67,7 +78,9 @@ package final class Adapter {
             case .sendLater(let command, let delay):
                 _ = loop.schedule(at: MonotonicClock.now + delay) { send(command) }
             case .ready(let index, let information):
-                completion(.success(Adapter(index: index, information: information, management: management)))
+                completion(
+                    .success(Adapter(index: index, information: information, management: management, loop: loop))
+                )
             case .failed(let failure):
                 management.close()
                 completion(.failure(AdapterError(failure)))

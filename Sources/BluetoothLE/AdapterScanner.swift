@@ -249,10 +249,8 @@ package final class AdapterScanner {
             completion()
             return
         }
-        // Kernels from 6.12 on take a raw active scan for a discovery of their own and would not connect while it lasts;
-        // older ones refuse the command, which does no harm.
         didScanActively = false
-        adapter.management.send(.stopDiscovery(adapter.index, types: [])) { _ in completion() }
+        adapter.endDiscovery(completion: completion)
     }
 
     private func fail(_ error: ScanError) {

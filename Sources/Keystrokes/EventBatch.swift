@@ -171,7 +171,8 @@ struct EventBatch: ~Copyable {
         return reports / 2
     }
 
-    private mutating func append(_ event: InputEvent) {
+    /// Fills in one event.
+    mutating func append(_ event: InputEvent) {
         guard count < Self.capacity else { return }
         // Sound: the batch has room for one more event.
         unsafe (memory + end + InputEvent.timeSize).storeBytes(of: event.word, as: UInt64.self)

@@ -1,39 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The head of a record in the ring: one received notification, its link and its time.
-///
-/// Sixteen bytes before the notification's own, in the machine's byte order.
-struct ChunkHeader: Equatable {
-    /// Bytes of a header.
-    static let size: UInt = 16
-
-    /// Bytes that follow.
-    var length: UInt32
-    /// Which link they came on: another number for every connection, from 1 on.
-    var epoch: UInt32
-    /// When they came, in nanoseconds of the caller's monotonic clock.
-    var received: Int64
-
-    /// The two words that the ring carries.
-    var words: (UInt64, UInt64) { (UInt64(epoch) &<< 32 | UInt64(length), UInt64(bitPattern: received)) }
-
-    init(length: UInt32, epoch: UInt32, received: Int64) {
-        self.length = length
-        self.epoch = epoch
-        self.received = received
-    }
-
-    init(_ words: (UInt64, UInt64)) {
-        length = UInt32(truncatingIfNeeded: words.0)
-        epoch = UInt32(truncatingIfNeeded: words.0 &>> 32)
-        received = Int64(bitPattern: words.1)
-    }
-}
-
 /// The radio thread's end of the data path: takes what was received, counts it, and hands it to the typist.
 public struct Feed: ~Copyable, Sendable {
     private var producer: ByteRing.Producer
     private let ledger: Ledger
+    /// The link of the last chunk, if that chunk found no room; else 0.
+    private var missing: UInt32 = 0
 
     /// A feed into a ring, counted in `ledger`.
     public init(_ producer: consuming ByteRing.Producer, ledger: Ledger) {
@@ -58,10 +30,15 @@ public struct Feed: ~Copyable, Sendable {
         let count = bytes.byteCount
         guard count > 0 else { return .accepted }
         ledger.addReceived(count)
-        let header = ChunkHeader(length: UInt32(truncatingIfNeeded: count), epoch: epoch, received: now).words
-        guard count <= ByteRing.largestCapacity, producer.push(header.0, header.1, bytes) else {
+        let header = ChunkHeader(count: count, epoch: epoch, received: now, followsMissingBytes: missing == epoch)
+        guard count <= ByteRing.largestCapacity, producer.push(header.words.0, header.words.1, bytes) else {
             ledger.addRingFull(count)
+            missing = epoch
             return .lost
+        }
+        if missing != 0 {
+            missing = 0
+            ledger.missingBytesFollowed()
         }
         return producer.mustWake() ? .acceptedMustWake : .accepted
     }

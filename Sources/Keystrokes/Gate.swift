@@ -2,9 +2,9 @@
 
 import Synchronization
 
-/// What other threads tell the typist: whether to type, and which waiting bytes to drop.
+/// What other threads tell the typist: whether to type, which waiting bytes to drop, and which links have ended.
 ///
-/// Both say it by a border that bytes fall before or behind, so that it holds for bytes already waiting, and a gate closed
+/// All say it by a border that bytes fall before or behind, so that it holds for bytes already waiting, and a gate closed
 /// and opened again between two looks of the typist still drops what it should.
 public final class Gate: Sendable {
     /// Why bytes of earlier links are dropped.
@@ -20,6 +20,8 @@ public final class Gate: Sendable {
     private let refusedThrough: Atomic<Int64>
     /// Bytes of links until this epoch are dropped: the epoch in the upper half, the cause in the lower.
     private let droppedThrough = Atomic<UInt64>(0)
+    /// Links until this epoch have ended.
+    private let endedThrough = Atomic<UInt32>(0)
 
     /// A gate, open or closed.
     public init(isOpen: Bool = true) {
@@ -48,13 +50,19 @@ public final class Gate: Sendable {
         droppedThrough.store(UInt64(epoch) &<< 32 | cause.rawValue, ordering: .releasing)
     }
 
+    /// Nothing more comes from links through `epoch`; to be called after their last bytes were received.
+    ///
+    /// What was received whole is still typed; a scan that waits for its end is cut (D-1). The typist must be woken.
+    public func endLink(through epoch: UInt32) { endedThrough.store(epoch, ordering: .releasing) }
+
     /// The borders as they stand.
     var state: State {
         let dropped = droppedThrough.load(ordering: .acquiring)
         return State(
             refusedThrough: refusedThrough.load(ordering: .acquiring),
             droppedThrough: UInt32(truncatingIfNeeded: dropped &>> 32),
-            cause: Drop(rawValue: dropped & 0xFFFF_FFFF) ?? .disconnected
+            cause: Drop(rawValue: dropped & 0xFFFF_FFFF) ?? .disconnected,
+            endedThrough: endedThrough.load(ordering: .acquiring)
         )
     }
 
@@ -63,5 +71,17 @@ public final class Gate: Sendable {
         var refusedThrough: Int64
         var droppedThrough: UInt32
         var cause: Drop
+        var endedThrough: UInt32
+
+        /// Everything is typed.
+        static let open = State(refusedThrough: Int64.min, droppedThrough: 0, cause: .disconnected, endedThrough: 0)
+
+        /// Why bytes of this link and this time are not typed, whatever they are; nil when they are.
+        @inline(__always)
+        func refusal(epoch: UInt32, received: Int64) -> Ledger.Fate? {
+            if received <= refusedThrough { return .gated }
+            if epoch <= droppedThrough { return cause == .disconnected ? .disconnected : .switched }
+            return nil
+        }
     }
 }

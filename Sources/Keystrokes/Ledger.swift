@@ -22,18 +22,32 @@ public final class Ledger: Sendable {
         case switched
     }
 
+    /// Which rules refuse bytes.
+    public enum Rejection: Int, CaseIterable, Sendable {
+        /// The layout or the table has no keys for it.
+        case untypable
+        /// The scan is shorter than the least length.
+        case tooShort
+        /// The scan is longer than the greatest length.
+        case tooLong
+        /// The scan is the one typed just before, and came too soon after it.
+        case duplicate
+        /// The scan has a beginning or an end only, because the link was lost or the ring was full.
+        case cut
+    }
+
     /// The account at one moment.
     ///
-    /// `received` is the sum of all the others.
+    /// `received` is the sum of `typed`, `discarded`, `rejected`, `gated`, `lost` and `waiting`.
     public struct Snapshot: Equatable, Sendable {
         /// Bytes that came in.
         public var received: UInt64 = 0
         /// Bytes whose keystrokes the device took, and line feeds that belong to a typed Enter.
         public var typed: UInt64 = 0
-        /// Bytes that the table discards.
+        /// Bytes that the table discards, and terminators that a suffix replaces.
         public var discarded: UInt64 = 0
-        /// Bytes that a rule refuses.
-        public var rejected: UInt64 = 0
+        /// Bytes that rules refuse, by rule, in the order of `Rejection.allCases`.
+        public var rejections: [UInt64] = Array(repeating: 0, count: Rejection.allCases.count)
         /// Bytes that came to a closed gate.
         public var gated: UInt64 = 0
         /// Bytes lost, by place, in the order of `Loss.allCases`.
@@ -41,6 +55,10 @@ public final class Ledger: Sendable {
         /// Bytes that have no outcome yet.
         public var waiting: UInt64 = 0
 
+        /// Bytes that this rule refuses.
+        public func rejected(_ rejection: Rejection) -> UInt64 { rejections[rejection.rawValue] }
+        /// Bytes that any rule refuses.
+        public var rejected: UInt64 { rejections.reduce(0, &+) }
         /// Bytes lost in that place.
         public func lost(_ loss: Loss) -> UInt64 { losses[loss.rawValue] }
         /// Bytes lost anywhere.
@@ -55,8 +73,11 @@ public final class Ledger: Sendable {
     private let before = Padding()
     private let received = Atomic<UInt64>(0)
     private let ringFull = Atomic<UInt64>(0)
+    /// True from a chunk that found no room to the next that did.
+    private let isMissingBytes = Atomic<Bool>(false)
     private let between = Padding()
-    private let outcomes = Counters()
+    /// The consumer's counters, by fate.
+    private let outcomes = InlineArray<12, Atomic<UInt64>> { _ in Atomic(0) }
     private let after = Padding()
 
     /// An account of nothing.
@@ -65,14 +86,13 @@ public final class Ledger: Sendable {
     /// The account now, from any thread.
     public func snapshot() -> Snapshot {
         var now = Snapshot()
-        now.typed = outcomes.value(of: .typed)
-        now.discarded = outcomes.value(of: .discarded)
-        now.rejected = outcomes.value(of: .rejected)
-        now.gated = outcomes.value(of: .gated)
-        now.losses = [
-            ringFull.load(ordering: .acquiring), outcomes.value(of: .writeFailed), outcomes.value(of: .tooOld),
-            outcomes.value(of: .disconnected), outcomes.value(of: .switched),
-        ]
+        now.typed = count(of: .typed)
+        now.discarded = count(of: .discarded)
+        now.rejections = Rejection.allCases.map { count(of: Fate($0)) }
+        now.gated = count(of: .gated)
+        now.losses = Loss.allCases.map { loss in
+            Fate(loss).map(count) ?? ringFull.load(ordering: .acquiring)
+        }
         now.received = received.load(ordering: .acquiring)
         now.waiting = now.received &- now.typed &- now.discarded &- now.rejected &- now.gated &- now.lost
         return now
@@ -82,63 +102,57 @@ public final class Ledger: Sendable {
     func addReceived(_ count: Int) { Self.add(count, to: received) }
 
     /// Adds bytes that found no room; only the producer calls it.
-    func addRingFull(_ count: Int) { Self.add(count, to: ringFull) }
+    func addRingFull(_ count: Int) {
+        isMissingBytes.store(true, ordering: .releasing)
+        Self.add(count, to: ringFull)
+    }
+
+    /// Takes note that the chunk after lost ones is in the ring; only the producer calls it.
+    func missingBytesFollowed() { isMissingBytes.store(false, ordering: .releasing) }
+
+    /// Whether bytes were lost after the last chunk that the ring took.
+    var endsInMissingBytes: Bool { isMissingBytes.load(ordering: .acquiring) }
 
     /// Adds what became of bytes; only the consumer calls it.
-    func add(_ counts: Outcomes) {
-        for fate in Fate.allCases where counts[fate] != 0 { outcomes.add(counts[fate], to: fate) }
+    @inline(__always)
+    func add(_ count: Int, to fate: Fate) {
+        guard count != 0 else { return }
+        Self.add(count, to: outcomes[fate.rawValue])
     }
 
     /// What becomes of a byte that the typist looked at.
-    enum Fate: Int, CaseIterable, Sendable {
-        case typed, discarded, rejected, gated, writeFailed, tooOld, disconnected, switched
-    }
+    enum Fate: Int, Sendable {
+        case typed, discarded, untypable, tooShort, tooLong, duplicate, cut, gated, writeFailed, tooOld, disconnected
+        case switched
 
-    /// What became of some bytes: how many met each fate.
-    struct Outcomes {
-        private var counts = InlineArray<8, Int>(repeating: 0)
-
-        subscript(fate: Fate) -> Int {
-            get { counts[fate.rawValue] }
-            set { counts[fate.rawValue] = newValue }
-        }
-    }
-
-    /// A counter has one writer, so reading and storing apart is exact, and cheaper than an atomic addition.
-    private static func add(_ count: Int, to counter: borrowing Atomic<UInt64>) {
-        counter.store(counter.load(ordering: .relaxed) &+ UInt64(bitPattern: Int64(count)), ordering: .releasing)
-    }
-
-    /// The consumer's counters.
-    private struct Counters: ~Copyable, Sendable {
-        private let typed = Atomic<UInt64>(0)
-        private let discarded = Atomic<UInt64>(0)
-        private let rejected = Atomic<UInt64>(0)
-        private let gated = Atomic<UInt64>(0)
-        private let writeFailed = Atomic<UInt64>(0)
-        private let tooOld = Atomic<UInt64>(0)
-        private let disconnected = Atomic<UInt64>(0)
-        private let switched = Atomic<UInt64>(0)
-
-        func value(of fate: Fate) -> UInt64 {
-            use(fate) { $0.load(ordering: .acquiring) }
+        init(_ rejection: Rejection) {
+            self =
+                switch rejection {
+                case .untypable: .untypable
+                case .tooShort: .tooShort
+                case .tooLong: .tooLong
+                case .duplicate: .duplicate
+                case .cut: .cut
+                }
         }
 
-        func add(_ count: Int, to fate: Fate) {
-            use(fate) { Ledger.add(count, to: $0) }
-        }
-
-        private func use<Result>(_ fate: Fate, _ body: (borrowing Atomic<UInt64>) -> Result) -> Result {
-            switch fate {
-            case .typed: body(typed)
-            case .discarded: body(discarded)
-            case .rejected: body(rejected)
-            case .gated: body(gated)
-            case .writeFailed: body(writeFailed)
-            case .tooOld: body(tooOld)
-            case .disconnected: body(disconnected)
-            case .switched: body(switched)
+        /// Nil for the one loss that the producer counts.
+        init?(_ loss: Loss) {
+            switch loss {
+            case .ringFull: return nil
+            case .writeFailed: self = .writeFailed
+            case .tooOld: self = .tooOld
+            case .disconnected: self = .disconnected
+            case .switched: self = .switched
             }
         }
+    }
+
+    private func count(of fate: Fate) -> UInt64 { outcomes[fate.rawValue].load(ordering: .acquiring) }
+
+    /// A counter has one writer, so reading and storing apart is exact, and cheaper than an atomic addition.
+    @inline(__always)
+    private static func add(_ count: Int, to counter: borrowing Atomic<UInt64>) {
+        counter.store(counter.load(ordering: .relaxed) &+ UInt64(bitPattern: Int64(count)), ordering: .releasing)
     }
 }

@@ -14,35 +14,18 @@
 ///
 /// Times are nanoseconds of a monotonic clock. Events are counted from the time after their write, and asked for at the
 /// time before it, so that a slow write errs towards safety.
+///
+/// Where keystrokes are spread out (`Pace`), their pauses keep the law, and it is asked all the same.
 public struct Pacer: Sendable {
-    /// A stall that cannot be survived at a speed that is still taken for a scanner's.
-    public struct StallError: Error, Equatable, Sendable, CustomStringConvertible {
-        /// The stall that was asked for, in nanoseconds.
-        public var stall: Int64
-        /// The greatest that is allowed, in nanoseconds.
-        public var greatest: Int64 { Pacer.greatestStall }
-
-        /// One line for people.
-        public var description: String {
-            "stall of \(stall) ns: must be from 0 to \(greatest) ns (just under 500 ms), because a longer one needs more "
-                + "than 50 ms between two characters"
-        }
-    }
-
     /// Unread events that a reader's queue of 64 keeps.
     ///
     /// The corresponding C constant is `EVDEV_MIN_BUFFER_SIZE`, less the slot that tells full from empty.
     public static let window = 63
-    /// The longest pause between two characters of one scan, in nanoseconds.
-    public static let longestGap: Int64 = 50_000_000
-    /// The greatest stall, in nanoseconds: at it, a shifted keystroke takes the longest gap.
-    public static let greatestStall = (longestGap - 1) * paced / Int64(EventBatch.shiftedKey)
-
     /// What whole keystrokes make of the window.
-    private static let paced: Int64 = 60
+    static let paced: Int64 = 60
 
-    /// The stall that is survived, in nanoseconds; 0 when nothing is paced.
-    public let stall: Int64
+    /// The rhythm.
+    public let pace: Pace
 
     /// Writes that are still in the window, oldest first, from `first` on and around.
     private var times = InlineArray<64, Int64>(repeating: 0)
@@ -56,14 +39,26 @@ public struct Pacer: Sendable {
     /// Events of the last keystroke; the small number where there were several.
     private var lastKeystroke = EventBatch.plainKey
 
-    /// A pacer for readers that stall `stall` nanoseconds at most; 0 allows everything at once.
-    public init(stall: Int64) throws(StallError) {
-        guard stall >= 0, stall <= Self.greatestStall else { throw StallError(stall: stall) }
-        self.stall = stall
+    /// When the next part of a spread keystroke may leave.
+    private var notBefore = Int64.min
+
+    /// A pacer of that rhythm.
+    public init(_ pace: Pace) {
+        self.pace = pace
+    }
+
+    /// A pacer of an even rhythm, for readers that stall `stall` nanoseconds at most; 0 allows everything at once.
+    public init(stall: Int64) throws(Pace.StallError) {
+        self.init(try Pace(stall: stall))
     }
 
     /// True when everything may leave at once.
-    public var isUnlimited: Bool { stall == 0 }
+    public var isUnlimited: Bool { pace.stall == 0 && !pace.isSpread }
+
+    /// True where a keystroke is more than one write.
+    var isSpread: Bool { pace.isSpread }
+
+    private var stall: Int64 { pace.stall }
 
     /// The number of events that may leave at `now`.
     public mutating func allowance(now: Int64) -> Int {
@@ -77,8 +72,13 @@ public struct Pacer: Sendable {
     }
 
     /// Takes note that `events` have left; `now` is the time after the write.
-    public mutating func record(events: Int, now: Int64) {
+    mutating func record(events: Int, now: Int64, _ part: EventBatch.Part = .whole) {
         guard !isUnlimited, events > 0 else { return }
+        switch part {
+        case .modifiers: notBefore = now &+ pace.lead
+        case .press: notBefore = now &+ pace.hold
+        case .release, .whole: notBefore = now &+ pace.gap
+        }
         _ = allowance(now: now)
         if writes == times.count {
             // More writes than the law allows: the last two become one, at the later time.
@@ -114,6 +114,7 @@ public struct Pacer: Sendable {
     /// The first time from `now` on at which a keystroke of `events` may leave at the even pace.
     public func pacedTime(forEvents events: Int, now: Int64) -> Int64 {
         guard !isUnlimited else { return now }
+        guard !isSpread else { return max(nextTime(forEvents: events, now: now), notBefore) }
         let larger = events - lastKeystroke
         let paid = larger > 0 && paidUntil != Int64.min ? paidUntil &+ share(of: larger) : paidUntil
         return max(nextTime(forEvents: events, now: now), paid)
@@ -122,7 +123,7 @@ public struct Pacer: Sendable {
     /// True when text that goes on after `events` at `now` could do so within the longest gap.
     public func canGoOn(afterEvents events: Int, now: Int64) -> Bool {
         let larger = share(of: EventBatch.shiftedKey - EventBatch.plainKey)
-        return max(paidUntil, now) &+ share(of: events) &+ larger &- now <= Self.longestGap
+        return max(paidUntil, now) &+ share(of: events) &+ larger &- now <= Pace.longestGap
     }
 
     /// The time that `events` take at the even pace.

@@ -2,9 +2,8 @@
 
 /// The typing thread's engine: takes bytes from the ring, and says which events to write, and when.
 ///
-/// It reads in place and gives the ring its bytes back only when the write is done, so a write that failed, or one that was
-/// prepared and then found too large for now, is worked out again from the same bytes. It performs nothing itself: the
-/// caller calls `next`, does what it says, reports with `commit` or `fail`, and calls `next` again.
+/// It performs nothing itself: the caller calls `next`, does what it says, reports with `commit` or `fail`, and calls
+/// `next` again.
 ///
 ///     while running {
 ///         switch typist.next(now: clock()) {
@@ -14,27 +13,27 @@
 ///         }
 ///     }
 ///
-/// In stream mode a scan is what waits, up to and with the first Enter or Tab. One that is whole and fits the pacer's
-/// window leaves in one write; any other leaves keystroke by keystroke at the pacer's even pace, from its first key on.
-/// Text that waits without an end may be the beginning of a scan: it leaves at once only where what may follow could do so
-/// within the longest gap.
+/// A reader says what the bytes are and what becomes of them, the pacer says when keys may leave, and this type joins the
+/// two. In stream mode (`StreamReader`) bytes are read in place, and a scan is what waits up to and with the first Enter or
+/// Tab. In scan mode (`ScanReader`) nothing is typed before a scan is whole and found good (D-2, X-12).
+///
+/// A scan that is whole and fits the pacer's window leaves in one write; any other leaves keystroke by keystroke, from its
+/// first key on. Text that waits without an end may be the beginning of a scan: it leaves at once only where what may
+/// follow could do so within the longest gap.
 public struct Typist: ~Copyable {
     /// What the caller has to do.
     public enum Step: Equatable, Sendable {
         /// Write `output` in one write, then call `commit` or `fail`.
         case write
-        /// Call `next` again at this time, in nanoseconds, or after.
+        /// Call `next` again at this time, in nanoseconds, or after; sooner when the feed says that the typist must be
+        /// woken.
         case wait(until: Int64)
         /// Nothing waits: call `next` again when the feed says that the typist must be woken.
         case sleep
     }
 
-    /// The longest time between a carriage return and the line feed that belongs to it, in nanoseconds.
-    public static let lineEndTime: Int64 = 100_000_000
     /// The age after which a scan is no longer begun, unless told otherwise, in nanoseconds.
     public static let defaultMaximumAge: Int64 = 5_000_000_000
-    /// The silence after which bytes begin another scan though nothing has ended the last, in nanoseconds.
-    static let scanGap: Int64 = 100_000_000
 
     private var consumer: ByteRing.Consumer
     private let table: CompiledTable
@@ -42,20 +41,32 @@ public struct Typist: ~Copyable {
     private let maximumAge: Int64
     private let gate: Gate
     private let ledger: Ledger
-    private var batch = EventBatch()
 
-    /// How far bytes have an outcome.
-    private var done: Progress
-    /// What is being written.
-    private var writing: Writing?
+    /// The bytes in stream mode; not used where there are `scans`.
+    private var stream: StreamReader
+    /// The bytes in scan mode; nil in stream mode.
+    private var scans: ScanReader?
+    /// The keystrokes that leave next.
+    private var batch = EventBatch()
+    /// The events of `batch` that have left, and those that leave in the next write, from the first on.
+    private var written = 0
+    private var due = 0
+    /// True from `next` answering `write` to the report.
+    private var isWriting = false
+    /// What is written is the release of keys that were left down.
+    private var isReleasing = false
+    /// Why the batch ends where it does.
+    private var end = End.exhausted
     /// True from a paced keystroke to the end of its scan.
     private var isPacing = false
     /// When the last keystroke left.
     private var lastKeystroke = Int64.min
     /// Keys that a write cut short has left down.
     private var heldKeys: [KeyCode] = []
+    /// True while the feed was told that the typist must be woken.
+    private var isDrowsy = false
 
-    /// An engine that types what `consumer` reads.
+    /// An engine that types what `consumer` reads, whole scans by `scans`, or as a stream where that is nil.
     ///
     /// `maximumAge` is in nanoseconds; nil types bytes of any age. It is asked at a scan's first byte, for the scan as a
     /// whole: one that was begun is finished, and one that is too old is dropped to its end (D-1).
@@ -63,11 +74,14 @@ public struct Typist: ~Copyable {
         _ consumer: consuming ByteRing.Consumer,
         table: CompiledTable,
         pacer: Pacer,
+        scans: ScanRules? = nil,
         maximumAge: Int64? = Typist.defaultMaximumAge,
         gate: Gate,
         ledger: Ledger
     ) {
-        done = Progress(position: consumer.position)
+        let place = RingPlace(position: consumer.position)
+        stream = StreamReader(place)
+        self.scans = scans.map { ScanReader(place, $0, table) }
         self.consumer = consumer
         self.table = table
         self.pacer = pacer
@@ -79,45 +93,68 @@ public struct Typist: ~Copyable {
     /// The events to write, after `next` or `releaseAll` asked for it.
     public var output: RawSpan {
         @_lifetime(borrow self)
-        borrowing get { batch.bytes }
+        borrowing get { batch.bytes.extracting(written &* InputEvent.size..<due &* InputEvent.size) }
     }
 
     /// The number of events in `output`.
-    public var outputEvents: Int { batch.count }
+    public var outputEvents: Int { due &- written }
+
+    /// True where a write begins and ends with no key down; false where keystrokes are spread over several writes.
+    var writesWholeKeystrokes: Bool { !pacer.isSpread }
 
     /// Says what to do at `now`, in nanoseconds of a monotonic clock.
     public mutating func next(now: Int64) -> Step {
-        if case .some = writing { return .write }
-        consumer.stayAwake()
+        if isWriting { return .write }
+        if isDrowsy {
+            consumer.stayAwake()
+            isDrowsy = false
+        }
         let conditions = Conditions(now: now, maximumAge: maximumAge, gate: gate.state)
         while true {
-            let (progress, end) = choose(conditions)
-            if batch.count == 0 {
-                settle(progress)
-                if consumer.mayFallAsleep(at: done.position) { return .sleep }
-                continue
+            // A keystroke whose press has left is finished whatever holds now.
+            if written == 0 {
+                var wakeUp: Int64?
+                if scans != nil, !hasScan(conditions, &wakeUp) {
+                    isDrowsy = consumer.mayFallAsleep(at: scans?.position ?? stream.position)
+                    guard isDrowsy else { continue }
+                    return wakeUp.map { .wait(until: $0) } ?? .sleep
+                }
+                choose(conditions)
+                guard batch.count > 0 else {
+                    settle()
+                    guard scans == nil else { continue }
+                    isDrowsy = consumer.mayFallAsleep(at: stream.position)
+                    if isDrowsy { return .sleep }
+                    continue
+                }
+                if pacer.isSpread, pacer.pace.lead > 0 { batch.separateModifiers() }
+                due = nextCut
             }
             if isPacing {
-                let time = pacer.pacedTime(forEvents: batch.count, now: now)
+                let time = pacer.pacedTime(forEvents: due &- written, now: now)
                 guard time <= now else { return .wait(until: time) }
             }
-            writing = .keystrokes(progress, end, conditions)
+            isWriting = true
             return .write
         }
     }
 
     /// Takes note that the device took all of `output`; `now` is the time after the write.
     public mutating func commit(now: Int64) {
-        pacer.record(events: batch.count, now: now)
-        switch writing {
-        case nil: return
-        case .releases: heldKeys = []
-        case .keystrokes(let progress, let end, _):
-            settle(progress)
-            keystrokesLeft(end, now: now)
+        guard isWriting else { return }
+        isWriting = false
+        pacer.record(events: due &- written, now: now, batch.part(written, due))
+        guard !isReleasing else {
+            heldKeys = []
+            return finishBatch()
         }
-        writing = nil
-        batch.clear()
+        written = due
+        if written < batch.count {
+            due = nextCut
+        } else {
+            settle()
+            keystrokesLeft(now: now)
+        }
     }
 
     /// Takes note that the device took only the first `events` of `output`, or none; `now` is the time after the write.
@@ -125,106 +162,40 @@ public struct Typist: ~Copyable {
     /// Bytes whose keystrokes it took whole are typed; the others of this write are lost and not tried again. Keys that the
     /// part has left down are kept for `releaseAll`.
     public mutating func fail(acceptedEvents events: Int, now: Int64) {
-        pacer.record(events: min(events, batch.count), now: now)
-        if case .keystrokes(var progress, let end, let conditions) = writing {
-            heldKeys = batch.keysDown(after: events)
-            let whole = batch.keystrokes(in: events)
-            let typed = min(typedBytes(ofKeystrokes: whole, conditions), progress.outcomes[.typed])
-            let lost = progress.outcomes[.typed] - typed
-            progress.outcomes[.typed] = typed
-            progress.outcomes[.writeFailed] += lost
-            if lost > 0 { progress.lineEnd?.outcome = .writeFailed }
-            settle(progress)
-            keystrokesLeft(end, now: now)
-        }
-        writing = nil
-        batch.clear()
+        guard isWriting else { return }
+        isWriting = false
+        let accepted = written + min(max(events, 0), due - written)
+        pacer.record(events: accepted - written, now: now, .whole)
+        guard !isReleasing else { return finishBatch() }
+        heldKeys = batch.keysDown(after: accepted)
+        // Where keystrokes are spread out, there is one in a batch.
+        let whole = pacer.isSpread ? (accepted == batch.count ? 1 : 0) : batch.keystrokes(in: accepted)
+        settle(typing: whole)
+        keystrokesLeft(now: now)
     }
 
     /// Prepares the release of keys that a failed write has left down: the number of events to write, 0 when none is down.
     ///
-    /// Between writes nothing is down, so this is for the way out of a failure, before anything else is written.
+    /// Between keystrokes nothing is down, so this is for the way out of a failure, before anything else is written.
     public mutating func releaseAll() -> Int {
-        guard case nil = writing, !heldKeys.isEmpty else { return 0 }
+        guard !isWriting, !heldKeys.isEmpty else { return 0 }
         batch.release(heldKeys)
-        writing = .releases
-        return batch.count
+        (written, due) = (0, batch.count)
+        isWriting = true
+        isReleasing = true
+        return due
     }
 
     /// Forgets keys that a failed write has left down: the device is gone, and the kernel has released them.
     public mutating func deviceReplaced() {
         heldKeys = []
     }
-
-    /// Chooses what to write: a whole scan at once, all that waits where nothing is paced, or one keystroke.
-    private mutating func choose(_ conditions: Conditions) -> (Progress, End) {
-        let now = conditions.now
-        if pacer.isUnlimited { return encode(limit: EventBatch.capacity, stopAtScanEnd: false, conditions) }
-        if isPacing, now &- lastKeystroke > Pacer.longestGap, pacer.pacedTime(forEvents: 0, now: now) <= now {
-            isPacing = false
-        }
-        if !isPacing {
-            let (progress, end) = encode(limit: pacer.allowance(now: now), stopAtScanEnd: true, conditions)
-            switch end {
-            case .scanEnd: return (progress, end)
-            case .exhausted where batch.count == 0 || pacer.canGoOn(afterEvents: batch.count, now: now):
-                return (progress, end)
-            case .exhausted, .full: isPacing = true
-            }
-        }
-        return encode(limit: EventBatch.shiftedKey, stopAtScanEnd: true, conditions)
-    }
-
-    /// Encodes from what is done on, until `limit` events, the ring's end or, if asked for, a scan's.
-    private mutating func encode(limit: Int, stopAtScanEnd: Bool, _ conditions: Conditions) -> (Progress, End) {
-        var progress = done
-        let end = encode(&progress, limit: limit, stopAtScanEnd: stopAtScanEnd, conditions)
-        return (progress, end)
-    }
-
-    private mutating func encode(
-        _ progress: inout Progress,
-        limit: Int,
-        stopAtScanEnd: Bool,
-        _ conditions: Conditions
-    ) -> End {
-        batch.clear()
-        var end: End?
-        while end == nil {
-            end = progress.step(&consumer, &batch, table, limit: limit, stopAtScanEnd: stopAtScanEnd, conditions)
-        }
-        batch.finish()
-        return end ?? .exhausted
-    }
-
-    /// The bytes that the first `count` keystrokes of the write stand for, absorbed line feeds among them: worked out again
-    /// from the same bytes, one keystroke at a time.
-    private mutating func typedBytes(ofKeystrokes count: Int, _ conditions: Conditions) -> Int {
-        var progress = done
-        for limit in [0] + Array(repeating: EventBatch.shiftedKey, count: count) {
-            _ = encode(&progress, limit: limit, stopAtScanEnd: false, conditions)
-        }
-        return progress.outcomes[.typed]
-    }
-
-    /// Gives the ring its bytes back, and counts what became of them.
-    private mutating func settle(_ progress: Progress) {
-        ledger.add(progress.outcomes)
-        done = progress
-        done.outcomes = Ledger.Outcomes()
-        consumer.release(through: done.position)
-    }
-
-    private mutating func keystrokesLeft(_ end: End, now: Int64) {
-        lastKeystroke = now
-        if end == .scanEnd { isPacing = false }
-    }
 }
 
 extension Typist {
     /// Why encoding stopped.
     enum End {
-        /// Nothing more waits.
+        /// Nothing more waits, or what follows is not typed.
         case exhausted
         /// The next keystroke does not fit.
         case full
@@ -237,150 +208,83 @@ extension Typist {
         var now: Int64
         var maximumAge: Int64
         var gate: Gate.State
+    }
 
-        /// Why the rest of a chunk is not typed, whatever its age; nil when it is.
-        func refusal(of chunk: ChunkHeader) -> Ledger.Fate? {
-            if chunk.received <= gate.refusedThrough { return .gated }
-            if chunk.epoch <= gate.droppedThrough { return gate.cause == .disconnected ? .disconnected : .switched }
-            return nil
+    /// Chooses what to write: a whole scan at once, all that waits where nothing is paced, or one keystroke.
+    private mutating func choose(_ conditions: Conditions) {
+        let now = conditions.now
+        guard !pacer.isUnlimited else { return encode(limit: EventBatch.capacity, stopAtScanEnd: false, conditions) }
+        if isPacing, now &- lastKeystroke > Pace.longestGap, pacer.pacedTime(forEvents: 0, now: now) <= now {
+            isPacing = false
+        }
+        if pacer.isSpread { isPacing = true }
+        if !isPacing {
+            encode(limit: pacer.allowance(now: now), stopAtScanEnd: true, conditions)
+            switch end {
+            case .scanEnd: return
+            case .exhausted where batch.count == 0 || pacer.canGoOn(afterEvents: batch.count, now: now): return
+            case .exhausted, .full: isPacing = true
+            }
+        }
+        encode(limit: EventBatch.shiftedKey, stopAtScanEnd: true, conditions)
+    }
+
+    /// Whether a scan is whole, good and not yet typed to its end; if not, when to look again though no byte comes.
+    private mutating func hasScan(_ conditions: Conditions, _ wakeUp: inout Int64?) -> Bool {
+        scans?.find(&consumer, ledger, conditions, &wakeUp) ?? false
+    }
+
+    /// Encodes from what is done on, until `limit` events, the ring's end or, if asked for, a scan's.
+    private mutating func encode(limit: Int, stopAtScanEnd: Bool, _ conditions: Conditions) {
+        if scans != nil {
+            scans?.begin()
+            end = scans?.encode(&batch, limit: limit) ?? .exhausted
+        } else {
+            stream.begin()
+            end = stream.encode(
+                &batch,
+                &consumer,
+                table,
+                ledger,
+                limit: limit,
+                stopAtScanEnd: stopAtScanEnd,
+                conditions
+            )
         }
     }
 
-    /// What was handed out to be written.
-    private enum Writing {
-        /// The release of keys that were left down.
-        case releases
-        /// Keystrokes: the place after them, why they end there, and what held when they were chosen.
-        case keystrokes(Progress, End, Conditions)
+    /// Counts what became of the bytes that the batch stands for, all of which has left, and gives them back to the ring.
+    private mutating func settle() {
+        if scans != nil { scans?.settle(ledger) } else { stream.settle(&consumer, ledger) }
     }
 
-    /// A place in the ring, and what became of the bytes since the last place that was settled.
-    struct Progress {
-        /// Where the next byte, or the next chunk's header, lies.
-        var position: UInt
-        /// Bytes left of the current chunk.
-        var remaining = 0
-        /// The current chunk.
-        var chunk = ChunkHeader(length: 0, epoch: 0, received: 0)
-        /// Set when the last byte was a carriage return.
-        var lineEnd: LineEnd?
-        /// How the scan at this place stands.
-        var scan = Scan.begins
-        /// What became of the bytes.
-        var outcomes = Ledger.Outcomes()
-    }
-
-    /// How the scan that a place lies in stands.
-    enum Scan {
-        /// The next byte is the scan's first.
-        case begins
-        /// Its beginning was typed, and so is the rest of it, however old that grows: half a scan is worse than a late one.
-        case typed
-        /// Its beginning was too old, and so is the rest of it.
-        case expired
-    }
-
-    /// A carriage return that may be followed by its line feed.
-    struct LineEnd {
-        var epoch: UInt32
-        var received: Int64
-        /// What became of it; its line feed fares alike.
-        var outcome: Ledger.Fate
-    }
-}
-
-extension Typist.Progress {
-    init(position: UInt) {
-        self.position = position
-        lineEnd = nil
-    }
-
-    /// Goes on by one stretch of bytes that lie together in the ring; answers why that was the last, else nil.
-    mutating func step(
-        _ consumer: inout ByteRing.Consumer,
-        _ batch: inout EventBatch,
-        _ table: CompiledTable,
-        limit: Int,
-        stopAtScanEnd: Bool,
-        _ conditions: Typist.Conditions
-    ) -> Typist.End? {
-        while remaining == 0 {
-            guard let words = consumer.words(at: position) else { return .exhausted }
-            begin(ChunkHeader(words))
-        }
-        let input = consumer.span(at: position, count: remaining)
-        if let refusal = conditions.refusal(of: chunk) {
-            refuse(input, as: refusal, table)
-            return nil
-        }
-        guard !(table.joinsLineEnds && absorbs(input)) else { return nil }
-        guard !isExpired(conditions) else {
-            refuse(input.extracting(first: table.scanLength(input)), as: .tooOld, table)
-            return nil
-        }
-        let run = batch.type(input, table, limit: limit, stopAtScanEnd: stopAtScanEnd)
-        take(run, of: input, table)
-        return run.stop
-    }
-
-    /// Goes on to a chunk whose header lies here.
-    private mutating func begin(_ header: ChunkHeader) {
-        let isAnother = header.epoch != chunk.epoch || header.received &- chunk.received > Typist.scanGap
-        if isAnother { scan = .begins }
-        chunk = header
-        remaining = Int(header.length)
-        position &+= ChunkHeader.size
-    }
-
-    /// Whether what lies here belongs to a scan that had waited too long before its first byte could be typed.
-    private func isExpired(_ conditions: Typist.Conditions) -> Bool {
-        switch scan {
-        case .begins: conditions.now &- chunk.received > conditions.maximumAge
-        case .typed: false
-        case .expired: true
+    /// Counts what became of the bytes that the batch stands for, of which only the first `keystrokes` have left.
+    private mutating func settle(typing keystrokes: Int) {
+        // Worked out again from the same bytes, one keystroke at a time, so that absorbed line feeds go with their Enter.
+        if scans != nil {
+            scans?.settle(ledger, &batch, typing: keystrokes)
+        } else {
+            stream.settle(&consumer, ledger, &batch, table, typing: keystrokes)
         }
     }
 
-    /// Takes the bytes that the encoder took of `input`.
-    private mutating func take(_ run: EventBatch.Run, of input: Span<UInt8>, _ table: CompiledTable) {
-        guard run.taken > 0 else { return }
-        scan = table.endsScan(input[run.taken - 1]) ? .begins : .typed
-        advance(run.taken)
-        outcomes[.typed] &+= run.typed
-        outcomes[.discarded] &+= run.taken &- run.typed
-        endLine(run.endsInCarriageReturn, .typed)
+    private mutating func keystrokesLeft(now: Int64) {
+        lastKeystroke = now
+        if end == .scanEnd { isPacing = false }
+        finishBatch()
     }
 
-    /// Takes all of `input` with one outcome.
-    private mutating func refuse(
-        _ input: Span<UInt8>,
-        as outcome: Ledger.Fate,
-        _ table: CompiledTable
-    ) {
-        let last = input[input.count - 1]
-        scan = table.endsScan(last) ? .begins : outcome == .tooOld ? .expired : .typed
-        advance(input.count)
-        outcomes[outcome] &+= input.count
-        endLine(table.joinsLineEnds && last == ByteTable.carriageReturn, outcome)
+    private mutating func finishBatch() {
+        (written, due) = (0, 0)
+        isReleasing = false
+        batch.clear()
     }
 
-    /// Takes the first byte if it is the line feed of the carriage return before it: on the same link and in time.
-    private mutating func absorbs(_ input: Span<UInt8>) -> Bool {
-        guard let lineEnd, input[0] == ByteTable.lineFeed, lineEnd.epoch == chunk.epoch,
-            chunk.received &- lineEnd.received <= Typist.lineEndTime
-        else { return false }
-        advance(1)
-        outcomes[lineEnd.outcome] &+= 1
-        self.lineEnd = nil
-        return true
-    }
-
-    private mutating func advance(_ count: Int) {
-        position &+= UInt(bitPattern: count)
-        remaining &-= count
-    }
-
-    private mutating func endLine(_ isEnd: Bool, _ outcome: Ledger.Fate) {
-        lineEnd = isEnd ? Typist.LineEnd(epoch: chunk.epoch, received: chunk.received, outcome: outcome) : nil
+    /// Where the next write ends: at the batch's end, or at the next report where keystrokes are spread out.
+    private var nextCut: Int {
+        guard pacer.isSpread else { return batch.count }
+        var index = written
+        while index < batch.count, batch[index] != .report { index += 1 }
+        return min(index + 1, batch.count)
     }
 }

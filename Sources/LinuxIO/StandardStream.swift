@@ -49,9 +49,10 @@ package enum StandardStream: Int32, Sendable {
     package var windowSize: (columns: Int, rows: Int)? {
         var size = winsize()
         // Sound: the kernel fills the structure that the request is for.
-        guard unsafe blewedge_ioctl_pointer(rawValue, blewedge_TIOCGWINSZ, &size) == 0, size.ws_col > 0, size.ws_row > 0
+        guard unsafe blewedge_ioctl_pointer(rawValue, blewedge_TIOCGWINSZ, &size) == 0, size.ws_col > 0
         else { return nil }
-        return (Int(size.ws_col), Int(size.ws_row))
+        // A serial console may know its columns only.
+        return (Int(size.ws_col), size.ws_row > 0 ? Int(size.ws_row) : 24)
     }
 }
 

@@ -17,8 +17,12 @@ package struct KeyboardSettings: Sendable {
     package var table: CompiledTable
     /// How fast.
     package var pacer: Pacer
+    /// Which scans are typed, and with what around them; nil types the bytes as they come (D-2).
+    package var scans: ScanRules?
     /// The age after which bytes are not typed any more; nil types bytes of any age (D-1).
     package var maximumAge: Duration?
+    /// Whether the keyboard's own event node is read and compared with what was meant.
+    package var verifies: Bool
 
     /// Settings with all that has no default.
     package init(
@@ -27,14 +31,18 @@ package struct KeyboardSettings: Sendable {
         profile: Profile,
         table: CompiledTable,
         pacer: Pacer,
-        maximumAge: Duration?
+        scans: ScanRules? = nil,
+        maximumAge: Duration?,
+        verifies: Bool
     ) {
         self.adapter = adapter
         self.device = device
         self.profile = profile
         self.table = table
         self.pacer = pacer
+        self.scans = scans
         self.maximumAge = maximumAge
+        self.verifies = verifies
     }
 }
 
@@ -60,6 +68,8 @@ package final class KeyboardService {
         package var dropped: UInt64
         /// The bytes' account.
         package var bytes: Ledger.Snapshot
+        /// What the self-check found; nil without one.
+        package var check: SelfCheck.Counts?
     }
 
     /// How long an attempt may take, from a device just heard to its subscription.
@@ -92,6 +102,7 @@ package final class KeyboardService {
     private let typing: TypingThread
     private let typingFinished: Waker
     private var typingRegistration: EventLoop.Registration?
+    private let verifier: Verifier?
     private var onTypingFinished: (() -> Void)?
     private var notifications: UInt64 = 0
     private var strayValues: UInt64 = 0
@@ -109,7 +120,7 @@ package final class KeyboardService {
         chooser = DeviceChooser(settings.device)
         setup = LinkSetup(profile: settings.profile)
 
-        let keyboard = try Self.makeKeyboard(settings.table)
+        let keyboard = try Self.makeKeyboard(settings.table.keys.union(settings.scans?.keys ?? KeySet()))
         let node = keyboard.eventNode
         do {
             let ring = try ByteRing(capacity: Self.ringCapacity)
@@ -121,12 +132,20 @@ package final class KeyboardService {
                 consumer,
                 table: settings.table,
                 pacer: settings.pacer,
+                scans: settings.scans,
                 maximumAge: settings.maximumAge?.nanoseconds,
                 gate: gate,
                 ledger: ledger
             )
             typingFinished = try Waker()
-            typing = try TypingThread(typist, device: keyboard, finished: typingFinished)
+            let meant = settings.verifies ? try MeantEvents() : nil
+            verifier = try Self.makeVerifier(meant, node, loop)
+            typing = try TypingThread(
+                typist,
+                device: keyboard,
+                meant: meant?.takeWriter(),
+                finished: typingFinished
+            )
             typingRegistration = try loop.watch(typingFinished.descriptor, for: .readable) { [unowned self] _ in
                 typingEnded()
             }
@@ -170,18 +189,22 @@ package final class KeyboardService {
             notifications: notifications,
             strayValues: strayValues,
             dropped: droppedBefore + UInt64(link?.droppedPackets ?? 0),
-            bytes: ledger.snapshot()
+            bytes: ledger.snapshot(),
+            check: verifier?.counts
         )
     }
 
     // MARK: The keyboard
 
-    private static func makeKeyboard(_ table: CompiledTable) throws(CommandFailure) -> UInputDevice {
+    private static func makeKeyboard(_ reached: KeySet) throws(CommandFailure) -> UInputDevice {
         let keys: KeySet
         do {
-            keys = try table.keys.declared(asKeyboard: true)
+            keys = try reached.declared(asKeyboard: true)
         } catch {
-            throw CommandFailure(.configuration, "the table reaches keys that no keyboard here may have: \(error)")
+            throw CommandFailure(
+                .configuration,
+                "the table, the prefix or the suffix reaches keys that no keyboard here may have: \(error)"
+            )
         }
         do {
             return try UInputDevice(name: "blewedge keyboard", keyCodes: keys.codes.map(\.rawValue))
@@ -200,6 +223,26 @@ package final class KeyboardService {
             )
         } catch {
             throw CommandFailure(.inputOutput, "cannot make a virtual keyboard through \(UInputDevice.path): \(error)")
+        }
+    }
+
+    private static func makeVerifier(
+        _ meant: MeantEvents?,
+        _ node: String?,
+        _ loop: EventLoop
+    ) throws(CommandFailure) -> Verifier? {
+        guard let reader = meant?.takeReader() else { return nil }
+        guard let node else {
+            throw CommandFailure(.unavailable, "the keyboard has no event node", remedy: "`modprobe evdev`")
+        }
+        do {
+            return try Verifier(node, meant: reader, on: loop)
+        } catch {
+            throw CommandFailure(
+                error == .permissionDenied ? .permission : .inputOutput,
+                "cannot read the keyboard's own events at \(node): \(error)",
+                remedy: error == .permissionDenied ? "run as root, or install udev/60-blewedge.rules" : nil
+            )
         }
     }
 
@@ -373,8 +416,15 @@ package final class KeyboardService {
         case .procedure(let event):
             progress(link.perform { client, now in setup.handle(event, &client, now: now) })
         case .closed(let failure):
+            endTyping()
             apply(session.state == .connected ? .linkLost("\(failure)") : .attemptFailed("\(failure)"))
         }
+    }
+
+    /// Tells the typist that nothing more comes from this link: a scan that waits for its end is cut.
+    private func endTyping() {
+        gate.endLink(through: epoch)
+        typing.wake()
     }
 
     private func progress(_ progress: LinkSetup.Progress) {
@@ -416,6 +466,7 @@ package final class KeyboardService {
         droppedBefore += UInt64(link.droppedPackets)
         self.link = nil
         link.close()
+        endTyping()
         guard let adapter else {
             completion()
             return

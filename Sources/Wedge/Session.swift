@@ -110,7 +110,7 @@ package struct Session: Sendable {
         // Origin: scanning.
         case (.heard(let device), .scanning):
             phase = .connecting
-            return [.stopScan, report(.connecting, nil), .connect(device)]
+            return [.stopScan, report(.connecting, "heard \(device), connecting"), .connect(device)]
         case (.deadline, .scanning(let since, reported: false)) where now >= since + Self.patience:
             phase = .scanning(since: since, reported: true)
             return [report(.failed, "not heard for \(Self.patience.components.seconds) s: is it on and advertising?")]

@@ -12,10 +12,12 @@ package final class TypingThread: Sendable {
         // Sound: `run` is called once, by the thread that is started with it.
         private var typist: Typist
         private let device: UInputDevice
+        private var meant: MeantEvents.Writer?
 
-        init(_ typist: consuming Typist, _ device: consuming UInputDevice) {
+        init(_ typist: consuming Typist, _ device: consuming UInputDevice, _ meant: consuming MeantEvents.Writer?) {
             self.typist = typist
             self.device = device
+            self.meant = meant
         }
 
         /// Types until `shouldStop`, and until nothing waits then; returns the error that ended it earlier.
@@ -36,6 +38,8 @@ package final class TypingThread: Sendable {
 
         private func write() -> Errno? {
             let events = typist.outputEvents
+            // Before the write, so that whoever reads an event finds it among those meant.
+            meant?.add(typist.output)
             var failure: Errno?
             var written = 0
             do throws(Errno) {
@@ -67,15 +71,16 @@ package final class TypingThread: Sendable {
 
     /// Starts the thread.
     ///
-    /// `finished` is woken when it has ended.
+    /// `finished` is woken when it has ended; `meant` hears of all events for the self-check, where there is one.
     package init(
         _ typist: consuming Typist,
         device: consuming UInputDevice,
+        meant: consuming MeantEvents.Writer? = nil,
         finished: Waker
     ) throws(Errno) {
         self.waker = try Waker()
         self.finished = finished
-        let hands = Hands(typist, device)
+        let hands = Hands(typist, device, meant)
         let notBefore = MonotonicClock.nanoseconds + Self.settlingTime
         _ = try SystemThread(name: "typist") { [self] in
             let error = hands.run(

@@ -79,11 +79,16 @@ enum DeviceText {
                 "\(device.address.address)",
                 device.rssi.map { "\($0)" } ?? "-",
                 WallClock.local(wallClock(device.lastHeard)),
-                device.services.map(\.description).joined(separator: " "),
+                device.services.map(serviceName).joined(separator: ", "),
                 columns
             )
         }
         return [header] + (rows.isEmpty ? ["(nothing heard yet)"] : rows)
+    }
+
+    /// What people call a service, where they have a name for it.
+    private static func serviceName(_ uuid: BluetoothUUID) -> String {
+        uuid == Profile.linble.service ? Profile.linble.name : uuid.description
     }
 
     private static func row(

@@ -96,7 +96,7 @@ final class KeyboardRun {
         let detail = reason.map { ": \($0)" } ?? ""
         return switch state {
         case .unselected: "no device is chosen"
-        case .connecting: "looking for \(device)"
+        case .connecting: "looking for \(device)\(detail)"
         case .connected: "connected to \(device): typing what it sends"
         case .lost: "the link to \(device) was lost\(detail); trying again in 3 s"
         case .disconnected: "disconnected from \(device)"
@@ -117,16 +117,35 @@ final class KeyboardRun {
                 ("received", bytes.received), ("typed", bytes.typed), ("discarded", bytes.discarded),
                 ("rejected", bytes.rejected), ("gated", bytes.gated), ("lost", bytes.lost), ("waiting", bytes.waiting),
             ] { object.add(name, count) }
+            for (name, count) in Self.causes(bytes) { object.add(name, count) }
             object.add("dropped", counts.dropped)
             object.add("stray", counts.strayValues)
+            object.add("verified", counts.check?.verified)
+            object.add("differing", counts.check?.differing)
+            object.add("readerDropped", counts.check?.dropped)
             printLine(object.text)
         } else {
+            let causes = Self.causes(bytes).filter { $0.count > 0 }.map { "\($0.name) \($0.count)" }
             printLine(
                 "received \(bytes.received) bytes in \(counts.notifications) notifications: typed \(bytes.typed), "
                     + "discarded \(bytes.discarded), rejected \(bytes.rejected), gated \(bytes.gated), "
-                    + "lost \(bytes.lost), waiting \(bytes.waiting); notifications dropped by the kernel: \(counts.dropped)"
+                    + "lost \(bytes.lost), waiting \(bytes.waiting)"
+                    + (causes.isEmpty ? "" : " (\(causes.joined(separator: ", ")))")
+                    + "; notifications dropped by the kernel: \(counts.dropped)"
             )
+            if let check = counts.check {
+                printLine(
+                    "events read back: \(check.verified) as meant, \(check.differing) not as meant; "
+                        + "the kernel dropped unread ones \(check.dropped) times"
+                )
+            }
         }
+    }
+
+    /// The bytes rejected and lost, by cause.
+    private static func causes(_ bytes: Ledger.Snapshot) -> [(name: String, count: UInt64)] {
+        Ledger.Rejection.allCases.map { ("\($0)", bytes.rejected($0)) }
+            + Ledger.Loss.allCases.map { ("\($0)", bytes.lost($0)) }
     }
 
     private func printLine(_ text: String) {

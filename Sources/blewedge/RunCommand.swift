@@ -18,6 +18,8 @@ struct RunCommand: ParsableCommand {
             EXAMPLES:
               blewedge run --device LINBLE-TEST
               blewedge run --device F0:F1:F2:F3:F4:F5 --table strict --stall 50ms
+              blewedge run --device LINBLE-TEST --pace scanner
+              blewedge run --device LINBLE-TEST --scan --suffix '{tab}' --duplicates 1s
               blewedge run --device LINBLE-TEST --json
             """
     )
@@ -40,16 +42,15 @@ struct RunCommand: ParsableCommand {
     )
     var table = "linble"
 
-    @Option(
-        help: ArgumentHelp(
-            "How long a reader may stall without losing a key; 0 types without any pause.",
-            valueName: "time"
-        )
-    )
-    var stall = TimeArgument(.milliseconds(100))
+    @OptionGroup var paceOptions: PaceOptions
 
     @Option(help: ArgumentHelp("Type nothing that waited longer; 0 types whatever its age.", valueName: "time"))
     var maxAge = TimeArgument(.seconds(5))
+
+    @Flag(help: "Read the keyboard's own event node, and count what arrived there and what did not.")
+    var verify = false
+
+    @OptionGroup(title: "Scan mode") var scanOptions: ScanModeOptions
 
     @Flag(help: "Print one JSON object a line.")
     var json = false
@@ -63,19 +64,12 @@ struct RunCommand: ParsableCommand {
             device: choice,
             profile: .linble,
             table: try TableSource.table(table),
-            pacer: try pacer(),
-            maximumAge: maxAge.duration == .zero ? nil : maxAge.duration
+            pacer: Pacer(try paceOptions.value()),
+            scans: try scanOptions.rules(),
+            maximumAge: maxAge.duration == .zero ? nil : maxAge.duration,
+            verifies: verify
         )
         try KeyboardRun(settings, isJSON: json).run()
-    }
-
-    private func pacer() throws(CommandFailure) -> Pacer {
-        let (seconds, attoseconds) = stall.duration.components
-        do {
-            return try Pacer(stall: seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
-        } catch {
-            throw CommandFailure(.configuration, "--stall: \(error)")
-        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 import BluetoothHost
 import BluetoothPackets
+import TestSupport
 import Testing
 
 @Suite struct FragmentTests {
@@ -45,7 +46,7 @@ import Testing
         arguments: 1...50
     )
     func interleaved(_ seed: UInt64) {
-        var random = HCISeededGenerator(state: seed)
+        var random = SeededGenerator(seed: seed)
         var scanner = Scanner.scanning(.extended)
         let count = Int.random(in: 1...8, using: &random)
         var pending: [(device: UInt64, parts: [[UInt8]])] = []
@@ -82,7 +83,7 @@ import Testing
         arguments: 1...50
     )
     func crowded(_ seed: UInt64) {
-        var random = HCISeededGenerator(state: seed)
+        var random = SeededGenerator(seed: seed)
         var scanner = Scanner.scanning(.extended)
         var pending = (UInt64(1)...30).map { device in
             (device: device, parts: fragments(payload(500, seed: UInt8(device)), [200, 200]))
@@ -182,7 +183,7 @@ import Testing
 @Suite struct FloodTests {
     @Test("T14, T15, T16: 100,000 random events, wild and nearly sound, trap nothing and keep every bound")
     func flood() {
-        var random = HCISeededGenerator(state: 20_260_101)
+        var random = SeededGenerator(seed: 20_260_101)
         var scanner = Scanner.scanning(.extended, devices: DeviceTable(reportsDuplicates: true))
         var now = Duration.zero
         var fed = 0

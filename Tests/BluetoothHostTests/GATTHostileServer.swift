@@ -2,19 +2,9 @@
 
 import BluetoothHost
 import BluetoothPackets
+import TestSupport
 
-/// A small generator with a seed, so that every run can be repeated (SplitMix64).
-struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value &>> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value &>> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value &>> 31)
-    }
-
+extension SeededGenerator {
     mutating func below(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &self) }
     mutating func byte() -> UInt8 { UInt8.random(in: .min ... .max, using: &self) }
     mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in byte() } }
@@ -31,7 +21,7 @@ struct GATTHostileServer {
     private var offset: UInt16 = 0
 
     init(seed: UInt64) {
-        random = SeededGenerator(state: seed)
+        random = SeededGenerator(seed: seed)
         honesty = random.below(200) == 0 ? 100 : [0, 30, 60, 80, 90][random.below(5)]
         silence = [0, 10, 50][random.below(3)]
     }

@@ -2,6 +2,7 @@
 
 import BluetoothHost
 import BluetoothPackets
+import TestSupport
 import Testing
 
 /// One conversation of gatt-client.txt: what is asked of the client, what the peer sends, what has to come out.
@@ -14,7 +15,7 @@ struct GATTScript: CustomTestStringConvertible, Sendable {
     /// All of a file.
     static func all(_ file: String) throws -> [GATTScript] {
         var scripts: [GATTScript] = []
-        for line in try ATTVectorFile.lines(file) {
+        for line in try VectorFile.lines(file) {
             if line.text.hasPrefix("script ") {
                 scripts.append(GATTScript(name: String(line.text.dropFirst(7)), lines: []))
             } else {
@@ -51,7 +52,7 @@ struct GATTScriptPlayer {
         let words = text.split(separator: " ").map { String($0) }
         switch words.first {
         case "<":
-            guard let bytes = ATTVectorFile.bytes(text.dropFirst(1)) else { throw Unreadable(line: line) }
+            guard let bytes = VectorFile.bytes(text.dropFirst(1)) else { throw Unreadable(line: line) }
             let value = "0x" + Hexadecimal.text(bytes.dropFirst(3))
             switch client.receive(bytes.span, now: now) {
             case .notification(let handle): log.append("? notification \(handle) \(value)")
@@ -102,7 +103,7 @@ struct GATTScriptPlayer {
             handles: AttributeHandleRange(start: numbers.first ?? .invalid, end: numbers.dropFirst().first ?? .invalid),
             uuid: GATTAttributeType.primaryService
         )
-        let value = ATTVectorFile.bytes(words.count > 2 ? words[2] : "") ?? []
+        let value = VectorFile.bytes(words.count > 2 ? words[2] : "") ?? []
         switch words.first {
         case "mtu": _ = try client.exchangeMTU(now: now)
         case "services":
@@ -134,7 +135,7 @@ struct GATTScriptPlayer {
                 let parts = item.split(separator: "=")
                 return ATTPDU.HandleValue(
                     handle: Self.handle(String(parts.first ?? "")) ?? .invalid,
-                    value: ATTVectorFile.bytes(parts.last ?? "") ?? []
+                    value: VectorFile.bytes(parts.last ?? "") ?? []
                 )
             }
             _ = try client.writeReliably(items, now: now)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothPackets
+import TestSupport
 import Testing
 
 /// One line of att-pdus.txt.
@@ -20,7 +21,7 @@ struct ATTVector: CustomTestStringConvertible, Sendable {
     }
 
     static func all() throws -> [ATTVector] {
-        try ATTVectorFile.lines("att-pdus.txt").map { number, text in
+        try VectorFile.lines("att-pdus.txt").map { number, text in
             let parts = text.split(separator: "|").map { $0.drop { $0 == " " } }
             try #require(parts.count == 3, "line \(number)")
             let lengths = try parts[2].split(separator: " ").map { item in
@@ -30,7 +31,7 @@ struct ATTVector: CustomTestStringConvertible, Sendable {
             return ATTVector(
                 line: number,
                 name: String(parts[0].prefix { $0 != "|" }.reversed().drop { $0 == " " }.reversed()),
-                bytes: try #require(ATTVectorFile.bytes(parts[1])),
+                bytes: try #require(VectorFile.bytes(parts[1])),
                 lengths: lengths
             )
         }
@@ -126,7 +127,7 @@ struct ATTVector: CustomTestStringConvertible, Sendable {
     @Test("CB-8: the fields of the PDUs that discovery and subscription use")
     func fields() throws {
         func pdu(_ text: String) throws -> ATTPDU {
-            let bytes = try #require(ATTVectorFile.bytes(text))
+            let bytes = try #require(VectorFile.bytes(text))
             return try ATTPDU(bytes.span)
         }
         let uuid = try #require(BluetoothUUID("27ADC9CA-35EB-465A-9154-B8FF9076F3E8"))

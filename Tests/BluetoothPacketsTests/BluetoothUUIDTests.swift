@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothPackets
+import TestSupport
 import Testing
 
 @Suite struct BluetoothUUIDTests {
@@ -47,7 +48,7 @@ import Testing
 
     @Test("CB-16: a random UUID has version 4 and its variant, and differs from the next")
     func random() {
-        var generator = HCISeededGenerator(state: 1)
+        var generator = SeededGenerator(seed: 1)
         var seen: Set<BluetoothUUID> = []
         for _ in 0..<1000 {
             let uuid = BluetoothUUID.random(using: &generator)

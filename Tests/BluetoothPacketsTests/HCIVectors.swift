@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import Glibc
+import TestSupport
 import Testing
 
 /// One vector of a text file: bytes and what must be read from them.
@@ -14,8 +14,7 @@ struct HCIVector: Sendable, CustomTestStringConvertible {
     /// The vectors of `Tests/Vectors/<file>`; none when it cannot be read, which `HCIVectorsTests` reports.
     static func load(_ file: String) -> [HCIVector] {
         var vectors: [HCIVector] = []
-        for line in lines(file) {
-            if line.isEmpty || line.hasPrefix("#") { continue }
+        for (_, line) in (try? VectorFile.lines(file)) ?? [] {
             if line.hasPrefix("vector ") {
                 vectors.append(HCIVector(name: String(line.dropFirst("vector ".count))))
             } else if line.hasPrefix("= "), !vectors.isEmpty {
@@ -33,16 +32,6 @@ struct HCIVector: Sendable, CustomTestStringConvertible {
         }
         return vectors
     }
-
-    private static func lines(_ file: String, here: String = #filePath) -> [String] {
-        let folder = here.split(separator: "/").dropLast(2).map { "/" + $0 }.joined()
-        // Sound: the stream is checked, closed once at the end, and used nowhere else.
-        guard let stream = unsafe fopen("\(folder)/Vectors/\(file)", "r") else { return [] }
-        defer { unsafe fclose(stream) }
-        var bytes: [UInt8] = []
-        while case let byte = unsafe getc(stream), byte != EOF { bytes.append(UInt8(truncatingIfNeeded: byte)) }
-        return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
-    }
 }
 
 @Suite struct HCIVectorsTests {
@@ -56,18 +45,5 @@ struct HCIVector: Sendable, CustomTestStringConvertible {
         let vectors = HCIVector.load(file)
         #expect(vectors.count >= minimum)
         #expect(vectors.allSatisfy { !$0.bytes.isEmpty })
-    }
-}
-
-/// A generator whose numbers are the same in every run (SplitMix64).
-struct HCISeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ value &>> 30) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ value &>> 27) &* 0x94D0_49BB_1331_11EB
-        return value ^ value &>> 31
     }
 }

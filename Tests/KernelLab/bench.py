@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import signal
+import time
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,7 @@ class Bench:
         self.logs = logs
         self.figures: dict[str, int] = {}
         self.note = ""
+        self.started = time.monotonic()
         self._programs: list[Program] = []
         self._monitor: Monitor | None = None
         self._peer: Peer | None = None

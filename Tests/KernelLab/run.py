@@ -57,15 +57,23 @@ class Lab:
             await self._shut_down()
 
     async def _one(self, name: str, tools: Path, scenario: Scenario) -> None:
-        start = time.monotonic()
+        for _ in range(3):
+            start = time.monotonic()
+            bench, cause, emulator_fault = await self._try(name, tools, scenario)
+            if not emulator_fault:
+                break
+            print(f"    {name:<5} {scenario.name}: QEMU stopped the kernel (int3), once more", flush=True)
+            self._unbootable = ""
+        self._report(name, scenario, bench, cause, bench.started if bench else start)
+
+    async def _try(self, name: str, tools: Path, scenario: Scenario) -> tuple[Bench | None, str, bool]:
+        """Runs a scenario; its bench, the cause if it failed, and whether that was the emulator's."""
         logs = self.logs / name / scenario.name
         shutil.rmtree(logs, ignore_errors=True)
         bench: Bench | None = None
         cause = ""
         try:
-            machine = await self._boot(name, tools)
-            start = time.monotonic()
-            bench = Bench(machine, logs)
+            bench = Bench(await self._boot(name, tools), logs)
             async with asyncio.timeout(scenario.deadline):
                 await bench.set_up(scenario.peer)
                 await scenario.body(bench)
@@ -76,9 +84,10 @@ class Lab:
         finally:
             if bench is not None:
                 cause = await self._leave(bench, cause)
+        emulator_fault = bool(cause) and self._machine is not None and self._machine.vm.emulator_fault()
         if cause:
             await self._shut_down()
-        self._report(name, scenario, bench, cause, time.monotonic() - start)
+        return bench, cause, emulator_fault
 
     async def _leave(self, bench: Bench, cause: str) -> str:
         """Cleans up after a scenario; its cause of failure, one that comes to light now included."""
@@ -115,13 +124,14 @@ class Lab:
             machine, self._machine = self._machine, None
             await machine.stop()
 
-    def _report(self, name: str, scenario: Scenario, bench: Bench | None, cause: str, took: float) -> None:
+    def _report(self, name: str, scenario: Scenario, bench: Bench | None, cause: str, start: float) -> None:
         text = bench.summary() if bench else ""
         if cause:
             self.failed += 1
             text = f"{cause}" + (f" [{text}]" if text else "") + f"  logs: {self.logs / name / scenario.name}"
         else:
             self.passed += 1
+        took = time.monotonic() - start
         print(f"{'FAIL' if cause else 'ok  '}  {name:<5} {scenario.name:<15} {text}  ({took:.1f} s)", flush=True)
 
 
@@ -135,10 +145,11 @@ def parse() -> argparse.Namespace:
     kernel_names = [*kernels.SUITES, "all"]
     parser.add_argument("scenarios", nargs="*", metavar="scenario", help="names from --list (default: all)")
     parser.add_argument("--kernel", action="append", choices=kernel_names, help="6.1 and 6.12 if not given; repeatable")
-    parser.add_argument("--binary", type=Path, default=REPOSITORY / ".build/release/blewedge")
+    parser.add_argument("--binary", type=Path, default=REPOSITORY / ".build/release/blewedge", metavar="PATH")
     parser.add_argument("--list", action="store_true", help="print the scenarios and end")
     parser.add_argument("--keep-logs", type=Path, metavar="DIR", help="keep all logs there, also of what passes")
-    parser.add_argument("--cache", type=Path, required=True, help="folder for what is downloaded and built")
+    cache = Path.home() / ".cache/blewedge-lab"  # the shell script decides, and always gives it
+    parser.add_argument("--cache", type=Path, metavar="DIR", default=cache, help="folder for what is downloaded and built")
     options = parser.parse_args()
     for name in options.scenarios:
         if name not in ALL:

@@ -8,7 +8,7 @@ import Testing
 struct PacerTests {
     static let millisecond: Int64 = 1_000_000
     static let stalls: [Int64] =
-        [1, 17, 33, 50, 84, 100, 126, 250, 499].map { $0 * millisecond } + [Pacer.greatestStall]
+        [1, 17, 33, 50, 84, 100, 126, 250, 499].map { $0 * millisecond } + [Pace.greatestStall]
 
     @Test("X-2: the model of the kernel's queue keeps 63 events and loses 64")
     func queue() {
@@ -29,13 +29,13 @@ struct PacerTests {
 
     @Test("D-13: stalls beyond the greatest are refused with it; at it a shifted key takes 50 ms")
     func refused() throws {
-        for stall in [-1, Pacer.greatestStall + 1, 500_000_000, Int64.max, Int64.min] {
-            #expect(throws: Pacer.StallError(stall: stall)) { try Pacer(stall: stall) }
+        for stall in [-1, Pace.greatestStall + 1, 500_000_000, Int64.max, Int64.min] {
+            #expect(throws: Pace.StallError(stall: stall, greatest: Pace.greatestStall)) { try Pacer(stall: stall) }
         }
-        #expect(Pacer.greatestStall > 499 * Self.millisecond)
-        var pacer = try Pacer(stall: Pacer.greatestStall)
+        #expect(Pace.greatestStall > 499 * Self.millisecond)
+        var pacer = try Pacer(stall: Pace.greatestStall)
         pacer.record(events: 6, now: 0)
-        #expect(pacer.pacedTime(forEvents: 6, now: 0) == Pacer.longestGap)
+        #expect(pacer.pacedTime(forEvents: 6, now: 0) == Pace.longestGap)
     }
 
     @Test("D-13: 63 events may leave at once, and the next when the stall is over, not at its end")
@@ -189,7 +189,7 @@ struct PacerTests {
             try path.typeAll()
             let times = path.writes.dropFirst(before).map(\.time)
             for (one, next) in zip(times, times.dropFirst()) {
-                try #require(next - one <= Pacer.longestGap, "\(next - one) ns")
+                try #require(next - one <= Pace.longestGap, "\(next - one) ns")
             }
         }
     }

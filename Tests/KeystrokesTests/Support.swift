@@ -21,6 +21,8 @@ final class Path {
     init(
         table: ByteTable = .linble,
         stall: Int64 = 0,
+        pace: Pace? = nil,
+        scans: ScanRules? = nil,
         capacity: Int = 1 << 16,
         startingAt start: UInt = 0,
         maximumAge: Int64? = Typist.defaultMaximumAge
@@ -28,7 +30,7 @@ final class Path {
         let ring = try ByteRing(capacity: capacity, startingAt: start)
         guard let producer = ring.takeProducer(), let consumer = ring.takeConsumer() else { throw NoHandle() }
         let compiled = try CompiledTable(table)
-        let pacer = try Pacer(stall: stall)
+        let pacer = try pace.map { Pacer($0) } ?? Pacer(stall: stall)
         ledger = Ledger()
         gate = Gate()
         feed = Feed(producer, ledger: ledger)
@@ -36,6 +38,7 @@ final class Path {
             consumer,
             table: compiled,
             pacer: pacer,
+            scans: scans,
             maximumAge: maximumAge,
             gate: gate,
             ledger: ledger
@@ -64,7 +67,11 @@ final class Path {
             let step = next()
             guard step == .write else { return step }
             let events = outputEvents()
-            try keyboard.take(events)
+            if typist.writesWholeKeystrokes {
+                try keyboard.take(events)
+            } else {
+                for event in events { try keyboard.take(event) }
+            }
             recorded.append((now, events))
             commit()
         }
@@ -202,6 +209,9 @@ struct DecodedKeyboard {
     private(set) var largestFrame = 0
     private(set) var keystrokes = 0
     private var frame = 0
+
+    /// Forgets what was typed, not what is down.
+    mutating func forgetText() { text = "" }
 
     /// Takes one write: it must begin and end with nothing held.
     mutating func take(_ events: [InputEvent]) throws {

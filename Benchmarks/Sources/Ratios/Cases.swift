@@ -91,7 +91,14 @@ struct Launch {
 
     private func wants(_ ids: String...) -> Bool {
         guard let only else { return true }
-        return ids.contains { $0.hasPrefix(only) || only.hasPrefix($0) }
+        return ids.contains { id in
+            Self.number(id) == Self.number(only) && (id.hasPrefix(only) || only.hasPrefix(id))
+        }
+    }
+
+    /// The row's number without what follows it: `B-10` of `B-10a`.
+    private static func number(_ id: String) -> Substring {
+        id.prefix { $0 == "B" || $0 == "-" || $0.isNumber }
     }
 
     mutating func run() throws {

@@ -15,6 +15,17 @@ from waiting import expect
 
 SCAN_SECONDS = "4"
 
+# Another program's raw active scan with extended commands: on until a line comes, then off.
+RAW_SCAN = """
+import socket, sys
+hci = socket.socket(socket.AF_BLUETOOTH, socket.SOCK_RAW, socket.BTPROTO_HCI)
+hci.bind((0,))
+hci.send(bytes.fromhex("01 4120 08 00 00 01 01 1000 1000"))
+hci.send(bytes.fromhex("01 4220 06 01 00 0000 0000"))
+sys.stdin.readline()
+hci.send(bytes.fromhex("01 4220 06 00 00 0000 0000"))
+"""
+
 
 async def sees(product: Product, services: bool) -> None:
     """Waits for the line of the peer with its name, and its service if that can be known."""
@@ -65,11 +76,11 @@ async def scan_then_run(bench: Bench) -> None:
     await bench.monitor.until_quiet()
 
     await bench.guest.run("btmgmt", "--index", "0", "power", "on")
-    other = await bench.start("stdbuf", "-oL", "hcitool", "-i", "hci0", "lescan")
-    await other.until(lambda: other.out.count("\n") > 1, "hcitool's raw scan sees something", 20)
-    expect(bench.monitor.scanning, "hcitool's raw scan was not seen")
-    await other.signal(signal.SIGINT)
-    await other.wait(10)
+    other = await bench.start("/usr/bin/python3", "-c", RAW_SCAN)
+    await bench.monitor.program.until(lambda: bench.monitor.scanning, "the raw scan is on", 20)
+    expect(bench.monitor.events("scan")[-1]["active"], "the raw scan is not active")
+    await other.write(b"stop\n")
+    expect(await other.wait(10) == 0, f"the raw scan failed{other.evidence()}")
     await bench.monitor.until_quiet()
     product = await bench.connected()
     await product.end(signal.SIGINT, 130)

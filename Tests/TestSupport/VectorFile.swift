@@ -3,20 +3,24 @@
 import Glibc
 
 /// A text file of Tests/Vectors, without its comments and empty lines.
-enum ATTVectorFile {
-    struct Missing: Error { var path: String }
+public enum VectorFile {
+    /// There is no such file.
+    public struct Missing: Error {
+        /// Where it was looked for.
+        public var path: String
+    }
 
     /// The lines, each with its number.
-    static func lines(_ name: String, from file: String = #filePath) throws -> [(number: Int, text: String)] {
+    public static func lines(_ name: String, from file: String = #filePath) throws -> [(number: Int, text: String)] {
         let folders = file.split(separator: "/").dropLast(2).joined(separator: "/")
         let path = "/" + folders + "/Vectors/" + name
         // The stream is closed on the way out and nothing keeps it.
-        guard let stream = unsafe fopen(path, "r") else { throw Missing(path: path) }
-        defer { unsafe _ = fclose(stream) }
+        guard let stream = fopen(path, "r") else { throw Missing(path: path) }
+        defer { _ = fclose(stream) }
         var bytes: [UInt8] = []
         while true {
             // Reads one byte of the open stream; negative at its end.
-            let byte = unsafe fgetc(stream)
+            let byte = fgetc(stream)
             guard byte >= 0 else { break }
             bytes.append(UInt8(truncatingIfNeeded: byte))
         }
@@ -28,7 +32,7 @@ enum ATTVectorFile {
     }
 
     /// Bytes from pairs of hexadecimal digits, with or without spaces; nil for anything else.
-    static func bytes(_ text: some StringProtocol) -> [UInt8]? {
+    public static func bytes(_ text: some StringProtocol) -> [UInt8]? {
         let digits = Array(text.utf8.filter { $0 != UInt8(ascii: " ") })
         guard digits.count % 2 == 0 else { return nil }
         var result: [UInt8] = []

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// The head of a record in the ring: one received notification, its link and its time.
+///
+/// Sixteen bytes before the notification's own, in the machine's byte order.
+struct ChunkHeader: Equatable {
+    /// Bytes of a header.
+    static let size: UInt = 16
+    /// The bit above every length.
+    private static let missingBytes: UInt32 = 1 << 31
+
+    /// Bytes that follow, and the bit that says that others before them were lost.
+    private var lengthAndMark: UInt32
+    /// Which link they came on: another number for every connection, from 1 on.
+    let epoch: UInt32
+    /// When they came, in nanoseconds of the caller's monotonic clock.
+    let received: Int64
+
+    /// A header of `count` bytes, at most 2^30.
+    init(count: Int, epoch: UInt32, received: Int64, followsMissingBytes: Bool = false) {
+        lengthAndMark = UInt32(truncatingIfNeeded: count) | (followsMissingBytes ? Self.missingBytes : 0)
+        self.epoch = epoch
+        self.received = received
+    }
+
+    /// The header of those two words.
+    init(_ words: (UInt64, UInt64)) {
+        lengthAndMark = UInt32(truncatingIfNeeded: words.0)
+        epoch = UInt32(truncatingIfNeeded: words.0 &>> 32)
+        received = Int64(bitPattern: words.1)
+    }
+
+    /// Bytes that follow.
+    var count: Int { Int(lengthAndMark & ~Self.missingBytes) }
+
+    /// True where bytes between the chunk before, on the same link, and this one were lost.
+    var followsMissingBytes: Bool { lengthAndMark & Self.missingBytes != 0 }
+
+    /// The two words that the ring carries.
+    var words: (UInt64, UInt64) { (UInt64(epoch) &<< 32 | UInt64(lengthAndMark), UInt64(bitPattern: received)) }
+}
+
+/// A place in the ring's records: before a header, or inside a chunk.
+struct RingPlace {
+    /// Where the next byte, or the next chunk's header, lies.
+    private(set) var position: UInt
+    /// Bytes left of the current chunk.
+    private(set) var remaining = 0
+    /// The current chunk.
+    private(set) var chunk = ChunkHeader(count: 0, epoch: 0, received: 0)
+
+    /// A place before a header.
+    init(position: UInt) {
+        self.position = position
+    }
+
+    /// True where nothing of the current chunk was taken yet.
+    var isAtChunkStart: Bool { remaining == chunk.count }
+
+    /// Goes on to the next byte; false where the ring has no more.
+    @inline(__always)
+    mutating func findBytes(_ consumer: inout ByteRing.Consumer) -> Bool {
+        while remaining == 0 {
+            guard let words = consumer.words(at: position) else { return false }
+            chunk = ChunkHeader(words)
+            remaining = chunk.count
+            position &+= ChunkHeader.size
+        }
+        return true
+    }
+
+    /// What is left of the current chunk, up to the ring's end at most.
+    @inline(__always)
+    @_lifetime(borrow consumer)
+    func bytes(of consumer: borrowing ByteRing.Consumer) -> Span<UInt8> {
+        consumer.span(at: position, count: remaining)
+    }
+
+    /// Goes on by bytes of the current chunk.
+    @inline(__always)
+    mutating func advance(_ count: Int) {
+        position &+= UInt(bitPattern: count)
+        remaining &-= count
+    }
+}
+
+/// A carriage return that may be followed by its line feed (D-3).
+struct LineEnd {
+    /// The longest time between the two, in nanoseconds.
+    static let longestTime: Int64 = 100_000_000
+
+    var epoch: UInt32
+    var received: Int64
+    /// What became of it; its line feed fares alike.
+    var fate: Ledger.Fate
+
+    /// Whether the next byte, of this chunk, is the line feed that belongs to it: on the same link and in time.
+    @inline(__always)
+    func isFollowed(by byte: UInt8, of chunk: ChunkHeader) -> Bool {
+        byte == ByteTable.lineFeed && epoch == chunk.epoch && chunk.received &- received <= Self.longestTime
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// What is typed before or after each scan: text, and keys that text has no character for.
+///
+/// It is a small text and a table of its own for the encoder that types the scans: each different action is a byte value.
+public struct ScanAffix: Sendable {
+    /// Why an affix was refused.
+    public struct Fault: Error, Equatable, Sendable, CustomStringConvertible {
+        /// One line for people: what is wrong, and where.
+        public let description: String
+    }
+
+    /// The most characters and keys of an affix.
+    public static let greatestLength = 256
+    /// Types nothing.
+    public static let nothing = ScanAffix()
+
+    /// The actions, in the order in which they are typed.
+    let bytes: [UInt8]
+    /// What each of the bytes does; nil where there are none.
+    let table: CompiledTable?
+
+    private init() {
+        bytes = []
+        table = nil
+    }
+
+    /// The affix that `text` describes, for readers who use `layout`: characters as they are, keys by their name in
+    /// braces, `{{` for a brace.
+    ///
+    ///     GTIN:        {f9}        -{tab}
+    public init(_ text: String, layout: KeyboardLayout = .us) throws(Fault) {
+        let actions = try Self.actions(text)
+        guard !actions.isEmpty else {
+            self = .nothing
+            return
+        }
+        guard actions.count <= Self.greatestLength else {
+            throw Fault(description: "\(actions.count) characters and keys: at most \(Self.greatestLength)")
+        }
+        var table = ByteTable.discard
+        var different: [ByteTable.Action] = []
+        var bytes: [UInt8] = []
+        for action in actions {
+            let index = different.firstIndex(of: action) ?? different.endIndex
+            let byte = UInt8(truncatingIfNeeded: index)
+            if index == different.endIndex {
+                different.append(action)
+                table[byte] = action
+            }
+            bytes.append(byte)
+        }
+        self.bytes = bytes
+        do {
+            self.table = try CompiledTable(table, layout: layout)
+        } catch .untypable(_, let character, let layout) {
+            throw Fault(description: "layout \(layout) cannot type \(character.debugDescription)")
+        } catch {
+            throw Fault(description: "\(error)")
+        }
+    }
+
+    /// The keys that it presses.
+    public var keys: KeySet { table?.keys ?? KeySet() }
+
+    private static func actions(_ text: String) throws(Fault) -> [ByteTable.Action] {
+        var actions: [ByteTable.Action] = []
+        var rest = text.unicodeScalars[...]
+        while let character = rest.popFirst() {
+            guard character == "{" else {
+                guard character.properties.generalCategory != .control else {
+                    throw Fault(
+                        description:
+                            "U+\(String(character.value, radix: 16, uppercase: true)) is no text; name a key in braces"
+                    )
+                }
+                actions.append(.text(character))
+                continue
+            }
+            if rest.first == "{" {
+                rest.removeFirst()
+                actions.append(.text("{"))
+                continue
+            }
+            guard let end = rest.firstIndex(of: "}") else {
+                throw Fault(description: "a brace is not closed; `{{` is a brace itself")
+            }
+            let name = String(rest[..<end]).lowercased()
+            guard let key = KeyCode(name: name) else {
+                throw Fault(description: "there is no key \(name.debugDescription); `{{` is a brace itself")
+            }
+            guard !modifiers.contains(name) else {
+                throw Fault(description: "key \(name) is never pressed by itself")
+            }
+            actions.append(.key(key))
+            rest = rest[rest.index(after: end)...]
+        }
+        return actions
+    }
+
+    /// Keys that do nothing by themselves, or stay.
+    private static let modifiers: Set<String> = [
+        "leftshift", "rightshift", "leftctrl", "rightctrl", "leftalt", "rightalt", "leftmeta", "rightmeta", "capslock",
+    ]
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// What a whole scan is, which ones are typed, and what is typed around them (scan mode).
+public struct ScanRules: Sendable {
+    /// Why rules were refused.
+    public struct Fault: Error, Equatable, Sendable, CustomStringConvertible {
+        /// One line for people: which rule, and what it must be.
+        public let description: String
+    }
+
+    /// The greatest `maximumLength`.
+    public static let greatestLength = 65_536
+    /// What a QR code can hold, in digits: the longest scan unless told otherwise.
+    public static let defaultMaximumLength = 7_089
+    /// Carriage return, line feed and tab.
+    public static let defaultTerminators: Set<UInt8> = [
+        ByteTable.carriageReturn, ByteTable.lineFeed, ByteTable.horizontalTab,
+    ]
+    /// The longest idle gap and duplicate window, in nanoseconds: an hour.
+    public static let longestTime: Int64 = 3_600_000_000_000
+
+    /// The bytes that end a scan.
+    let terminators: InlineArray<256, Bool>
+    /// The silence that ends a scan, in nanoseconds; nil where only terminators do.
+    let idleGap: Int64?
+    /// The bytes of a scan without its terminator.
+    let lengths: ClosedRange<Int>
+    /// What is typed before each scan.
+    let prefix: ScanAffix
+    /// What is typed after each scan in its terminator's stead; nil types the terminator as the table says.
+    let suffix: ScanAffix?
+    /// How long the scan typed last is not typed again, in nanoseconds; 0 types every scan.
+    let duplicateWindow: Int64
+    /// True where a carriage return and its line feed are one end.
+    let joinsLineEnds: Bool
+
+    /// Rules, checked.
+    ///
+    /// `terminators` end a scan, and so does a silence of `idleGap` nanoseconds; one of the two must be given. A scan has
+    /// `minimumLength` to `maximumLength` bytes, its terminator not counted. `prefix` is typed before it, and `suffix`
+    /// after it in the terminator's stead. The same scan within `duplicateWindow` nanoseconds of the one typed just before
+    /// is not typed again.
+    public init(
+        terminators: Set<UInt8> = defaultTerminators,
+        idleGap: Int64? = nil,
+        minimumLength: Int = 1,
+        maximumLength: Int = defaultMaximumLength,
+        prefix: ScanAffix = .nothing,
+        suffix: ScanAffix? = nil,
+        duplicateWindow: Int64 = 0
+    ) throws(Fault) {
+        guard !terminators.isEmpty || idleGap != nil else {
+            throw Fault(description: "a scan needs an end: a terminator, an idle gap, or both")
+        }
+        if let idleGap, idleGap <= 0 || idleGap > Self.longestTime {
+            throw Fault(description: "idle gap of \(idleGap) ns: must be more than 0 and at most an hour")
+        }
+        guard minimumLength >= 0, minimumLength <= maximumLength, maximumLength <= Self.greatestLength else {
+            throw Fault(
+                description: "lengths from \(minimumLength) to \(maximumLength): must be from 0 to "
+                    + "\(Self.greatestLength), the least first"
+            )
+        }
+        guard duplicateWindow >= 0, duplicateWindow <= Self.longestTime else {
+            throw Fault(description: "duplicate window of \(duplicateWindow) ns: must be from 0 to an hour")
+        }
+        var isTerminator = InlineArray<256, Bool>(repeating: false)
+        for byte in terminators { isTerminator[Int(byte)] = true }
+        self.terminators = isTerminator
+        self.idleGap = idleGap
+        lengths = minimumLength...maximumLength
+        self.prefix = prefix
+        self.suffix = suffix
+        self.duplicateWindow = duplicateWindow
+        joinsLineEnds = isTerminator[Int(ByteTable.carriageReturn)] && isTerminator[Int(ByteTable.lineFeed)]
+    }
+
+    /// The keys that prefix and suffix press.
+    public var keys: KeySet { prefix.keys.union(suffix?.keys ?? KeySet()) }
+}

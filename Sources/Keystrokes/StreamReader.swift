@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// The bytes in stream mode: read in place in the ring, and given back when what they type has left.
+///
+/// A scan is what comes up to and with the first Enter or Tab, or before a silence. Its beginning decides: what follows one
+/// that was begun is typed however old it grows, and what follows one that was refused is refused too, to its end.
+struct StreamReader {
+    /// The silence after which bytes begin another scan though nothing has ended the last, in nanoseconds.
+    static let scanGap: Int64 = 100_000_000
+
+    /// How the scan that a place lies in stands.
+    enum Scan {
+        /// The next byte is the scan's first.
+        case begins
+        /// Its beginning was typed, and so is the rest of it, however old that grows: half a scan is worse than a late one.
+        case typed
+        /// Its beginning was refused, and so is the rest of it.
+        case refused(Ledger.Fate)
+    }
+
+    /// A place, and what the bytes since `done` do.
+    private struct Progress {
+        var place: RingPlace
+        /// Set when the last byte was a carriage return.
+        var lineEnd: LineEnd?
+        var scan = Scan.begins
+        var typed = 0
+        var discarded = 0
+    }
+
+    /// How far bytes have an outcome.
+    private var done: Progress
+    /// How far they are encoded.
+    private var ahead: Progress
+
+    /// A reader that begins at a place.
+    init(_ place: RingPlace) {
+        done = Progress(place: place, lineEnd: nil)
+        ahead = done
+    }
+
+    /// How far bytes have an outcome.
+    var position: UInt { done.place.position }
+
+    /// Goes back to what has no outcome yet.
+    @inline(__always)
+    mutating func begin() { ahead = done }
+
+    /// Encodes on, until `limit` events, the ring's end, bytes that are not typed or, if asked for, a scan's end.
+    ///
+    /// Bytes that are refused are counted at once where they come first.
+    mutating func encode(
+        _ batch: inout EventBatch,
+        _ consumer: inout ByteRing.Consumer,
+        _ table: CompiledTable,
+        _ ledger: Ledger,
+        limit: Int,
+        stopAtScanEnd: Bool,
+        _ conditions: Typist.Conditions
+    ) -> Typist.End {
+        batch.clear()
+        var end: Typist.End?
+        while end == nil {
+            guard findBytes(&consumer) else { break }
+            if table.joinsLineEnds, let lineEnd = ahead.lineEnd, isFollowed(lineEnd, consumer) {
+                ahead.lineEnd = nil
+                ahead.place.advance(1)
+                // A carriage return that was not typed has its outcome already, so nothing is between `done` and here.
+                if lineEnd.fate == .typed { ahead.typed &+= 1 } else { refused(1, lineEnd.fate, &consumer, ledger) }
+            } else if let fate = refusal(conditions) {
+                guard ahead.typed | ahead.discarded == 0 else { break }
+                let count = takeScan(ahead.place.bytes(of: consumer), fate, table)
+                refused(count, fate, &consumer, ledger)
+            } else {
+                let input = ahead.place.bytes(of: consumer)
+                // An old chunk is looked at scan by scan: the first may have been begun, the next is too old.
+                let isOld = conditions.now &- ahead.place.chunk.received > conditions.maximumAge
+                let run = batch.type(input, table, limit: limit, stopAtScanEnd: stopAtScanEnd || isOld)
+                take(run, of: input, table)
+                end = run.stop == .scanEnd && !stopAtScanEnd ? nil : run.stop
+            }
+        }
+        batch.finish()
+        return end ?? .exhausted
+    }
+
+    /// Counts what became of everything encoded, and gives it back to the ring.
+    @inline(__always)
+    mutating func settle(_ consumer: inout ByteRing.Consumer, _ ledger: Ledger) {
+        ledger.add(ahead.typed, to: .typed)
+        ledger.add(ahead.discarded, to: .discarded)
+        ahead.typed = 0
+        ahead.discarded = 0
+        done = ahead
+        consumer.release(through: position)
+    }
+
+    /// The same where only the first keystrokes have left: the bytes of the others are lost.
+    mutating func settle(
+        _ consumer: inout ByteRing.Consumer,
+        _ ledger: Ledger,
+        _ batch: inout EventBatch,
+        _ table: CompiledTable,
+        typing keystrokes: Int
+    ) {
+        let all = ahead
+        begin()
+        // Nothing is refused among these bytes: they were encoded before, so the conditions are those of ever.
+        let open = Typist.Conditions(now: 0, maximumAge: Int64.max, gate: .open)
+        for limit in [0] + Array(repeating: EventBatch.shiftedKey, count: keystrokes) {
+            _ = encode(&batch, &consumer, table, ledger, limit: limit, stopAtScanEnd: false, open)
+        }
+        let typed = min(ahead.typed, all.typed)
+        let lost = all.typed &- typed
+        ahead = all
+        ahead.typed = typed
+        if lost > 0 { ahead.lineEnd?.fate = .writeFailed }
+        ledger.add(lost, to: .writeFailed)
+        settle(&consumer, ledger)
+    }
+
+    /// Goes on to the next byte; false where the ring has no more.
+    @inline(__always)
+    private mutating func findBytes(_ consumer: inout ByteRing.Consumer) -> Bool {
+        guard ahead.place.remaining == 0 else { return true }
+        let last = ahead.place.chunk
+        guard ahead.place.findBytes(&consumer) else { return false }
+        let chunk = ahead.place.chunk
+        if chunk.epoch != last.epoch || chunk.received &- last.received > Self.scanGap { ahead.scan = .begins }
+        return true
+    }
+
+    /// Why the next bytes are not typed; nil where they are.
+    @inline(__always)
+    private func refusal(_ conditions: Typist.Conditions) -> Ledger.Fate? {
+        let chunk = ahead.place.chunk
+        if let fate = conditions.gate.refusal(epoch: chunk.epoch, received: chunk.received) { return fate }
+        switch ahead.scan {
+        case .begins: return conditions.now &- chunk.received > conditions.maximumAge ? .tooOld : nil
+        case .typed: return nil
+        case .refused(let fate): return fate
+        }
+    }
+
+    /// Takes the bytes that the encoder took of `input`.
+    @inline(__always)
+    private mutating func take(_ run: EventBatch.Run, of input: Span<UInt8>, _ table: CompiledTable) {
+        guard run.taken > 0 else { return }
+        ahead.scan = table.endsScan(input[run.taken - 1]) ? .begins : .typed
+        ahead.place.advance(run.taken)
+        ahead.typed &+= run.typed
+        ahead.discarded &+= run.taken &- run.typed
+        endLine(run.endsInCarriageReturn, .typed)
+    }
+
+    /// Takes bytes up to a scan's end, all with one outcome; answers how many bytes that are.
+    private mutating func takeScan(_ input: Span<UInt8>, _ fate: Ledger.Fate, _ table: CompiledTable) -> Int {
+        let count = table.scanLength(input)
+        let last = input[count - 1]
+        ahead.scan = table.endsScan(last) ? .begins : .refused(fate)
+        ahead.place.advance(count)
+        endLine(table.joinsLineEnds && last == ByteTable.carriageReturn, fate)
+        return count
+    }
+
+    private func isFollowed(_ lineEnd: LineEnd, _ consumer: borrowing ByteRing.Consumer) -> Bool {
+        lineEnd.isFollowed(by: ahead.place.bytes(of: consumer)[0], of: ahead.place.chunk)
+    }
+
+    /// Counts bytes that were taken and are not typed, and gives them back to the ring.
+    private mutating func refused(
+        _ count: Int,
+        _ fate: Ledger.Fate,
+        _ consumer: inout ByteRing.Consumer,
+        _ ledger: Ledger
+    ) {
+        ledger.add(count, to: fate)
+        settle(&consumer, ledger)
+    }
+
+    @inline(__always)
+    private mutating func endLine(_ isEnd: Bool, _ fate: Ledger.Fate) {
+        let chunk = ahead.place.chunk
+        ahead.lineEnd = isEnd ? LineEnd(epoch: chunk.epoch, received: chunk.received, fate: fate) : nil
+    }
+}

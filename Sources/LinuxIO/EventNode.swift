@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import CLinux
+package import SystemPackage
+
+/// The reading end of an input device, such as `/dev/input/event3`: what any application sees of it.
+///
+/// Every reader has a queue of its own, so this one takes nothing from others.
+package struct EventNode: ~Copyable {
+    /// One event, without its time.
+    package struct Event: Hashable, Sendable {
+        /// What kind of event, such as EV_SYN or EV_KEY.
+        package var type: UInt16
+        /// Which of its kind, such as SYN_REPORT, SYN_DROPPED or a key.
+        package var code: UInt16
+        /// 1 down, 0 up, 2 repeated.
+        package var value: Int32
+
+        /// An event from its parts.
+        package init(type: UInt16, code: UInt16, value: Int32) {
+            self.type = type
+            self.code = code
+            self.value = value
+        }
+
+        /// The kernel threw away what this reader had not read (SYN_DROPPED).
+        package static let dropped = Event(type: UInt16(EV_SYN), code: UInt16(SYN_DROPPED), value: 0)
+    }
+
+    /// The node, for the event loop.
+    package let descriptor: Descriptor
+    private var buffer = [UInt8](repeating: 0, count: 64 * UInputDevice.eventSize)
+
+    /// Opens a node for reading; `permissionDenied` where it is not ours to read.
+    ///
+    /// The corresponding C function is `open`.
+    package init(_ path: String) throws(Errno) {
+        descriptor = try Descriptor.open(path, O_RDONLY | O_NONBLOCK)
+    }
+
+    /// Appends the events that wait, at most 64; false when there are none.
+    ///
+    /// The corresponding C function is `read`.
+    package mutating func read(into events: inout [Event]) throws(Errno) -> Bool {
+        guard case .done(let count) = try descriptor.read(into: &buffer), count > 0 else { return false }
+        Self.parse(buffer.span.extracting(first: count), into: &events)
+        return true
+    }
+
+    /// Appends the events that lie in `bytes`, each a `struct input_event`; a part of one at the end is passed over.
+    package static func parse(_ bytes: Span<UInt8>, into events: inout [Event]) {
+        let size = UInputDevice.eventSize
+        for start in stride(from: 0, through: bytes.count - size, by: size) {
+            // Type, code and value are the last eight bytes of an event, in the machine's order.
+            // Sound: the eight bytes lie within the span, `start` being at most its length less an event's.
+            let tail = unsafe bytes.extracting((start + size - 8)..<(start + size)).bytes
+            events.append(
+                unsafe Event(
+                    type: tail.unsafeLoadUnaligned(as: UInt16.self),
+                    code: tail.unsafeLoadUnaligned(fromByteOffset: 2, as: UInt16.self),
+                    value: tail.unsafeLoadUnaligned(fromByteOffset: 4, as: Int32.self)
+                )
+            )
+        }
+    }
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+public import ArgumentParser
+public import Keystrokes
+import Wedge
+
+/// The pace at which keys are typed.
+struct PaceOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The rhythm, by who reads the keys: "
+                + Pace.Profile.allCases.map { "\($0.rawValue) (\($0.summary))" }.joined(separator: ", ") + ".",
+            valueName: "profile"
+        )
+    )
+    var pace = Pace.Profile.desktop
+
+    @Option(
+        help: ArgumentHelp(
+            "How long a reader may stall without losing a key, instead of what the pace says; 0 assumes none.",
+            valueName: "time"
+        )
+    )
+    var stall: TimeArgument?
+
+    func value() throws(CommandFailure) -> Pace {
+        do {
+            return try Pace(pace, stall: stall?.nanoseconds)
+        } catch {
+            throw CommandFailure(.configuration, "--stall, with --pace \(pace.rawValue): \(error)")
+        }
+    }
+}
+
+/// Scan mode: whole scans instead of bytes as they come.
+struct ScanModeOptions: ParsableArguments {
+    @Flag(help: "Type whole scans only, each checked before its first key.")
+    var scan = false
+
+    @Option(
+        help: ArgumentHelp(
+            "With --scan: the bytes that end a scan, by name (cr, lf, tab, etx, gs …) or as 0x03; or none.",
+            valueName: "bytes"
+        )
+    )
+    var terminator: TerminatorArgument?
+
+    @Option(help: ArgumentHelp("With --scan: the silence that ends a scan too.", valueName: "time"))
+    var idleGap: TimeArgument?
+
+    @Option(help: ArgumentHelp("With --scan: type no scan of fewer bytes (default: 1).", valueName: "bytes"))
+    var minLength: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "With --scan: type no scan of more bytes (default: \(ScanRules.defaultMaximumLength)).",
+            valueName: "bytes"
+        )
+    )
+    var maxLength: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "With --scan: what is typed before each scan; keys by name in braces, as in {f9}.",
+            valueName: "text"
+        )
+    )
+    var prefix: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "With --scan: what is typed after each scan, instead of its terminator, as in {tab}.",
+            valueName: "text"
+        )
+    )
+    var suffix: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "With --scan: do not type the same scan again within this time; 0 types every one (default: 0).",
+            valueName: "time"
+        )
+    )
+    var duplicates: TimeArgument?
+
+    /// The rules; nil in stream mode.
+    func rules() throws(CommandFailure) -> ScanRules? {
+        guard scan else {
+            if let option = optionWithoutScan { throw CommandFailure(.usage, "\(option) wants --scan") }
+            return nil
+        }
+        let prefix = try affix(prefix, "--prefix") ?? .nothing
+        let suffix = try affix(suffix, "--suffix")
+        do {
+            return try ScanRules(
+                terminators: terminator?.bytes ?? ScanRules.defaultTerminators,
+                idleGap: idleGap?.nanoseconds,
+                minimumLength: minLength ?? 1,
+                maximumLength: maxLength ?? ScanRules.defaultMaximumLength,
+                prefix: prefix,
+                suffix: suffix,
+                duplicateWindow: duplicates?.nanoseconds ?? 0
+            )
+        } catch {
+            throw CommandFailure(.configuration, "--scan: \(error)")
+        }
+    }
+
+    private var optionWithoutScan: String? {
+        [
+            (terminator != nil, "--terminator"), (idleGap != nil, "--idle-gap"), (minLength != nil, "--min-length"),
+            (maxLength != nil, "--max-length"), (prefix != nil, "--prefix"), (suffix != nil, "--suffix"),
+            (duplicates != nil, "--duplicates"),
+        ].first { $0.0 }?.1
+    }
+
+    private func affix(_ text: String?, _ option: String) throws(CommandFailure) -> ScanAffix? {
+        guard let text else { return nil }
+        do {
+            return try ScanAffix(text)
+        } catch {
+            throw CommandFailure(.configuration, "\(option): \(error)")
+        }
+    }
+}
+
+extension Pace.Profile: ExpressibleByArgument {}
+
+extension TimeArgument {
+    /// In nanoseconds; an argument's nine digits never overflow.
+    var nanoseconds: Int64 {
+        let (seconds, attoseconds) = duration.components
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+    }
+}
+
+/// Bytes that end a scan, on the command line: names and numbers with commas between them, or `none`.
+struct TerminatorArgument: ExpressibleByArgument {
+    let bytes: Set<UInt8>
+
+    init?(argument: String) {
+        guard argument != "none" else {
+            bytes = []
+            return
+        }
+        var bytes: Set<UInt8> = []
+        for word in argument.lowercased().split(separator: ",", omittingEmptySubsequences: false) {
+            guard let byte = Self.byte(word) else { return nil }
+            bytes.insert(byte)
+        }
+        self.bytes = bytes
+    }
+
+    private static func byte(_ word: Substring) -> UInt8? {
+        if let byte = names[String(word)] { return byte }
+        guard word.hasPrefix("0x"), word.utf8.count <= 4 else { return nil }
+        return UInt8(word.dropFirst(2), radix: 16)
+    }
+
+    /// The names of ASCII.
+    private static let names: [String: UInt8] = [
+        "nul": 0, "soh": 1, "stx": 2, "etx": 3, "eot": 4, "tab": 9, "ht": 9, "lf": 10, "cr": 13, "etb": 23, "esc": 27,
+        "fs": 28, "gs": 29, "rs": 30, "us": 31, "space": 32,
+    ]
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Glibc
+import Testing
+
+/// What a run of the program left behind.
+private struct Outcome {
+    var status: Int32
+    var output: String
+    var error: String
+}
+
+/// Runs the program that was built with these tests, and returns all that it printed.
+private func run(_ arguments: [String]) throws -> Outcome {
+    // The tests lie beside the program.
+    let folder = CommandLine.arguments[0].split(separator: "/", omittingEmptySubsequences: false).dropLast()
+    let path = (folder.isEmpty ? ["."] : folder.map(String.init)).joined(separator: "/") + "/blewedge"
+    try #require(access(path, X_OK) == 0, "there is no \(path)")
+
+    var pipes: [(read: Int32, write: Int32)] = []
+    for _ in 0..<2 {
+        var ends: [Int32] = [0, 0]
+        try #require(pipe(&ends) == 0)
+        pipes.append((ends[0], ends[1]))
+    }
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    posix_spawn_file_actions_adddup2(&actions, pipes[0].write, 1)
+    posix_spawn_file_actions_adddup2(&actions, pipes[1].write, 2)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+
+    var argv = ([path] + arguments).map { strdup($0) } + [nil]
+    defer { for argument in argv { free(argument) } }
+    var environment: [UnsafeMutablePointer<CChar>?] = [nil]
+    var child: pid_t = 0
+    try #require(posix_spawn(&child, path, &actions, nil, &argv, &environment) == 0)
+    for pipe in pipes { close(pipe.write) }
+    // A few lines fit into a pipe, so the order of reading does not matter.
+    let texts = pipes.map { pipe in
+        defer { close(pipe.read) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = read(pipe.read, &buffer, buffer.count)
+            guard count > 0 else { break }
+            bytes += buffer.prefix(count)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+    var status: Int32 = 0
+    try #require(waitpid(child, &status, 0) == child)
+    // The wait status of a normal end has its code in the second byte; a signal is in the first.
+    return Outcome(status: status & 0x7F == 0 ? status >> 8 & 0xFF : -status, output: texts[0], error: texts[1])
+}
+
+@Suite("The command line", .timeLimit(.minutes(1)))
+struct CommandLineTests {
+    @Test(
+        "D-10: nonsense is a usage error with exit status 64, one explanation, and nothing on standard output",
+        arguments: [
+            ["nonsense"], ["scan", "--nonsense"], ["scan", "--adapter", "eth0"], ["scan", "--service", "xyz"],
+            ["scan", "--seconds", "-1"], ["scan", "--seconds", "0"], ["scan", "--seconds", "99999999999999999999"],
+            ["scan", "--once", "--duplicates"], ["run"], ["run", "--device"], ["run", "--device", ""],
+            ["run", "--device", "X", "--stall", "long"], ["run", "--device", "X", "extra"],
+        ]
+    )
+    func nonsense(arguments: [String]) throws {
+        let outcome = try run(arguments)
+        #expect(outcome.status == 64)
+        #expect(outcome.output.isEmpty)
+        #expect(!outcome.error.isEmpty)
+        #expect(!outcome.error.contains("Fatal error"))
+    }
+
+    @Test("D-10: a wrong configuration is exit status 78, and names what is wrong and where")
+    func configuration() throws {
+        let table = try run(["run", "--device", "X", "--table", "/etc/passwd"])
+        #expect(table.status == 78)
+        #expect(table.error.contains("/etc/passwd: line 1, column 1"))
+        let missing = try run(["run", "--device", "X", "--table", "/nonexistent"])
+        #expect(missing.status == 78)
+        #expect(missing.error.contains("linble"))
+        let stall = try run(["run", "--device", "X", "--stall", "5s"])
+        #expect(stall.status == 78)
+        #expect(stall.error.contains("--stall"))
+    }
+
+    @Test("Help and the version go to standard output, with exit status 0", arguments: ["--help", "--version", "help"])
+    func help(argument: String) throws {
+        let outcome = try run([argument])
+        #expect(outcome.status == 0)
+        #expect(!outcome.output.isEmpty)
+        #expect(outcome.error.isEmpty)
+    }
+
+    @Test("Every command's help has an example", arguments: ["scan", "run"])
+    func examples(command: String) throws {
+        #expect(try run([command, "--help"]).output.contains("EXAMPLES:"))
+    }
+}

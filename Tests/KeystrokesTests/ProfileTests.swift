@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Testing
+
+@testable import Keystrokes
+
+/// The profiles against the exact model of the kernel's queue.
+///
+/// 10^5 characters a profile in the unit suite; 10^6 in a release build:
+///
+///     swift test -c release -Xswiftc -enable-testing --filter ProfileTests
+@Suite("X-2, D-13: the profiles")
+struct ProfileTests {
+    #if DEBUG
+        static let characters = 100_000
+    #else
+        static let characters = 1_000_000
+    #endif
+    static let millisecond: Int64 = 1_000_000
+
+    /// A reader of the kernel's queue that sleeps `away` nanoseconds, reads everything, and sleeps again.
+    ///
+    /// It reads just before what comes at the moment of its waking, and again just after: a stall's two ends belong to it.
+    struct StallingReader {
+        let away: Int64
+        var next: Int64
+        var queue = EventQueue()
+        var keyboard = DecodedKeyboard()
+        var drops = 0
+
+        mutating func pass(_ events: [InputEvent], at time: Int64) {
+            if time >= next { read(at: time) }
+            for event in events { queue.pass(event) }
+            if time == next { read(at: time) }
+        }
+
+        mutating func read(at time: Int64) {
+            for event in queue.readAll() {
+                if event == EventQueue.dropped { drops += 1 }
+                if drops == 0 { try? keyboard.take(event) }
+            }
+            next = time + away
+        }
+    }
+
+    /// Types `count` characters in scans of all kinds, and lets readers with that stall read; answers what they lost.
+    static func play(_ pace: Pace, count: Int, stall: Int64, seed: UInt64) throws -> (drops: Int, isMeant: Bool) {
+        var random = Seeded(seed)
+        let path = try Path(pace: pace, maximumAge: nil)
+        var meant = 0
+        var reader = StallingReader(away: stall, next: path.now)
+        var isMeant = true
+        while meant < count, isMeant, reader.drops == 0 {
+            let scan = PacerTests.scan(&random)
+            meant += scan.count
+            path.receive(scan.bytes)
+            if Int.random(in: 0...3, using: &random) > 0 { try path.typeAll() }
+            path.now += Int64.random(in: 0...stall * 2, using: &random)
+            for write in path.recorded { reader.pass(write.events, at: write.time) }
+            path.recorded.removeAll(keepingCapacity: true)
+        }
+        try path.typeAll()
+        for write in path.recorded { reader.pass(write.events, at: write.time) }
+        reader.read(at: path.now)
+        isMeant = reader.keyboard.text == path.keyboard.text && reader.keyboard.text.count == meant
+        return (reader.drops, isMeant)
+    }
+
+    @Test("X-2: at the profile's stall no event of many characters is lost", arguments: Pace.Profile.allCases)
+    func survives(profile: Pace.Profile) throws {
+        let pace = try Pace(profile)
+        // Nothing is assumed of a console's reader: it is never away.
+        let result = try Self.play(pace, count: Self.characters, stall: pace.stall, seed: 11)
+        if profile == .console { return }
+        #expect(result.drops == 0 && result.isMeant)
+    }
+
+    @Test("X-2: at twice the profile's stall events are lost (control)", arguments: Pace.Profile.allCases)
+    func overflows(profile: Pace.Profile) throws {
+        let pace = try Pace(profile)
+        let stall = max(pace.stall * 2, Self.millisecond)
+        #expect(try Self.play(pace, count: 20_000, stall: stall, seed: 12).drops > 0)
+    }
+
+    @Test(
+        "D-13: no window of the stall has more than 63 events, no gap is over 50 ms, Shift leads and keys are held",
+        arguments: [
+            try Pace(.kms), try Pace(.desktop), try Pace(.scanner), try Pace(.slow), try Pace(.scanner, stall: 0),
+            try Pace(.scanner, stall: 524 * millisecond), try Pace(.slow, stall: 349 * millisecond),
+        ]
+    )
+    func law(pace: Pace) throws {
+        var random = Seeded(13)
+        let path = try Path(pace: pace, maximumAge: nil)
+        var text = ""
+        for _ in 0..<30 {
+            let scan = PacerTests.scan(&random)
+            text += scan.replacing("\r", with: "\n")
+            let before = path.recorded.count
+            path.receive(scan.bytes)
+            try path.typeAll()
+            let writes = path.recorded[before...]
+            let presses = writes.filter { $0.events.contains { $0.value == 1 && $0.code != 42 } }.map(\.time)
+            for (one, next) in zip(presses, presses.dropFirst()) { try #require(next - one <= Pace.longestGap) }
+            guard pace.isSpread else { continue }
+            for (one, next) in zip(writes, writes.dropFirst()) {
+                try #require(one.events.count <= 3 && next.time - one.time >= min(pace.hold, pace.gap))
+            }
+        }
+        #expect(path.keyboard.text == text && path.keyboard.down.isEmpty)
+        var (last, sum) = (0, 0)
+        for first in path.recorded.indices {
+            while last < path.recorded.count, path.recorded[last].time - path.recorded[first].time <= pace.stall {
+                sum += path.recorded[last].events.count
+                last += 1
+            }
+            try #require(sum <= 63)
+            sum -= path.recorded[first].events.count
+        }
+    }
+
+    @Test("X-2: a shifted key of the slow profile, write by write")
+    func slow() throws {
+        let path = try Path(pace: try Pace(.slow))
+        let start = path.now
+        path.receive("Ab".bytes)
+        try path.typeAll()
+        let (a, b) = (KeyCode(rawValue: 30), KeyCode(rawValue: 48))
+        #expect(
+            path.recorded.map(\.events) == [
+                [.key(.leftShift, down: true), .report], [.key(a, down: true), .report],
+                [.key(a, down: false), .key(.leftShift, down: false), .report],
+                [.key(b, down: true), .report], [.key(b, down: false), .report],
+            ]
+        )
+        #expect(path.recorded.map { ($0.time - start) / Self.millisecond } == [0, 10, 20, 30, 40])
+    }
+
+    @Test("D-13: a stall that would need more than 50 ms between two characters is refused, with the greatest")
+    func refused() throws {
+        for profile in Pace.Profile.allCases {
+            let greatest = profile == .slow ? 349_999_965 : profile == .scanner ? 524_999_979 : Pace.greatestStall
+            #expect(throws: Never.self) { try Pace(profile, stall: greatest) }
+            for stall in [greatest + 1, -1, Int64.max, Int64.min] {
+                #expect(throws: Pace.StallError(stall: stall, greatest: greatest)) { try Pace(profile, stall: stall) }
+            }
+        }
+    }
+
+    @Test("X-1: a held key whose keystroke is cut by a failing device is released, and its byte lost")
+    func failure() throws {
+        for failing in 0..<3 {
+            let path = try Path(pace: try Pace(.slow))
+            path.receive("A".bytes)
+            for _ in 0..<failing {
+                try #require(path.next() == .write)
+                for event in path.outputEvents() { try path.keyboard.take(event) }
+                path.commit()
+                path.now += 10 * Self.millisecond
+            }
+            try #require(path.next() == .write)
+            path.fail(accepted: 0)
+            let account = path.ledger.snapshot()
+            #expect(account.lost(.writeFailed) == 1 && account.typed == 0 && account.waiting == 0)
+            #expect((path.releaseAll() > 0) == (failing > 0))
+            for event in path.outputEvents() { try path.keyboard.take(event) }
+            path.commit()
+            #expect(path.keyboard.down.isEmpty)
+        }
+    }
+}
