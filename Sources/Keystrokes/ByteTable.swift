@@ -1,16 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// What each of the 256 byte values means.
+/// What each of the 256 byte values means: a built-in table, and what was said of single bytes above it.
 public struct ByteTable: Equatable, Sendable {
+    /// A part of what a byte types.
+    public enum Step: Hashable, Sendable {
+        /// A character, by whatever keys the layout has for it, with further modifiers held.
+        case character(Unicode.Scalar, KeyModifiers)
+        /// A key, whatever the layout has on it, with modifiers held.
+        case key(KeyCode, KeyModifiers)
+    }
+
     /// What a byte does.
-    public enum Action: Equatable, Sendable {
+    public enum Action: Hashable, Sendable {
         /// Nothing; the byte is counted as discarded.
         case discard
-        /// Types a character, by whatever key the layout has for it.
-        case text(Unicode.Scalar)
-        /// Presses and releases a key.
-        case key(KeyCode)
+        /// Types these one after the other, all or none.
+        case type([Step])
+
+        /// Types a character.
+        public static func text(_ character: Unicode.Scalar) -> Action { .type([.character(character, [])]) }
+
+        /// Types several characters.
+        public static func text(_ characters: String) -> Action {
+            .type(characters.unicodeScalars.map { .character($0, []) })
+        }
+
+        /// Presses and releases a key, with modifiers held.
+        public static func key(_ key: KeyCode, _ modifiers: KeyModifiers = []) -> Action {
+            .type([.key(key, modifiers)])
+        }
     }
+
+    /// The most steps of one byte.
+    public static let mostSteps = 12
 
     /// The horizontal tab, HT.
     static let horizontalTab: UInt8 = 0x09
@@ -20,48 +42,102 @@ public struct ByteTable: Equatable, Sendable {
     static let lineFeed: UInt8 = 0x0A
     /// The carriage return, CR.
     static let carriageReturn: UInt8 = 0x0D
+    /// The group separator, GS, which GS1 codes have between fields of variable length.
+    static let groupSeparator: UInt8 = 0x1D
 
-    /// One action for each byte value.
-    private var actions: [Action]
+    /// The built-in table below.
+    public let base: BuiltIn
+    /// What was said of single bytes.
+    ///
+    /// It must be typable, while a byte of the base that the layout cannot type is rejected.
+    public private(set) var entries: [UInt8: Action] = [:]
 
-    private init(actions: [Action]) {
-        self.actions = actions
+    /// A built-in table with nothing above it.
+    public init(_ base: BuiltIn) {
+        self.base = base
     }
 
     /// The action of a byte.
     public subscript(byte: UInt8) -> Action {
-        get { actions[Int(byte)] }
-        set { actions[Int(byte)] = newValue }
+        get { entries[byte] ?? base.action(of: byte) }
+        set { entries[byte] = newValue }
     }
 
     /// Every byte is discarded.
-    public static let discard = ByteTable(actions: Array(repeating: .discard, count: 256))
-
+    public static let discard = ByteTable(.discard)
     /// Printable ASCII is typed, CR and LF are Enter, everything else is discarded.
-    public static let strict: ByteTable = {
-        var table = discard
-        for byte in UInt8(0x20)...0x7E { table[byte] = .text(Unicode.Scalar(byte)) }
-        table[carriageReturn] = .key(.enter)
-        table[lineFeed] = .key(.enter)
-        return table
-    }()
-
+    public static let strict = ByteTable(.strict)
     /// The default: as `strict`, and HT is Tab, BS is Backspace.
-    public static let linble: ByteTable = {
-        var table = strict
-        table[horizontalTab] = .key(.tab)
-        table[backspace] = .key(.backspace)
-        return table
-    }()
+    public static let linble = ByteTable(.linble)
 
     /// The built-in tables by name, in the order in which they are listed to people.
-    public static let builtIn: [(name: String, table: ByteTable)] = [
-        ("linble", linble), ("strict", strict), ("discard", discard),
-    ]
+    public static let builtIn = BuiltIn.allCases.map { (name: $0.rawValue, table: ByteTable($0)) }
 
     /// The built-in table of that name; nil when there is none.
     public init?(named name: String) {
-        guard let entry = Self.builtIn.first(where: { $0.name == name }) else { return nil }
-        self = entry.table
+        guard let base = BuiltIn(rawValue: name) else { return nil }
+        self.init(base)
+    }
+
+    /// The tables that need no file, in the order in which they are listed to people.
+    public enum BuiltIn: String, CaseIterable, Sendable {
+        /// Printable ASCII, Tab, Backspace and one Enter.
+        case linble
+        /// Printable ASCII and one Enter.
+        case strict
+        /// As `strict`: the group separator is dropped.
+        case gs1
+        /// As `strict`: the group separator is typed as `<GS>`.
+        case gs1Text = "gs1-text"
+        /// As `strict`: the group separator is the key F8.
+        case gs1F8 = "gs1-f8"
+        /// As `strict`: the group separator is Ctrl+], which terminals take for the character itself.
+        case gs1Control = "gs1-ctrl"
+        /// Nothing.
+        case discard
+
+        /// What the table is for, in a few words for people.
+        public var summary: String {
+            switch self {
+            case .linble: "printable ASCII, Tab, Backspace, one Enter"
+            case .strict: "printable ASCII, one Enter"
+            case .gs1: "as strict; the group separator is dropped"
+            case .gs1Text: "as strict; the group separator is typed as <GS>"
+            case .gs1F8: "as strict; the group separator is the key F8"
+            case .gs1Control: "as strict; the group separator is Ctrl+]"
+            case .discard: "nothing"
+            }
+        }
+
+        /// The action of a byte.
+        func action(of byte: UInt8) -> Action {
+            switch (self, byte) {
+            case (.discard, _): .discard
+            case (_, 0x20...0x7E): .text(Unicode.Scalar(byte))
+            case (_, carriageReturn), (_, lineFeed): .key(.enter)
+            case (.linble, horizontalTab): .key(.tab)
+            case (.linble, ByteTable.backspace): .key(.backspace)
+            case (.gs1Text, groupSeparator): .text("<GS>")
+            case (.gs1F8, groupSeparator): .key(.f8)
+            case (.gs1Control, groupSeparator): .type([.character("]", .control)])
+            default: .discard
+            }
+        }
+    }
+}
+
+extension ByteTable.Step {
+    /// Why no byte may do this; nil where one may.
+    var fault: String? {
+        switch self {
+        case .character(let character, _) where character.properties.generalCategory == .control:
+            "U+\(String(character.value, radix: 16, uppercase: true)) is no text; name a key"
+        case .key(let key, _) where key.isModifier:
+            "key \(key) is never pressed by itself; write shift+, altgr+, ctrl+, alt+ or meta+ before another key"
+        case .character(_, let modifiers) where modifiers.count > KeyModifiers.most,
+            .key(_, let modifiers) where modifiers.count > KeyModifiers.most:
+            "more than \(KeyModifiers.most) modifiers for one key"
+        default: nil
+        }
     }
 }

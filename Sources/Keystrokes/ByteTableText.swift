@@ -3,9 +3,12 @@
 // The text form of a byte table, one line a rule:
 //
 //     # what follows a number sign is a comment
-//     base = linble                 the meaning of bytes not named here: linble (if not said), strict, discard
-//     0x41 = text "b"
+//     base = linble                 the meaning of bytes not named here: a built-in table, linble if not said
+//     0x41 = text "b"               one character or several
 //     0x0d = key enter
+//     0x1d = key ctrl+rightbrace    with shift+, altgr+, ctrl+, alt+, meta+, before a key or a character: ctrl+"]"
+//     gs = text "<GS>"              gs is 0x1d, the group separator of GS1 codes
+//     0x02 = macro key f9 text "a"  several of these, one after the other
 //     0x00-0x1f = discard           a run of bytes; later lines stand above earlier ones
 
 extension ByteTable {
@@ -42,19 +45,17 @@ extension ByteTable {
         }
     }
 
-    /// The table's text, which reads as the same table: its difference from `discard`, runs of bytes joined.
+    /// The table's text, which reads as the same table: its base, and each entry above it, runs of bytes joined.
     public var text: String {
-        var lines = ["base = discard"]
+        var lines = ["base = \(base.rawValue)"]
         var first = 0
         while first < 256 {
-            let action = self[UInt8(truncatingIfNeeded: first)]
+            let action = entries[UInt8(truncatingIfNeeded: first)]
             var last = first
-            while last < 255, self[UInt8(truncatingIfNeeded: last + 1)] == action { last += 1 }
+            while last < 255, entries[UInt8(truncatingIfNeeded: last + 1)] == action { last += 1 }
             let left = Self.written(UInt8(truncatingIfNeeded: first))
             let right = Self.written(UInt8(truncatingIfNeeded: last))
-            if action != .discard {
-                lines.append("\(first == last ? left : "\(left)-\(right)") = \(Self.written(action))")
-            }
+            if let action { lines.append("\(first == last ? left : "\(left)-\(right)") = \(action)") }
             first = last + 1
         }
         return lines.joined(separator: "\n") + "\n"
@@ -66,35 +67,23 @@ extension ByteTable {
         return "0x" + (digits.utf8.count == 1 ? "0" : "") + digits
     }
 
-    private static func written(_ action: Action) -> String {
-        switch action {
-        case .discard: return "discard"
-        case .key(let key): return "key \(key)"
-        case .text("\""): return #"text "\"""#
-        case .text("\\"): return #"text "\\""#
-        case .text(let character) where character.value < 0x20 || character.value >= 0x7F:
-            return #"text "\u{"# + String(character.value, radix: 16) + #"}""#
-        case .text(let character): return "text \"\(character)\""
-        }
-    }
-
     private mutating func read(_ words: inout LineWords, isFirst: Bool) throws(TextError) {
         let subject = words.word()
         if subject.text == "base" {
             guard isFirst else { throw words.error(at: subject, "base must come before every other line") }
             try words.sign("=")
-            let name = words.word()
+            let name = words.name()
             guard let table = ByteTable(named: name.text) else {
-                let names = Self.builtIn.map(\.name).joined(separator: ", ")
+                let names = BuiltIn.allCases.map(\.rawValue).joined(separator: ", ")
                 throw words.error(at: name, "unknown base \(name.quoted); known are \(names)")
             }
             self = table
         } else {
-            let first = try words.byte(subject)
+            let first = try words.subject(subject)
             var last = (subject, first)
             if words.takes("-") {
                 let word = words.word()
-                last = (word, try words.byte(word))
+                last = (word, try words.subject(word))
             }
             guard first <= last.1 else { throw words.error(at: last.0, "the run ends before it begins") }
             try words.sign("=")
@@ -108,12 +97,97 @@ extension ByteTable {
         let verb = words.word()
         switch verb.text {
         case "discard": return .discard
-        case "text": return .text(try words.character())
-        case "key":
+        case "text", "key": return .type(try steps(verb, &words, 0))
+        case "macro":
+            var all: [Step] = []
+            repeat {
+                let verb = words.word()
+                guard ["text", "key"].contains(verb.text) else {
+                    throw words.error(at: verb, "\(verb.quoted) is none of text, key")
+                }
+                all += try steps(verb, &words, all.count)
+            } while !words.isAtEnd
+            return .type(all)
+        default: throw words.error(at: verb, "\(verb.quoted) is none of discard, text, key, macro")
+        }
+    }
+
+    /// What follows the word `text` or `key`, where `before` steps went before it.
+    private static func steps(_ verb: LineWords.Word, _ words: inout LineWords, _ before: Int) throws(TextError)
+        -> [Step]
+    {
+        let place = words.place
+        let steps: [Step]
+        if verb.text == "text" {
+            steps = try words.characters().map { .character($0, []) }
+        } else {
+            steps = [try key(&words)]
+        }
+        guard before + steps.count <= mostSteps else {
+            throw words.error(at: place, "more than \(mostSteps) characters and keys for one byte")
+        }
+        for step in steps { if let fault = step.fault { throw words.error(at: place, fault) } }
+        return steps
+    }
+
+    /// A key or a quoted character, after the names of its modifiers.
+    private static func key(_ words: inout LineWords) throws(TextError) -> Step {
+        var modifiers = KeyModifiers()
+        while true {
+            if words.isAtQuote {
+                let place = words.place
+                let characters = try words.characters()
+                guard characters.count == 1 else { throw words.error(at: place, "exactly one character expected") }
+                return .character(characters[0], modifiers)
+            }
             let name = words.word()
-            guard let key = KeyCode(name: name.text) else { throw words.error(at: name, "unknown key \(name.quoted)") }
-            return .key(key)
-        default: throw words.error(at: verb, "\(verb.quoted) is none of discard, text, key")
+            guard words.takes("+") else {
+                guard let key = KeyCode(name: name.text) else {
+                    throw words.error(at: name, "unknown key \(name.quoted)")
+                }
+                return .key(key, modifiers)
+            }
+            guard let modifier = KeyModifiers(name: name.text) else {
+                let names = KeyModifiers.all.map(\.name).joined(separator: ", ")
+                throw words.error(at: name, "unknown modifier \(name.quoted); known are \(names)")
+            }
+            guard modifiers.isDisjoint(with: modifier) else {
+                throw words.error(at: name, "\(name.text) is there twice")
+            }
+            modifiers.insert(modifier)
+        }
+    }
+}
+
+extension ByteTable.Action: CustomStringConvertible {
+    /// As table files have it: `text "<GS>"`.
+    public var description: String {
+        guard case .type(let steps) = self, !steps.isEmpty else { return "discard" }
+        var parts: [String] = []
+        var text = ""
+        for step in steps {
+            if case .character(let character, []) = step {
+                text += Self.escaped(character)
+                continue
+            }
+            if !text.isEmpty { parts.append("text \"\(text)\"") }
+            text = ""
+            switch step {
+            case .character(let character, let modifiers):
+                parts.append("key \(modifiers.prefix)\"\(Self.escaped(character))\"")
+            case .key(let key, let modifiers): parts.append("key \(modifiers.prefix)\(key)")
+            }
+        }
+        if !text.isEmpty { parts.append("text \"\(text)\"") }
+        return (parts.count == 1 ? "" : "macro ") + parts.joined(separator: " ")
+    }
+
+    private static func escaped(_ character: Unicode.Scalar) -> String {
+        switch character {
+        case "\"": #"\""#
+        case "\\": #"\\"#
+        case " "..."~": String(character)
+        default: #"\u{"# + String(character.value, radix: 16) + "}"
         }
     }
 }
@@ -127,20 +201,36 @@ private struct LineWords {
         var quoted: String { text.isEmpty ? "nothing" : "\"\(text)\"" }
     }
 
-    private let characters: [Unicode.Scalar]
+    private let scalars: [Unicode.Scalar]
     private let number: Int
     private var index = 0
 
     init(_ line: Substring.UnicodeScalarView, number: Int) {
-        characters = Array(line)
+        scalars = Array(line)
         self.number = number
+    }
+
+    /// Where the next word stands.
+    var place: Word {
+        mutating get {
+            skipSpace()
+            return Word(text: "", column: index + 1)
+        }
+    }
+
+    /// True when text in quotation marks comes next.
+    var isAtQuote: Bool {
+        mutating get {
+            skipSpace()
+            return index < scalars.count && scalars[index] == "\""
+        }
     }
 
     /// True when only spaces and a comment are left.
     var isAtEnd: Bool {
         mutating get {
             skipSpace()
-            return index == characters.count || characters[index] == "#"
+            return index == scalars.count || scalars[index] == "#"
         }
     }
 
@@ -148,14 +238,21 @@ private struct LineWords {
     mutating func word() -> Word {
         skipSpace()
         let start = index
-        while index < characters.count, Self.isWord(characters[index]) { index += 1 }
+        while index < scalars.count, Self.isWord(scalars[index]) { index += 1 }
         return Word(text: text(start..<index), column: start + 1)
+    }
+
+    /// The next run of words with hyphens between them.
+    mutating func name() -> Word {
+        var name = word()
+        while takes("-") { name.text += "-" + word().text }
+        return name
     }
 
     /// Takes a sign if it comes next.
     mutating func takes(_ sign: Unicode.Scalar) -> Bool {
         skipSpace()
-        guard index < characters.count, characters[index] == sign else { return false }
+        guard index < scalars.count, scalars[index] == sign else { return false }
         index += 1
         return true
     }
@@ -166,8 +263,9 @@ private struct LineWords {
         throw error(column: index + 1, "\"\(sign)\" expected")
     }
 
-    /// A byte's value: `0x` and one or two hexadecimal digits.
-    func byte(_ word: Word) throws(ByteTable.TextError) -> UInt8 {
+    /// A byte's value: `0x` and one or two hexadecimal digits, or `gs`.
+    func subject(_ word: Word) throws(ByteTable.TextError) -> UInt8 {
+        if word.text == "gs" { return ByteTable.groupSeparator }
         let digits = word.text.dropFirst(2)
         guard word.text.hasPrefix("0x"), 1...2 ~= digits.utf8.count, let byte = UInt8(digits, radix: 16) else {
             throw error(at: word, "\(word.quoted) is no byte; write it as 0x0d")
@@ -175,26 +273,29 @@ private struct LineWords {
         return byte
     }
 
-    /// One character in quotation marks; `\"`, `\\` and `\u{…}` stand for what cannot be written itself.
-    mutating func character() throws(ByteTable.TextError) -> Unicode.Scalar {
+    /// Characters in quotation marks; `\"`, `\\` and `\u{…}` stand for what cannot be written itself.
+    mutating func characters() throws(ByteTable.TextError) -> [Unicode.Scalar] {
         try sign("\"")
-        let column = index + 1
-        guard index < characters.count, characters[index] != "\"" else {
-            throw error(column: column, "one character expected")
+        var text: [Unicode.Scalar] = []
+        while index < scalars.count, scalars[index] != "\"" {
+            let column = index + 1
+            guard text.count < ByteTable.mostSteps else {
+                throw error(column: column, "more than \(ByteTable.mostSteps) characters and keys for one byte")
+            }
+            var character = scalars[index]
+            index += 1
+            if character == "\\" { character = try escaped(column: column) }
+            text.append(character)
         }
-        var character = characters[index]
+        guard index < scalars.count else { throw error(column: index + 1, "the text has no end: \" expected") }
+        guard !text.isEmpty else { throw error(column: index + 1, "a character expected") }
         index += 1
-        if character == "\\" { character = try escaped(column: column) }
-        guard index < characters.count, characters[index] == "\"" else {
-            throw error(column: index + 1, "exactly one character and then \" expected")
-        }
-        index += 1
-        return character
+        return text
     }
 
     private mutating func escaped(column: Int) throws(ByteTable.TextError) -> Unicode.Scalar {
-        guard index < characters.count else { throw error(column: column, "a character expected after \\") }
-        let kind = characters[index]
+        guard index < scalars.count else { throw error(column: column, "a character expected after \\") }
+        let kind = scalars[index]
         index += 1
         if kind == "\"" || kind == "\\" { return kind }
         guard kind == "u", takes("{") else { throw error(column: column, "unknown escape; known are \\\" \\\\ \\u{…}") }
@@ -213,12 +314,12 @@ private struct LineWords {
     }
 
     private mutating func skipSpace() {
-        while index < characters.count, [" ", "\t", "\r"].contains(characters[index]) { index += 1 }
+        while index < scalars.count, [" ", "\t", "\r"].contains(scalars[index]) { index += 1 }
     }
 
     private func text(_ range: Range<Int>) -> String {
         var text = ""
-        text.unicodeScalars.append(contentsOf: characters[range])
+        text.unicodeScalars.append(contentsOf: scalars[range])
         return text
     }
 

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 /// A byte table and a layout, checked once and turned into what the hot loop reads for each byte.
+///
+/// A byte of the table's base that the layout cannot type is rejected; an entry above the base that it cannot type is a
+/// failure: whoever wrote it meant it.
 public final class CompiledTable: Sendable {
     /// Why a table was refused; nothing is typed with it.
     public enum Failure: Error, Equatable, Sendable, CustomStringConvertible {
         /// The layout has no key for the character that this byte is to type.
         case untypable(byte: UInt8, character: Unicode.Scalar, layout: String)
+        /// No byte may do what this one is to do.
+        case wrong(byte: UInt8, reason: String)
+        /// What this byte is to type does not fit the kernel's queue, and so could not leave at once.
+        case tooLong(byte: UInt8, events: Int)
         /// The table reaches keys that no configuration may reach, alone or together.
         case forbidden(ForbiddenKeys)
 
@@ -15,74 +22,137 @@ public final class CompiledTable: Sendable {
             case .untypable(let byte, let character, let layout):
                 "byte \(ByteTable.written(byte)): layout \(layout) cannot type \(character.debugDescription) "
                     + "(U+\(String(character.value, radix: 16, uppercase: true)))"
+            case .wrong(let byte, let reason): "byte \(ByteTable.written(byte)): \(reason)"
+            case .tooLong(let byte, let events):
+                "byte \(ByteTable.written(byte)): its keystrokes are \(events) events; "
+                    + "the queue of a keyboard's reader holds \(mostEvents)"
             case .forbidden(let keys): keys.description
             }
         }
     }
 
-    /// What one byte does, ready for the encoder.
+    /// The most events of one byte: what the kernel's queue holds while its reader stalls.
+    public static let mostEvents = 63
+
+    /// What one byte does.
     struct Row {
-        /// The words of the key's press and release; of no meaning unless `types` is 1.
-        var down: UInt64 = 0
-        var up: UInt64 = 0
-        /// 1 when the byte types a key, else 0 (it is discarded).
-        var types: UInt32 = 0
-        /// 1 when the key needs Shift, else 0.
-        var shift: UInt32 = 0
-        /// What the encoder must look at besides; 0 for nearly all bytes.
-        var marks: UInt32 = 0
+        /// What the encoder must look at besides its keystrokes; 0 for nearly all bytes.
+        var marks: UInt8 = 0
+        /// The byte's keystrokes: how many, and their place in `strokes`.
+        var count: UInt8 = 0
+        var first: UInt16 = 0
+    }
+
+    /// A keystroke, ready for the encoder.
+    struct KeyStroke {
+        var down: UInt64
+        var up: UInt64
+        var modifiers: KeyModifiers
     }
 
     /// The key ends a scan: Enter or Tab.
-    static let endsScan: UInt32 = 1
+    static let endsScan: UInt8 = 1
     /// The byte is the line feed that is absorbed after a carriage return.
-    static let endsLineEnd: UInt32 = 2
+    static let endsLineEnd: UInt8 = 2
+    /// The byte is more than one plain or shifted key.
+    static let isSequence: UInt8 = 4
+    /// The layout cannot type the byte.
+    static let isRejected: UInt8 = 8
 
-    let rows: InlineArray<256, Row>
-    /// The keys that the table can press, Shift among them where a character needs it.
+    /// One row for each byte value without CapsLock, and one with.
+    let rows: [Row]
+    /// The same for the hot loop.
+    let words: Words
+    /// The keystrokes of all rows.
+    let strokes: [KeyStroke]
+    /// The keys that the table can press, modifiers among them where a character needs them.
     public let keys: KeySet
+    /// The most events that one byte of this table needs, with or without CapsLock; 0 when nothing is typed.
+    public let longestByte: Int
 
     /// Compiles `table` for readers who use `layout`.
     public init(_ table: ByteTable, layout: KeyboardLayout = .us) throws(Failure) {
-        var rows = InlineArray<256, Row>(repeating: Row())
+        var rows = [Row](repeating: Row(), count: 512)
+        var strokes: [KeyStroke] = []
         var keys = KeySet()
+        var longestByte = 0
         let enter = ByteTable.Action.key(.enter)
         let joinsLineEnd = table[ByteTable.carriageReturn] == enter && table[ByteTable.lineFeed] == enter
         for byte in UInt8.min...UInt8.max {
-            guard let stroke = try Self.stroke(of: byte, table, layout) else { continue }
-            var row = Row()
-            row.down = InputEvent.key(stroke.key, down: true).word
-            row.up = InputEvent.key(stroke.key, down: false).word
-            row.types = 1
-            row.shift = stroke.shift ? 1 : 0
-            if stroke.key == .enter || stroke.key == .tab { row.marks |= Self.endsScan }
-            if joinsLineEnd, byte == ByteTable.lineFeed { row.marks |= Self.endsLineEnd }
-            rows[Int(byte)] = row
-            keys.insert(stroke.key)
-            if stroke.shift { keys.insert(.leftShift) }
+            for capsLock in [false, true] {
+                var row = Row()
+                if let typed = try Self.strokes(of: byte, table, layout, capsLock: capsLock) {
+                    row = Row(typed, at: strokes.count)
+                    strokes += typed.map(KeyStroke.init)
+                    longestByte = max(longestByte, Self.events(typed))
+                    for stroke in typed { keys = keys.union(KeySet(stroke.modifiers.keys + [stroke.key])) }
+                } else {
+                    row.marks = Self.isRejected
+                }
+                if joinsLineEnd, byte == ByteTable.lineFeed { row.marks |= Self.endsLineEnd }
+                rows[Self.place(byte, capsLock)] = row
+            }
         }
         if let forbidden = keys.forbidden { throw .forbidden(forbidden) }
         self.rows = rows
+        words = Words(rows, strokes)
+        self.strokes = strokes
         self.keys = keys
+        self.longestByte = longestByte
     }
 
-    private static func stroke(
+    /// The keystrokes of a byte, none where it is discarded; nil where it is rejected.
+    private static func strokes(
         of byte: UInt8,
         _ table: ByteTable,
-        _ layout: KeyboardLayout
-    ) throws(Failure) -> KeyboardLayout.Stroke? {
-        switch table[byte] {
-        case .discard: return nil
-        case .key(let key): return KeyboardLayout.Stroke(key)
-        case .text(let character):
-            guard let stroke = layout.stroke(for: character) else {
-                throw .untypable(byte: byte, character: character, layout: layout.name)
+        _ layout: KeyboardLayout,
+        capsLock: Bool
+    ) throws(Failure) -> [KeyboardLayout.Stroke]? {
+        guard case .type(let steps) = table[byte] else { return [] }
+        do throws(Failure) {
+            guard steps.count <= ByteTable.mostSteps else {
+                throw .wrong(byte: byte, reason: "more than \(ByteTable.mostSteps) characters and keys")
             }
-            return stroke
+            var strokes: [KeyboardLayout.Stroke] = []
+            for step in steps {
+                if let fault = step.fault { throw .wrong(byte: byte, reason: fault) }
+                switch step {
+                case .key(let key, let modifiers): strokes.append(KeyboardLayout.Stroke(key, modifiers))
+                case .character(let character, let modifiers):
+                    guard var typed = layout.strokes(for: character, capsLock: capsLock), !typed.isEmpty else {
+                        throw .untypable(byte: byte, character: character, layout: layout.name)
+                    }
+                    typed[typed.count - 1].modifiers.formUnion(modifiers)
+                    strokes += typed
+                }
+            }
+            if let fault = strokes.lazy.compactMap(Self.fault).first { throw .wrong(byte: byte, reason: fault) }
+            let events = Self.events(strokes)
+            guard events <= mostEvents else { throw .tooLong(byte: byte, events: events) }
+            return strokes
+        } catch {
+            if table.entries[byte] != nil { throw error }
+            return nil
         }
     }
 
-    /// Whether this byte's key ends a scan.
+    /// Why the encoder cannot make this keystroke, whoever asked for it; nil where it can.
+    private static func fault(_ stroke: KeyboardLayout.Stroke) -> String? {
+        ByteTable.Step.key(stroke.key, stroke.modifiers).fault
+    }
+
+    /// The events of keystrokes by themselves: key and report twice, and each modifier's changes.
+    private static func events(_ strokes: [KeyboardLayout.Stroke]) -> Int {
+        var held = KeyModifiers()
+        var count = 0
+        for stroke in strokes {
+            count += held.symmetricDifference(stroke.modifiers).count + EventBatch.plainKey
+            held = stroke.modifiers
+        }
+        return count + held.count
+    }
+
+    /// Whether this byte's last key ends a scan.
     func endsScan(_ byte: UInt8) -> Bool { rows[Int(byte)].marks & Self.endsScan != 0 }
 
     /// The bytes of `input` up to and with the first that ends a scan; all of it where none does.
@@ -92,4 +162,98 @@ public final class CompiledTable: Sendable {
 
     /// Whether line feeds after carriage returns are absorbed: only where both are Enter.
     var joinsLineEnds: Bool { rows[Int(ByteTable.lineFeed)].marks & Self.endsLineEnd != 0 }
+
+    /// Whether the layout cannot type what this byte means, so that it is rejected.
+    public func isRejected(_ byte: UInt8, capsLock: Bool = false) -> Bool {
+        row(byte, capsLock).marks & Self.isRejected != 0
+    }
+
+    /// The keystrokes of a byte; none where it is discarded or rejected.
+    public func strokes(of byte: UInt8, capsLock: Bool = false) -> [KeyboardLayout.Stroke] {
+        let row = row(byte, capsLock)
+        return strokes[Int(row.first)..<Int(row.first) + Int(row.count)].map {
+            KeyboardLayout.Stroke(KeyCode(rawValue: InputEvent(word: $0.down).code), $0.modifiers)
+        }
+    }
+
+    /// What a byte does, without or with CapsLock.
+    func row(_ byte: UInt8, _ capsLock: Bool) -> Row { rows[Self.place(byte, capsLock)] }
+
+    private static func place(_ byte: UInt8, _ capsLock: Bool) -> Int { Int(byte) + (capsLock ? 256 : 0) }
+}
+
+extension CompiledTable.Row {
+    /// The row of a byte whose keystrokes stand from `first` on.
+    fileprivate init(_ strokes: [KeyboardLayout.Stroke], at first: Int) {
+        guard let last = strokes.last else { return }
+        self.first = UInt16(first)
+        count = UInt8(strokes.count)
+        if last.key == .enter || last.key == .tab { marks |= CompiledTable.endsScan }
+        if strokes.count > 1 || !last.modifiers.isSubset(of: .shift) { marks |= CompiledTable.isSequence }
+    }
+}
+
+extension CompiledTable.KeyStroke {
+    fileprivate init(_ stroke: KeyboardLayout.Stroke) {
+        down = InputEvent.key(stroke.key, down: true).word
+        up = InputEvent.key(stroke.key, down: false).word
+        modifiers = stroke.modifiers
+    }
+}
+
+extension CompiledTable {
+    /// What the hot loop reads for each byte: a row of eight words.
+    ///
+    /// There are four banks of 256 rows: without and with CapsLock, and for each of them going on after a scan's end and
+    /// stopping there.
+    struct Words: Sendable {
+        /// The words of one row.
+        static let stride = 8
+        /// The events of the change of Shift, of the press, and of the release.
+        static let shiftChange = 0
+        static let down = 1
+        static let up = 2
+        /// The size of an event when the key needs Shift, else 0.
+        static let shift = 3
+        /// The size of an event when something is typed; 0 when nothing is, and Shift stays as it is.
+        static let change = 4
+        /// Bytes of the key's events, without that of Shift; 0 when nothing is typed, more than any batch has when the
+        /// byte is none of the hot loop's.
+        static let size = 5
+        /// 1 when something is typed, else 0.
+        static let typed = 6
+
+        /// All rows.
+        let words: [UInt64]
+
+        /// The first row of a bank.
+        static func bank(capsLock: Bool, stopAtScanEnd: Bool) -> Int {
+            (capsLock ? 256 : 0) + (stopAtScanEnd ? 512 : 0)
+        }
+
+        /// The words of rows.
+        fileprivate init(_ rows: [Row], _ strokes: [KeyStroke]) {
+            let eventSize = UInt64(InputEvent.size)
+            var words = [UInt64](repeating: 0, count: 4 * 256 * Self.stride)
+            for (place, row) in rows.enumerated() {
+                for stops in [false, true] {
+                    let word = (place + Self.bank(capsLock: false, stopAtScanEnd: stops)) * Self.stride
+                    if row.marks & (stops ? UInt8.max : ~endsScan) != 0 {
+                        words[word + Self.size] = 1 << 30
+                    } else if row.count == 1 {
+                        let stroke = strokes[Int(row.first)]
+                        let isShifted = stroke.modifiers.contains(.shift)
+                        words[word + Self.shiftChange] = InputEvent.key(.leftShift, down: isShifted).word
+                        words[word + Self.down] = stroke.down
+                        words[word + Self.up] = stroke.up
+                        words[word + Self.shift] = isShifted ? eventSize : 0
+                        words[word + Self.change] = eventSize
+                        words[word + Self.size] = eventSize * UInt64(EventBatch.plainKey)
+                        words[word + Self.typed] = 1
+                    }
+                }
+            }
+            self.words = words
+        }
+    }
 }

@@ -27,10 +27,30 @@ public struct KeyCode: RawRepresentable, Hashable, Comparable, Sendable {
     ///
     /// The corresponding C constant is `KEY_BACKSPACE`.
     public static let backspace = KeyCode(rawValue: 14)
+    /// A function key that some applications take for the group separator.
+    ///
+    /// The corresponding C constant is `KEY_F8`.
+    public static let f8 = KeyCode(rawValue: 66)
     /// The left Shift, the only one this program presses.
     ///
     /// The corresponding C constant is `KEY_LEFTSHIFT`.
     public static let leftShift = KeyCode(rawValue: 42)
+    /// The left Ctrl.
+    ///
+    /// The corresponding C constant is `KEY_LEFTCTRL`.
+    public static let leftControl = KeyCode(rawValue: 29)
+    /// The left Meta.
+    ///
+    /// The corresponding C constant is `KEY_LEFTMETA`.
+    public static let leftMeta = KeyCode(rawValue: 125)
+    /// The key left of the right Shift on Japanese keyboards.
+    ///
+    /// The corresponding C constant is `KEY_RO`.
+    public static let ro = KeyCode(rawValue: 89)
+    /// The key left of Backspace on Japanese keyboards.
+    ///
+    /// The corresponding C constant is `KEY_YEN`.
+    public static let yen = KeyCode(rawValue: 124)
     /// The left Alt.
     ///
     /// The corresponding C constant is `KEY_LEFTALT`.
@@ -39,6 +59,16 @@ public struct KeyCode: RawRepresentable, Hashable, Comparable, Sendable {
     ///
     /// The corresponding C constant is `KEY_RIGHTALT`.
     public static let rightAlt = KeyCode(rawValue: 100)
+
+    /// Whether the key changes what others mean, and so is never pressed by itself.
+    public var isModifier: Bool { Self.modifiers.contains(self) }
+
+    private static let modifiers = Set(
+        [
+            "leftctrl", "leftshift", "rightshift", "leftalt", "capslock", "rightctrl", "rightalt", "leftmeta",
+            "rightmeta",
+        ].compactMap(KeyCode.init(name:))
+    )
 
     /// The name in table files; nil for a key that has none here.
     public var name: String? { Self.named.first { $0.code == self }?.name }
@@ -66,11 +96,11 @@ public struct KeyCode: RawRepresentable, Hashable, Comparable, Sendable {
         (44, "z x c v b n m comma dot slash rightshift kpasterisk leftalt space capslock"),
         (59, "f1 f2 f3 f4 f5 f6 f7 f8 f9 f10"),
         (71, "kp7 kp8 kp9 kpminus kp4 kp5 kp6 kpplus kp1 kp2 kp3 kp0 kpdot"),
-        (87, "f11 f12"),
+        (86, "102nd f11 f12 ro"),
         (96, "kpenter rightctrl kpslash sysrq rightalt"),
         (102, "home up pageup left right end down pagedown insert delete"),
         (116, "power"),
-        (125, "leftmeta rightmeta"),
+        (124, "yen leftmeta rightmeta"),
         (142, "sleep"),
         (183, "f13 f14 f15 f16 f17 f18 f19 f20 f21 f22 f23 f24"),
         (205, "suspend"),

@@ -116,6 +116,15 @@ public struct Pace: Equatable, Sendable {
         gap = max(pause, least)
     }
 
+    /// Refuses a table whose longest byte, of that many events, would take more than the longest gap.
+    ///
+    /// Where keystrokes are spread out, each of a byte's is a character for the reader, and the pauses are what they are.
+    public func check(longestByte events: Int) throws(StallError) {
+        guard !isSpread, events > 0 else { return }
+        let greatest = (Self.longestGap - 1) * Pacer.paced / Int64(events)
+        guard stall <= greatest else { throw StallError(stall: stall, greatest: greatest) }
+    }
+
     /// True where a keystroke is more than one write.
     public var isSpread: Bool { hold > 0 }
 }

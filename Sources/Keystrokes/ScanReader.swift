@@ -33,6 +33,7 @@ final class ScanReader {
         var offset = 0
         var typed = 0
         var discarded = 0
+        var rejected = 0
         /// What became of the last byte of the scan.
         var last = Ledger.Fate.discarded
     }
@@ -342,8 +343,9 @@ final class ScanReader {
         let run = batch.type(rest, table, limit: limit, stopAtScanEnd: false)
         progress.offset += run.taken
         progress.typed += run.typed
-        progress.discarded += run.taken - run.typed
-        progress.last = run.typed > 0 ? .typed : .discarded
+        progress.rejected += run.rejected
+        progress.discarded += run.taken - run.typed - run.rejected
+        progress.last = run.typed > 0 ? .typed : run.rejected > 0 ? .untypable : .discarded
         if run.endsInCarriageReturn, run.taken < rest.count, rest[run.taken] == ByteTable.lineFeed {
             progress.offset += 1
             progress.typed += 1
@@ -355,8 +357,10 @@ final class ScanReader {
     func settle(_ ledger: Ledger) {
         ledger.add(ahead.typed, to: .typed)
         ledger.add(ahead.discarded, to: .discarded)
+        ledger.add(ahead.rejected, to: .untypable)
         ahead.typed = 0
         ahead.discarded = 0
+        ahead.rejected = 0
         done = ahead
         state = .typing
         if done.part == .nothing { finish(done.last) }
@@ -366,10 +370,16 @@ final class ScanReader {
     func settle(_ ledger: Ledger, _ batch: inout EventBatch, typing keystrokes: Int) {
         let all = ahead
         begin()
-        for limit in [0] + Array(repeating: EventBatch.shiftedKey, count: keystrokes) {
-            _ = encode(&batch, limit: limit)
+        _ = encode(&batch, limit: 0)
+        var typed = ahead.typed
+        var left = keystrokes
+        while left > 0 {
+            _ = encode(&batch, limit: EventBatch.oneByte)
+            guard batch.count > 0 else { break }
+            left -= batch.keystrokes(in: batch.count)
+            if left >= 0 { typed = ahead.typed }
         }
-        let typed = min(ahead.typed, all.typed)
+        typed = min(typed, all.typed)
         let lost = all.typed - typed
         ahead = all
         ahead.typed = typed

@@ -26,6 +26,7 @@ struct StreamReader {
         var scan = Scan.begins
         var typed = 0
         var discarded = 0
+        var rejected = 0
     }
 
     /// How far bytes have an outcome.
@@ -68,7 +69,7 @@ struct StreamReader {
                 // A carriage return that was not typed has its outcome already, so nothing is between `done` and here.
                 if lineEnd.fate == .typed { ahead.typed &+= 1 } else { refused(1, lineEnd.fate, &consumer, ledger) }
             } else if let fate = refusal(conditions) {
-                guard ahead.typed | ahead.discarded == 0 else { break }
+                guard ahead.typed | ahead.discarded | ahead.rejected == 0 else { break }
                 let count = takeScan(ahead.place.bytes(of: consumer), fate, table)
                 refused(count, fate, &consumer, ledger)
             } else {
@@ -89,8 +90,10 @@ struct StreamReader {
     mutating func settle(_ consumer: inout ByteRing.Consumer, _ ledger: Ledger) {
         ledger.add(ahead.typed, to: .typed)
         ledger.add(ahead.discarded, to: .discarded)
+        ledger.add(ahead.rejected, to: .untypable)
         ahead.typed = 0
         ahead.discarded = 0
+        ahead.rejected = 0
         done = ahead
         consumer.release(through: position)
     }
@@ -107,10 +110,16 @@ struct StreamReader {
         begin()
         // Nothing is refused among these bytes: they were encoded before, so the conditions are those of ever.
         let open = Typist.Conditions(now: 0, maximumAge: Int64.max, gate: .open)
-        for limit in [0] + Array(repeating: EventBatch.shiftedKey, count: keystrokes) {
-            _ = encode(&batch, &consumer, table, ledger, limit: limit, stopAtScanEnd: false, open)
+        _ = encode(&batch, &consumer, table, ledger, limit: 0, stopAtScanEnd: false, open)
+        var typed = ahead.typed
+        var left = keystrokes
+        while left > 0 {
+            _ = encode(&batch, &consumer, table, ledger, limit: EventBatch.oneByte, stopAtScanEnd: false, open)
+            guard batch.count > 0 else { break }
+            left -= batch.keystrokes(in: batch.count)
+            if left >= 0 { typed = ahead.typed }
         }
-        let typed = min(ahead.typed, all.typed)
+        typed = min(typed, all.typed)
         let lost = all.typed &- typed
         ahead = all
         ahead.typed = typed
@@ -149,7 +158,8 @@ struct StreamReader {
         ahead.scan = table.endsScan(input[run.taken - 1]) ? .begins : .typed
         ahead.place.advance(run.taken)
         ahead.typed &+= run.typed
-        ahead.discarded &+= run.taken &- run.typed
+        ahead.rejected &+= run.rejected
+        ahead.discarded &+= run.taken &- run.typed &- run.rejected
         endLine(run.endsInCarriageReturn, .typed)
     }
 

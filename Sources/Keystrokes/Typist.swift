@@ -175,8 +175,8 @@ public struct Typist: ~Copyable {
         pacer.record(events: accepted - written, now: now, .whole)
         guard !isReleasing else { return finishBatch() }
         heldKeys = batch.keysDown(after: accepted)
-        // Where keystrokes are spread out, there is one in a batch.
-        let whole = isSpread ? (accepted == batch.count ? 1 : 0) : batch.keystrokes(in: accepted)
+        // Where keystrokes are spread out, a batch is one byte.
+        let whole = isSpread && accepted < batch.count ? 0 : batch.keystrokes(in: accepted)
         settle(typing: whole)
         keystrokesLeft(now: now)
     }
@@ -233,7 +233,7 @@ extension Typist {
             case .exhausted, .full: isPacing = true
             }
         }
-        encode(limit: EventBatch.shiftedKey, stopAtScanEnd: true, conditions)
+        encode(limit: EventBatch.oneByte, stopAtScanEnd: true, conditions)
     }
 
     /// Encodes from what is done on, until `limit` events, the ring's end or, if asked for, a scan's.

@@ -42,7 +42,7 @@ struct BlewedgeCommand: ParsableCommand {
               78 wrong configuration · 130 and 143 after SIGINT and SIGTERM
             """,
         version: "0.1.0",
-        subcommands: [ScanCommand.self, RunCommand.self, BenchCommand.self]
+        subcommands: [ScanCommand.self, RunCommand.self, TableCommand.self, BenchCommand.self]
     )
 }
 

@@ -18,6 +18,7 @@ struct RunCommand: ParsableCommand {
             EXAMPLES:
               blewedge run --device LINBLE-TEST
               blewedge run --device F0:F1:F2:F3:F4:F5 --table strict --stall 50ms
+              blewedge run --device LINBLE-TEST --layout de --table gs1-text
               blewedge run --device LINBLE-TEST --pace scanner
               blewedge run --device LINBLE-TEST --scan --suffix '{tab}' --duplicates 1s
               blewedge run --device LINBLE-TEST --json
@@ -36,11 +37,13 @@ struct RunCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What each byte types: a built-in table (\(ByteTable.builtIn.map(\.name).joined(separator: ", "))) or a file.",
+            "What each byte types: a built-in table (\(ByteTable.BuiltIn.allCases.map(\.rawValue).joined(separator: ", "))) or a file.",
             valueName: "name|file"
         )
     )
     var table = "linble"
+
+    @OptionGroup var layoutOptions: LayoutOptions
 
     @OptionGroup var paceOptions: PaceOptions
 
@@ -59,53 +62,28 @@ struct RunCommand: ParsableCommand {
         guard let choice = DeviceChoice(device) else {
             throw CommandFailure(.usage, "--device wants a name or an address")
         }
+        let layout = try LayoutSource.layout(layoutOptions.layout)
+        let compiled = try TableSource.compiled(try TableSource.read(table), of: table, layout: layout)
+        let pace = try paceOptions.value()
+        do {
+            try pace.check(longestByte: compiled.longestByte)
+        } catch {
+            throw CommandFailure(
+                .configuration,
+                "\(table) with layout \(layout.name) has a byte of \(compiled.longestByte) events: \(error)",
+                remedy: "type less for one byte, or state a shorter stall"
+            )
+        }
         let settings = KeyboardSettings(
             adapter: adapterOptions.selector,
             device: choice,
             profile: .linble,
-            table: try TableSource.table(table),
-            pacer: Pacer(try paceOptions.value()),
-            scans: try scanOptions.rules(),
+            table: compiled,
+            pacer: Pacer(pace),
+            scans: try scanOptions.rules(layout: layout),
             maximumAge: maxAge.duration == .zero ? nil : maxAge.duration,
             verifies: verify
         )
         try KeyboardRun(settings, isJSON: json).run()
-    }
-}
-
-/// Where tables come from.
-enum TableSource {
-    /// The built-in table of that name, or else the one in that file, ready for the layout.
-    static func table(_ source: String) throws(CommandFailure) -> CompiledTable {
-        do {
-            return try CompiledTable(try read(source))
-        } catch let failure as CommandFailure {
-            throw failure
-        } catch {
-            throw CommandFailure(.configuration, "\(source): \(error)")
-        }
-    }
-
-    private static func read(_ source: String) throws(CommandFailure) -> ByteTable {
-        if let table = ByteTable(named: source) { return table }
-        let bytes: [UInt8]
-        do {
-            bytes = try FileSystem.contents(of: source, limit: ByteTable.largestText)
-        } catch {
-            let names = ByteTable.builtIn.map(\.name).joined(separator: ", ")
-            throw CommandFailure(
-                .configuration,
-                "cannot read the table \(source): \(error)",
-                remedy: "name a file, or one of \(names)"
-            )
-        }
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw CommandFailure(.configuration, "\(source): it is not UTF-8 text")
-        }
-        do {
-            return try ByteTable(text: text)
-        } catch {
-            throw CommandFailure(.configuration, "\(source): \(error)")
-        }
     }
 }

@@ -83,14 +83,14 @@ struct ScanModeOptions: ParsableArguments {
     )
     var duplicates: TimeArgument?
 
-    /// The rules; nil in stream mode.
-    func rules() throws(CommandFailure) -> ScanRules? {
+    /// The rules for readers who use `layout`; nil in stream mode.
+    func rules(layout: KeyboardLayout) throws(CommandFailure) -> ScanRules? {
         guard scan else {
             if let option = optionWithoutScan { throw CommandFailure(.usage, "\(option) wants --scan") }
             return nil
         }
-        let prefix = try affix(prefix, "--prefix") ?? .nothing
-        let suffix = try affix(suffix, "--suffix")
+        let prefix = try affix(prefix, "--prefix", layout) ?? .nothing
+        let suffix = try affix(suffix, "--suffix", layout)
         do {
             return try ScanRules(
                 terminators: terminator?.bytes ?? ScanRules.defaultTerminators,
@@ -114,10 +114,11 @@ struct ScanModeOptions: ParsableArguments {
         ].first { $0.0 }?.1
     }
 
-    private func affix(_ text: String?, _ option: String) throws(CommandFailure) -> ScanAffix? {
+    private func affix(_ text: String?, _ option: String, _ layout: KeyboardLayout) throws(CommandFailure) -> ScanAffix?
+    {
         guard let text else { return nil }
         do {
-            return try ScanAffix(text)
+            return try ScanAffix(text, layout: layout)
         } catch {
             throw CommandFailure(.configuration, "\(option): \(error)")
         }

@@ -41,17 +41,53 @@ struct ByteTableTests {
             0xa5 = text "\\u{7e}"
             0xFF = text "é"
             0x7f = key left
+            gs = text "<GS>"
+            0x01 = key ctrl+rightbrace
+            0x02 = key ctrl + shift + "]"
+            0x03 = macro text "a b" key f8 key alt+"x" text "#" # a comment
             """
         var table = ByteTable.strict
         for byte in UInt8(0)...0x1F { table[byte] = .discard }
         table[0x41] = .text("b")
         table[0x0D] = .key(.enter)
+        for byte in [UInt8(0x22), 0x23, 0x5C] { table[byte] = .text(Unicode.Scalar(byte)) }
+        table[0x41] = .text("b")
         table[0xA5] = .text("~")
         table[0xFF] = .text("é")
         table[0x7F] = .key(KeyCode(rawValue: 105))
+        table[0x1D] = .text("<GS>")
+        table[0x01] = .key(KeyCode(rawValue: 27), .control)
+        table[0x02] = .type([.character("]", [.control, .shift])])
+        table[0x03] = .type(
+            "a b".unicodeScalars.map { .character($0, []) } + [
+                .key(.f8, []), .character("x", .alt), .character("#", []),
+            ]
+        )
         #expect(try ByteTable(text: text) == table)
         #expect(try ByteTable(text: "") == .linble)
         #expect(try ByteTable(text: "base = discard") == .discard)
+    }
+
+    @Test("X-12: what the built-in tables do with the group separator")
+    func groupSeparator() throws {
+        for base in ByteTable.BuiltIn.allCases {
+            let meant: ByteTable.Action =
+                switch base {
+                case .gs1Text: .text("<GS>")
+                case .gs1F8: .key(.f8)
+                case .gs1Control: .type([.character("]", .control)])
+                default: .discard
+                }
+            #expect(ByteTable(base)[0x1D] == meant)
+            guard base.rawValue.hasPrefix("gs1") else { continue }
+            for byte in UInt8.min...UInt8.max where byte != 0x1D {
+                #expect(ByteTable(base)[byte] == ByteTable.strict[byte])
+            }
+        }
+        let control = try CompiledTable(ByteTable(.gs1Control))
+        #expect(control.strokes(of: 0x1D) == [KeyboardLayout.Stroke(KeyCode(rawValue: 27), .control)])
+        let japanese = try CompiledTable(ByteTable(.gs1Control), layout: .jp)
+        #expect(japanese.strokes(of: 0x1D) == [KeyboardLayout.Stroke(KeyCode(rawValue: 43), .control)])
     }
 
     @Test("LK-21: a printed table reads as the same table")
@@ -59,17 +95,30 @@ struct ByteTableTests {
         for (_, table) in ByteTable.builtIn { #expect(try ByteTable(text: table.text) == table) }
         var random = Seeded(11)
         for _ in 0..<50 {
-            var table = ByteTable.discard
+            var table = ByteTable(ByteTable.BuiltIn.allCases.randomElement(using: &random) ?? .strict)
             for byte in UInt8.min...UInt8.max {
                 switch Int.random(in: 0...4, using: &random) {
-                case 0, 1: table[byte] = .discard
-                case 2: table[byte] = .key(KeyCode.named.randomElement(using: &random)?.code ?? .enter)
+                case 0: break
+                case 1: table[byte] = .discard
                 default:
-                    let value = UInt32.random(in: 0...0x10FFFF, using: &random)
-                    table[byte] = .text(Unicode.Scalar(value) ?? "\"")
+                    let count = Int.random(in: 1...ByteTable.mostSteps, using: &random)
+                    table[byte] = .type((0..<count).map { _ in Self.step(&random) })
                 }
             }
             #expect(try ByteTable(text: table.text) == table)
+        }
+    }
+
+    /// A step that tables may have.
+    private static func step(_ random: inout Seeded) -> ByteTable.Step {
+        let modifiers: [KeyModifiers] = [[], [], .shift, .control, [.alt, .shift], [.altGr, .control], .meta]
+        while true {
+            let held = modifiers.randomElement(using: &random) ?? []
+            let value = UInt32.random(in: 0...0x10FFFF, using: &random)
+            let character = Bool.random(using: &random) ? "\"" : Unicode.Scalar(value) ?? "\\"
+            let key = KeyCode.named.randomElement(using: &random)?.code ?? .enter
+            let step: ByteTable.Step = Bool.random(using: &random) ? .character(character, held) : .key(key, held)
+            if step.fault == nil { return step }
         }
     }
 
@@ -91,24 +140,72 @@ struct ByteTableTests {
         Fault(text: "0x05- = discard", line: 1, column: 7, reason: "nothing is no byte; write it as 0x0d"),
         Fault(text: "0x05-0x04 = discard", line: 1, column: 6, reason: "the run ends before it begins"),
         Fault(text: "= discard", line: 1, column: 1, reason: "nothing is no byte; write it as 0x0d"),
-        Fault(text: "0x41 = drop", line: 1, column: 8, reason: "\"drop\" is none of discard, text, key"),
-        Fault(text: "0x41 =", line: 1, column: 7, reason: "nothing is none of discard, text, key"),
+        Fault(text: "0x41 = drop", line: 1, column: 8, reason: "\"drop\" is none of discard, text, key, macro"),
+        Fault(text: "0x41 =", line: 1, column: 7, reason: "nothing is none of discard, text, key, macro"),
         Fault(text: "0x41 = key", line: 1, column: 11, reason: "unknown key nothing"),
         Fault(text: "0x41 = key entr", line: 1, column: 12, reason: "unknown key \"entr\""),
         Fault(text: "0x41 = key enter enter", line: 1, column: 18, reason: "nothing may follow here but a comment"),
         Fault(text: "0x41 = discard \"", line: 1, column: 16, reason: "nothing may follow here but a comment"),
         Fault(text: "0x41 = text a", line: 1, column: 13, reason: "\"\"\" expected"),
-        Fault(text: "0x41 = text \"\"", line: 1, column: 14, reason: "one character expected"),
-        Fault(text: "0x41 = text \"", line: 1, column: 14, reason: "one character expected"),
-        Fault(text: "0x41 = text \"ab\"", line: 1, column: 15, reason: "exactly one character and then \" expected"),
-        Fault(text: "0x41 = text \"a", line: 1, column: 15, reason: "exactly one character and then \" expected"),
+        Fault(text: "0x41 = text \"\"", line: 1, column: 14, reason: "a character expected"),
+        Fault(text: "0x41 = text \"", line: 1, column: 14, reason: "the text has no end: \" expected"),
+        Fault(text: "0x41 = text \"ab\" x", line: 1, column: 18, reason: "nothing may follow here but a comment"),
+        Fault(text: "0x41 = text \"a", line: 1, column: 15, reason: "the text has no end: \" expected"),
+        Fault(
+            text: "0x41 = text \"abcdefghijklm\"",
+            line: 1,
+            column: 26,
+            reason: "more than 12 characters and keys for one byte"
+        ),
+        Fault(text: "0x41 = text \"\\u{7}\"", line: 1, column: 13, reason: "U+7 is no text; name a key"),
+        Fault(text: "0x41 = macro", line: 1, column: 13, reason: "nothing is none of text, key"),
+        Fault(text: "0x41 = macro discard", line: 1, column: 14, reason: "\"discard\" is none of text, key"),
+        Fault(text: "0x41 = macro key enter macro", line: 1, column: 24, reason: "\"macro\" is none of text, key"),
+        Fault(
+            text: "0x41 = macro text \"abcdefghijkl\" key enter",
+            line: 1,
+            column: 38,
+            reason: "more than 12 characters and keys for one byte"
+        ),
+        Fault(text: "0x41 = key ctrl+", line: 1, column: 17, reason: "unknown key nothing"),
+        Fault(text: "0x41 = key ctrl+ctrl+a", line: 1, column: 17, reason: "ctrl is there twice"),
+        Fault(
+            text: "0x41 = key control+a",
+            line: 1,
+            column: 12,
+            reason: "unknown modifier \"control\"; known are shift, altgr, ctrl, alt, meta"
+        ),
+        Fault(text: "0x41 = key ctrl+shift+alt+a", line: 1, column: 12, reason: "more than 2 modifiers for one key"),
+        Fault(
+            text: "0x41 = key leftctrl",
+            line: 1,
+            column: 12,
+            reason:
+                "key leftctrl is never pressed by itself; write shift+, altgr+, ctrl+, alt+ or meta+ before another key"
+        ),
+        Fault(
+            text: "0x41 = key shift+capslock",
+            line: 1,
+            column: 12,
+            reason:
+                "key capslock is never pressed by itself; write shift+, altgr+, ctrl+, alt+ or meta+ before another key"
+        ),
+        Fault(text: "0x41 = key ctrl+\"ab\"", line: 1, column: 17, reason: "exactly one character expected"),
+        Fault(text: "gs = drop", line: 1, column: 6, reason: "\"drop\" is none of discard, text, key, macro"),
+        Fault(text: "gs-0x1c = discard", line: 1, column: 4, reason: "the run ends before it begins"),
+        Fault(text: "fs = discard", line: 1, column: 1, reason: "\"fs\" is no byte; write it as 0x0d"),
         Fault(text: "0x41 = text \"\\", line: 1, column: 14, reason: "a character expected after \\"),
         Fault(text: "0x41 = text \"\\n\"", line: 1, column: 14, reason: "unknown escape; known are \\\" \\\\ \\u{…}"),
         Fault(text: "0x41 = text \"\\u{d800}\"", line: 1, column: 14, reason: "no character has this number"),
         Fault(text: "0x41 = text \"\\u{110000}\"", line: 1, column: 14, reason: "no character has this number"),
         Fault(text: "0x41 = text \"\\u{}\"", line: 1, column: 14, reason: "no character has this number"),
         Fault(text: "0x41 = text \"\\u{41\"", line: 1, column: 14, reason: "no character has this number"),
-        Fault(text: "base = us", line: 1, column: 8, reason: "unknown base \"us\"; known are linble, strict, discard"),
+        Fault(
+            text: "base = us",
+            line: 1,
+            column: 8,
+            reason: "unknown base \"us\"; known are linble, strict, gs1, gs1-text, gs1-f8, gs1-ctrl, discard"
+        ),
         Fault(text: "base", line: 1, column: 5, reason: "\"=\" expected"),
         Fault(
             text: "0x41 = discard\nbase = strict",
@@ -152,11 +249,10 @@ struct ByteTableTests {
 
     @Test("X-5: the US layout types printable ASCII, each character by a stroke of its own")
     func us() {
-        let strokes = (0x20...0x7E).map { KeyboardLayout.us.stroke(for: Unicode.Scalar(UInt8($0))) }
-        #expect(strokes.allSatisfy { $0 != nil })
-        #expect(Set(strokes.map { "\(String(describing: $0))" }).count == 95)
+        let strokes = (0x20...0x7E).compactMap { KeyboardLayout.us.strokes(for: Unicode.Scalar(UInt8($0))) }
+        #expect(strokes.count == 95 && Set(strokes).count == 95 && strokes.allSatisfy { $0.count == 1 })
         #expect(KeyboardLayout.us.strokes.count == 95)
-        #expect(KeyboardLayout.us.stroke(for: "A") == KeyboardLayout.Stroke(KeyCode(rawValue: 30), shift: true))
+        #expect(KeyboardLayout.us.strokes(for: "A") == [KeyboardLayout.Stroke(KeyCode(rawValue: 30), .shift)])
     }
 }
 

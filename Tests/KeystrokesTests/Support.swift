@@ -20,6 +20,7 @@ final class Path {
 
     init(
         table: ByteTable = .linble,
+        layout: KeyboardLayout = .us,
         stall: Int64 = 0,
         pace: Pace? = nil,
         scans: ScanRules? = nil,
@@ -29,7 +30,7 @@ final class Path {
     ) throws {
         let ring = try ByteRing(capacity: capacity, startingAt: start)
         guard let producer = ring.takeProducer(), let consumer = ring.takeConsumer() else { throw NoHandle() }
-        let compiled = try CompiledTable(table)
+        let compiled = try CompiledTable(table, layout: layout)
         let pacer = try pace.map { Pacer($0) } ?? Pacer(stall: stall)
         ledger = Ledger()
         gate = Gate()
@@ -200,7 +201,7 @@ func events(of bytes: RawSpan) -> [InputEvent] {
 }
 
 /// A reader of keyboard events that knows the US layout from its own transcription of the key caps, not from the product's
-/// tables, and refuses whatever a keyboard must not do.
+/// tables, and refuses whatever a keyboard must not do. F8 is U+00F8.
 struct DecodedKeyboard {
     struct Fault: Error { var what: String }
 
@@ -233,11 +234,14 @@ struct DecodedKeyboard {
         case 0: guard down.remove(event.code) != nil else { throw Fault(what: "\(event.code) up while up") }
         case 1:
             guard down.insert(event.code).inserted else { throw Fault(what: "\(event.code) down while down") }
-            guard event.code != 42 else { return }
-            guard down.subtracting([42]).count == 1 else { throw Fault(what: "two keys down: \(down)") }
+            guard event.code != 42, event.code != 29 else { return }
+            guard down.subtracting([42, 29]).count == 1 else { throw Fault(what: "two keys down: \(down)") }
             guard let caps = Self.caps[event.code] else { throw Fault(what: "unexpected key \(event.code)") }
             let column = down.contains(42) ? 1 : 0
-            text.append(Array(caps)[min(column, caps.count - 1)])
+            var character = Array(caps.unicodeScalars)[min(column, caps.count - 1)]
+            // As terminals do it: Ctrl takes the three highest of the seven bits.
+            if down.contains(29) { character = Unicode.Scalar(UInt8(character.value & 0x1F)) }
+            text.unicodeScalars.append(character)
             keystrokes += 1
         default: throw Fault(what: "value \(event.value)")
         }
@@ -249,7 +253,7 @@ struct DecodedKeyboard {
         14: "\u{8}", 15: "\t", 16: "qQ", 17: "wW", 18: "eE", 19: "rR", 20: "tT", 21: "yY", 22: "uU", 23: "iI", 24: "oO",
         25: "pP", 26: "[{", 27: "]}", 28: "\n", 30: "aA", 31: "sS", 32: "dD", 33: "fF", 34: "gG", 35: "hH", 36: "jJ",
         37: "kK", 38: "lL", 39: ";:", 40: "'\"", 41: "`~", 43: "\\|", 44: "zZ", 45: "xX", 46: "cC", 47: "vV", 48: "bB",
-        49: "nN", 50: "mM", 51: ",<", 52: ".>", 53: "/?", 57: "  ",
+        49: "nN", 50: "mM", 51: ",<", 52: ".>", 53: "/?", 57: "  ", 66: "\u{F8}",
     ]
 }
 

@@ -32,6 +32,9 @@ struct TypistTests {
             case 10, 13: text.append("\n")
             case 9 where table == "linble": text.append("\t")
             case 8 where table == "linble": text.append("\u{8}")
+            case 0x1D where table == "gs1-text": text.append("<GS>")
+            case 0x1D where table == "gs1-f8": text.append("\u{F8}")
+            case 0x1D where table == "gs1-ctrl": text.append("\u{1D}")
             default: discarded += 1
             }
         }

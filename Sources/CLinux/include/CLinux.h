@@ -24,6 +24,8 @@
 #include <unistd.h>
 
 #include <linux/input.h>
+#include <linux/kd.h>
+#include <linux/keyboard.h>
 #include <linux/rfkill.h>
 #include <linux/uinput.h>
 

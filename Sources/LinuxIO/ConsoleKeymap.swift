@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import CLinux
+package import SystemPackage
+
+/// The keyboard map of the kernel's text consoles, as it is at this moment.
+///
+/// A console in Unicode mode (K_UNICODE) takes characters as they are; one in translation mode (K_XLATE) turns them into
+/// bytes by a table of its own, so that only ASCII is sure there, and nothing else is taken from its map. One in raw mode or
+/// off types nothing of itself, and its map is read as in Unicode mode.
+package struct ConsoleKeymap: Equatable, Sendable {
+    /// What a keystroke gives.
+    package enum Output: Equatable, Sendable {
+        /// A character, by its number.
+        case character(UInt32)
+        /// A dead key, by the number of the sign that compositions have for it.
+        case dead(UInt32)
+    }
+
+    /// A keystroke and what it gives.
+    package struct Level: Equatable, Sendable {
+        /// The key.
+        package var key: UInt16
+        /// Whether Shift is held.
+        package var shift: Bool
+        /// Whether the right Alt is held.
+        package var altGr: Bool
+        /// What it gives.
+        package var output: Output
+    }
+
+    /// What a dead key and the character after it give.
+    package struct Composition: Equatable, Sendable {
+        /// The dead key's sign.
+        package var dead: UInt32
+        /// The character after it.
+        package var base: UInt32
+        /// What both give.
+        package var result: UInt32
+    }
+
+    /// The levels without CapsLock, those first that are to be preferred: without AltGr, on keys that every keyboard has,
+    /// without Shift.
+    package let levels: [Level]
+    /// The same with CapsLock.
+    package let capsLockLevels: [Level]
+    /// The compositions, those with the space among them.
+    package let compositions: [Composition]
+
+    /// The terminal in the foreground.
+    package static let foreground = "/dev/tty0"
+
+    /// Reads the map through a virtual terminal.
+    ///
+    /// Throws `inappropriateIOCTLForDevice` (ENOTTY) where it is none, `permissionDenied` where it is not ours to open. The corresponding C
+    /// calls are `ioctl(KDGKBMODE, KDGKBENT, KDGKBDIACRUC)`.
+    package init(ofTerminal path: String = foreground) throws(Errno) {
+        let terminal = try Descriptor.open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
+        let number = terminal.number
+        var mode: Int32 = 0
+        // Sound: each request fills the object that it is given, of the type that it is declared with.
+        _ = try SystemCall.run { unsafe blewedge_ioctl_pointer(number, UInt(KDGKBMODE), &mode) }
+        var tables: [[UInt16]] = []
+        for table in Self.tables {
+            var values: [UInt16] = []
+            for key in Self.keys {
+                var entry = kbentry(kb_table: table, kb_index: UInt8(key), kb_value: 0)
+                _ = try SystemCall.run { unsafe blewedge_ioctl_pointer(number, UInt(KDGKBENT), &entry) }
+                values.append(entry.kb_value)
+            }
+            tables.append(values)
+        }
+        // `struct kbdiacrsuc`: a count, and 256 entries of three words.
+        var words = [UInt32](repeating: 0, count: 1 + 3 * 256)
+        _ = try SystemCall.run { unsafe blewedge_ioctl_pointer(number, UInt(KDGKBDIACRUC), &words) }
+        let accents = (0..<min(Int(words[0]), 256)).map { index in
+            Composition(dead: words[3 * index + 1], base: words[3 * index + 2], result: words[3 * index + 3])
+        }
+        self.init(isUnicode: mode != K_XLATE, tables: tables, accents: accents)
+    }
+
+    /// A map from the values of `keys` in each of the four `tables`, and the kernel's accents.
+    init(isUnicode: Bool, tables: [[UInt16]], accents: [Composition]) {
+        let largest: UInt32 = isUnicode ? 0x10FFFF : 0x7E
+        let hasAltGr = Self.keys.firstIndex(of: Self.rightAlt).map { tables[0][$0] == Self.altGr } ?? false
+        let levels = { (capsLock: Bool) in
+            var levels: [Level] = []
+            let order = [(0, false), (1, false), (0, true), (1, true), (2, false), (3, false), (2, true), (3, true)]
+            for (table, isRare) in order where table < 2 || hasAltGr {
+                for place in Self.keys.indices where Self.rareKeys.contains(Self.keys[place]) == isRare {
+                    let value = tables[table][place]
+                    // CapsLock makes the kernel look into the other column for letters, and nothing else.
+                    let isInverted = capsLock && value >> 8 == Self.letter
+                    guard let output = Self.output(isInverted ? tables[table ^ 1][place] : value, largest) else {
+                        continue
+                    }
+                    levels.append(
+                        Level(key: Self.keys[place], shift: table & 1 != 0, altGr: table & 2 != 0, output: output)
+                    )
+                }
+            }
+            return levels
+        }
+        self.levels = levels(false)
+        capsLockLevels = levels(true)
+        let signs = Set(self.levels.compactMap { if case .dead(let sign) = $0.output { sign } else { nil } })
+        compositions =
+            accents.filter { signs.contains($0.dead) && $0.result <= largest }
+            + signs.sorted().map { Composition(dead: $0, base: 0x20, result: $0) }
+    }
+
+    /// What a value of the kernel's map gives; nil where it types nothing.
+    ///
+    /// Kinds and dead keys as in the kernel's drivers/tty/vt/keyboard.c; characters beyond the kinds are stored with their
+    /// four highest bits inverted.
+    static func output(_ value: UInt16, _ largest: UInt32) -> Output? {
+        let low = UInt32(value & 0xFF)
+        switch value >> 8 {
+        case latin, letter: return low <= largest ? .character(low) : nil
+        case dead: return low < accentSigns.count ? .dead(UInt32(accentSigns[Int(low)])) : nil
+        case dead2: return .dead(low)
+        case 0..<kinds: return nil
+        default:
+            let character = UInt32(value ^ 0xF000)
+            return character <= largest ? .character(character) : nil
+        }
+    }
+
+    /// The keys that maps put characters on, and the right Alt.
+    static let keys: [UInt16] =
+        Array(2...13) + Array(16...27) + Array(30...41) + Array(43...53) + [57, 86, 89, rightAlt, 124]
+    /// The keys that not every keyboard has.
+    private static let rareKeys: [UInt16] = [86, 89, 124]
+    private static let rightAlt: UInt16 = 100
+    /// `K_NORMTAB`, `K_SHIFTTAB`, `K_ALTTAB` (which is AltGr's), `K_ALTSHIFTTAB`.
+    private static let tables: [UInt8] = [0, 1, 2, 3]
+    /// `KT_LATIN`, `KT_DEAD`, `KT_LETTER`, `KT_DEAD2`, and `NR_TYPES` of them.
+    private static let latin: UInt16 = 0
+    private static let dead: UInt16 = 5
+    private static let letter: UInt16 = 11
+    private static let dead2: UInt16 = 13
+    private static let kinds: UInt16 = 15
+    /// `K_ALTGR`.
+    private static let altGr: UInt16 = 0x0701
+    /// The sign of each dead key, in the kernel's order.
+    private static let accentSigns = Array("`'^~\",_U.*=cki#o!?+-)(:n;$@".utf8)
+}

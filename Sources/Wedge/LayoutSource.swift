@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import Keystrokes
+import LinuxIO
+import SystemPackage
+
+/// Where keyboard layouts come from.
+package enum LayoutSource {
+    /// How a layout is named, for people.
+    package static let names = "us, jp, jp(OADG109A), a name of xkb's such as de or de(neo), or console[:TTY]"
+
+    /// The layout of that name.
+    ///
+    /// A built-in one (`us`, `jp`, `jp(OADG109A)`); one of the X keyboard database, with `xkb:` before its name or without; or the map of the
+    /// kernel's text consoles as it is now (`console`, `console:tty2`).
+    package static func layout(_ name: String) throws(CommandFailure) -> KeyboardLayout {
+        if let layout = KeyboardLayout(named: name) { return layout }
+        if name == "console" { return try console(name, ConsoleKeymap.foreground) }
+        if name.hasPrefix("console:") {
+            let terminal = String(name.dropFirst("console:".count))
+            return try console(name, terminal.hasPrefix("/") ? terminal : "/dev/" + terminal)
+        }
+        return try xkb(name)
+    }
+
+    private static func xkb(_ name: String) throws(CommandFailure) -> KeyboardLayout {
+        let plainName = name.hasPrefix("xkb:") ? String(name.dropFirst("xkb:".count)) : name
+        do {
+            let keymap = try XKBKeymap(named: plainName)
+            return KeyboardLayout(
+                name: name,
+                levels: keymap.levels.compactMap(level),
+                capsLockLevels: keymap.capsLockLevels.compactMap(level),
+                compositions: KeyboardLayout.unicodeCompositions
+            )
+        } catch {
+            throw CommandFailure(.configuration, "layout \(name): \(error)", remedy: remedy(error))
+        }
+    }
+
+    private static func remedy(_ failure: XKBKeymap.Failure) -> String {
+        switch failure {
+        case .noLibrary, .noData:
+            "install libxkbcommon and its data (Debian: `apt install libxkbcommon0 xkb-data`), or name a built-in layout"
+        case .malformedName: "name a layout: \(names)"
+        case .unknownLayout: "name a layout that /usr/share/X11/xkb/rules/evdev.lst lists, or one of \(names)"
+        }
+    }
+
+    private static func level(_ level: XKBKeymap.Level) -> KeyboardLayout.Level? {
+        let stroke = stroke(level.key, level.shift, level.altGr)
+        if let mark = level.deadMark.flatMap(Unicode.Scalar.init) { return .init(stroke, .dead(mark)) }
+        guard level.character != 0, let character = Unicode.Scalar(level.character) else { return nil }
+        return .init(stroke, .character(character))
+    }
+
+    private static func console(_ name: String, _ terminal: String) throws(CommandFailure) -> KeyboardLayout {
+        do {
+            let keymap = try ConsoleKeymap(ofTerminal: terminal)
+            return KeyboardLayout(
+                name: name,
+                levels: keymap.levels.compactMap(level),
+                capsLockLevels: keymap.capsLockLevels.compactMap(level),
+                compositions: keymap.compositions.compactMap(composition)
+            )
+        } catch {
+            let isPermission = error == .permissionDenied || error == .notPermitted
+            throw CommandFailure(
+                isPermission ? .permission : .configuration,
+                "layout \(name): cannot read the keyboard map of \(terminal): \(error)",
+                remedy: isPermission
+                    ? "run as root, or as a member of the group tty on a terminal of its own"
+                    : "name a virtual terminal, such as console:tty1"
+            )
+        }
+    }
+
+    private static func level(_ level: ConsoleKeymap.Level) -> KeyboardLayout.Level? {
+        let stroke = stroke(level.key, level.shift, level.altGr)
+        switch level.output {
+        case .character(let number): return Unicode.Scalar(number).map { .init(stroke, .character($0)) }
+        case .dead(let number): return Unicode.Scalar(number).map { .init(stroke, .dead($0)) }
+        }
+    }
+
+    private static func composition(_ composition: ConsoleKeymap.Composition) -> KeyboardLayout.Composition? {
+        guard let dead = Unicode.Scalar(composition.dead), let base = Unicode.Scalar(composition.base),
+            let result = Unicode.Scalar(composition.result)
+        else { return nil }
+        return KeyboardLayout.Composition(dead: dead, base: base, result: result)
+    }
+
+    private static func stroke(_ key: UInt16, _ shift: Bool, _ altGr: Bool) -> KeyboardLayout.Stroke {
+        var modifiers = KeyModifiers()
+        if shift { modifiers.insert(.shift) }
+        if altGr { modifiers.insert(.altGr) }
+        return KeyboardLayout.Stroke(KeyCode(rawValue: key), modifiers)
+    }
+}

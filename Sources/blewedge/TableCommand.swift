@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import ArgumentParser
+import Keystrokes
+import LinuxIO
+import SystemPackage
+import Wedge
+
+/// `blewedge table`.
+struct TableCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "table",
+        abstract: "Check or show what each byte types.",
+        subcommands: [TableCheckCommand.self, TableShowCommand.self]
+    )
+}
+
+/// `blewedge table check`.
+struct TableCheckCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Check a table file; nothing is typed.",
+        discussion: """
+            A fault is named with its line and column, and ends the command with status 78.
+
+            EXAMPLES:
+              blewedge table check mytable
+              blewedge table check mytable --layout de
+            """
+    )
+
+    @Argument(help: ArgumentHelp("A table file, or a built-in table.", valueName: "file"))
+    var table: String
+
+    @OptionGroup var layoutOptions: LayoutOptions
+
+    func run() throws {
+        let layout = try LayoutSource.layout(layoutOptions.layout)
+        let compiled = try TableSource.compiled(try TableSource.read(table), of: table, layout: layout)
+        let bytes = UInt8.min...UInt8.max
+        let typed = bytes.count { !compiled.strokes(of: $0).isEmpty }
+        let rejected = bytes.count { compiled.isRejected($0) }
+        try StandardStream.output.write(
+            "\(table): correct; of 256 bytes \(typed) are typed, \(rejected) rejected, "
+                + "\(256 - typed - rejected) discarded with layout \(layout.name)\n"
+        )
+    }
+}
+
+/// `blewedge table show`.
+struct TableShowCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show what each byte types, and by which keys.",
+        discussion: """
+            What is shown can be saved as a table file. Bytes that are discarded are left out. The built-in tables are:
+
+            \(ByteTable.BuiltIn.allCases.map { "  \($0.rawValue): \($0.summary)" }.joined(separator: "\n"))
+
+            EXAMPLES:
+              blewedge table show
+              blewedge table show gs1-ctrl --layout jp
+              blewedge table show mytable --json
+            """
+    )
+
+    @Argument(help: ArgumentHelp("A built-in table, or a file.", valueName: "name|file"))
+    var table = "linble"
+
+    @OptionGroup var layoutOptions: LayoutOptions
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    func run() throws {
+        let layout = try LayoutSource.layout(layoutOptions.layout)
+        let meaning = try TableSource.read(table)
+        let compiled = try TableSource.compiled(meaning, of: table, layout: layout)
+        let text = json ? object(meaning, compiled, layout) : lines(meaning, compiled, layout)
+        try StandardStream.output.write(text + "\n")
+    }
+
+    private func lines(_ meaning: ByteTable, _ compiled: CompiledTable, _ layout: KeyboardLayout) -> String {
+        var lines = ["# \(table), with layout \(layout.name)", "base = discard"]
+        for byte in UInt8.min...UInt8.max where meaning[byte] != .discard {
+            let keys =
+                compiled.isRejected(byte)
+                ? "rejected: the layout cannot type it"
+                : compiled.strokes(of: byte).map(\.description).joined(separator: " ")
+            lines.append("\(Self.number(byte)) = \(meaning[byte])  # \(keys)")
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    private func object(_ meaning: ByteTable, _ compiled: CompiledTable, _ layout: KeyboardLayout) -> String {
+        var all = JSONObject()
+        all.add("table", table)
+        all.add("layout", layout.name)
+        all.add("keys", compiled.keys.codes.map(\.description))
+        let bytes = (UInt8.min...UInt8.max).map { byte in
+            var object = JSONObject()
+            let strokes = compiled.strokes(of: byte)
+            object.add("byte", UInt64(byte))
+            object.add("action", "\(meaning[byte])")
+            object.add(
+                "outcome",
+                compiled.isRejected(byte) ? "rejected" : strokes.isEmpty ? "discarded" : "typed"
+            )
+            object.add("keys", strokes.map(\.description))
+            object.add("keysWithCapsLock", compiled.strokes(of: byte, capsLock: true).map(\.description))
+            return object
+        }
+        all.add("bytes", bytes)
+        return all.text
+    }
+
+    private static func number(_ byte: UInt8) -> String {
+        let digits = String(byte, radix: 16)
+        return "0x" + (digits.count == 1 ? "0" : "") + digits
+    }
+}
+
+/// What every command that uses a layout takes.
+struct LayoutOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The layout that the reader of the keys uses: \(LayoutSource.names).",
+            valueName: "name"
+        )
+    )
+    var layout = "us"
+}

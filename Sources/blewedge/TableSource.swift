@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Keystrokes
+import LinuxIO
+import Wedge
+
+/// Where tables come from.
+enum TableSource {
+    /// The built-in table of that name, or else the one in that file.
+    static func read(_ source: String) throws(CommandFailure) -> ByteTable {
+        if let table = ByteTable(named: source) { return table }
+        let bytes: [UInt8]
+        do {
+            bytes = try FileSystem.contents(of: source, limit: ByteTable.largestText)
+        } catch {
+            let names = ByteTable.BuiltIn.allCases.map(\.rawValue).joined(separator: ", ")
+            throw CommandFailure(
+                .configuration,
+                "cannot read the table \(source): \(error)",
+                remedy: "name a file, or one of \(names)"
+            )
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw CommandFailure(.configuration, "\(source): it is not UTF-8 text")
+        }
+        do {
+            return try ByteTable(text: text)
+        } catch {
+            throw CommandFailure(.configuration, "\(source): \(error)")
+        }
+    }
+
+    /// A table from `source`, ready for the layout.
+    static func compiled(
+        _ table: ByteTable,
+        of source: String,
+        layout: KeyboardLayout
+    ) throws(CommandFailure) -> CompiledTable {
+        do {
+            return try CompiledTable(table, layout: layout)
+        } catch {
+            throw CommandFailure(.configuration, "\(source): \(error)")
+        }
+    }
+}

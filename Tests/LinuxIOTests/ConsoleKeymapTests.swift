@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import SystemPackage
+import Testing
+
+@testable import LinuxIO
+
+@Suite("X-5: the console's live keymap")
+struct ConsoleKeymapTests {
+    /// The kernel's values of a map in which these keys have these values, by table, and every other key has none.
+    private static func tables(_ values: [UInt16: [UInt16]]) -> [[UInt16]] {
+        (0..<4).map { table in
+            ConsoleKeymap.keys.map { key in
+                guard let column = values[key], column.count > table else { return 0x0200 }
+                return column[table]
+            }
+        }
+    }
+
+    private static let altGr: [UInt16: [UInt16]] = [100: [0x0701, 0x0701, 0x0701, 0x0701]]
+
+    @Test("X-5: letters, signs, Unicode characters and dead keys, by kernel values written out")
+    func values() {
+        let map = ConsoleKeymap(
+            isUnicode: true,
+            tables: Self.tables(
+                Self.altGr.merging([
+                    // KT_LETTER q and Q, KT_LATIN @; the euro sign, U+20AC, with its highest bits inverted.
+                    16: [0x0B71, 0x0B51, 0x0040], 18: [0x0B65, 0x0B45, 0xD0AC], 41: [0x0502, 0x00B0],
+                    2: [0x0031, 0x0021], 86: [0x003C, 0x003E], 51: [0x002C, 0x003C],
+                ]) { first, _ in first }
+            ),
+            accents: [
+                ConsoleKeymap.Composition(dead: 0x5E, base: 0x65, result: 0xEA),
+                ConsoleKeymap.Composition(dead: 0x60, base: 0x65, result: 0xE8),
+            ]
+        )
+        func output(_ key: UInt16, shift: Bool = false, altGr: Bool = false, capsLock: Bool = false) -> ConsoleKeymap
+            .Output?
+        {
+            (capsLock ? map.capsLockLevels : map.levels)
+                .first { $0.key == key && $0.shift == shift && $0.altGr == altGr }?.output
+        }
+        #expect(output(16) == .character(0x71) && output(16, shift: true) == .character(0x51))
+        #expect(output(16, altGr: true) == .character(0x40) && output(18, altGr: true) == .character(0x20AC))
+        #expect(output(41) == .dead(0x5E) && output(41, shift: true) == .character(0xB0))
+        // CapsLock changes letters and nothing else.
+        #expect(output(16, capsLock: true) == .character(0x51))
+        #expect(output(16, shift: true, capsLock: true) == .character(0x71))
+        #expect(
+            output(2, capsLock: true) == .character(0x31) && output(16, altGr: true, capsLock: true) == .character(0x40)
+        )
+        #expect(output(3) == nil && output(100) == nil)
+        // The less-than sign of the key that every keyboard has comes before that of the 102nd key.
+        #expect(map.levels.first { $0.output == .character(0x3C) }?.key == 51)
+        #expect(
+            map.compositions == [
+                ConsoleKeymap.Composition(dead: 0x5E, base: 0x65, result: 0xEA),
+                ConsoleKeymap.Composition(dead: 0x5E, base: 0x20, result: 0x5E),
+            ]
+        )
+    }
+
+    @Test("X-5: a right Alt that is not AltGr is not pressed; outside Unicode mode only ASCII is taken")
+    func limits() {
+        let values: [UInt16: [UInt16]] = [16: [0x0B71, 0x0B51, 0x0040], 18: [0x00E9, 0x0BC9]]
+        let plain = ConsoleKeymap(isUnicode: true, tables: Self.tables(values), accents: [])
+        #expect(plain.levels.allSatisfy { !$0.altGr } && plain.levels.count == 4)
+        let translated = ConsoleKeymap(
+            isUnicode: false,
+            tables: Self.tables(values.merging(Self.altGr) { first, _ in first }),
+            accents: []
+        )
+        #expect(translated.levels.map(\.output) == [.character(0x71), .character(0x51), .character(0x40)])
+    }
+
+    @Test("X-5: every value that the kernel could give is read or left out, none traps")
+    func everyValue() {
+        var counts = [Bool: Int]()
+        for isUnicode in [false, true] {
+            let largest: UInt32 = isUnicode ? 0x10FFFF : 0x7E
+            for value in UInt16.min...UInt16.max {
+                switch ConsoleKeymap.output(value, largest) {
+                case nil: continue
+                case .character(let character): #expect(character <= largest)
+                case .dead(let sign): #expect(sign < 0x100)
+                }
+                counts[isUnicode, default: 0] += 1
+            }
+        }
+        // Latin and letters, dead keys of both kinds; and all that is of no kind: 65,536 less 15 kinds of 256.
+        #expect(counts[true] == 2 * 256 + 27 + 256 + 65536 - 15 * 256)
+        #expect(counts[false] == 2 * 127 + 27 + 256 + 127)
+    }
+
+    @Test("X-5: what is no console is refused by the kernel's error")
+    func noConsole() {
+        #expect(throws: Errno.inappropriateIOCTLForDevice) { try ConsoleKeymap(ofTerminal: "/dev/null") }
+        #expect(throws: Errno.noSuchFileOrDirectory) { try ConsoleKeymap(ofTerminal: "/dev/nosuchtty") }
+    }
+}
+
+@Suite("X-5: xkb")
+struct XKBKeymapTests {
+    @Test("X-5: a layout is compiled with and without CapsLock; the right Alt of us is not AltGr")
+    func layouts() throws {
+        let us = try XKBKeymap(named: "us")
+        #expect(us.levels.allSatisfy { !$0.altGr })
+        #expect(us.levels.first { $0.key == 30 && !$0.shift }?.character == 0x61)
+        #expect(us.capsLockLevels.first { $0.key == 30 && !$0.shift }?.character == 0x41)
+        #expect(us.capsLockLevels.first { $0.key == 2 && !$0.shift }?.character == 0x31)
+        let german = try XKBKeymap(named: "de")
+        #expect(german.levels.first { $0.key == 41 && !$0.shift && !$0.altGr }?.deadMark == 0x302)
+        #expect(german.levels.contains { $0.key == 16 && $0.altGr && $0.character == 0x40 })
+    }
+
+    @Test("X-5: a name that is none, and a layout that is not there")
+    func wrong() {
+        for name in ["", "de(", "../us", "us\0", "de()", "us,de", String(repeating: "x", count: 65)] {
+            #expect(throws: XKBKeymap.Failure.malformedName(name)) { try XKBKeymap(named: name) }
+        }
+        for name in ["nosuchlayout", "de(nosuchvariant)"] {
+            #expect(throws: XKBKeymap.Failure.unknownLayout(name)) { try XKBKeymap(named: name) }
+        }
+    }
+}
