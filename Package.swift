@@ -36,6 +36,11 @@ let package = Package(
     products: [
         .executable(name: "blewedge", targets: ["blewedge"]),
         .library(name: "BluetoothLE", targets: ["BluetoothLE"]),
+        // What the package Benchmarks measures; not for users.
+        .library(
+            name: "_Measured",
+            targets: ["Measuring", "CReference", "Keystrokes", "BluetoothHost", "BluetoothPackets"]
+        ),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
@@ -51,9 +56,13 @@ let package = Package(
         module("BluetoothLE", ["BluetoothHost", "BluetoothPackets", "LinuxIO"]),
         module("Keystrokes"),
         module("Wedge", ["BluetoothLE", "Keystrokes", "LinuxIO", systemPackage]),
+        .target(name: "CReference"),
+        module("Measuring", ["Keystrokes", "LinuxIO", "CReference", systemPackage]),
         .executableTarget(
             name: "blewedge",
-            dependencies: ["Wedge", "BluetoothLE", "Keystrokes", "LinuxIO", argumentParser, systemPackage],
+            dependencies: [
+                "Wedge", "Measuring", "BluetoothLE", "Keystrokes", "LinuxIO", argumentParser, systemPackage,
+            ],
             swiftSettings: swiftSettings
         ),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: testSettings),
@@ -64,5 +73,6 @@ let package = Package(
         tests("KeystrokesTests", ["TestSupport", "Keystrokes"]),
         tests("CommandLineTests", ["blewedge"]),
         tests("WedgeTests", ["TestSupport", "Wedge", "BluetoothLE", "Keystrokes", "LinuxIO"]),
+        tests("MeasuringTests", ["Measuring", "Keystrokes"]),
     ]
 )

@@ -15,7 +15,9 @@
 /// terminator, another link, or a silence.
 ///
 /// Within a scan a line feed after a carriage return is absorbed, whatever the time between them.
-struct ScanReader {
+///
+/// A class, so that the typist of stream mode carries a reference and not its hundreds of bytes.
+final class ScanReader {
     /// The silence that ends what is left of a refused scan where no idle gap is set, in nanoseconds.
     static let refusedGap: Int64 = 1_000_000_000
 
@@ -88,7 +90,7 @@ struct ScanReader {
     var position: UInt { place.position }
 
     /// Whether a scan is in hand, whole and good; if not, `wakeUp` is when to look again though no byte comes.
-    mutating func find(
+    func find(
         _ consumer: inout ByteRing.Consumer,
         _ ledger: Ledger,
         _ conditions: Typist.Conditions,
@@ -114,7 +116,7 @@ struct ScanReader {
     // MARK: Collecting
 
     /// Reads on, up to the end of a scan at most; false where nothing more is to be read now.
-    private mutating func collect(
+    private func collect(
         _ consumer: inout ByteRing.Consumer,
         _ ledger: Ledger,
         _ conditions: Typist.Conditions
@@ -144,7 +146,7 @@ struct ScanReader {
     }
 
     /// Ends the scan in hand where the ring has no more bytes but there is a reason; true where there was one.
-    private mutating func endWithoutBytes(
+    private func endWithoutBytes(
         _ isMissingBytes: Bool,
         _ ledger: Ledger,
         _ conditions: Typist.Conditions
@@ -162,7 +164,7 @@ struct ScanReader {
     }
 
     /// Ends what is in hand where a chunk begins that is no part of it; true where that made a scan whole.
-    private mutating func endsBeforeChunk(_ ledger: Ledger) -> Bool {
+    private func endsBeforeChunk(_ ledger: Ledger) -> Bool {
         let chunk = place.chunk
         if chunk.epoch != epoch {
             if !scan.isEmpty { refuse(.cut, ledger) }
@@ -185,7 +187,7 @@ struct ScanReader {
     }
 
     /// Takes bytes up to and with a terminator, or all there are; answers how many.
-    private mutating func take(_ input: Span<UInt8>, _ ledger: Ledger) -> Int {
+    private func take(_ input: Span<UInt8>, _ ledger: Ledger) -> Int {
         let length = bytesBeforeTerminator(input)
         let terminators = length < input.count ? 1 : 0
         let count = length + terminators
@@ -203,13 +205,13 @@ struct ScanReader {
         return count
     }
 
-    private mutating func release(_ count: Int, _ consumer: inout ByteRing.Consumer) {
+    private func release(_ count: Int, _ consumer: inout ByteRing.Consumer) {
         place.advance(count)
         isMarkSeen = false
         consumer.release(through: place.position)
     }
 
-    private mutating func isWhole(terminators: Int = 0) {
+    private func isWhole(terminators: Int = 0) {
         state = .whole
         length = scan.count - terminators
     }
@@ -220,7 +222,7 @@ struct ScanReader {
     }
 
     /// Refuses the bytes in hand, and what follows up to the scan's end.
-    private mutating func refuse(_ fate: Ledger.Fate, _ ledger: Ledger) {
+    private func refuse(_ fate: Ledger.Fate, _ ledger: Ledger) {
         ledger.add(scan.count, to: fate)
         scan.removeAll(keepingCapacity: true)
         state = .refusing(fate)
@@ -254,7 +256,7 @@ struct ScanReader {
     }
 
     /// Refuses what has no outcome yet of the scan in hand, which is whole.
-    private mutating func refuseRest(_ fate: Ledger.Fate, _ ledger: Ledger) {
+    private func refuseRest(_ fate: Ledger.Fate, _ ledger: Ledger) {
         let behind =
             switch done.part {
             case .prefix: 0
@@ -265,7 +267,7 @@ struct ScanReader {
         finish(fate)
     }
 
-    private mutating func finish(_ fate: Ledger.Fate) {
+    private func finish(_ fate: Ledger.Fate) {
         if let last = scan.last, length < scan.count { endLine(last, fate) }
         if case .typing = state {
             scan.removeLast(scan.count - length)
@@ -281,10 +283,10 @@ struct ScanReader {
     // MARK: Typing
 
     /// Goes back to what has no outcome yet.
-    mutating func begin() { ahead = done }
+    func begin() { ahead = done }
 
     /// Encodes on, until `limit` events or the scan's end.
-    mutating func encode(_ batch: inout EventBatch, limit: Int) -> Typist.End {
+    func encode(_ batch: inout EventBatch, limit: Int) -> Typist.End {
         batch.clear()
         var isFull = false
         while !isFull, ahead.part != .nothing {
@@ -313,7 +315,7 @@ struct ScanReader {
     }
 
     /// Encodes on in a prefix or suffix; true where the limit ends it.
-    private mutating func encode(_ affix: ScanAffix, _ batch: inout EventBatch, _ limit: Int) -> Bool {
+    private func encode(_ affix: ScanAffix, _ batch: inout EventBatch, _ limit: Int) -> Bool {
         ahead.last = .discarded
         guard let table = affix.table else { return false }
         let rest = affix.bytes.span.extracting(droppingFirst: ahead.offset)
@@ -323,7 +325,7 @@ struct ScanReader {
     }
 
     /// Encodes on in that part of the scan; true where the limit ends it.
-    private mutating func encodeBytes(_ bytes: Range<Int>, _ batch: inout EventBatch, _ limit: Int) -> Bool {
+    private func encodeBytes(_ bytes: Range<Int>, _ batch: inout EventBatch, _ limit: Int) -> Bool {
         var progress = ahead
         defer { ahead = progress }
         return encodeBytes(bytes, &progress, &batch, limit)
@@ -335,6 +337,7 @@ struct ScanReader {
         _ batch: inout EventBatch,
         _ limit: Int
     ) -> Bool {
+        let scan = scan
         let rest = scan.span.extracting(bytes).extracting(droppingFirst: progress.offset)
         guard !rest.isEmpty else { return false }
         let run = batch.type(rest, table, limit: limit, stopAtScanEnd: false)
@@ -351,7 +354,7 @@ struct ScanReader {
     }
 
     /// Counts what became of everything encoded.
-    mutating func settle(_ ledger: Ledger) {
+    func settle(_ ledger: Ledger) {
         ledger.add(ahead.typed, to: .typed)
         ledger.add(ahead.discarded, to: .discarded)
         ledger.add(ahead.rejected, to: .untypable)
@@ -364,7 +367,7 @@ struct ScanReader {
     }
 
     /// The same where only the first keystrokes have left: the bytes of the others are lost.
-    mutating func settle(_ ledger: Ledger, _ batch: inout EventBatch, typing keystrokes: Int) {
+    func settle(_ ledger: Ledger, _ batch: inout EventBatch, typing keystrokes: Int) {
         let all = ahead
         begin()
         _ = encode(&batch, limit: 0)
@@ -398,7 +401,7 @@ struct ScanReader {
             && lineEnd.isFollowed(by: place.bytes(of: consumer)[0], of: place.chunk)
     }
 
-    private mutating func endLine(_ byte: UInt8, _ fate: Ledger.Fate) {
+    private func endLine(_ byte: UInt8, _ fate: Ledger.Fate) {
         guard byte == ByteTable.carriageReturn else { return }
         lineEnd = LineEnd(epoch: epoch, received: lastReceived, fate: fate)
     }

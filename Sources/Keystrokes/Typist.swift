@@ -38,6 +38,10 @@ public struct Typist: ~Copyable {
     private var consumer: ByteRing.Consumer
     private let table: CompiledTable
     private var pacer: Pacer
+    /// What is asked of the pacer for every write: kept here, because it is more than a kilobyte and asking copies it.
+    private let isUnlimited: Bool
+    private let isSpread: Bool
+    private let leadsModifiers: Bool
     private let maximumAge: Int64
     private let gate: Gate
     private let ledger: Ledger
@@ -45,7 +49,7 @@ public struct Typist: ~Copyable {
     /// The bytes in stream mode; not used where there are `scans`.
     private var stream: StreamReader
     /// The bytes in scan mode; nil in stream mode.
-    private var scans: ScanReader?
+    private let scans: ScanReader?
     /// The keystrokes that leave next.
     private var batch = EventBatch()
     /// The events of `batch` that have left, and those that leave in the next write, from the first on.
@@ -85,6 +89,9 @@ public struct Typist: ~Copyable {
         self.consumer = consumer
         self.table = table
         self.pacer = pacer
+        isUnlimited = pacer.isUnlimited
+        isSpread = pacer.isSpread
+        leadsModifiers = pacer.pace.lead > 0
         self.maximumAge = maximumAge ?? Int64.max
         self.gate = gate
         self.ledger = ledger
@@ -100,7 +107,7 @@ public struct Typist: ~Copyable {
     public var outputEvents: Int { due &- written }
 
     /// True where a write begins and ends with no key down; false where keystrokes are spread over several writes.
-    var writesWholeKeystrokes: Bool { !pacer.isSpread }
+    var writesWholeKeystrokes: Bool { !isSpread }
 
     /// Says what to do at `now`, in nanoseconds of a monotonic clock.
     public mutating func next(now: Int64) -> Step {
@@ -114,8 +121,8 @@ public struct Typist: ~Copyable {
             // A keystroke whose press has left is finished whatever holds now.
             if written == 0 {
                 var wakeUp: Int64?
-                if scans != nil, !hasScan(conditions, &wakeUp) {
-                    isDrowsy = consumer.mayFallAsleep(at: scans?.position ?? stream.position)
+                if let scans, !scans.find(&consumer, ledger, conditions, &wakeUp) {
+                    isDrowsy = consumer.mayFallAsleep(at: scans.position)
                     guard isDrowsy else { continue }
                     return wakeUp.map { .wait(until: $0) } ?? .sleep
                 }
@@ -127,8 +134,8 @@ public struct Typist: ~Copyable {
                     if isDrowsy { return .sleep }
                     continue
                 }
-                if pacer.isSpread, pacer.pace.lead > 0 { batch.separateModifiers() }
-                due = nextCut
+                if leadsModifiers { batch.separateModifiers() }
+                cut()
             }
             if isPacing {
                 let time = pacer.pacedTime(forEvents: due &- written, now: now)
@@ -143,14 +150,14 @@ public struct Typist: ~Copyable {
     public mutating func commit(now: Int64) {
         guard isWriting else { return }
         isWriting = false
-        pacer.record(events: due &- written, now: now, batch.part(written, due))
+        if !isUnlimited { pacer.record(events: due &- written, now: now, batch.part(written, due)) }
         guard !isReleasing else {
             heldKeys = []
             return finishBatch()
         }
         written = due
         if written < batch.count {
-            due = nextCut
+            cut()
         } else {
             settle()
             keystrokesLeft(now: now)
@@ -169,7 +176,7 @@ public struct Typist: ~Copyable {
         guard !isReleasing else { return finishBatch() }
         heldKeys = batch.keysDown(after: accepted)
         // Where keystrokes are spread out, a batch is one byte.
-        let whole = pacer.isSpread && accepted < batch.count ? 0 : batch.keystrokes(in: accepted)
+        let whole = isSpread && accepted < batch.count ? 0 : batch.keystrokes(in: accepted)
         settle(typing: whole)
         keystrokesLeft(now: now)
     }
@@ -213,11 +220,11 @@ extension Typist {
     /// Chooses what to write: a whole scan at once, all that waits where nothing is paced, or one keystroke.
     private mutating func choose(_ conditions: Conditions) {
         let now = conditions.now
-        guard !pacer.isUnlimited else { return encode(limit: EventBatch.capacity, stopAtScanEnd: false, conditions) }
+        guard !isUnlimited else { return encode(limit: EventBatch.capacity, stopAtScanEnd: false, conditions) }
         if isPacing, now &- lastKeystroke > Pace.longestGap, pacer.pacedTime(forEvents: 0, now: now) <= now {
             isPacing = false
         }
-        if pacer.isSpread { isPacing = true }
+        if isSpread { isPacing = true }
         if !isPacing {
             encode(limit: pacer.allowance(now: now), stopAtScanEnd: true, conditions)
             switch end {
@@ -229,16 +236,11 @@ extension Typist {
         encode(limit: EventBatch.oneByte, stopAtScanEnd: true, conditions)
     }
 
-    /// Whether a scan is whole, good and not yet typed to its end; if not, when to look again though no byte comes.
-    private mutating func hasScan(_ conditions: Conditions, _ wakeUp: inout Int64?) -> Bool {
-        scans?.find(&consumer, ledger, conditions, &wakeUp) ?? false
-    }
-
     /// Encodes from what is done on, until `limit` events, the ring's end or, if asked for, a scan's.
     private mutating func encode(limit: Int, stopAtScanEnd: Bool, _ conditions: Conditions) {
-        if scans != nil {
-            scans?.begin()
-            end = scans?.encode(&batch, limit: limit) ?? .exhausted
+        if let scans {
+            scans.begin()
+            end = scans.encode(&batch, limit: limit)
         } else {
             stream.begin()
             end = stream.encode(
@@ -255,14 +257,14 @@ extension Typist {
 
     /// Counts what became of the bytes that the batch stands for, all of which has left, and gives them back to the ring.
     private mutating func settle() {
-        if scans != nil { scans?.settle(ledger) } else { stream.settle(&consumer, ledger) }
+        if let scans { scans.settle(ledger) } else { stream.settle(&consumer, ledger) }
     }
 
     /// Counts what became of the bytes that the batch stands for, of which only the first `keystrokes` have left.
     private mutating func settle(typing keystrokes: Int) {
         // Worked out again from the same bytes, one keystroke at a time, so that absorbed line feeds go with their Enter.
-        if scans != nil {
-            scans?.settle(ledger, &batch, typing: keystrokes)
+        if let scans {
+            scans.settle(ledger, &batch, typing: keystrokes)
         } else {
             stream.settle(&consumer, ledger, &batch, table, typing: keystrokes)
         }
@@ -280,11 +282,12 @@ extension Typist {
         batch.clear()
     }
 
-    /// Where the next write ends: at the batch's end, or at the next report where keystrokes are spread out.
-    private var nextCut: Int {
-        guard pacer.isSpread else { return batch.count }
+    /// Puts the next write's end to the batch's end, or to the next report where keystrokes are spread out.
+    private mutating func cut() {
+        due = batch.count
+        guard isSpread else { return }
         var index = written
-        while index < batch.count, batch[index] != .report { index += 1 }
-        return min(index + 1, batch.count)
+        while index < due, batch[index] != .report { index += 1 }
+        due = min(index + 1, due)
     }
 }

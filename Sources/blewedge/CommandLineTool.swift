@@ -34,6 +34,7 @@ struct BlewedgeCommand: ParsableCommand {
             EXAMPLES:
               blewedge scan                        Show the devices around.
               blewedge run --device LINBLE-TEST    Connect to one and type what it sends.
+              blewedge bench                       Measure this machine against the same written in C.
 
             EXIT STATUS:
               0 done · 64 wrong usage · 69 no adapter, or Bluetooth is off · 70 fault of the program
@@ -41,7 +42,7 @@ struct BlewedgeCommand: ParsableCommand {
               78 wrong configuration · 130 and 143 after SIGINT and SIGTERM
             """,
         version: "0.1.0",
-        subcommands: [ScanCommand.self, RunCommand.self, TableCommand.self]
+        subcommands: [ScanCommand.self, RunCommand.self, TableCommand.self, BenchCommand.self]
     )
 }
 

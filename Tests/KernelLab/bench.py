@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -96,8 +97,9 @@ class Monitor:
 class Bench:
     """The surroundings of one scenario."""
 
-    def __init__(self, machine: Machine, logs: Path) -> None:
+    def __init__(self, machine: Machine, logs: Path, long: bool = False) -> None:
         self.machine = machine
+        self.long = long  # measure for longer, and fail where a noisy machine would not allow it else
         self.guest = machine.guest
         self.logs = logs
         self.figures: dict[str, int] = {}
@@ -166,6 +168,17 @@ class Bench:
         product = await self.product("run", "--json", "--device", "LINBLE-TEST", *arguments)
         await product.keyboard()
         return product
+
+    def clock(self) -> Callable[[], float]:
+        """Seconds from now on."""
+        start = time.monotonic()
+        return lambda: time.monotonic() - start
+
+    async def keys(self) -> tuple[Program, str]:
+        """A keyboard of the lab's own (keys.c) and its event node."""
+        program = await self.start("keys")
+        await program.until(lambda: program.objects, "the lab's keyboard", 20)
+        return program, str(program.objects[0]["node"])
 
     def account(self, sent: int, arrived: int, counts: dict[str, int]) -> None:
         """The scenario's figures: `lost` is what neither arrived at the reader nor was counted as discarded."""

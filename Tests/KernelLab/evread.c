@@ -2,12 +2,18 @@
 //
 // An independent reader of an evdev node: decodes US layout key events with a table of its own.
 //
-//     evread NODE [--stall MS]      MS between the start of one drain and the next (0: as they come)
+//     evread NODE [--stall MS] [--share]
 //
-// Standard output, one JSON object a line: {"ready":true} once the node is open and grabbed,
-// {"text":"..."} for each drain, and {"summary":{...}} at the end: after SIGTERM, or when the device
-// is gone. "disorder" counts a press of a pressed key or a release of a released one, "repeats"
-// value 2, "held" the keys that were down when it ended, "worst" the longest gap in microseconds.
+//     --stall MS    drains every MS only, half a millisecond early so as not to be late (0: as they come)
+//     --share       leaves the events to others too: the node is not grabbed
+//
+// Standard output, one JSON object a line: {"ready":true} once the node is open,
+// {"text":"...","first":T,"last":T} for each drain, with the kernel's times of the first and the last
+// press (seconds, wall clock), and {"summary":{...}} at the end: after SIGTERM, or when the device is
+// gone. "disorder" counts a press of a pressed key or a release of a released one, "repeats" value 2,
+// "held" the keys that were down when it ended, "worst" the longest gap in microseconds. Of "drains",
+// "late" came later than MS after the one before, from before its first read to after their own first;
+// "in_time" counts SYN_DROPPED in the others, which no fault of this reader explains.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,6 +29,8 @@
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
+
+enum { SLACK = 500 }; // microseconds
 
 static volatile sig_atomic_t ended;
 static void on_signal(int number) { (void)number, ended = 1; }
@@ -62,7 +70,8 @@ static void wait_until(int64_t when) {
 }
 
 static bool down[KEY_CNT];
-static long presses, releases, frames, dropped, disorder, repeats, unknown;
+static long presses, releases, frames, dropped, disorder, repeats, unknown, drains, late, in_time;
+static double first, last_press; // of the text not printed yet
 static char text[1 << 16];
 static size_t length;
 
@@ -73,6 +82,8 @@ static void take(const struct input_event *event) {
     if (event->value == 2) repeats++;
     if (event->value == 1) {
         presses++;
+        last_press = (double)event->input_event_sec + (double)event->input_event_usec / 1e6;
+        if (length == 0) first = last_press;
         disorder += down[event->code];
         down[event->code] = true;
         bool shift = down[KEY_LEFTSHIFT] || down[KEY_RIGHTSHIFT];
@@ -95,17 +106,23 @@ static void print_text(void) {
             printf("\\u%04x", text[i]);
         else
             putchar(text[i]);
-    fputs("\"}\n", stdout);
+    printf("\",\"first\":%.6f,\"last\":%.6f}\n", first, last_press);
     fflush(stdout);
     length = 0;
 }
 
 int main(int count, char **arguments) {
     int64_t stall = 0;
-    if (count == 4 && strcmp(arguments[2], "--stall") == 0) {
-        stall = (int64_t)atoi(arguments[3]) * 1000;
-    } else if (count != 2) {
-        fprintf(stderr, "usage: evread NODE [--stall MS]\n");
+    bool share = false, usable = count >= 2;
+    for (int i = 2; i < count; i++)
+        if (strcmp(arguments[i], "--stall") == 0 && i + 1 < count)
+            stall = (int64_t)atoi(arguments[++i]) * 1000;
+        else if (strcmp(arguments[i], "--share") == 0)
+            share = true;
+        else
+            usable = false;
+    if (!usable) {
+        fprintf(stderr, "usage: evread NODE [--stall MS] [--share]\n");
         return 64;
     }
     build_table();
@@ -114,33 +131,39 @@ int main(int count, char **arguments) {
     sigaction(SIGINT, &action, NULL);
     sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 10});
     int fd = open(arguments[1], O_RDONLY | O_NONBLOCK);
-    if (fd < 0 || ioctl(fd, EVIOCGRAB, 1) < 0) {
+    if (fd < 0 || (!share && ioctl(fd, EVIOCGRAB, 1) < 0)) {
         fprintf(stderr, "evread: %s: %s\n", arguments[1], strerror(errno));
         return 1;
     }
     puts("{\"ready\":true}");
     fflush(stdout);
 
-    bool gone = false;
+    bool gone = false, ending = false;
     int64_t last = now_us(), worst = 0;
-    while (!ended && !gone) {
+    while (!ending && !gone) {
+        ending = ended; // then what is there is read once more
         if (stall > 0)
-            wait_until(last + stall);
+            wait_until(last + stall - SLACK);
         else
-            poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, -1);
+            poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, ending ? 0 : -1);
         int64_t start = now_us();
-        if (stall > 0 && start - last > worst) worst = start - last;
-        last = start;
-        struct input_event events[64];
-        ssize_t n;
-        while ((n = read(fd, events, sizeof events)) > 0)
+        struct input_event events[64]; // as many as the kernel keeps: one read takes them all
+        ssize_t n = read(fd, events, sizeof events);
+        bool is_late = now_us() - last > stall;
+        long before = dropped;
+        for (; n > 0; n = read(fd, events, sizeof events))
             for (ssize_t i = 0; i < n / (ssize_t)sizeof events[0]; i++) take(&events[i]);
+        if (stall > 0 && start - last > worst) worst = start - last;
+        drains++;
+        late += is_late;
+        if (!is_late) in_time += dropped - before;
+        last = start;
         gone = n < 0 && errno == ENODEV;
         print_text();
     }
     printf("{\"summary\":{\"presses\":%ld,\"releases\":%ld,\"frames\":%ld,\"dropped\":%ld,\"disorder\":%ld,"
-           "\"repeats\":%ld,\"unknown\":%ld,\"worst\":%lld,\"gone\":%s,\"held\":[",
-           presses, releases, frames, dropped, disorder, repeats, unknown, (long long)worst, gone ? "true" : "false");
+           "\"repeats\":%ld,\"unknown\":%ld,\"drains\":%ld,\"late\":%ld,\"in_time\":%ld,\"worst\":%lld,\"gone\":%s,\"held\":[",
+           presses, releases, frames, dropped, disorder, repeats, unknown, drains, late, in_time, (long long)worst, gone ? "true" : "false");
     for (int code = 0, any = 0; code < KEY_CNT; code++)
         if (down[code]) printf("%s%d", any++ ? "," : "", code);
     puts("]}}");

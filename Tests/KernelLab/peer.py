@@ -140,6 +140,12 @@ class Peer(Changing):
         else:
             self._device.on_gatt_pdu(handle, pdu)
 
+    @property
+    def configuration(self) -> int:
+        """The handle of the client characteristic configuration: Bumble puts it right behind the value."""
+        assert self._characteristic is not None
+        return self._characteristic.handle + 1
+
     async def until_subscribed(self, seconds: float = 30) -> None:
         await self.until(lambda: self.subscribed, "the product subscribes", seconds)
 

@@ -51,20 +51,32 @@ class Terminal:
 
 
 class EventReader:
-    """An evdev reader with the node grabbed."""
+    """An evdev reader, with the node grabbed unless it is shared."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
+        self._text = bytearray()
+        self._taken = 0
 
     @classmethod
-    async def open(cls, bench: Bench, node: str, stall: int = 0) -> EventReader:
-        program = await bench.start("evread", node, *(("--stall", str(stall)) if stall else ()))
+    async def open(cls, bench: Bench, node: str, stall: int = 0, share: bool = False) -> EventReader:
+        options = (*(("--stall", str(stall)) if stall else ()), *(("--share",) if share else ()))
+        program = await bench.start("evread", node, *options)
         await program.until(lambda: program.objects, "the event reader has the node", 20)
         return cls(program)
 
     @property
+    def drains(self) -> list[dict[str, Any]]:
+        """What each drain brought: text, and the kernel's times of its first and last press."""
+        return [o for o in self.program.objects if "text" in o]
+
+    @property
     def text(self) -> bytes:
-        return "".join(o["text"] for o in self.program.objects if "text" in o).encode()
+        objects = self.program.objects
+        while self._taken < len(objects):
+            self._text += objects[self._taken].get("text", "").encode()
+            self._taken += 1
+        return bytes(self._text)
 
     async def until(self, length: int, seconds: float) -> None:
         await self.program.until(lambda: len(self.text) >= length, f"{length} bytes at the event reader", seconds)

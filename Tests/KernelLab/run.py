@@ -22,12 +22,14 @@ from waiting import LabError
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 DEFAULT = ["6.1", "6.12"]
+LONG_SECONDS = 240  # what --long adds to a scenario's deadline
 
 EXAMPLES = """examples:
   lab                                  everything on kernels 6.1 and 6.12
   lab scans-200                        one scenario on both
   lab --kernel 6.12 scan scans-200     two scenarios on one kernel
   lab --kernel all                     also 5.10 and 7.2
+  lab --long latency stall-limit-20ms  longer measurements, and gates that only a quiet machine can hold
   lab --keep-logs /tmp/logs idle       keep what the programs printed and the HCI trace, pass or fail
 """
 
@@ -38,6 +40,7 @@ class Lab:
         self.logs: Path = options.keep_logs or self.cache / "logs"
         self.keep: bool = options.keep_logs is not None
         self.binary: Path = options.binary
+        self.long: bool = options.long
         self.passed = self.failed = 0
         self._machine: Machine | None = None
         self._unbootable = ""
@@ -69,18 +72,19 @@ class Lab:
     async def _try(self, name: str, tools: Path, scenario: Scenario) -> tuple[Bench | None, str, bool]:
         """Runs a scenario; its bench, the cause if it failed, and whether that was the emulator's."""
         logs = self.logs / name / scenario.name
+        deadline = scenario.deadline + (LONG_SECONDS if self.long else 0)
         shutil.rmtree(logs, ignore_errors=True)
         bench: Bench | None = None
         cause = ""
         try:
-            bench = Bench(await self._boot(name, tools), logs)
-            async with asyncio.timeout(scenario.deadline):
+            bench = Bench(await self._boot(name, tools), logs, self.long)
+            async with asyncio.timeout(deadline):
                 await bench.set_up(scenario.peer)
                 await scenario.body(bench)
         except LabError as error:
             cause = str(error)
         except TimeoutError:
-            cause = f"not over within {scenario.deadline:g} s"
+            cause = f"not over within {deadline:g} s"
         finally:
             if bench is not None:
                 cause = await self._leave(bench, cause)
@@ -132,7 +136,7 @@ class Lab:
         else:
             self.passed += 1
         took = time.monotonic() - start
-        print(f"{'FAIL' if cause else 'ok  '}  {name:<5} {scenario.name:<15} {text}  ({took:.1f} s)", flush=True)
+        print(f"{'FAIL' if cause else 'ok  '}  {name:<5} {scenario.name:<18} {text}  ({took:.1f} s)", flush=True)
 
 
 def parse() -> argparse.Namespace:
@@ -147,6 +151,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--kernel", action="append", choices=kernel_names, help="6.1 and 6.12 if not given; repeatable")
     parser.add_argument("--binary", type=Path, default=REPOSITORY / ".build/release/blewedge", metavar="PATH")
     parser.add_argument("--list", action="store_true", help="print the scenarios and end")
+    parser.add_argument("--long", action="store_true", help="stalls for 120 s, and the latency's gate")
     parser.add_argument("--keep-logs", type=Path, metavar="DIR", help="keep all logs there, also of what passes")
     cache = Path.home() / ".cache/blewedge-lab"  # the shell script decides, and always gives it
     parser.add_argument("--cache", type=Path, metavar="DIR", default=cache, help="folder for what is downloaded and built")
@@ -161,7 +166,7 @@ async def main() -> int:
     options = parse()
     if options.list:
         for scenario in ALL.values():
-            print(f"{scenario.name:<15} {scenario.about}")
+            print(f"{scenario.name:<18} {scenario.about}")
         return 0
     if not options.binary.is_file():
         print(f"lab: {options.binary} is not built (swift build -c release, or give --binary PATH)", file=sys.stderr)

@@ -16,7 +16,7 @@ from pathlib import Path
 from kernels import Kernel
 
 HERE = Path(__file__).resolve().parent
-TOOLS = ["agent", "relay", "evread", "hcimon"]
+TOOLS = ["agent", "relay", "evread", "hcimon", "keys", "minimal"]
 
 
 class VMError(Exception):
@@ -30,9 +30,10 @@ def build_tools(cache: Path) -> Path:
     compiler = next((c for c in ("cc", "gcc", "clang") if shutil.which(c)), None)
     if compiler is None:
         raise VMError("no C compiler (cc, gcc or clang) on PATH")
+    headers = [header.stat().st_mtime for header in HERE.glob("*.h")]
     for tool in TOOLS:
         source, binary = HERE / f"{tool}.c", folder / tool
-        if binary.exists() and binary.stat().st_mtime >= source.stat().st_mtime:
+        if binary.exists() and binary.stat().st_mtime >= max(source.stat().st_mtime, *headers):
             continue
         argv = [compiler, "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-o", str(binary), str(source)]
         done = subprocess.run(argv, capture_output=True, text=True)

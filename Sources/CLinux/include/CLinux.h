@@ -40,6 +40,7 @@ enum {
 };
 
 static const unsigned long blewedge_UI_GET_SYSNAME_64 = UI_GET_SYSNAME(64);
+static const unsigned long blewedge_EVIOCGRAB = EVIOCGRAB;
 static const unsigned long blewedge_TIOCGWINSZ = TIOCGWINSZ;
 
 // epoll(7) events, as the type that struct epoll_event holds.

@@ -34,4 +34,4 @@ def scenario(name: str, peer: str = "linble", deadline: float = 60) -> Callable[
     return register
 
 
-from scenarios import scan, people, keys, verify, faults, stops, controls  # noqa: E402, F401, I001  (the order they run in)
+from scenarios import scan, people, keys, verify, faults, stops, kills, stalls, figures, controls  # noqa: E402, F401, I001  (the order they run in)

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Advertisements
+import BluetoothHost
+import CPeers
+import Keystrokes
+import Measuring
+
+/// One thing in one thread, so often that a profiler sees nothing else.
+///
+///     valgrind --tool=callgrind Benchmarks/.build/release/Ratios profile --only encode
+enum Profile {
+    /// Bytes encoded, notifications typed, or reports listed.
+    static let units = 1 << 20
+
+    static func run(_ what: String?) throws {
+        let table = try CompiledTable(.linble)
+        let input = Corpus.mixed.bytes(16384)
+        let events = AdvertisingEvents()
+        let done: Int
+        switch what {
+        case "encode":
+            _ = try EncoderMeasurement.ours(input, table).run(units / input.count)
+            done = units
+        case "encode-c":
+            _ = try EncoderMeasurement.reference(input).run(units / input.count)
+            done = units
+        case "path":
+            try PathMeasurement.turns(Pattern(.mixed), table, chunk: 20, to: .init())(units / 16)
+            done = units / 16
+        case "reports":
+            var devices = DeviceTable()
+            done = (0..<units / 1024).reduce(0) { sum, _ in sum + events.handle(with: &devices, now: .zero) }
+        case "reports-c":
+            guard let peer = peer_devices_create() else { throw RingMeasurement.WrongBytes() }
+            defer { peer_devices_destroy(peer) }
+            done = (0..<units / 1024).reduce(0) { sum, _ in
+                sum + peer_devices_handle_all(peer, events.bytes, events.lengths, events.lengths.count, 1)
+            }
+        default: throw RingMeasurement.WrongBytes()
+        }
+        print("\(done) units")
+    }
+}

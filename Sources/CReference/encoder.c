@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include "encoder.h"
+
+#include <stdlib.h>
+
+static uint64_t word(uint16_t key, uint64_t value) {
+    return value << 32 | (uint64_t)key << 16 | EV_KEY;
+}
+
+static void set(cref_encoder *encoder, uint8_t byte, uint16_t key, unsigned shift) {
+    for (unsigned held = 0; held < 2; held++) {
+        struct cref_row *row = &encoder->rows[held][byte];
+        row->shift = word(KEY_LEFTSHIFT, shift);
+        row->down = word(key, 1);
+        row->up = word(key, 0);
+        row->key = held != shift ? cref_event : 0;
+        row->next = row->key + 4 * cref_event;
+        row->tail = shift ? cref_event : 0;
+        row->held = shift != 0;
+        row->types = 1;
+    }
+}
+
+static void set_row(cref_encoder *encoder, uint16_t first, const char *plain, const char *shifted) {
+    for (uint16_t at = 0; plain[at] != 0; at++) set(encoder, plain[at], first + at, 0);
+    for (uint16_t at = 0; shifted[at] != 0; at++) set(encoder, shifted[at], first + at, 1);
+}
+
+cref_encoder *cref_encoder_create(void) {
+    cref_encoder *encoder = aligned_alloc(64, (sizeof *encoder + 63) / 64 * 64);
+    if (encoder == NULL) return NULL;
+    memset(encoder, 0, sizeof *encoder);
+    for (int byte = 0; byte < 256; byte++) {
+        // Nothing is typed: the end stays, and so does Shift.
+        encoder->rows[1][byte].held = 1;
+        encoder->rows[1][byte].tail = cref_event;
+    }
+    set_row(encoder, KEY_1, "1234567890-=", "!@#$%^&*()_+");
+    set_row(encoder, KEY_Q, "qwertyuiop[]", "QWERTYUIOP{}");
+    set_row(encoder, KEY_A, "asdfghjkl;'`", "ASDFGHJKL:\"~");
+    set_row(encoder, KEY_BACKSLASH, "\\zxcvbnm,./", "|ZXCVBNM<>?");
+    set(encoder, ' ', KEY_SPACE, 0);
+    set(encoder, '\r', KEY_ENTER, 0);
+    set(encoder, '\n', KEY_ENTER, 0);
+    set(encoder, '\t', KEY_TAB, 0);
+    set(encoder, '\b', KEY_BACKSPACE, 0);
+    return encoder;
+}
+
+void cref_encoder_destroy(cref_encoder *encoder) {
+    free(encoder);
+}
+
+const uint8_t *cref_encoder_output(const cref_encoder *encoder) {
+    return encoder->batch;
+}
+
+size_t cref_encode(cref_encoder *encoder, const uint8_t *input, size_t count, size_t *taken) {
+    struct cref_state state = {0};
+    *taken = cref_type(encoder, &state, input, count);
+    return cref_finish(encoder, &state);
+}
+
+size_t cref_encode_blocks(cref_encoder *encoder, const uint8_t *input, size_t count, size_t block) {
+    size_t bytes = 0, taken;
+    for (size_t at = 0; at < count; at += taken) {
+        size_t rest = count - at;
+        bytes += cref_encode(encoder, input + at, rest < block ? rest : block, &taken);
+    }
+    return bytes;
+}
+
+size_t cref_copy_blocks(uint8_t *to, const uint8_t *from, const uint32_t *lengths, size_t count) {
+    size_t bytes = 0;
+    for (size_t index = 0; index < count; index++) {
+        memcpy(to, from, lengths[index]);
+        __asm__ volatile("" : : "r"(to) : "memory");
+        bytes += lengths[index];
+    }
+    return bytes;
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import CReference
+public import Keystrokes
+import LinuxIO
+
+/// Bytes to events, in blocks as large as a notification, by one thread.
+public enum EncoderMeasurement {
+    /// The bytes of a block.
+    public static let block = 20
+
+    /// Ours; a unit of work is the corpus's bytes, all of them.
+    public static func ours(_ input: [UInt8], _ table: CompiledTable) -> Contender {
+        let state = Ours(table)
+        return Contender("ours") { count in timed(count) { state.encode(input) } }
+    }
+
+    /// The encoder in C.
+    public static func reference(_ input: [UInt8]) throws -> Contender {
+        guard let state = CEncoder() else { throw RingMeasurement.WrongBytes() }
+        return Contender("C twin") { count in timed(count) { state.encode(input) } }
+    }
+
+    /// memcpy of what our encoder produces, batch by batch, from one place to another.
+    public static func copying(_ input: [UInt8], _ table: CompiledTable) -> Contender {
+        var lengths: [UInt32] = []
+        var encoder = ByteEncoder(table)
+        forEachBlock(input) { block in
+            let taken = encoder.encode(block)
+            lengths.append(UInt32(truncatingIfNeeded: encoder.output.byteCount))
+            return taken
+        }
+        let from = [UInt8](repeating: 1, count: 8192)
+        var to = [UInt8](repeating: 0, count: 8192)
+        return Contender("memcpy of the output") { count in
+            // Sound: no batch is longer than either buffer.
+            timed(count) { unsafe cref_copy_blocks(&to, from, lengths, lengths.count) }
+        }
+    }
+
+    /// The events of all of `input` by ours, and by C.
+    public static func outputs(_ input: [UInt8], _ table: CompiledTable) throws -> (ours: [UInt8], reference: [UInt8]) {
+        guard let reference = CEncoder() else { throw RingMeasurement.WrongBytes() }
+        var encoder = ByteEncoder(table)
+        var ours: [UInt8] = []
+        forEachBlock(input) { block in
+            let taken = encoder.encode(block)
+            let output = encoder.output
+            for offset in 0..<output.byteCount {
+                ours.append(unsafe output.unsafeLoad(fromByteOffset: offset, as: UInt8.self))
+            }
+            return taken
+        }
+        return (ours, reference.output(input))
+    }
+
+    /// Runs `body` so often, by a thread bound to one processor.
+    public static func timed(_ count: Int, _ body: () -> Int) -> ThreadPair.Time {
+        let before = cref_preemptions()
+        let start = MonotonicClock.nanoseconds
+        var sum = 0
+        for _ in 0..<count { sum &+= body() }
+        // Sound: one thread measures at a time.
+        unsafe sink = sum
+        return ThreadPair.Time(
+            nanoseconds: MonotonicClock.nanoseconds - start,
+            preemptions: cref_preemptions() - before
+        )
+    }
+
+    /// Where results go that nobody reads.
+    nonisolated(unsafe) static var sink = 0
+
+    private static func forEachBlock(_ input: [UInt8], _ body: (Span<UInt8>) -> Int) {
+        let span = input.span
+        var at = 0
+        while at < span.count { at += body(span.extracting(at..<min(at + block, span.count))) }
+    }
+
+    private final class Ours {
+        private var encoder: ByteEncoder?
+
+        init(_ table: CompiledTable) {
+            encoder = ByteEncoder(table)
+        }
+
+        func encode(_ input: [UInt8]) -> Int {
+            guard var encoder = encoder.take() else { return 0 }
+            let span = input.span
+            let count = span.count
+            var at = 0
+            var bytes = 0
+            while at < count {
+                at &+= encoder.encode(span.extracting(at..<min(at &+ block, count)))
+                bytes &+= encoder.output.byteCount
+            }
+            self.encoder = .some(consume encoder)
+            return bytes
+        }
+    }
+
+    @safe
+    private final class CEncoder {
+        private let encoder: OpaquePointer
+
+        init?() {
+            guard let encoder = unsafe cref_encoder_create() else { return nil }
+            unsafe self.encoder = unsafe encoder
+        }
+
+        deinit {
+            unsafe cref_encoder_destroy(encoder)
+        }
+
+        func encode(_ input: [UInt8]) -> Int {
+            // Sound: pointer and count are the array's.
+            unsafe cref_encode_blocks(encoder, input, input.count, block)
+        }
+
+        func output(_ input: [UInt8]) -> [UInt8] {
+            var result: [UInt8] = []
+            // Sound: as above; what is read are the bytes that the call said it wrote.
+            unsafe input.withUnsafeBufferPointer { buffer in
+                guard let start = buffer.baseAddress else { return }
+                var at = 0
+                while at < buffer.count {
+                    var taken = 0
+                    let length = unsafe cref_encode(encoder, start + at, min(block, buffer.count - at), &taken)
+                    unsafe result.append(
+                        contentsOf: UnsafeBufferPointer(start: cref_encoder_output(encoder), count: length)
+                    )
+                    at += taken
+                }
+            }
+            return result
+        }
+    }
+}

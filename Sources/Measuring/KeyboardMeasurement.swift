@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Keystrokes
+import LinuxIO
+import Synchronization
+public import SystemPackage
+
+/// Keystrokes through the kernel, from a keyboard of its own to a reader that has it for itself.
+///
+/// The reader takes hold of the event node before the first key, so nothing is typed into anything else.
+public enum KeyboardMeasurement {
+    /// What came out.
+    public struct Result: Sendable {
+        /// Events written and read a second, whole bursts of 15 keystrokes at a time.
+        public var eventsPerSecond: Double
+        /// From before the write of a keystroke to after its read by a sleeping thread, in nanoseconds, in order.
+        public var latencies: [Double]
+        /// Events that were written and not read.
+        public var lost: Int
+    }
+
+    /// Why nothing was measured.
+    public enum Failure: Error, Sendable {
+        /// The keyboard was not made.
+        case keyboard(Errno)
+        /// The kernel made no event node, or it was not ours to hold; nothing was typed.
+        case node(String?, Errno)
+        /// A write or a read failed.
+        case input(Errno)
+    }
+
+    /// Measures for about that many nanoseconds.
+    public static func run(nanoseconds: Int64) throws(Failure) -> Result {
+        guard let table = try? CompiledTable(.strict), let bench = try? Bench(table, nanoseconds) else {
+            throw .keyboard(.noMemory)
+        }
+        return try bench.run()
+    }
+
+    /// What the two threads share.
+    private final class Bench: Sendable {
+        private let table: CompiledTable
+        private let nanoseconds: Int64
+        /// Nobody wakes it: for pauses.
+        private let waker: Waker
+        private let eventsRead = Atomic(0)
+        private let readAt = Atomic<Int64>(0)
+        private let isOver = Atomic(false)
+        private let failure = Mutex<Errno?>(nil)
+
+        init(_ table: CompiledTable, _ nanoseconds: Int64) throws(Errno) {
+            waker = try Waker()
+            self.table = table
+            self.nanoseconds = nanoseconds
+        }
+
+        func run() throws(Failure) -> Result {
+            let device: UInputDevice
+            do throws(Errno) {
+                device = try UInputDevice(name: "blewedge bench", keyCodes: table.keys.codes.map(\.rawValue))
+            } catch {
+                throw .keyboard(error)
+            }
+            let node = try grab(device.eventNode)
+            do throws(Errno) {
+                return try measure(device, node)
+            } catch {
+                isOver.store(true, ordering: .releasing)
+                throw .input(error)
+            }
+        }
+
+        /// The node may appear a moment after the keyboard.
+        private func grab(_ path: String?) throws(Failure) -> Node {
+            guard let path else { throw .node(nil, .noSuchFileOrDirectory) }
+            let deadline = MonotonicClock.nanoseconds + 2_000_000_000
+            while true {
+                do throws(Errno) {
+                    return Node(try GrabbedEventNode(path))
+                } catch {
+                    guard MonotonicClock.nanoseconds < deadline else { throw .node(path, error) }
+                    pause(nanoseconds: 20_000_000)
+                }
+            }
+        }
+
+        private func measure(_ device: borrowing UInputDevice, _ node: Node) throws(Errno) -> Result {
+            let reader = try SystemThread(name: "bench reader") { self.read(node) }
+            var written = 0
+            var latencies: [Double] = []
+            var key = ByteEncoder(table)
+            _ = key.encode([UInt8(ascii: "a")].span)
+            let half = MonotonicClock.nanoseconds + nanoseconds / 2
+            while MonotonicClock.nanoseconds < half {
+                // Long enough for the reader to fall asleep.
+                pause(nanoseconds: 1_000_000)
+                let start = MonotonicClock.nanoseconds
+                written += try write(key.output, to: device)
+                if wait(for: written) { latencies.append(Double(readAt.load(ordering: .acquiring) - start)) }
+            }
+            var burst = ByteEncoder(table)
+            _ = burst.encode([UInt8](repeating: UInt8(ascii: "a"), count: 15).span)
+            let start = MonotonicClock.nanoseconds
+            let before = written
+            while MonotonicClock.nanoseconds - start < nanoseconds / 2 {
+                written += try write(burst.output, to: device)
+                _ = wait(for: written)
+            }
+            let time = MonotonicClock.nanoseconds - start
+            isOver.store(true, ordering: .releasing)
+            reader.join()
+            if let error = failure.withLock({ $0 }) { throw error }
+            return Result(
+                eventsPerSecond: Double(written - before) * 1e9 / Double(time),
+                latencies: latencies.sorted(),
+                lost: written - eventsRead.load(ordering: .acquiring)
+            )
+        }
+
+        private func write(_ events: borrowing RawSpan, to device: borrowing UInputDevice) throws(Errno) -> Int {
+            guard case .done(let count) = try device.write(events), count == events.byteCount else { throw .ioError }
+            return count / UInputDevice.eventSize
+        }
+
+        /// True when the reader has read so many events within a second.
+        private func wait(for events: Int) -> Bool {
+            let deadline = MonotonicClock.nanoseconds + 1_000_000_000
+            while eventsRead.load(ordering: .acquiring) < events {
+                guard MonotonicClock.nanoseconds < deadline else { return false }
+                pause(nanoseconds: 5_000)
+            }
+            return true
+        }
+
+        private func pause(nanoseconds: Int64) {
+            waker.wait(until: MonotonicClock.nanoseconds + nanoseconds)
+        }
+
+        private func read(_ node: Node) {
+            var buffer = [UInt8](repeating: 0, count: 64 * UInputDevice.eventSize)
+            while !isOver.load(ordering: .acquiring) {
+                do throws(Errno) {
+                    let count = try node.node.read(into: &buffer, waiting: 100)
+                    guard count > 0 else { continue }
+                    readAt.store(MonotonicClock.nanoseconds, ordering: .releasing)
+                    eventsRead.add(count / UInputDevice.eventSize, ordering: .releasing)
+                } catch {
+                    failure.withLock { $0 = error }
+                    return
+                }
+            }
+        }
+    }
+
+    /// The node, for a thread's closure.
+    private final class Node: Sendable {
+        let node: GrabbedEventNode
+
+        init(_ node: consuming GrabbedEventNode) {
+            self.node = node
+        }
+    }
+}

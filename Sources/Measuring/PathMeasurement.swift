@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import CReference
+public import Keystrokes
+import LinuxIO
+import Synchronization
+
+/// Notifications through feed, ring, table, encoder and pacer (set unlimited) into a write to /dev/null.
+public enum PathMeasurement {
+    /// Ours, in two threads; a unit of work is a notification of `chunk` bytes.
+    ///
+    /// The clock is read where the product reads it: for each notification, and before and after each write.
+    public static func ours(_ pattern: Pattern, _ table: CompiledTable, chunk: Int, to sink: Sink) -> Contender {
+        Contender("ours") { count in
+            let path = try Path(table)
+            let time = try ThreadPair.run(
+                { path.feed(pattern, chunk, count) },
+                { path.type(to: sink) }
+            )
+            guard path.isBalanced(chunk * count) else { throw RingMeasurement.WrongBytes() }
+            return time
+        }
+    }
+
+    /// The same in C.
+    public static func reference(_ pattern: Pattern, chunk: Int, to sink: Sink) -> Contender {
+        Contender("C twin") { count in
+            let path = try CPath(sink)
+            return try ThreadPair.run(
+                { path.produce(pattern, chunk, chunk * count) },
+                { path.consume(chunk * count) }
+            )
+        }
+    }
+
+    /// Ours in one thread, a notification at a time: feed, then type; for the count of allocations.
+    public static func turns(_ pattern: Pattern, _ table: CompiledTable, chunk: Int, to sink: Sink) throws -> (Int) ->
+        Void
+    {
+        let path = try Path(table)
+        return { count in path.turns(pattern, chunk, count, to: sink) }
+    }
+
+    /// Where events go.
+    public final class Sink: Sendable {
+        /// The file's descriptor.
+        let descriptor: Descriptor
+
+        /// Opens a file for writing; `/dev/null` unless told otherwise.
+        public init(_ path: String = "/dev/null") throws {
+            descriptor = try .forWriting(path)
+        }
+    }
+
+    /// The two ends of our path.
+    private final class Path: @unchecked Sendable {
+        // Unchecked is sound: each end is taken out once, by the thread that uses it.
+        private let ledger = Ledger()
+        private var feed: Feed?
+        private var typist: Typist?
+        private let isFed = Atomic(false)
+
+        init(_ table: CompiledTable) throws {
+            let ring = try ByteRing(capacity: RingMeasurement.capacity)
+            guard let producer = ring.takeProducer(), let consumer = ring.takeConsumer() else { return }
+            feed = Feed(producer, ledger: ledger)
+            typist = Typist(consumer, table: table, pacer: try Pacer(stall: 0), gate: Gate(), ledger: ledger)
+        }
+
+        func isBalanced(_ bytes: Int) -> Bool {
+            let account = ledger.snapshot()
+            return account.typed + account.discarded == UInt64(bytes) && account.waiting == 0
+        }
+
+        func feed(_ pattern: Pattern, _ chunk: Int, _ count: Int) {
+            guard var feed = feed.take() else { return }
+            let bytes = unsafe pattern.bytes.span.bytes
+            var sent = 0
+            for _ in 0..<count {
+                let offset = sent & (pattern.period &- 1)
+                let source = bytes.extracting(offset..<(offset &+ chunk))
+                // A notification that finds no room is lost to the product; the measurement sends it again.
+                while feed.receive(source, epoch: 1, now: MonotonicClock.nanoseconds) == .lost { cref_back_off() }
+                sent &+= chunk
+            }
+            isFed.store(true, ordering: .releasing)
+        }
+
+        func type(to sink: Sink) {
+            guard var typist = typist.take() else { return }
+            while true {
+                let isLast = isFed.load(ordering: .acquiring)
+                switch typist.next(now: MonotonicClock.nanoseconds) {
+                case .write:
+                    guard (try? sink.descriptor.write(typist.output)) != nil else { return }
+                    typist.commit(now: MonotonicClock.nanoseconds)
+                case .wait, .sleep:
+                    if isLast { return }
+                    cref_back_off()
+                }
+            }
+        }
+
+        func turns(_ pattern: Pattern, _ chunk: Int, _ count: Int, to sink: Sink) {
+            guard var feed = feed.take(), var typist = typist.take() else { return }
+            let bytes = unsafe pattern.bytes.span.bytes
+            for turn in 0..<count {
+                let offset = turn * chunk & (pattern.period &- 1)
+                let source = bytes.extracting(offset..<(offset &+ chunk))
+                _ = feed.receive(source, epoch: 1, now: MonotonicClock.nanoseconds)
+                while case .write = typist.next(now: MonotonicClock.nanoseconds) {
+                    guard (try? sink.descriptor.write(typist.output)) != nil else { break }
+                    typist.commit(now: MonotonicClock.nanoseconds)
+                }
+            }
+            self.feed = .some(consume feed)
+            self.typist = .some(consume typist)
+        }
+    }
+
+    @safe
+    private final class CPath: @unchecked Sendable {
+        // Unchecked is sound: each end is used by one thread, as the code in C allows.
+        private let path: OpaquePointer
+        private let sink: Sink
+
+        init(_ sink: Sink) throws {
+            guard let path = unsafe cref_path_create(RingMeasurement.capacity, sink.descriptor.unownedNumber) else {
+                throw RingMeasurement.WrongBytes()
+            }
+            unsafe self.path = unsafe path
+            self.sink = sink
+        }
+
+        deinit {
+            unsafe cref_path_destroy(path)
+        }
+
+        func produce(_ pattern: Pattern, _ chunk: Int, _ total: Int) {
+            // Sound: the path lives as long as this object.
+            unsafe pattern.withC { unsafe cref_path_produce(path, $0, chunk, total) }
+        }
+
+        func consume(_ total: Int) {
+            // Sound: as above.
+            unsafe cref_path_consume(path, total)
+        }
+    }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import ArgumentParser
+import Keystrokes
+import LinuxIO
+import Measuring
+import Wedge
+
+/// `blewedge bench`.
+struct BenchCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bench",
+        abstract: "Measure this machine: ring, encoder and whole path, against the same written in C.",
+        discussion: """
+            Each line gives our speed and the ratio to C that ran right before and after it; more than 1 is faster than C. \
+            Other programs that run at the same time spoil the numbers. Nothing is typed: the path ends in /dev/null.
+
+            With --uinput a keyboard of its own is made and held (EVIOCGRAB) before its first key, so that no terminal and \
+            no application hears it; it prints the events a second, and the time from a write to its reading.
+
+            EXAMPLES:
+              blewedge bench
+              blewedge bench --seconds 20 --json
+              blewedge bench --uinput
+            """
+    )
+
+    @Flag(help: "Print one JSON object a line.")
+    var json = false
+
+    @Option(help: ArgumentHelp("Measure for about this long, each part.", valueName: "time"))
+    var seconds = TimeArgument(.seconds(5))
+
+    @Flag(help: "Measure the way through the kernel too.")
+    var uinput = false
+
+    func validate() throws {
+        if seconds.duration < .seconds(1) || seconds.duration > .seconds(3600) {
+            throw ValidationError("--seconds must be from 1 to 3600.")
+        }
+    }
+
+    func run() throws {
+        guard ShortForm.isPossible else {
+            throw CommandFailure(.unavailable, "two processors are needed, and this process may use one only")
+        }
+        let table: CompiledTable
+        do {
+            table = try CompiledTable(.linble)
+        } catch {
+            throw CommandFailure(.internal, "\(error)")
+        }
+        let seconds = Double(self.seconds.duration.components.seconds)
+        if !json { try print("what", "ours MB/s", "ours ns/B", "C ns/B", "ours / C", "quartiles") }
+        do {
+            try ShortForm.run(table, seconds: seconds) { try show($0) }
+        } catch is RingMeasurement.WrongBytes {
+            throw CommandFailure(.internal, "ours and C differ in what they type: nothing was measured")
+        }
+        if uinput { try measureKeyboard(seconds) }
+    }
+
+    private func show(_ line: ShortForm.Line) throws {
+        let result = line.result
+        guard json else {
+            return try print(
+                line.what,
+                Self.text(line.megabytesPerSecond, 1),
+                Self.text(result.time / Double(line.bytes), 2),
+                Self.text(result.reference / Double(line.bytes), 2),
+                Self.text(result.ratio, 2),
+                "\(Self.text(result.lowerQuartile, 2)) … \(Self.text(result.upperQuartile, 2))"
+            )
+        }
+        var object = JSONObject()
+        object.add("case", line.name)
+        object.add("picosecondsPerByte", Int(result.time * 1000 / Double(line.bytes)))
+        object.add("referencePicosecondsPerByte", Int(result.reference * 1000 / Double(line.bytes)))
+        object.add("ratioPerMille", Int(result.ratio * 1000))
+        object.add("repetitions", result.repetitions)
+        object.add("disturbed", result.disturbed)
+        try StandardStream.output.write(object.text + "\n")
+    }
+
+    private func measureKeyboard(_ seconds: Double) throws {
+        let result: KeyboardMeasurement.Result
+        do {
+            result = try KeyboardMeasurement.run(nanoseconds: Int64(seconds * 1e9))
+        } catch {
+            throw Self.failure(error)
+        }
+        let shares = [0.5, 0.9, 0.99, 1].map { result.latencies.quantile($0) / 1000 }
+        guard json else {
+            let times = zip(["p50", "p90", "p99", "max"], shares).map { "\($0) \(Self.text($1, 1))" }
+            return try StandardStream.output.write(
+                "uinput: \(Int(result.eventsPerSecond)) events/s, \(result.lost) lost; write to read, µs: "
+                    + times.joined(separator: ", ") + " (\(result.latencies.count) keystrokes)\n"
+            )
+        }
+        var object = JSONObject()
+        object.add("case", "uinput")
+        object.add("eventsPerSecond", Int(result.eventsPerSecond))
+        object.add("lost", result.lost)
+        object.add("keystrokes", result.latencies.count)
+        for (name, share) in zip(["p50", "p90", "p99", "max"], shares) {
+            object.add("\(name)Nanoseconds", Int(share * 1000))
+        }
+        try StandardStream.output.write(object.text + "\n")
+    }
+
+    private static func failure(_ failure: KeyboardMeasurement.Failure) -> CommandFailure {
+        switch failure {
+        case .keyboard(let error):
+            CommandFailure(
+                .unavailable,
+                "no keyboard could be made: \(UInputDevice.path): \(error)",
+                remedy: "load the module (modprobe uinput), and run as a user who may write to it"
+            )
+        case .node(let path, let error):
+            CommandFailure(
+                .permission,
+                "the keyboard's own event node \(path ?? "") cannot be held: \(error); nothing was typed",
+                remedy: "run as root, or as a member of the group input"
+            )
+        case .input(let error): CommandFailure(.inputOutput, "the keyboard failed: \(error)")
+        }
+    }
+
+    private func print(_ columns: String...) throws {
+        let widths = [20, 12, 12, 10, 10]
+        var line = ""
+        for (index, column) in columns.enumerated() {
+            let width = index < widths.count ? widths[index] : 0
+            let space = String(repeating: " ", count: max(0, width - column.count))
+            line += index == 0 ? column + space : index < widths.count ? space + column : "  " + column
+        }
+        try StandardStream.output.write(line + "\n")
+    }
+
+    /// A number with so many decimals.
+    private static func text(_ number: Double, _ decimals: Int) -> String {
+        let scale = (0..<decimals).reduce(1) { scale, _ in scale * 10 }
+        let scaled = Int((number * Double(scale)).rounded())
+        let fraction = String(scaled % scale)
+        return "\(scaled / scale)." + String(repeating: "0", count: decimals - fraction.count) + fraction
+    }
+}

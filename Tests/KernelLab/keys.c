@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// A keyboard that does what lines on standard input say, and answers each with {"done":true}:
+//
+//     events N    N events in one write: keystrokes of the key A, a rest of three as one frame
+//     shift 0|1   Shift released, pressed
+
+#include "keyboard.h"
+
+int main(void) {
+    int fd = open_keyboard("lab keys");
+    char line[64];
+    int number;
+    while (fgets(line, sizeof line, stdin)) {
+        if (sscanf(line, "events %d", &number) == 1) {
+            for (; number >= 4; number -= 4) stroke(KEY_A);
+            if (number == 3) add(EV_KEY, KEY_B, 1), add(EV_KEY, KEY_B, 0), add(EV_SYN, SYN_REPORT, 0);
+        } else if (sscanf(line, "shift %d", &number) == 1) {
+            add(EV_KEY, KEY_LEFTSHIFT, number), add(EV_SYN, SYN_REPORT, 0);
+        }
+        flush_events(fd);
+        puts("{\"done\":true}");
+        fflush(stdout);
+    }
+    return 0;
+}

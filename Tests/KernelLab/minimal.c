@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The least program that does the product's work: a link, a subscription at a known handle, and keys without
+// pacing. It types digits and Enter, checks nothing, and is what the product's latency is compared with.
+//
+//     minimal ADDRESS HANDLE    a random address, the handle of the client characteristic configuration
+//
+// Standard output: {"node":...}, then {"subscribed":true}.
+
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "keyboard.h"
+
+enum { BLUETOOTH = 31, L2CAP = 0, ATT_CHANNEL = 4, LE_PUBLIC = 1, LE_RANDOM = 2 };
+enum { WRITE_REQUEST = 0x12, WRITE_RESPONSE = 0x13, NOTIFICATION = 0x1b };
+
+struct l2cap_address {
+    uint16_t family, psm;
+    uint8_t address[6];
+    uint16_t channel;
+    uint8_t type;
+};
+
+int main(int count, char **arguments) {
+    struct l2cap_address here = {.family = BLUETOOTH, .channel = ATT_CHANNEL, .type = LE_PUBLIC};
+    struct l2cap_address peer = {.family = BLUETOOTH, .channel = ATT_CHANNEL, .type = LE_RANDOM};
+    uint8_t *a = peer.address;
+    if (count != 3 || sscanf(arguments[1], "%hhx:%hhx:%hhx:%hhx:%hhx:%hhx", a + 5, a + 4, a + 3, a + 2, a + 1, a) != 6) {
+        fprintf(stderr, "usage: minimal ADDRESS HANDLE\n");
+        return 64;
+    }
+    int keyboard = open_keyboard("lab minimal");
+    int link = socket(BLUETOOTH, SOCK_SEQPACKET, L2CAP);
+    if (link < 0 || bind(link, (struct sockaddr *)&here, sizeof here) < 0) die("socket");
+    if (connect(link, (struct sockaddr *)&peer, sizeof peer) < 0) die("connect");
+    unsigned handle = (unsigned)atoi(arguments[2]);
+    uint8_t request[] = {WRITE_REQUEST, (uint8_t)handle, (uint8_t)(handle >> 8), 1, 0};
+    if (write(link, request, sizeof request) < 0) die("subscribe");
+    uint8_t pdu[512];
+    ssize_t size;
+    while ((size = read(link, pdu, sizeof pdu)) > 0) {
+        if (pdu[0] == WRITE_RESPONSE) puts("{\"subscribed\":true}"), fflush(stdout);
+        if (pdu[0] != NOTIFICATION) continue;
+        for (ssize_t i = 3; i < size; i++)
+            stroke(pdu[i] == '\r' ? KEY_ENTER : pdu[i] == '0' ? KEY_0 : KEY_1 + (unsigned)(pdu[i] - '1'));
+        flush_events(keyboard);
+    }
+    return 1;
+}

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Figures with gates: how soon the first key comes, beside a minimal C program, and what the product costs idle.
+
+from __future__ import annotations
+
+import signal
+
+from bench import Bench
+from peer import ADDRESS, ean13
+from readers import EventReader
+from scenarios import scenario
+from waiting import expect
+
+SCANS = [ean13(number) for number in range(50)]  # 13 digits and Enter
+LATENCY_RATIO = 1.3
+PSS_KB = 16 << 10
+SWITCHES_PER_SECOND = 1
+
+
+async def latencies(bench: Bench, reader: EventReader, scans: list[bytes]) -> list[tuple[float, float]]:
+    """For each scan, milliseconds from the packet in the kernel to the first and to the last key."""
+    found = []
+    for scan in scans:
+        seen, length = len(reader.drains), len(reader.text)
+        await bench.monitor.stats()
+        bench.peer.burst([scan])
+        await reader.until(length + len(scan), 20)
+        stats, keys = await bench.monitor.stats(), reader.drains[seen:]
+        expect(stats["notifications"] == 1, f"one notification sent, the monitor saw {stats['notifications']}")
+        expect(reader.text[length:] == scan, f"{scan!r} was sent, {reader.text[length:]!r} arrived")
+        found.append(((keys[0]["first"] - stats["first"]) * 1e3, (keys[-1]["last"] - stats["first"]) * 1e3))
+    expect(all(0 < first <= last for first, last in found), f"times that cannot be: {found}")
+    return found
+
+
+async def of_product(bench: Bench, scans: list[bytes]) -> list[tuple[float, float]]:
+    product = await bench.connected()
+    found = await latencies(bench, await EventReader.open(bench, product.node), scans)
+    await product.end(signal.SIGINT, 130)
+    return found
+
+
+async def of_minimal(bench: Bench, scans: list[bytes]) -> list[tuple[float, float]]:
+    for switch in ("le", "power"):
+        await bench.guest.run("btmgmt", "--index", "0", switch, "on")
+    minimal = await bench.start("minimal", ADDRESS, str(bench.peer.configuration))
+    await minimal.until(lambda: any("subscribed" in o for o in minimal.objects), "the C program subscribes", 30)
+    found = await latencies(bench, await EventReader.open(bench, minimal.objects[0]["node"]), scans)
+    await minimal.stop()
+    return found
+
+
+def percentile(values: list[float], share: float) -> float:
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+@scenario("latency", deadline=180)
+async def latency(bench: Bench) -> None:
+    """B-13: from packet to first key over 50 scans, product / minimal C program; the gate 1.3 holds with --long."""
+    found: dict[str, list[tuple[float, float]]] = {"C": [], "product": []}
+    for who, measure, part in (
+        ("C", of_minimal, SCANS[:25]), ("product", of_product, SCANS[:25]),
+        ("product", of_product, SCANS[25:]), ("C", of_minimal, SCANS[25:]),
+    ):  # fmt: skip
+        found[who] += await measure(bench, part)
+        await bench.monitor.until_quiet()
+        await bench.peer.until_alone()
+    texts, middles = [], {}
+    for who, pairs in found.items():
+        first, last = [a for a, _ in pairs], [b for _, b in pairs]
+        middles[who] = percentile(first, 0.5)
+        texts.append(
+            f"{who} p50/p99 first {percentile(first, 0.5):.2f}/{percentile(first, 0.99):.2f} ms, "
+            f"last {percentile(last, 0.5):.2f}/{percentile(last, 0.99):.2f} ms"
+        )
+    ratio = middles["product"] / middles["C"]
+    bench.note = f"first key p50 ratio {ratio:.2f}; " + "; ".join(texts)
+    if bench.long:
+        expect(ratio <= LATENCY_RATIO, f"the product takes {ratio:.2f} times as long as the C program, gate {LATENCY_RATIO}")
+
+
+# The sum over all threads, ten seconds apart; then the memory.
+WATCH = """
+    switches() { cat /proc/$1/task/*/status | awk '/^voluntary_ctxt_switches/ { n += $2 } END { print n }'; }
+    sleep 3; before=$(switches $1)
+    sleep 10; echo "$(($(switches $1) - before))"
+    awk '/^(Pss|Pss_Anon):/ { print $2 }' /proc/$1/smaps_rollup"""
+
+
+async def watch(bench: Bench, pid: int) -> tuple[float, int, int]:
+    """Voluntary switches a second, Pss and its anonymous part in kB."""
+    program = await bench.guest.run("sh", "-c", WATCH, "sh", str(pid), seconds=40)
+    words = [int(word) for word in program.out.split()]
+    expect(len(words) == 3, f"the watching failed: {program.out!r} {program.err!r}")
+    return words[0] / 10, words[1], words[2]
+
+
+def excess(switches: float, pss: int) -> str:
+    """What is above its gate, or nothing."""
+    above = [f"{switches:g} switches/s"] if switches > SWITCHES_PER_SECOND else []
+    return ", ".join(above + ([f"Pss {pss} kB"] if pss > PSS_KB else []))
+
+
+@scenario("footprint", deadline=120)
+async def footprint(bench: Bench) -> None:
+    """B-15, B-16: connected and idle, at most 16 MB of memory (Pss) and one voluntary switch a second."""
+    product = await bench.connected()
+    reader = await EventReader.open(bench, product.node)
+    sent = bench.peer.burst([SCANS[0]])
+    await reader.until(sent, 20)
+    switches, pss, anonymous = await watch(bench, product.program.pid)
+    await product.end(signal.SIGINT, 130)
+    bench.account(sent, len(reader.text), product.counts())
+    glutton = "import time; x = b'x' * (20 << 20)\nwhile True: time.sleep(0.2)"
+    control = await bench.start("/usr/bin/python3", "-c", glutton)
+    much = await watch(bench, control.pid)
+    bench.note = f"Pss {pss / 1024:.1f} MB ({anonymous / 1024:.1f} anonymous), {switches:g} switches/s; control {much[1] / 1024:.1f} MB, {much[0]:g}/s"
+    expect(excess(much[0], 0) and excess(0, much[1]), f"the control is not above the gates: {bench.note}")
+    expect(not excess(switches, pss), f"above the gate: {excess(switches, pss)}")

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Keystrokes
+import Measuring
+import Testing
+
+@Suite struct MeasuringTests {
+    @Test(
+        "B-6: the encoder and its twin in C, which has tables of its own, type the same events",
+        arguments: Corpus.allCases
+    )
+    func encodersAgree(corpus: Corpus) throws {
+        let outputs = try EncoderMeasurement.outputs(corpus.bytes(16384), CompiledTable(.linble))
+        #expect(outputs.ours.count > 16384)
+        #expect(outputs.ours == outputs.reference)
+    }
+
+    @Test("B-6: another table is seen to type otherwise than the twin in C")
+    func anotherTableDiffers() throws {
+        let outputs = try EncoderMeasurement.outputs(Corpus.random.bytes(16384), CompiledTable(.strict))
+        #expect(outputs.ours != outputs.reference)
+    }
+
+    @Test("B-1, B-2, B-3: what goes through either ring comes out as it went in", arguments: [1, 20, 244])
+    func ringsCarry(chunk: Int) throws {
+        let pattern = Pattern(.random)
+        _ = try RingMeasurement.ours(pattern, chunk: chunk, checks: true).run(5000)
+        _ = try RingMeasurement.reference(pattern, chunk: chunk, checks: true).run(5000)
+    }
+
+    @Test("B-10: every byte of the measured path has an outcome")
+    func pathBalances() throws {
+        let sink = try PathMeasurement.Sink()
+        _ = try PathMeasurement.ours(Pattern(.mixed), CompiledTable(.linble), chunk: 20, to: sink).run(2000)
+    }
+
+    @Test("A contender that takes half as long has a ratio of two, and disturbed repetitions are done again")
+    func ratios() throws {
+        var runs = 0
+        let slow = Contender("slow") { count in ThreadPair.Time(nanoseconds: Int64(count) * 200) }
+        let fast = Contender("fast") { count in
+            runs += 1
+            return ThreadPair.Time(nanoseconds: Int64(count) * 100, preemptions: runs.isMultiple(of: 3) ? 1 : 0)
+        }
+        var random = SplitMix(seed: 1)
+        let result = try #require(Comparison(slow, [fast], repetitions: 6).run(using: &random).first)
+        #expect(result.ratio == 2)
+        #expect(result.repetitions == 6)
+        #expect(result.disturbed > 0)
+        #expect(result.time == 100)
+        #expect(result.reference == 200)
+    }
+
+    @Test("A quantile lies between its neighbours in proportion")
+    func quantiles() {
+        #expect([4.0, 1, 3, 2].quantile(0.5) == 2.5)
+        #expect([4.0, 1, 3, 2].quantile(0) == 1)
+        #expect([4.0, 1, 3, 2].quantile(1) == 4)
+        #expect([Double]().quantile(0.5) == 0)
+    }
+}
