@@ -62,8 +62,8 @@ static int64_t now_us(void) {
 }
 
 /// Sleeps until shortly before `when`, then spins: a reader that wakes late would not be the one asked for.
-static void wait_until(int64_t when) {
-    int64_t early = when - 10000;
+static void wait_until(int64_t when, int64_t spin) {
+    int64_t early = when - spin;
     struct timespec t = {.tv_sec = early / 1000000, .tv_nsec = early % 1000000 * 1000};
     while (!ended && clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR) continue;
     while (!ended && now_us() < when) continue;
@@ -143,7 +143,7 @@ int main(int count, char **arguments) {
     while (!ending && !gone) {
         ending = ended; // then what is there is read once more
         if (stall > 0)
-            wait_until(last + stall - SLACK);
+            wait_until(last + stall - SLACK, stall < 100000 ? stall / 10 : 10000);
         else
             poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, ending ? 0 : -1);
         int64_t start = now_us();

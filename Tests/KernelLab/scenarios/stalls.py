@@ -26,6 +26,7 @@ class Setting:
 
 
 SETTINGS = [Setting(f"{stall}ms", stall, ("--stall", f"{stall}ms")) for stall in (20, 100)]
+SILENCE = 4.0  # seconds without a character, when some are due
 TEXT = PRINTABLE + bytes(range(0x30, 0x3A)) * 5  # a good mixture of plain and shifted ones
 
 
@@ -70,6 +71,14 @@ class Stalled:
         self._bench.peer.burst(data[at : at + 20] for at in range(0, length, 20))
         self.sent += data
 
+    async def typed(self, length: int) -> None:
+        """Waits until so much has arrived, or nothing more arrives: then the rest is lost."""
+        while len(self.reader.text) < length:
+            try:
+                await self.reader.until(len(self.reader.text) + 1, SILENCE)
+            except LabError:
+                return
+
     async def close(self) -> dict[str, int]:
         """Ends both, with the figures; what the reader saw."""
         # The reader first: with the keyboard goes what was not read yet.
@@ -90,39 +99,32 @@ async def at_limit(bench: Bench, setting: Setting) -> None:
         stalled.send(chooser, chooser.randrange(20, 600))
         # Now and then all is typed: a burst after a rest is as much a part of pacing as what follows it.
         ahead = chooser.choice((0, 300))
-        try:
-            await stalled.reader.until(len(stalled.sent) - lost - ahead, 5)
-        except LabError:
+        await stalled.typed(len(stalled.sent) - lost - ahead)
+        if ahead == 0:
             lost = len(stalled.sent) - len(stalled.reader.text)
-    try:
-        await stalled.reader.until(len(stalled.sent) - lost, 5)
-    except LabError:
-        pass  # the summary tells why
+    await stalled.typed(len(stalled.sent) - lost)
     took = clock()
     summary = await stalled.close()
     arrived = stalled.reader.text
     drains, late = summary["drains"], summary["late"]
     bench.note = (
-        f"{len(arrived)} characters in {took:.0f} s, SYN_DROPPED in time {summary['in_time']}, else {summary['dropped'] - summary['in_time']}; "
-        f"{late} of {drains} drains late, at worst {summary['worst'] / 1000:.1f} ms"
+        f"{len(arrived)} characters in {took:.0f} s, SYN_DROPPED in time {summary['in_time']}, "
+        f"for lateness {summary['dropped'] - summary['in_time']}; {late} of {drains} drains late, at worst {summary['worst'] / 1000:.1f} ms"
     )
     expect(summary["in_time"] == 0, f"events were dropped before the limit: {summary}")
-    expect(late < drains / 4, "the reader itself was late too often, this proves nothing")
-    if summary["dropped"] == 0:
+    if summary["dropped"] == 0:  # be the reader late or not
         compare(bytes(stalled.sent), arrived)
         clean_keys(summary)
+    expect(summary["dropped"] == 0 or late < drains / 2, "the reader itself was late too often, this proves nothing")
 
 
 async def at_double(bench: Bench, setting: Setting) -> None:
     stalled = Stalled(bench)
     await stalled.open(setting, 2 * setting.stall)
     stalled.send(random.Random(setting.stall), 600)
-    try:
-        await stalled.reader.until(len(stalled.sent), 15 * setting.stall / 100 + 2)
-    except LabError:
-        pass  # as it should be
+    await stalled.typed(len(stalled.sent))
     summary = await stalled.close()
-    expect(summary["dropped"] > 0 and summary["in_time"] > 0, f"no SYN_DROPPED: {summary}")
+    expect(summary["dropped"] > 0, f"no SYN_DROPPED: {summary}")
     expect(bench.figures["lost"] > 0, "nothing was lost: the limit is not where it is said to be")
     bench.note = f"noticed: SYN_DROPPED {summary['dropped']} times"
 
