@@ -7,6 +7,7 @@
 //
 // Standard output: {"node":...}, then {"subscribed":true}.
 
+#include <poll.h>
 #include <stdint.h>
 #include <sys/socket.h>
 
@@ -39,7 +40,9 @@ int main(int count, char **arguments) {
     if (write(link, request, sizeof request) < 0) die("subscribe");
     uint8_t pdu[512];
     ssize_t size;
-    while ((size = read(link, pdu, sizeof pdu)) > 0) {
+    struct pollfd readable = {.fd = link, .events = POLLIN};
+    // Older kernels hold the socket's lock in a read that waits, and then nothing is ever queued to be read.
+    while (poll(&readable, 1, -1) == 1 && (size = recv(link, pdu, sizeof pdu, MSG_DONTWAIT)) > 0) {
         if (pdu[0] == WRITE_RESPONSE) puts("{\"subscribed\":true}"), fflush(stdout);
         if (pdu[0] != NOTIFICATION) continue;
         for (ssize_t i = 3; i < size; i++)

@@ -147,11 +147,11 @@ def parse() -> argparse.Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     kernel_names = [*kernels.SUITES, "all"]
-    parser.add_argument("scenarios", nargs="*", metavar="scenario", help="names from --list (default: all)")
+    parser.add_argument("scenarios", nargs="*", metavar="scenario", help="names from --list (default: all but measurements)")
     parser.add_argument("--kernel", action="append", choices=kernel_names, help="6.1 and 6.12 if not given; repeatable")
     parser.add_argument("--binary", type=Path, default=REPOSITORY / ".build/release/blewedge", metavar="PATH")
     parser.add_argument("--list", action="store_true", help="print the scenarios and end")
-    parser.add_argument("--long", action="store_true", help="stalls for 120 s, and the latency's gate")
+    parser.add_argument("--long", action="store_true", help="stalls for 120 s, and the measurements with their gates")
     parser.add_argument("--keep-logs", type=Path, metavar="DIR", help="keep all logs there, also of what passes")
     cache = Path.home() / ".cache/blewedge-lab"  # the shell script decides, and always gives it
     parser.add_argument("--cache", type=Path, metavar="DIR", default=cache, help="folder for what is downloaded and built")
@@ -171,7 +171,7 @@ async def main() -> int:
     if not options.binary.is_file():
         print(f"lab: {options.binary} is not built (swift build -c release, or give --binary PATH)", file=sys.stderr)
         return 1
-    chosen = [ALL[name] for name in options.scenarios] or list(ALL.values())
+    chosen = [ALL[name] for name in options.scenarios] or [scenario for scenario in ALL.values() if options.long or not scenario.only_long]
     names = options.kernel or DEFAULT
     lab = Lab(options)
     asyncio.get_running_loop().set_exception_handler(lab.note_exception)

@@ -20,15 +20,18 @@ class Scenario:
     peer: str  # see Bench.set_up
     deadline: float
     body: Body
+    only_long: bool  # a measurement, not a check: part of the long tier, or run by name
 
 
 ALL: dict[str, Scenario] = {}
 
 
-def scenario(name: str, peer: str = "linble", deadline: float = 60) -> Callable[[Body], Body]:
+def scenario(
+    name: str, peer: str = "linble", deadline: float = 60, only_long: bool = False
+) -> Callable[[Body], Body]:
     def register(body: Body) -> Body:
         about = (body.__doc__ or "").strip().splitlines()[0]
-        ALL[name] = Scenario(name, about, peer, deadline, body)
+        ALL[name] = Scenario(name, about, peer, deadline, body, only_long)
         return body
 
     return register

@@ -59,7 +59,7 @@ def percentile(values: list[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
-@scenario("latency", deadline=180)
+@scenario("latency", deadline=180, only_long=True)
 async def latency(bench: Bench) -> None:
     """B-13: from packet to first key over 50 scans, product / minimal C program; the gate 1.3 holds with --long."""
     found: dict[str, list[tuple[float, float]]] = {"C": [], "product": []}
