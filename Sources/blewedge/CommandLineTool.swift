@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import LinuxIO
+import SystemPackage
 import Wedge
 
 /// Reads the command line, carries out the command, and ends the process with its exit status (D-10).
@@ -16,6 +17,12 @@ func runCommandLine() -> Never {
         Process.exit(failure.status.rawValue)
     } catch let status as ExitStatus {
         Process.exit(status.rawValue)
+    } catch Errno.brokenPipe {
+        // Whoever read has enough.
+        Process.exit(ExitStatus.success.rawValue)
+    } catch let error as Errno {
+        Console.report(CommandFailure(.inputOutput, "a system call failed: \(error)"))
+        Process.exit(ExitStatus.inputOutput.rawValue)
     } catch {
         // Help, the version, and what the parser refuses: its own text, on the stream that it is for.
         let isHelp = BlewedgeCommand.exitCode(for: error) == .success
