@@ -25,6 +25,11 @@ package struct EventNode: ~Copyable {
 
         /// The kernel threw away what this reader had not read (SYN_DROPPED).
         package static let dropped = Event(type: UInt16(EV_SYN), code: UInt16(SYN_DROPPED), value: 0)
+        /// A frame ends (SYN_REPORT).
+        package static let report = Event(type: UInt16(EV_SYN), code: UInt16(SYN_REPORT), value: 0)
+
+        /// True where a light changes, which readers of keys switch, and nobody types (EV_LED).
+        package var isLight: Bool { type == UInt16(EV_LED) }
     }
 
     /// The node, for the event loop.
