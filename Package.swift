@@ -72,7 +72,7 @@ let package = Package(
         tests("BluetoothLETests", ["BluetoothLE"]),
         tests("KeystrokesTests", ["TestSupport", "Keystrokes"]),
         tests("CommandLineTests", ["blewedge"]),
-        tests("WedgeTests", ["TestSupport", "Wedge", "BluetoothLE", "Keystrokes", "LinuxIO"]),
+        tests("WedgeTests", ["TestSupport", "Wedge", "BluetoothLE", "Keystrokes", "LinuxIO", systemPackage]),
         tests("MeasuringTests", ["Measuring", "Keystrokes"]),
     ]
 )
