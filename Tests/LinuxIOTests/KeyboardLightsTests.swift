@@ -18,7 +18,7 @@ struct KeyboardLightsTests {
             bytes += withUnsafeBytes(of: &theirs) { Array($0) }
         }
         var found: [EventNode.Event] = []
-        EventNode.parse(bytes.span.extracting(droppingLast: cut), into: &found)
+        EventNode.parse(bytes.span.bytes.extracting(droppingLast: cut), into: &found)
         return KeyboardLights.capsLock(in: found)
     }
 
