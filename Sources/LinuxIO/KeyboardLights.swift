@@ -26,7 +26,8 @@ package struct KeyboardLights: ~Copyable {
         var capsLock: Bool?
         while case .done(let count) = try descriptor.read(into: &buffer), count > 0 {
             var events: [EventNode.Event] = []
-            EventNode.parse(buffer.span.extracting(first: count), into: &events)
+            // Sound: the bytes of an array of bytes are all initialised.
+            unsafe EventNode.parse(buffer.span.bytes.extracting(first: count), into: &events)
             capsLock = Self.capsLock(in: events) ?? capsLock
         }
         return capsLock
