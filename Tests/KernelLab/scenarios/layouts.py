@@ -106,10 +106,6 @@ async def layouts(bench: Bench) -> None:
     bench.note = ", ".join(layout.product for layout in LAYOUTS)
 
 
-# The kernel's own compositions are of Latin-1 with the sign extended: 0xffffffea for ê, which is no character.
-COMPOSE = "compose '^' 'e' to U+00ea\ncompose '\\'' 'E' to U+00c9\ncompose '\"' 'U' to U+00dc\n"
-
-
 async def keymap(layout: Layout) -> bytes:
     """The layout as a keymap of the kernel's console (console-setup's ckbcomp, here on the build machine)."""
     variant = ("-variant", layout.variant) if layout.variant else ()
@@ -118,7 +114,7 @@ async def keymap(layout: Layout) -> bytes:
     )
     text, errors = await program.communicate()
     expect(program.returncode == 0, f"ckbcomp: {errors.decode()[-200:]}")
-    return text + COMPOSE.encode()
+    return text
 
 
 @scenario("layouts-console", deadline=240)
