@@ -12,6 +12,16 @@ package enum WallClock {
     /// The corresponding C function is `time`.
     package static var seconds: Int { time(nil) }
 
+    /// Microseconds since 1970-01-01 00:00:00 UTC.
+    ///
+    /// The corresponding C function is `clock_gettime`.
+    package static var microseconds: Int64 {
+        var time = timespec()
+        // Sound: the structure lives for the call.
+        _ = unsafe clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) &* 1_000_000 &+ Int64(time.tv_nsec / 1000)
+    }
+
     /// The form of RFC 3339 in UTC: `2026-11-21T10:00:00Z`.
     package static func universal(_ seconds: Int) -> String {
         var seconds = seconds

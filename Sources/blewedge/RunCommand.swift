@@ -27,6 +27,8 @@ struct RunCommand: ParsableCommand {
 
     @OptionGroup var adapterOptions: AdapterOptions
 
+    @OptionGroup var captureOptions: CaptureOptions
+
     @Option(
         help: ArgumentHelp(
             "The device: its name, in letters of either case, or its address.",
@@ -84,6 +86,6 @@ struct RunCommand: ParsableCommand {
             maximumAge: maxAge.duration == .zero ? nil : maxAge.duration,
             verifies: verify
         )
-        try KeyboardRun(settings, isJSON: json).run()
+        try KeyboardRun(settings, isJSON: json, capture: captureOptions).run()
     }
 }
