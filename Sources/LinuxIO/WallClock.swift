@@ -31,6 +31,15 @@ package enum WallClock {
         return unsafe text(parts, "%Y-%m-%dT%H:%M:%SZ")
     }
 
+    /// The form of RFC 3339 in UTC with microseconds: `2026-11-21T10:00:00.000001Z`.
+    package static func universal(microseconds: Int64) -> String {
+        let fraction = (microseconds % 1_000_000 + 1_000_000) % 1_000_000
+        let seconds = (microseconds / 1_000_000) - (microseconds % 1_000_000 < 0 ? 1 : 0)
+        let digits = String(fraction)
+        let padding = String(repeating: "0", count: 6 - digits.count)
+        return String(universal(Int(clamping: seconds)).dropLast()) + "." + padding + digits + "Z"
+    }
+
     /// Local time as the LINBLE keyboard shows it: `2021/05/24 17:07:59`.
     package static func local(_ seconds: Int) -> String {
         var seconds = seconds
