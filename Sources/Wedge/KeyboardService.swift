@@ -17,6 +17,11 @@ package final class KeyboardService {
         case keyboardFailed(Errno)
     }
 
+    /// Told of each adapter that is used, before it is.
+    package var onAdapter: ((ControllerIndex) -> Void)?
+    /// Told the length of each value that was received from the device, on the loop's thread.
+    package var onReceived: ((Int) -> Void)?
+
     /// What was counted since the start.
     package struct Counts: Sendable {
         /// Notifications of the profile's characteristic.
@@ -136,6 +141,7 @@ package final class KeyboardService {
             try Adapter.open(settings.adapter, on: loop) { [unowned self] result in
                 switch result {
                 case .success(let adapter):
+                    onAdapter?(adapter.index)
                     self.adapter = adapter
                     adapter.onLoss = { [unowned self] reason in adapterLost(reason) }
                     completion(.success(()))
@@ -289,6 +295,7 @@ package final class KeyboardService {
         }
         notifications &+= 1
         keyboard.receive(value, epoch: epoch)
+        onReceived?(value.count)
     }
 
     private func stopSetupTimer() {

@@ -19,6 +19,8 @@ enum ScanDisplay {
 final class ScanRun {
     private let loop: EventLoop
     private let selector: AdapterSelector
+    private let captureOptions: CaptureOptions
+    private var capture: TrafficCapture?
     private let parameters: ScanParameters
     private let devices: DeviceTable
     private let duration: Duration?
@@ -30,6 +32,7 @@ final class ScanRun {
 
     init(
         selector: AdapterSelector,
+        capture: CaptureOptions,
         parameters: ScanParameters,
         devices: DeviceTable,
         duration: Duration?,
@@ -41,6 +44,7 @@ final class ScanRun {
             throw CommandFailure(.internal, "cannot make an event loop: \(error)")
         }
         self.selector = selector
+        captureOptions = capture
         self.parameters = parameters
         self.devices = devices
         self.duration = duration
@@ -54,6 +58,8 @@ final class ScanRun {
             if outcome != nil { Process.exit(ExitStatus(signal: number).rawValue) }
             finish(.success(ExitStatus(signal: number)))
         }
+        capture = try captureOptions.begin(on: loop, for: selector)
+        defer { capture?.finish() }
         do throws(AdapterError) {
             try Adapter.open(selector, on: loop) { [unowned self] result in adapterOpened(result) }
         } catch {
@@ -69,6 +75,7 @@ final class ScanRun {
         case .failure(let error): finish(.failure(CommandFailure(error)))
         case .success(let adapter):
             self.adapter = adapter
+            capture?.follow(adapter.index)
             adapter.onLoss = { [unowned self] reason in finish(.failure(CommandFailure(.unavailable, reason))) }
             do throws(ScanError) {
                 let scanner = try AdapterScanner(adapter, on: loop)
