@@ -32,10 +32,26 @@ public struct HCIOpcode: RawRepresentable, Hashable, Sendable {
     public static let readLocalVersionInformation = HCIOpcode(group: 0x04, command: 0x0001)
     /// Read Local Supported Commands (7.4.2).
     public static let readLocalSupportedCommands = HCIOpcode(group: 0x04, command: 0x0002)
+    /// LE Set Advertising Parameters (7.8.5).
+    public static let leSetAdvertisingParameters = HCIOpcode(group: 0x08, command: 0x0006)
+    /// LE Set Advertising Data (7.8.7).
+    public static let leSetAdvertisingData = HCIOpcode(group: 0x08, command: 0x0008)
+    /// LE Set Scan Response Data (7.8.8).
+    public static let leSetScanResponseData = HCIOpcode(group: 0x08, command: 0x0009)
+    /// LE Set Advertising Enable (7.8.9).
+    public static let leSetAdvertisingEnable = HCIOpcode(group: 0x08, command: 0x000A)
     /// LE Set Scan Parameters (7.8.10).
     public static let leSetScanParameters = HCIOpcode(group: 0x08, command: 0x000B)
     /// LE Set Scan Enable (7.8.11).
     public static let leSetScanEnable = HCIOpcode(group: 0x08, command: 0x000C)
+    /// LE Set Extended Advertising Parameters (7.8.53).
+    public static let leSetExtendedAdvertisingParameters = HCIOpcode(group: 0x08, command: 0x0036)
+    /// LE Set Extended Advertising Data (7.8.54).
+    public static let leSetExtendedAdvertisingData = HCIOpcode(group: 0x08, command: 0x0037)
+    /// LE Set Extended Scan Response Data (7.8.55).
+    public static let leSetExtendedScanResponseData = HCIOpcode(group: 0x08, command: 0x0038)
+    /// LE Set Extended Advertising Enable (7.8.56).
+    public static let leSetExtendedAdvertisingEnable = HCIOpcode(group: 0x08, command: 0x0039)
     /// LE Set Extended Scan Parameters (7.8.64).
     public static let leSetExtendedScanParameters = HCIOpcode(group: 0x08, command: 0x0041)
     /// LE Set Extended Scan Enable (7.8.65).
@@ -56,8 +72,16 @@ extension HCIOpcode: CustomStringConvertible {
         .reset: "Reset",
         .readLocalVersionInformation: "Read Local Version Information",
         .readLocalSupportedCommands: "Read Local Supported Commands",
+        .leSetAdvertisingParameters: "LE Set Advertising Parameters",
+        .leSetAdvertisingData: "LE Set Advertising Data",
+        .leSetScanResponseData: "LE Set Scan Response Data",
+        .leSetAdvertisingEnable: "LE Set Advertising Enable",
         .leSetScanParameters: "LE Set Scan Parameters",
         .leSetScanEnable: "LE Set Scan Enable",
+        .leSetExtendedAdvertisingParameters: "LE Set Extended Advertising Parameters",
+        .leSetExtendedAdvertisingData: "LE Set Extended Advertising Data",
+        .leSetExtendedScanResponseData: "LE Set Extended Scan Response Data",
+        .leSetExtendedAdvertisingEnable: "LE Set Extended Advertising Enable",
         .leSetExtendedScanParameters: "LE Set Extended Scan Parameters",
         .leSetExtendedScanEnable: "LE Set Extended Scan Enable",
     ]

@@ -44,6 +44,8 @@ public struct HCIStatus: RawRepresentable, Hashable, Sendable {
     public static let instantPassed = HCIStatus(rawValue: 0x28)
     /// A connection could not begin: the other side never answered (0x3E).
     public static let connectionFailedToBeEstablished = HCIStatus(rawValue: 0x3E)
+    /// There is no advertising set of this handle (0x42).
+    public static let unknownAdvertisingIdentifier = HCIStatus(rawValue: 0x42)
 }
 
 extension HCIStatus: CustomStringConvertible {

@@ -17,10 +17,18 @@ public struct SupportedCommands: Hashable, Sendable {
             self.bit = bit & 7
         }
 
+        /// LE Set Advertising Parameters.
+        public static let leSetAdvertisingParameters = Bit(octet: 25, bit: 5)
+        /// LE Set Advertising Enable.
+        public static let leSetAdvertisingEnable = Bit(octet: 26, bit: 1)
         /// LE Set Scan Parameters.
         public static let leSetScanParameters = Bit(octet: 26, bit: 2)
         /// LE Set Scan Enable.
         public static let leSetScanEnable = Bit(octet: 26, bit: 3)
+        /// LE Set Extended Advertising Parameters.
+        public static let leSetExtendedAdvertisingParameters = Bit(octet: 36, bit: 2)
+        /// LE Set Extended Advertising Enable.
+        public static let leSetExtendedAdvertisingEnable = Bit(octet: 36, bit: 5)
         /// LE Set Extended Scan Parameters.
         public static let leSetExtendedScanParameters = Bit(octet: 37, bit: 5)
         /// LE Set Extended Scan Enable.

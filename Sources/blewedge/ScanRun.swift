@@ -23,7 +23,7 @@ final class ScanRun {
     private let devices: DeviceTable
     private let duration: Duration?
     private let display: ScanDisplay
-    private var adapter: Adapter?
+    private var adapter: KernelAdapter?
     private var scanner: AdapterScanner?
     private var table = LiveTable()
     private var outcome: Result<ExitStatus, CommandFailure>?
@@ -55,7 +55,7 @@ final class ScanRun {
             finish(.success(ExitStatus(signal: number)))
         }
         do throws(AdapterError) {
-            try Adapter.open(selector, on: loop) { [unowned self] result in adapterOpened(result) }
+            try KernelAdapter.open(selector, on: loop) { [unowned self] result in adapterOpened(result) }
         } catch {
             throw CommandFailure(error)
         }
@@ -63,7 +63,7 @@ final class ScanRun {
         if let status = try outcome?.get(), status != .success { throw status }
     }
 
-    private func adapterOpened(_ result: Result<Adapter, AdapterError>) {
+    private func adapterOpened(_ result: Result<KernelAdapter, AdapterError>) {
         guard outcome == nil else { return }
         switch result {
         case .failure(let error): finish(.failure(CommandFailure(error)))
