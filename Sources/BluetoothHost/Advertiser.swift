@@ -68,7 +68,7 @@ public struct Advertiser: Sendable {
             switch self {
             case .tooLong(let data, let scanResponse):
                 "advertising data of \(data) and scan response of \(scanResponse) bytes; each may have "
-                    + "\(HCICommand.maximumAdvertisingLength)"
+                    + "\(HCICommand.maximumAdvertisingDataLength)"
             case .refused(let opcode, let status): "\(opcode) was refused: \(status)"
             case .noAnswer(let opcode): "\(opcode) was not answered within \(HCICommandQueue.timeout)"
             case .hardwareError(let code):
@@ -128,8 +128,8 @@ public struct Advertiser: Sendable {
 
     /// Begins to advertise; other content is replaced.
     public mutating func start(_ content: Content) {
-        guard content.data.count <= HCICommand.maximumAdvertisingLength,
-            content.scanResponse.count <= HCICommand.maximumAdvertisingLength
+        guard content.data.count <= HCICommand.maximumAdvertisingDataLength,
+            content.scanResponse.count <= HCICommand.maximumAdvertisingDataLength
         else {
             fail(.tooLong(data: content.data.count, scanResponse: content.scanResponse.count))
             return
@@ -191,7 +191,7 @@ public struct Advertiser: Sendable {
     }
 
     private func command(_ step: Step) -> HCICommand? {
-        let content = content ?? Content(AdvertisingParameters(kind: .nonConnectable), data: [])
+        let content = content ?? Content(AdvertisingParameters(kind: .nonConnectable, interval: 0), data: [])
         return switch (step, generation) {
         case (.disable, .legacy): .leSetAdvertisingEnable(false)
         case (.disable, .extended): .leSetExtendedAdvertisingEnable(false, handle: Self.set)

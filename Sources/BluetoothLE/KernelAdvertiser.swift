@@ -249,7 +249,7 @@ extension KernelAdapter {
             }
         let parameters = AdvertisingParameters(
             kind: kind,
-            interval: advertisement.interval,
+            interval: advertisement.intervalSlots,
             // A controller without a public address has a static random one, which the kernel has set.
             ownAddressType: address.rawValue == 0 ? .random : .public
         )

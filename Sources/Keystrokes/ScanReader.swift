@@ -72,6 +72,8 @@ final class ScanReader {
     /// How far the scan in hand has an outcome, and how far it is encoded.
     private var done = Progress()
     private var ahead = Progress()
+    /// Whether it was encoded for readers with CapsLock on.
+    private var capsLock = false
 
     /// The scan typed last, without its terminator, and when it was whole; nil before the first.
     private var previous: [UInt8] = []
@@ -286,8 +288,9 @@ final class ScanReader {
     func begin() { ahead = done }
 
     /// Encodes on, until `limit` events or the scan's end.
-    func encode(_ batch: inout EventBatch, limit: Int) -> Typist.End {
+    func encode(_ batch: inout EventBatch, limit: Int, capsLock: Bool) -> Typist.End {
         batch.clear()
+        self.capsLock = capsLock
         var isFull = false
         while !isFull, ahead.part != .nothing {
             switch ahead.part {
@@ -319,7 +322,7 @@ final class ScanReader {
         ahead.last = .discarded
         guard let table = affix.table else { return false }
         let rest = affix.bytes.span.extracting(droppingFirst: ahead.offset)
-        let run = batch.type(rest, table, limit: limit, stopAtScanEnd: false)
+        let run = batch.type(rest, table, limit: limit, stopAtScanEnd: false, capsLock: capsLock)
         ahead.offset += run.taken
         return run.stop != nil
     }
@@ -340,7 +343,7 @@ final class ScanReader {
         let scan = scan
         let rest = scan.span.extracting(bytes).extracting(droppingFirst: progress.offset)
         guard !rest.isEmpty else { return false }
-        let run = batch.type(rest, table, limit: limit, stopAtScanEnd: false)
+        let run = batch.type(rest, table, limit: limit, stopAtScanEnd: false, capsLock: capsLock)
         progress.offset += run.taken
         progress.typed += run.typed
         progress.rejected += run.rejected
@@ -370,11 +373,11 @@ final class ScanReader {
     func settle(_ ledger: Ledger, _ batch: inout EventBatch, typing keystrokes: Int) {
         let all = ahead
         begin()
-        _ = encode(&batch, limit: 0)
+        _ = encode(&batch, limit: 0, capsLock: capsLock)
         var typed = ahead.typed
         var left = keystrokes
         while left > 0 {
-            _ = encode(&batch, limit: EventBatch.oneByte)
+            _ = encode(&batch, limit: EventBatch.oneByte, capsLock: capsLock)
             guard batch.count > 0 else { break }
             left -= batch.keystrokes(in: batch.count)
             if left >= 0 { typed = ahead.typed }

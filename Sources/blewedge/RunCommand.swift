@@ -50,6 +50,14 @@ struct RunCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Type nothing that waited longer; 0 types whatever its age.", valueName: "time"))
     var maxAge = TimeArgument(.seconds(5))
 
+    @Option(
+        help: ArgumentHelp(
+            "While readers have CapsLock on, type letters the other way round so that they come out as meant (auto), or as if it were off (ignore).",
+            valueName: "policy"
+        )
+    )
+    var capsLock = CapsLockPolicy.auto
+
     @Flag(help: "Read the keyboard's own event node, and count what arrived there and what did not.")
     var verify = false
 
@@ -82,8 +90,11 @@ struct RunCommand: ParsableCommand {
             pacer: Pacer(pace),
             scans: try scanOptions.rules(layout: layout),
             maximumAge: maxAge.duration == .zero ? nil : maxAge.duration,
+            capsLock: capsLock,
             verifies: verify
         )
         try KeyboardRun(settings, isJSON: json).run()
     }
 }
+
+extension CapsLockPolicy: ExpressibleByArgument {}

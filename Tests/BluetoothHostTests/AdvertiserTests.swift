@@ -7,7 +7,7 @@ import Testing
 @Suite struct AdvertiserTests {
     static let generations: [Advertiser.Generation] = [.legacy, .extended]
     static let content = Advertiser.Content(
-        AdvertisingParameters(kind: .connectable),
+        AdvertisingParameters(kind: .connectable, interval: 0x00A0),
         data: [0x02, 0x01, 0x06],
         scanResponse: [0x02, 0x09, 0x41]
     )
@@ -91,7 +91,7 @@ import Testing
     @Test("CB-22: nobody asks a non-connectable advertiser for a scan response: none is set", arguments: generations)
     func nonConnectable(_ generation: Advertiser.Generation) {
         var advertiser = Advertiser(generation)
-        advertiser.start(.init(AdvertisingParameters(kind: .nonConnectable), data: [0x02, 0x01, 0x04]))
+        advertiser.start(.init(AdvertisingParameters(kind: .nonConnectable, interval: 0x00A0), data: [0x02, 0x01, 0x04]))
         var expected = Self.opcodes(generation)
         expected.remove(at: 3)
         #expect(run(&advertiser) == expected)
@@ -159,7 +159,7 @@ import Testing
         #expect(advertiser.state == .failed(.hardwareError(0x2A)))
 
         let long = [UInt8](repeating: 0, count: 32)
-        advertiser.start(.init(AdvertisingParameters(kind: .connectable), data: long))
+        advertiser.start(.init(AdvertisingParameters(kind: .connectable, interval: 0x00A0), data: long))
         #expect(advertiser.state == .failed(.tooLong(data: 32, scanResponse: 0)))
         #expect(advertiser.nextCommand(now: .zero) == nil)
     }

@@ -49,12 +49,15 @@ static const uint32_t blewedge_EPOLLOUT = EPOLLOUT;
 static const uint32_t blewedge_EPOLLERR = EPOLLERR;
 static const uint32_t blewedge_EPOLLHUP = EPOLLHUP;
 
-// Swift imports the C variadic functions not at all: the two that are needed, with their one argument.
+// Swift imports the C variadic functions not at all: those that are needed, with their arguments.
 static inline int blewedge_ioctl(int fd, unsigned long request, unsigned long argument) {
     return ioctl(fd, request, argument);
 }
 static inline int blewedge_ioctl_pointer(int fd, unsigned long request, void *argument) {
     return ioctl(fd, request, argument);
+}
+static inline int blewedge_duplicate(int fd) {
+    return fcntl(fd, F_DUPFD_CLOEXEC, 0);
 }
 static inline int blewedge_open(const char *path, int flags, unsigned int mode) {
     return open(path, flags, mode);
