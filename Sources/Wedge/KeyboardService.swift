@@ -17,6 +17,11 @@ package final class KeyboardService {
         case keyboardFailed(Errno)
     }
 
+    /// Told of each adapter that is used, before it is.
+    package var onAdapter: ((ControllerIndex) -> Void)?
+    /// Told the length of each value that was received from the device, on the loop's thread.
+    package var onReceived: ((Int) -> Void)?
+
     /// What was counted since the start.
     package struct Counts: Sendable {
         /// Notifications of the profile's characteristic.
@@ -44,8 +49,9 @@ package final class KeyboardService {
     private var sessionTimer: EventLoop.Timer?
     private var chooser: DeviceChooser
     private var chooserTimer: EventLoop.Timer?
-    private var adapter: Adapter?
-    private var scanner: AdapterScanner?
+    private var adapter: (any LowEnergyAdapter)?
+    private var scanner: (any DeviceScanner)?
+    private var attempt: (any ConnectionAttempt)?
     private var link: ATTLink?
     private var setup: LinkSetup
     private var setupTimer: EventLoop.Timer?
@@ -133,9 +139,10 @@ package final class KeyboardService {
 
     private func openAdapter(completion: @escaping (Result<Void, AdapterError>) -> Void) {
         do throws(AdapterError) {
-            try Adapter.open(settings.adapter, on: loop) { [unowned self] result in
+            try KernelAdapter.open(settings.adapter, on: loop) { [unowned self] result in
                 switch result {
                 case .success(let adapter):
+                    onAdapter?(adapter.index)
                     self.adapter = adapter
                     adapter.onLoss = { [unowned self] reason in adapterLost(reason) }
                     completion(.success(()))
@@ -176,7 +183,7 @@ package final class KeyboardService {
         guard let adapter else { return }
         chooser.begin()
         do throws(ScanError) {
-            let scanner = try AdapterScanner(adapter, on: loop)
+            let scanner = try adapter.makeScanner()
             self.scanner?.close()
             self.scanner = scanner
             scanner.onUpdate = { [unowned self] update in
@@ -239,13 +246,12 @@ package final class KeyboardService {
 
     private func connect(_ device: DeviceAddress) {
         guard let adapter, !isStopping else { return }
+        epoch &+= 1
+        setup = LinkSetup(profile: settings.profile)
         do throws(LinkFailure) {
-            let link = try ATTLink(to: device, through: adapter, on: loop, timeout: Self.attemptTimeout)
-            self.link = link
-            epoch &+= 1
-            setup = LinkSetup(profile: settings.profile)
-            link.onEvent = { [unowned self] event in linkEvent(event, link) }
-            link.onValue = { [unowned self] handle, kind, value in take(value, of: handle, kind) }
+            attempt = try adapter.connect(to: device, timeout: Self.attemptTimeout) { [unowned self] result in
+                connected(result)
+            }
             setupTimer = loop.schedule(at: MonotonicClock.now + Self.attemptTimeout) { [unowned self] in
                 setupTimer = nil
                 apply(.attemptFailed("the device did not finish within \(Self.attemptTimeout.components.seconds) s"))
@@ -255,11 +261,22 @@ package final class KeyboardService {
         }
     }
 
+    private func connected(_ result: Result<any ATTChannel, LinkFailure>) {
+        switch result {
+        case .success(let channel):
+            let link = ATTLink(channel, on: loop)
+            self.link = link
+            attempt = nil
+            link.onEvent = { [unowned self] event in linkEvent(event, link) }
+            link.onValue = { [unowned self] handle, kind, value in take(value, of: handle, kind) }
+            progress(link.perform { client, now in setup.begin(&client, now: now) })
+        case .failure(let failure): apply(.attemptFailed("\(failure)"))
+        }
+    }
+
     private func linkEvent(_ event: ATTLink.Event, _ link: ATTLink) {
         guard link === self.link else { return }
         switch event {
-        case .connected:
-            progress(link.perform { client, now in setup.begin(&client, now: now) })
         case .procedure(let event):
             progress(link.perform { client, now in setup.handle(event, &client, now: now) })
         case .closed(let failure):
@@ -289,6 +306,7 @@ package final class KeyboardService {
         }
         notifications &+= 1
         keyboard.receive(value, epoch: epoch)
+        onReceived?(value.count)
     }
 
     private func stopSetupTimer() {
@@ -298,18 +316,22 @@ package final class KeyboardService {
 
     private func closeLink(completion: @escaping () -> Void) {
         stopSetupTimer()
-        guard let link else {
+        guard link != nil || attempt != nil else {
             completion()
             return
         }
-        droppedBefore += UInt64(link.droppedPackets)
-        self.link = nil
-        link.close()
+        attempt?.cancel()
+        attempt = nil
+        if let link {
+            droppedBefore += UInt64(link.droppedPackets)
+            self.link = nil
+            link.close()
+        }
         keyboard.endLink(through: epoch)
-        guard let adapter else {
+        guard let adapter, let device else {
             completion()
             return
         }
-        adapter.disconnect(link.device, completion: completion)
+        adapter.disconnect(device, completion: completion)
     }
 }

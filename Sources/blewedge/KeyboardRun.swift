@@ -11,12 +11,14 @@ final class KeyboardRun {
     private let loop: EventLoop
     private let settings: KeyboardSettings
     private let isJSON: Bool
+    private let captureOptions: CaptureOptions
     private var service: KeyboardService?
     private var outcome: Result<ExitStatus, CommandFailure>?
 
-    init(_ settings: KeyboardSettings, isJSON: Bool) throws(CommandFailure) {
+    init(_ settings: KeyboardSettings, isJSON: Bool, capture: CaptureOptions) throws(CommandFailure) {
         self.settings = settings
         self.isJSON = isJSON
+        captureOptions = capture
         do {
             loop = try EventLoop()
         } catch {
@@ -35,7 +37,10 @@ final class KeyboardRun {
         if !Capability.missing.isEmpty {
             throw CommandFailure(AdapterError.notPermitted(missing: Capability.missing))
         }
+        let capture = try captureOptions.begin(on: loop, for: settings.adapter)
+        defer { capture?.finish() }
         let service = try KeyboardService(settings, on: loop) { [unowned self] event in show(event) }
+        service.onAdapter = { index in capture?.follow(index) }
         self.service = service
         service.start { [unowned self] result in
             if case .failure(let error) = result { finish(.failure(CommandFailure(error))) }

@@ -27,6 +27,8 @@ struct RunCommand: ParsableCommand {
 
     @OptionGroup var adapterOptions: AdapterOptions
 
+    @OptionGroup var captureOptions: CaptureOptions
+
     @Option(
         help: ArgumentHelp(
             "The device: its name, in letters of either case, or its address.",
@@ -93,7 +95,7 @@ struct RunCommand: ParsableCommand {
             capsLock: capsLock,
             verifies: verify
         )
-        try KeyboardRun(settings, isJSON: json).run()
+        try KeyboardRun(settings, isJSON: json, capture: captureOptions).run()
     }
 }
 

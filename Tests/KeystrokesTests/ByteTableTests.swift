@@ -248,6 +248,17 @@ struct ByteTableTests {
         #expect(error.description.contains("0xa5") && error.description.contains("U+A5"))
     }
 
+    @Test("X-5: a character that CapsLock alone keeps from being typed is rejected while it is on, and is no fault of the table")
+    func untypableWithCapsLock() throws {
+        let sharpS = KeyboardLayout.Stroke(KeyCode(rawValue: 12))
+        let german = KeyboardLayout(name: "some", strokes: ["ß": [sharpS]], capsLockStrokes: [:])
+        var table = ByteTable.discard
+        table[0xDF] = .text("ß")
+        let compiled = try CompiledTable(table, layout: german)
+        #expect(compiled.rows[0xDF].marks == 0 && compiled.rows[0xDF].count == 1)
+        #expect(compiled.rows[0x1DF].marks == CompiledTable.isRejected)
+    }
+
     @Test("X-5: the US layout types printable ASCII, each character by a stroke of its own")
     func us() {
         let strokes = (0x20...0x7E).compactMap { KeyboardLayout.us.strokes(for: Unicode.Scalar(UInt8($0))) }

@@ -65,6 +65,8 @@ static inline int blewedge_open(const char *path, int flags, unsigned int mode) 
 
 // Functions and macros that glibc shows to _GNU_SOURCE only, or that Swift cannot import; see CLinux.c.
 int blewedge_ppoll(struct pollfd *entries, nfds_t count, const struct timespec *timeout);
+// accept4 with SOCK_NONBLOCK and SOCK_CLOEXEC.
+int blewedge_accept(int fd, void *address, socklen_t *length);
 int blewedge_set_thread_name(const char *name);
 void blewedge_ignore_signal(int number);
 
