@@ -24,8 +24,6 @@ struct Refusal: Error, Equatable {
 extension HCIStatus {
     /// A list of the controller is full (0x07).
     static let memoryCapacityExceeded = HCIStatus(rawValue: 0x07)
-    /// The two devices are connected already (0x0B).
-    static let connectionAlreadyExists = HCIStatus(rawValue: 0x0B)
     /// The other side's controller lacks the feature (0x1A).
     static let unsupportedRemoteFeature = HCIStatus(rawValue: 0x1A)
     /// The other side did not finish a procedure of the link layer in time (0x22).

@@ -16,6 +16,7 @@ enum ControllerCommand: UInt16, CaseIterable {
     case readLocalVersionInformation = 0x1001
     case readLocalSupportedCommands = 0x1002
     case readLocalSupportedFeatures = 0x1003
+    case readBufferSize = 0x1005
     case readAddress = 0x1009
     // Status Parameters, 7.5
     case readRSSI = 0x1405
@@ -96,6 +97,7 @@ enum ControllerCommand: UInt16, CaseIterable {
         case .readLocalVersionInformation: Self.complete(14, 3, 0...0, 8)
         case .readLocalSupportedCommands: Self.complete(14, 4, 0...0, 64)
         case .readLocalSupportedFeatures: Self.complete(14, 5, 0...0, 8)
+        case .readBufferSize: Self.complete(14, 7, 0...0, 7)
         case .readAddress: Self.complete(15, 1, 0...0, 6)
         case .readRSSI: Self.complete(15, 5, 2...2, 3, repeatsHandle: true)
         case .leSetEventMask: Self.complete(25, 0, 8...8, 0)

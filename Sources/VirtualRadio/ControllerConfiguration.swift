@@ -21,6 +21,8 @@ extension VirtualController {
         public var aclDataLength: UInt16
         /// How many ACL packets it buffers, 1 … 255 (Total_Num_LE_ACL_Data_Packets).
         public var aclBufferCount: UInt8
+        /// True when LE Read Buffer Size says zero, and Read Buffer Size names the buffers.
+        public var sharesBuffers = false
         /// How much of an ACL packet fits one packet on the air, 27 … 251 bytes; a link uses the smaller of its two ends.
         public var linkDataLength: UInt8
         /// How many packets it sends in one connection event, 1 or more.

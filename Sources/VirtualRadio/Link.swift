@@ -2,36 +2,23 @@
 
 import BluetoothPackets
 
-/// Who a device is on a link (Core 6.0, Vol 4, Part E, 7.7.65.1, Role).
-enum LinkRole: UInt8 {
-    case central = 0
-    case peripheral = 1
-
-    var other: LinkRole { self == .central ? .peripheral : .central }
+extension ConnectionRole {
+    /// The role of the device at the other end.
+    var other: ConnectionRole { self == .central ? .peripheral : .central }
 }
 
-/// The parameters of a connection that a host asks for.
-struct ConnectionRequest: Hashable {
-    /// In units of 1.25 ms.
-    var minimumInterval: UInt16
-    var maximumInterval: UInt16
-    /// How many events the peripheral may stay away.
-    var latency: UInt16
-    /// In units of 10 ms.
-    var timeout: UInt16
-
+extension ConnectionParameters {
     /// Reads Interval_Min, Interval_Max, Max_Latency and Supervision_Timeout.
     ///
     /// Core 6.0, Vol 4, Part E, 7.8.12.
-    init(_ parameters: inout CommandParameters) throws(Refusal) {
-        minimumInterval = try parameters.readUInt16(in: 0x0006...0x0C80)
-        maximumInterval = try parameters.readUInt16(in: 0x0006...0x0C80)
-        latency = try parameters.readUInt16(in: 0x0000...0x01F3)
-        timeout = try parameters.readUInt16(in: 0x000A...0x0C80)
-        // The time-out in ms is longer than (1 + latency) * interval * 2.
-        guard minimumInterval <= maximumInterval,
-            UInt32(timeout) * 4 > (1 + UInt32(latency)) * UInt32(maximumInterval)
-        else { throw .invalid }
+    init(_ command: inout CommandParameters) throws(Refusal) {
+        self.init(
+            minimumInterval: try command.readUInt16(),
+            maximumInterval: try command.readUInt16(),
+            latency: try command.readUInt16(),
+            supervisionTimeout: try command.readUInt16()
+        )
+        guard isValid else { throw .invalid }
     }
 }
 
@@ -53,9 +40,9 @@ final class Link {
         case readVersion
         case readFeatures
         /// The central sets new parameters.
-        case update(ConnectionRequest)
+        case update(ConnectionParameters)
         /// The peripheral asks for new parameters.
-        case requestUpdate(ConnectionRequest)
+        case requestUpdate(ConnectionParameters)
         /// The central does not give them.
         case rejectUpdate(HCIStatus)
         case terminate(HCIStatus)
@@ -74,7 +61,7 @@ final class Link {
 
     /// New parameters and when they begin to count.
     struct Update {
-        var request: ConnectionRequest
+        var parameters: ConnectionParameters
         var instant: Duration
     }
 
@@ -87,7 +74,7 @@ final class Link {
 
     private(set) var central: End
     private(set) var peripheral: End
-    private(set) var parameters: ConnectionRequest
+    private(set) var parameters: ConnectionParameters
     /// The time of a connection event, from which the others are counted.
     private(set) var anchor: Duration
     private(set) var lastHeard: Duration
@@ -103,7 +90,7 @@ final class Link {
     var isHostAsked = false
 
     /// A link of which the first connection event is at `anchor`.
-    init(central: End, peripheral: End, parameters: ConnectionRequest, anchor: Duration) {
+    init(central: End, peripheral: End, parameters: ConnectionParameters, anchor: Duration) {
         self.central = central
         self.peripheral = peripheral
         self.parameters = parameters
@@ -113,13 +100,13 @@ final class Link {
     }
 
     /// One of the two ends.
-    subscript(role: LinkRole) -> End {
+    subscript(role: ConnectionRole) -> End {
         get { role == .central ? central : peripheral }
         set { if role == .central { central = newValue } else { peripheral = newValue } }
     }
 
     /// The end that a controller has; nil if it has none that is alive.
-    func role(of controller: VirtualController) -> LinkRole? {
+    func role(of controller: VirtualController) -> ConnectionRole? {
         if central.controller === controller, central.isAlive { return .central }
         if peripheral.controller === controller, peripheral.isAlive { return .peripheral }
         return nil
@@ -128,9 +115,25 @@ final class Link {
     /// The interval in use.
     var interval: Duration { .microseconds(1250) * Int(parameters.maximumInterval) }
     /// The supervision time-out in use.
-    var timeout: Duration { .milliseconds(10) * Int(parameters.timeout) }
+    var timeout: Duration { .milliseconds(10) * Int(parameters.supervisionTimeout) }
     /// True while both ends hear each other and exist.
     var isWhole: Bool { !isCut && central.isAlive && peripheral.isAlive }
+
+    /// True when something waits for a connection event.
+    var hasWork: Bool {
+        !central.queue.isEmpty || !peripheral.queue.isEmpty
+            || !central.operations.isEmpty || !peripheral.operations.isEmpty
+    }
+    /// True while the parameters are being changed, or talked about.
+    var isChanging: Bool {
+        update != nil || requestDeadline != nil
+            || (central.operations + peripheral.operations).contains { operation in
+                switch operation {
+                case .update, .requestUpdate, .rejectUpdate: true
+                case .readVersion, .readFeatures, .terminate: false
+                }
+            }
+    }
 
     /// When the two ends, or the one that is left, give the link up.
     var lossDeadline: Duration { isEstablished ? lastHeard + timeout : anchor + interval * Self.establishmentEvents }
@@ -186,7 +189,7 @@ final class Link {
     }
 
     /// Ends one side: the other hears nothing any more.
-    func kill(_ role: LinkRole, now: Duration) {
+    func kill(_ role: ConnectionRole, now: Duration) {
         if isWhole { noteLastHeard(now) }
         self[role].isAlive = false
         self[role].queue = []
@@ -195,8 +198,8 @@ final class Link {
     }
 
     /// Takes new parameters, from the connection event at `time` on.
-    func apply(_ request: ConnectionRequest, at time: Duration) {
-        parameters = request
+    func apply(_ new: ConnectionParameters, at time: Duration) {
+        parameters = new
         anchor = time
         lastHeard = time
         update = nil
