@@ -19,3 +19,7 @@ int blewedge_set_thread_name(const char *name) {
 void blewedge_ignore_signal(int number) {
     signal(number, SIG_IGN);
 }
+
+char **blewedge_environment(void) {
+    return environ;
+}

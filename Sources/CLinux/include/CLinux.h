@@ -17,6 +17,7 @@
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/types.h>
 #include <termios.h>
@@ -64,5 +65,11 @@ static inline int blewedge_open(const char *path, int flags, unsigned int mode) 
 int blewedge_ppoll(struct pollfd *entries, nfds_t count, const struct timespec *timeout);
 int blewedge_set_thread_name(const char *name);
 void blewedge_ignore_signal(int number);
+char **blewedge_environment(void);
+
+// glibc has had pidfd_open(2) since 2.36 only.
+static inline int blewedge_pidfd_open(pid_t process) {
+    return (int)syscall(SYS_pidfd_open, process, 0);
+}
 
 #endif
