@@ -24,9 +24,11 @@ struct ATTTraceTests {
         var trace = ATTTrace()
         let pdu: [UInt8] = [0x1B, 0x03, 0x00, 0x41]
         let found = trace.handle(record([0x04, 0x00, 0x04, 0x00] + pdu))
-        #expect(found?.index == index && found?.connection == 0x40 && found?.time == 7)
-        #expect(found?.direction == .received)
         #expect(found?.pdu == pdu)
+        #expect(found?.index == index)
+        #expect(found?.connection == 0x40)
+        #expect(found?.direction == .received)
+        #expect(found?.time == 7)
         #expect(trace.handle(record([0x01, 0x00, 0x04, 0x00, 0x13], .aclSent, boundary: 0))?.direction == .sent)
         #expect(trace.handle(record([0x01, 0x00, 0x05, 0x00, 0x13])) == nil)
         #expect(trace.handle(record([0x01, 0x00, 0x04, 0x00, 0x13], .event)) == nil)
@@ -73,7 +75,7 @@ struct ATTTraceTests {
             var payload = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
             // Half of them with the right length, so that they get further.
             if round % 2 == 0, count >= 4 { (payload[2], payload[3]) = (UInt8(count - 4), 0) }
-            let opcode = MonitorOpcode(HCIPacketType.acl, round % 3 == 0 ? .sent : .received)
+            let opcode: MonitorOpcode = round % 3 == 0 ? .aclSent : .aclReceived
             _ = trace.handle(BtsnoopRecord(opcode: opcode, index: index, time: 0, payload: payload))
         }
         #expect(trace.malformed > 1000)

@@ -38,10 +38,14 @@ struct TrafficCaptureTests {
             let loop = try EventLoop()
             let capture = try TrafficCapture(to: path, on: loop)
             let before = WallClock.microseconds
-            capture.record(.sent, ([0x01, 0x03, 0x0C, 0x00] as [UInt8]).span)
-            capture.record(.received, Self.notification.span)
-            capture.record(.received, ([] as [UInt8]).span)
-            capture.record(.received, ([0x77, 0x01] as [UInt8]).span)
+            let reset: [UInt8] = [0x01, 0x03, 0x0C, 0x00]
+            let nothing: [UInt8] = []
+            let unknown: [UInt8] = [0x77, 0x01]
+            let notification = Self.notification
+            capture.record(.sent, reset.span)
+            capture.record(.received, notification.span)
+            capture.record(.received, nothing.span)
+            capture.record(.received, unknown.span)
             capture.finish()
             let found = try records(path)
             #expect(found.map(\.opcode) == [.command, .aclReceived])
@@ -57,7 +61,8 @@ struct TrafficCaptureTests {
         try withPath { path in
             let loop = try EventLoop()
             let capture = try TrafficCapture(to: path, on: loop)
-            capture.record(.received, Self.notification.span)
+            let notification = Self.notification
+            capture.record(.received, notification.span)
             _ = loop.schedule(at: MonotonicClock.now + .seconds(1)) { loop.stop() }
             try loop.run()
             #expect(try records(path).count == 1)
@@ -72,7 +77,8 @@ struct TrafficCaptureTests {
             let capture = try TrafficCapture(to: path, on: loop, limit: 100)
             var failures: [TrafficCapture.Failure] = []
             capture.onFailure = { failures.append($0) }
-            for _ in 0..<10 { capture.record(.received, Self.notification.span) }
+            let notification = Self.notification
+            for _ in 0..<10 { capture.record(.received, notification.span) }
             #expect(failures == [.cannotWrite(path, .fileTooLarge)])
             #expect(try records(path).count == 2)
             capture.finish()
