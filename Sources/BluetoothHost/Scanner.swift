@@ -147,8 +147,11 @@ public struct Scanner: Sendable {
                 if AdvertisingReportReader.reads(subevent) {
                     guard state == .starting || state == .scanning else { return }
                     var reader = try AdvertisingReportReader(subevent, parameters)
-                    while let report = try reader.next() {
-                        if let change = devices.handle(report, now: now) { update(change) }
+                    while let report = reader.next() {
+                        guard let change = devices.handle(report, now: now), let sender = report.sender,
+                            let device = devices[sender]
+                        else { continue }
+                        update(DeviceTable.Update(device: device, change: change))
                     }
                 } else if subevent == .scanTimeout, state == .scanning {
                     state = .idle

@@ -10,9 +10,9 @@ struct ATTTraceTests {
 
     /// An ACL packet of connection 0x0040.
     private func record(
+        _ data: [UInt8],
         _ opcode: MonitorOpcode = .aclReceived,
         boundary: UInt8 = 0b10,
-        _ data: [UInt8],
         connection: UInt8 = 0x40
     ) -> BtsnoopRecord {
         let header = [connection, boundary << 4, UInt8(data.count), 0x00]
@@ -24,13 +24,12 @@ struct ATTTraceTests {
         var trace = ATTTrace()
         let pdu: [UInt8] = [0x1B, 0x03, 0x00, 0x41]
         let found = trace.handle(record([0x04, 0x00, 0x04, 0x00] + pdu))
-        #expect(
-            found
-                == ATTTrace.Packet(index: index, connection: 0x40, direction: .received, time: 7, pdu: pdu)
-        )
-        #expect(trace.handle(record(.aclSent, boundary: 0, [0x01, 0x00, 0x04, 0x00, 0x13]))?.direction == .sent)
+        #expect(found?.index == index && found?.connection == 0x40 && found?.time == 7)
+        #expect(found?.direction == .received)
+        #expect(found?.pdu == pdu)
+        #expect(trace.handle(record([0x01, 0x00, 0x04, 0x00, 0x13], .aclSent, boundary: 0))?.direction == .sent)
         #expect(trace.handle(record([0x01, 0x00, 0x05, 0x00, 0x13])) == nil)
-        #expect(trace.handle(record(.event, [0x01, 0x00, 0x04, 0x00, 0x13])) == nil)
+        #expect(trace.handle(record([0x01, 0x00, 0x04, 0x00, 0x13], .event)) == nil)
         #expect(trace.malformed == 0)
     }
 
@@ -42,9 +41,9 @@ struct ATTTraceTests {
             var trace = ATTTrace()
             #expect(trace.handle(record(Array(whole.prefix(cut)))) == nil)
             // Others' packets in between disturb nothing.
-            #expect(trace.handle(record(.aclSent, boundary: 0, [0x01, 0x00, 0x04, 0x00, 0x13])) != nil)
+            #expect(trace.handle(record([0x01, 0x00, 0x04, 0x00, 0x13], .aclSent, boundary: 0)) != nil)
             #expect(trace.handle(record([0x01, 0x00, 0x04, 0x00, 0x13], connection: 0x41)) != nil)
-            #expect(trace.handle(record(boundary: 0b01, Array(whole.dropFirst(cut))))?.pdu == pdu)
+            #expect(trace.handle(record(Array(whole.dropFirst(cut)), boundary: 0b01))?.pdu == pdu)
             #expect(trace.malformed == 0)
         }
     }
@@ -52,7 +51,7 @@ struct ATTTraceTests {
     @Test("CB-32: a continuation without beginning is left out; a beginning without end, and bytes too many, are counted")
     func broken() {
         var trace = ATTTrace()
-        #expect(trace.handle(record(boundary: 0b01, [1, 2, 3])) == nil)
+        #expect(trace.handle(record([1, 2, 3], boundary: 0b01)) == nil)
         #expect(trace.malformed == 0)
         #expect(trace.handle(record([0x09, 0x00, 0x04, 0x00, 0x13])) == nil)
         #expect(trace.handle(record([0x01, 0x00, 0x04, 0x00, 0x13]))?.pdu == [0x13])
