@@ -172,6 +172,9 @@ public struct LowEnergyHost: Sendable {
         events.isEmpty ? nil : events.removeFirst()
     }
 
+    /// True when `nextEvent` has one.
+    public var hasEvents: Bool { !events.isEmpty }
+
     /// The next packet for the controller, its indicator included, which counts as sent; nil for none.
     ///
     /// Commands come before data, and data no more than the controller has buffers for.

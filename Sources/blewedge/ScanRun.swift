@@ -156,7 +156,7 @@ extension CommandFailure {
             case .notPermitted: .permission
             case .system(_, .permissionDenied), .system(_, .notPermitted): .permission
             case .noBluetoothInKernel, .noAdapter, .notFound, .lowEnergyUnsupported, .blocked, .refused, .silent,
-                .system:
+                .system, .controller:
                 .unavailable
             }
         self.init(status, error.cause, remedy: error.remedy)

@@ -6,8 +6,11 @@
 #ifndef BLEWEDGE_CLINUX_H
 #define BLEWEDGE_CLINUX_H
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <pwd.h>
 #include <signal.h>
@@ -20,6 +23,7 @@
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/types.h>
+#include <sys/un.h>
 #include <termios.h>
 #include <time.h>
 #include <unistd.h>
@@ -43,6 +47,9 @@ enum {
 static const unsigned long blewedge_UI_GET_SYSNAME_64 = UI_GET_SYSNAME(64);
 static const unsigned long blewedge_EVIOCGRAB = EVIOCGRAB;
 static const unsigned long blewedge_TIOCGWINSZ = TIOCGWINSZ;
+
+// A flag of termios(3) beyond what Swift imports.
+static const unsigned int blewedge_CRTSCTS = CRTSCTS;
 
 // epoll(7) events, as the type that struct epoll_event holds.
 static const uint32_t blewedge_EPOLLIN = EPOLLIN;
