@@ -23,3 +23,7 @@ void blewedge_ignore_signal(int number) {
 int blewedge_accept(int fd, void *address, socklen_t *length) {
     return accept4(fd, address, length, SOCK_NONBLOCK | SOCK_CLOEXEC);
 }
+
+char **blewedge_environment(void) {
+    return environ;
+}

@@ -9,7 +9,13 @@ package struct GATTTree: Equatable, Sendable {
         /// The characteristic.
         package var characteristic: GATTCharacteristic
         /// Its descriptors.
-        package var descriptors: [GATTDescriptor] = []
+        package var descriptors: [GATTDescriptor]
+
+        /// A characteristic with these descriptors.
+        package init(characteristic: GATTCharacteristic, descriptors: [GATTDescriptor] = []) {
+            self.characteristic = characteristic
+            self.descriptors = descriptors
+        }
     }
 
     /// A service and what is in it.
@@ -17,13 +23,29 @@ package struct GATTTree: Equatable, Sendable {
         /// The service.
         package var service: GATTService
         /// The services that it includes.
-        package var includes: [GATTIncludedService] = []
+        package var includes: [GATTIncludedService]
         /// Its characteristics.
-        package var characteristics: [Characteristic] = []
+        package var characteristics: [Characteristic]
+
+        /// A service with these contents.
+        package init(
+            service: GATTService,
+            includes: [GATTIncludedService] = [],
+            characteristics: [Characteristic] = []
+        ) {
+            self.service = service
+            self.includes = includes
+            self.characteristics = characteristics
+        }
     }
 
     /// The primary services.
-    package var services: [Service] = []
+    package var services: [Service]
+
+    /// A tree of these services.
+    package init(services: [Service] = []) {
+        self.services = services
+    }
 }
 
 /// An attribute as a user names it.

@@ -43,6 +43,7 @@ package final class KeyboardService {
 
     private let loop: EventLoop
     private let settings: KeyboardSettings
+    private let given: (any LowEnergyAdapter)?
     private let onEvent: (Event) -> Void
 
     private var session = Session()
@@ -65,18 +66,24 @@ package final class KeyboardService {
     private var droppedBefore: UInt64 = 0
 
     /// Makes the virtual keyboard and its thread; nothing is scanned for yet.
+    ///
+    /// `adapter` is used instead of the one of the kernel that the settings name; `screen` shows what is typed, instead of
+    /// a keyboard of the kernel.
     package init(
         _ settings: KeyboardSettings,
         on loop: EventLoop,
+        adapter given: (any LowEnergyAdapter)? = nil,
+        screen: TextKeyboard? = nil,
         onEvent: @escaping (Event) -> Void
     ) throws(CommandFailure) {
         self.loop = loop
         self.settings = settings
+        self.given = given
         self.onEvent = onEvent
         chooser = DeviceChooser(settings.device)
         setup = LinkSetup(profile: settings.profile)
 
-        keyboard = try VirtualKeyboard(settings, on: loop) { error in onEvent(.keyboardFailed(error)) }
+        keyboard = try VirtualKeyboard(settings, on: loop, screen: screen) { error in onEvent(.keyboardFailed(error)) }
         onEvent(.keyboard(node: keyboard.node))
     }
 
@@ -138,13 +145,17 @@ package final class KeyboardService {
     // MARK: The adapter
 
     private func openAdapter(completion: @escaping (Result<Void, AdapterError>) -> Void) {
+        if let given {
+            use(given)
+            completion(.success(()))
+            return
+        }
         do throws(AdapterError) {
             try KernelAdapter.open(settings.adapter, on: loop) { [unowned self] result in
                 switch result {
                 case .success(let adapter):
                     onAdapter?(adapter.index)
-                    self.adapter = adapter
-                    adapter.onLoss = { [unowned self] reason in adapterLost(reason) }
+                    use(adapter)
                     completion(.success(()))
                 case .failure(let error): completion(.failure(error))
                 }
@@ -152,6 +163,11 @@ package final class KeyboardService {
         } catch {
             completion(.failure(error))
         }
+    }
+
+    private func use(_ adapter: any LowEnergyAdapter) {
+        self.adapter = adapter
+        adapter.onLoss = { [unowned self] reason in adapterLost(reason) }
     }
 
     private func adapterLost(_ reason: String) {

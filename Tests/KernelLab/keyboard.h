@@ -44,7 +44,7 @@ static void add(unsigned type, unsigned code, int value) {
 }
 
 /// A plain keystroke: four events.
-static void stroke(unsigned code) {
+__attribute__((unused)) static void stroke(unsigned code) {
     add(EV_KEY, code, 1);
     add(EV_SYN, SYN_REPORT, 0);
     add(EV_KEY, code, 0);

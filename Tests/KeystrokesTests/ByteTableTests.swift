@@ -248,7 +248,7 @@ struct ByteTableTests {
         #expect(error.description.contains("0xa5") && error.description.contains("U+A5"))
     }
 
-    @Test("X-5: a character that CapsLock alone keeps from being typed is rejected while it is on, and is no fault of the table")
+    @Test("X-5: a character that CapsLock alone keeps from being typed is rejected while it is on; the table stands")
     func untypableWithCapsLock() throws {
         let sharpS = KeyboardLayout.Stroke(KeyCode(rawValue: 12))
         let german = KeyboardLayout(name: "some", strokes: ["ß": [sharpS]], capsLockStrokes: [:])
