@@ -20,6 +20,9 @@ int main(void) {
             add(EV_KEY, KEY_LEFTSHIFT, number), add(EV_SYN, SYN_REPORT, 0);
         } else if (strcmp(line, "caps\n") == 0) {
             stroke(KEY_CAPSLOCK);
+        } else {
+            fprintf(stderr, "keys: no such line: %s", line);
+            return 64;
         }
         flush_events(fd);
         puts("{\"done\":true}");
