@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import TestSupport
 import Testing
 
 @testable import Keystrokes
@@ -93,7 +94,7 @@ struct ByteTableTests {
     @Test("LK-21: a printed table reads as the same table")
     func roundTrip() throws {
         for (_, table) in ByteTable.builtIn { #expect(try ByteTable(text: table.text) == table) }
-        var random = Seeded(11)
+        var random = SeededGenerator(seed: 11)
         for _ in 0..<50 {
             var table = ByteTable(ByteTable.BuiltIn.allCases.randomElement(using: &random) ?? .strict)
             for byte in UInt8.min...UInt8.max {
@@ -110,7 +111,7 @@ struct ByteTableTests {
     }
 
     /// A step that tables may have.
-    private static func step(_ random: inout Seeded) -> ByteTable.Step {
+    private static func step(_ random: inout SeededGenerator) -> ByteTable.Step {
         let modifiers: [KeyModifiers] = [[], [], .shift, .control, [.alt, .shift], [.altGr, .control], .meta]
         while true {
             let held = modifiers.randomElement(using: &random) ?? []
@@ -225,7 +226,7 @@ struct ByteTableTests {
 
     @Test("LK-21: random text never traps")
     func noise() {
-        var random = Seeded(5)
+        var random = SeededGenerator(seed: 5)
         let pieces = [
             "0x", "41", "base", "=", " ", "\n", "\"", "\\", "u{", "}", "text", "key", "-", "#", "é", "\u{0}", "\t",
         ]
