@@ -71,10 +71,10 @@ let package = Package(
         tests("BluetoothHostTests", ["TestSupport", "BluetoothHost", "BluetoothPackets"]),
         tests("VirtualRadioTests", ["TestSupport", "VirtualRadio", "BluetoothPackets"]),
         tests("LinuxIOTests", ["LinuxIO", "CLinux", "Keystrokes", systemPackage]),
-        tests("BluetoothLETests", ["BluetoothLE"]),
+        tests("BluetoothLETests", ["BluetoothLE", "LinuxIO", systemPackage]),
         tests("KeystrokesTests", ["TestSupport", "Keystrokes"]),
         tests("CommandLineTests", ["blewedge"]),
-        tests("WedgeTests", ["TestSupport", "Wedge", "BluetoothLE", "Keystrokes", "LinuxIO"]),
+        tests("WedgeTests", ["TestSupport", "Wedge", "BluetoothLE", "Keystrokes", "LinuxIO", systemPackage]),
         tests("MeasuringTests", ["Measuring", "Keystrokes"]),
     ]
 )
