@@ -91,9 +91,10 @@ struct FaultPlan: Sendable {
 }
 
 extension VirtualController {
-    /// Lets a command go wrong: not the first `skipping` times it comes, then `times` times. Nil takes the fault away.
+    /// Lets a command go wrong.
     ///
-    /// Faults stay through Reset.
+    /// Not the first `skipping` times it comes, but the next `times` times. Nil takes the fault away. Faults stay through
+    /// Reset.
     public func inject(_ fault: CommandFault?, into opcode: HCIOpcode, skipping: Int = 0, times: Int = .max) {
         faults.commands[opcode] = fault.map { ArmedFault(fault: $0, skipping: skipping, times: times) }
     }

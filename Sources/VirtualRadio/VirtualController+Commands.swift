@@ -4,8 +4,10 @@ import BluetoothPackets
 
 extension VirtualController {
     /// The commands that this controller knows: all, or those of Bluetooth 4.2.
-    var supportedCommands: [ControllerCommand] {
-        ControllerCommand.allCases.filter { configuration.generation == .extended || $0.generation != .extended }
+    var supportedCommands: [ControllerCommand] { ControllerCommand.allCases.filter(isSupported) }
+
+    private func isSupported(_ command: ControllerCommand) -> Bool {
+        configuration.generation == .extended || command.generation != .extended
     }
 
     /// Takes a command packet: carries it out, or refuses it, and answers.
@@ -20,7 +22,7 @@ extension VirtualController {
         }
         let fault = faults.commands[opcode]?.strike()
         beginCommand()
-        guard let command = ControllerCommand(rawValue: opcode.rawValue), supportedCommands.contains(command) else {
+        guard let command = ControllerCommand(rawValue: opcode.rawValue), isSupported(command) else {
             let status: HCIStatus = if case .refuse(let status) = fault { status } else { .unknownHCICommand }
             return endCommand(with: fault) { Self.commandStatus(status, $0, opcode) }
         }
