@@ -48,6 +48,8 @@ public struct HCIStatus: RawRepresentable, Hashable, Sendable {
     public static let unacceptableConnectionParameters = HCIStatus(rawValue: 0x3B)
     /// A connection could not begin: the other side never answered (0x3E).
     public static let connectionFailedToBeEstablished = HCIStatus(rawValue: 0x3E)
+    /// There is no such advertising set (0x42).
+    public static let unknownAdvertisingIdentifier = HCIStatus(rawValue: 0x42)
 }
 
 extension HCIStatus: CustomStringConvertible {

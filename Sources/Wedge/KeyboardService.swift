@@ -17,6 +17,11 @@ package final class KeyboardService {
         case keyboardFailed(Errno)
     }
 
+    /// Told of each adapter that is used, before it is.
+    package var onAdapter: ((ControllerIndex) -> Void)?
+    /// Told the length of each value that was received from the device, on the loop's thread.
+    package var onReceived: ((Int) -> Void)?
+
     /// What was counted since the start.
     package struct Counts: Sendable {
         /// Notifications of the profile's characteristic.
@@ -38,14 +43,16 @@ package final class KeyboardService {
 
     private let loop: EventLoop
     private let settings: KeyboardSettings
+    private let given: (any LowEnergyAdapter)?
     private let onEvent: (Event) -> Void
 
     private var session = Session()
     private var sessionTimer: EventLoop.Timer?
     private var chooser: DeviceChooser
     private var chooserTimer: EventLoop.Timer?
-    private var adapter: Adapter?
-    private var scanner: AdapterScanner?
+    private var adapter: (any LowEnergyAdapter)?
+    private var scanner: (any DeviceScanner)?
+    private var attempt: (any ConnectionAttempt)?
     private var link: ATTLink?
     private var setup: LinkSetup
     private var setupTimer: EventLoop.Timer?
@@ -59,18 +66,24 @@ package final class KeyboardService {
     private var droppedBefore: UInt64 = 0
 
     /// Makes the virtual keyboard and its thread; nothing is scanned for yet.
+    ///
+    /// `adapter` is used instead of the one of the kernel that the settings name; `screen` shows what is typed, instead of
+    /// a keyboard of the kernel.
     package init(
         _ settings: KeyboardSettings,
         on loop: EventLoop,
+        adapter given: (any LowEnergyAdapter)? = nil,
+        screen: TextKeyboard? = nil,
         onEvent: @escaping (Event) -> Void
     ) throws(CommandFailure) {
         self.loop = loop
         self.settings = settings
+        self.given = given
         self.onEvent = onEvent
         chooser = DeviceChooser(settings.device)
         setup = LinkSetup(profile: settings.profile)
 
-        keyboard = try VirtualKeyboard(settings, on: loop) { error in onEvent(.keyboardFailed(error)) }
+        keyboard = try VirtualKeyboard(settings, on: loop, screen: screen) { error in onEvent(.keyboardFailed(error)) }
         onEvent(.keyboard(node: keyboard.node))
     }
 
@@ -132,12 +145,17 @@ package final class KeyboardService {
     // MARK: The adapter
 
     private func openAdapter(completion: @escaping (Result<Void, AdapterError>) -> Void) {
+        if let given {
+            use(given)
+            completion(.success(()))
+            return
+        }
         do throws(AdapterError) {
-            try Adapter.open(settings.adapter, on: loop) { [unowned self] result in
+            try KernelAdapter.open(settings.adapter, on: loop) { [unowned self] result in
                 switch result {
                 case .success(let adapter):
-                    self.adapter = adapter
-                    adapter.onLoss = { [unowned self] reason in adapterLost(reason) }
+                    onAdapter?(adapter.index)
+                    use(adapter)
                     completion(.success(()))
                 case .failure(let error): completion(.failure(error))
                 }
@@ -145,6 +163,11 @@ package final class KeyboardService {
         } catch {
             completion(.failure(error))
         }
+    }
+
+    private func use(_ adapter: any LowEnergyAdapter) {
+        self.adapter = adapter
+        adapter.onLoss = { [unowned self] reason in adapterLost(reason) }
     }
 
     private func adapterLost(_ reason: String) {
@@ -176,7 +199,7 @@ package final class KeyboardService {
         guard let adapter else { return }
         chooser.begin()
         do throws(ScanError) {
-            let scanner = try AdapterScanner(adapter, on: loop)
+            let scanner = try adapter.makeScanner()
             self.scanner?.close()
             self.scanner = scanner
             scanner.onUpdate = { [unowned self] update in
@@ -239,13 +262,12 @@ package final class KeyboardService {
 
     private func connect(_ device: DeviceAddress) {
         guard let adapter, !isStopping else { return }
+        epoch &+= 1
+        setup = LinkSetup(profile: settings.profile)
         do throws(LinkFailure) {
-            let link = try ATTLink(to: device, through: adapter, on: loop, timeout: Self.attemptTimeout)
-            self.link = link
-            epoch &+= 1
-            setup = LinkSetup(profile: settings.profile)
-            link.onEvent = { [unowned self] event in linkEvent(event, link) }
-            link.onValue = { [unowned self] handle, kind, value in take(value, of: handle, kind) }
+            attempt = try adapter.connect(to: device, timeout: Self.attemptTimeout) { [unowned self] result in
+                connected(result)
+            }
             setupTimer = loop.schedule(at: MonotonicClock.now + Self.attemptTimeout) { [unowned self] in
                 setupTimer = nil
                 apply(.attemptFailed("the device did not finish within \(Self.attemptTimeout.components.seconds) s"))
@@ -255,11 +277,22 @@ package final class KeyboardService {
         }
     }
 
+    private func connected(_ result: Result<any ATTChannel, LinkFailure>) {
+        switch result {
+        case .success(let channel):
+            let link = ATTLink(channel, on: loop)
+            self.link = link
+            attempt = nil
+            link.onEvent = { [unowned self] event in linkEvent(event, link) }
+            link.onValue = { [unowned self] handle, kind, value in take(value, of: handle, kind) }
+            progress(link.perform { client, now in setup.begin(&client, now: now) })
+        case .failure(let failure): apply(.attemptFailed("\(failure)"))
+        }
+    }
+
     private func linkEvent(_ event: ATTLink.Event, _ link: ATTLink) {
         guard link === self.link else { return }
         switch event {
-        case .connected:
-            progress(link.perform { client, now in setup.begin(&client, now: now) })
         case .procedure(let event):
             progress(link.perform { client, now in setup.handle(event, &client, now: now) })
         case .closed(let failure):
@@ -289,6 +322,7 @@ package final class KeyboardService {
         }
         notifications &+= 1
         keyboard.receive(value, epoch: epoch)
+        onReceived?(value.count)
     }
 
     private func stopSetupTimer() {
@@ -298,18 +332,22 @@ package final class KeyboardService {
 
     private func closeLink(completion: @escaping () -> Void) {
         stopSetupTimer()
-        guard let link else {
+        guard link != nil || attempt != nil else {
             completion()
             return
         }
-        droppedBefore += UInt64(link.droppedPackets)
-        self.link = nil
-        link.close()
+        attempt?.cancel()
+        attempt = nil
+        if let link {
+            droppedBefore += UInt64(link.droppedPackets)
+            self.link = nil
+            link.close()
+        }
         keyboard.endLink(through: epoch)
-        guard let adapter else {
+        guard let adapter, let device else {
             completion()
             return
         }
-        adapter.disconnect(link.device, completion: completion)
+        adapter.disconnect(device, completion: completion)
     }
 }

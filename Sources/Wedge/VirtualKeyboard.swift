@@ -27,25 +27,29 @@ final class VirtualKeyboard {
     private var onEnd: (() -> Void)?
 
     /// Makes the keyboard, and starts its thread; `onFailure` is called once if it can no longer be written to.
+    ///
+    /// With a `screen` there is no keyboard of the kernel: what is typed is shown there.
     init(
         _ settings: KeyboardSettings,
         on loop: EventLoop,
+        screen: TextKeyboard?,
         onFailure: @escaping (Errno) -> Void
     ) throws(CommandFailure) {
         self.loop = loop
         self.onFailure = onFailure
-        let keyboard = try Self.makeKeyboard(
-            settings.table.keys.union(settings.scans?.keys ?? KeySet()),
-            hasCapsLockLight: settings.capsLock == .auto
-        )
-        node = keyboard.eventNode
+        let output = try KeyboardOutput(settings, screen: screen)
+        node = output.eventNode
         do {
             let ring = try ByteRing(capacity: Self.ringCapacity)
             guard let producer = ring.takeProducer(), let consumer = ring.takeConsumer() else {
                 throw CommandFailure(.internal, "the ring's ends are taken")
             }
             feed = Feed(producer, ledger: ledger)
-            lights = settings.capsLock == .auto ? try LightWatch(try keyboard.lights(), on: loop) : nil
+            if settings.capsLock == .auto, let found = try output.lights() {
+                lights = try LightWatch(found, on: loop)
+            } else {
+                lights = nil
+            }
             let typist = Typist(
                 consumer,
                 table: settings.table,
@@ -61,7 +65,7 @@ final class VirtualKeyboard {
             verifier = try Self.makeVerifier(meant, node, loop)
             typing = try TypingThread(
                 typist,
-                device: keyboard,
+                device: output,
                 meant: meant?.takeWriter(),
                 finished: finished
             )
@@ -104,30 +108,6 @@ final class VirtualKeyboard {
 
     /// What the self-check found; nil without one.
     var check: SelfCheck.Counts? { verifier?.counts }
-
-    private static func makeKeyboard(
-        _ reached: KeySet,
-        hasCapsLockLight: Bool
-    ) throws(CommandFailure) -> UInputDevice {
-        let keys: KeySet
-        do {
-            keys = try reached.declared(asKeyboard: true)
-        } catch {
-            throw CommandFailure(
-                .configuration,
-                "the table, the prefix or the suffix reaches keys that no keyboard here may have: \(error)"
-            )
-        }
-        do {
-            return try UInputDevice(
-                name: "blewedge keyboard",
-                keyCodes: keys.codes.map(\.rawValue),
-                hasCapsLockLight: hasCapsLockLight
-            )
-        } catch {
-            throw CommandFailure(makingKeyboard: error)
-        }
-    }
 
     private static func makeVerifier(
         _ meant: MeantEvents?,

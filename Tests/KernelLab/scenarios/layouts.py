@@ -94,6 +94,7 @@ async def typed(bench: Bench, layout: Layout, product_layout: str, reader: str) 
         text = terminal.text.decode(errors="replace")
     for what, number in (("sent", len(layout.sent)), ("typed", counts["typed"])):
         bench.figures[what] = bench.figures.get(what, 0) + number
+    await bench.monitor.until_quiet()
     await bench.peer.until_alone()
     return text
 
