@@ -28,7 +28,9 @@ public struct ATTTrace: Sendable {
         var direction: MonitorOpcode.Direction
     }
 
-    /// The fixed channel of the Attribute Protocol. Core 6.0, Vol 3, Part A, 2.1.
+    /// The fixed channel of the Attribute Protocol.
+    ///
+    /// Core 6.0, Vol 3, Part A, 2.1.
     private static let attributeChannel: UInt16 = 0x0004
     /// The length and the channel before an L2CAP PDU's payload.
     private static let basicHeader = 4

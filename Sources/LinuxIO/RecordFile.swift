@@ -45,7 +45,9 @@ package struct RecordFile: ~Copyable {
     /// True while there are bytes that were not written yet.
     package var isWaiting: Bool { !buffer.isEmpty }
 
-    /// Takes a record; writes when enough of them wait. Throws `fileTooLarge` for one that would pass the limit.
+    /// Takes a record; writes when enough of them wait.
+    ///
+    /// Throws `fileTooLarge` for one that would pass the limit.
     package mutating func append(_ record: [UInt8]) throws(Errno) {
         guard size &+ buffer.count &+ record.count <= limit else { throw .fileTooLarge }
         if buffer.count &+ record.count > Self.bufferCapacity { try flush() }

@@ -73,7 +73,8 @@ struct CaptureCommand: ParsableCommand {
                 } else {
                     "malformed " + Hexadecimal.text(packet.pdu)
                 }
-            return "\(WallClock.universal(microseconds: packet.time)) \(adapter) \(connection) \(isSent ? ">" : "<") \(meaning)"
+            let time = WallClock.universal(microseconds: packet.time)
+            return "\(time) \(adapter) \(connection) \(isSent ? ">" : "<") \(meaning)"
         }
         var object = JSONObject()
         object.add("time", WallClock.universal(microseconds: packet.time))

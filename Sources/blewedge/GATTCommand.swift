@@ -56,7 +56,9 @@ struct GATTCommand: ParsableCommand {
     @Option(help: ArgumentHelp("End after so many values.", valueName: "number"))
     var count: Int?
 
-    @Option(help: ArgumentHelp("End after this time; with status 75 if --count is not reached by then.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp("End after this time; with status 75 if --count is not reached by then.", valueName: "time")
+    )
     var seconds: TimeArgument?
 
     @Flag(help: "Print one JSON object a line.")
@@ -64,7 +66,7 @@ struct GATTCommand: ParsableCommand {
 
     func validate() throws {
         if device.isEmpty { throw ValidationError("the device wants a name or an address.") }
-        if action != nil, attribute == nil { throw ValidationError("\(action?.rawValue ?? "") wants a handle or a UUID.") }
+        if let action, attribute == nil { throw ValidationError("\(action.rawValue) wants a handle or a UUID.") }
         if let attribute, GATTTarget(attribute) == nil {
             throw ValidationError("\(attribute) is no handle such as 0x0012, and no UUID such as 2A00.")
         }
@@ -111,7 +113,9 @@ struct GATTCommand: ParsableCommand {
     /// The bytes of pairs of digits; nil for anything else.
     static func bytes(_ text: String) -> [UInt8]? {
         let digits = text.filter { $0 != " " }
-        guard digits.allSatisfy({ $0.isASCII && $0.isHexDigit }), digits.utf8.count.isMultiple(of: 2) else { return nil }
+        guard digits.allSatisfy({ $0.isASCII && $0.isHexDigit }), digits.utf8.count.isMultiple(of: 2) else {
+            return nil
+        }
         var bytes: [UInt8] = []
         var rest = digits[...]
         while !rest.isEmpty {

@@ -124,7 +124,11 @@ final class GATTRun {
             let list = devices.map(\.description).joined(separator: " and ")
             finish(
                 .failure(
-                    CommandFailure(.usage, "several devices are called \(choice): \(list)", remedy: "name one by its address")
+                    CommandFailure(
+                        .usage,
+                        "several devices are called \(choice): \(list)",
+                        remedy: "name one by its address"
+                    )
                 )
             )
         case .take(let device):
@@ -188,7 +192,8 @@ final class GATTRun {
             guard let time = limit.time else { return }
             setTimer(time) { [unowned self] in
                 let isShort = limit.count.map { values < $0 } ?? false
-                finish(isShort ? .failure(CommandFailure(.timeout, "\(values) values came in time")) : .success(.success))
+                let failure = CommandFailure(.timeout, "\(values) values came in time")
+                finish(isShort ? .failure(failure) : .success(.success))
             }
         // A bearer that failed closes the link, which is reported then, with the better reason.
         case .failed(.procedure(.bearer)): break
@@ -264,7 +269,11 @@ extension CommandFailure {
     init(_ failure: GATTBrowser.Failure) {
         switch failure {
         case .procedure(.errorResponse(_, _, let error)) where Self.refusals.contains(error):
-            self.init(.permission, "\(failure)", remedy: "the device may want to be paired with, which is not done here")
+            self.init(
+                .permission,
+                "\(failure)",
+                remedy: "the device may want to be paired with, which is not done here"
+            )
         case .procedure(.errorResponse(.writeRequest, _, .writeNotPermitted)):
             self.init(.permission, "\(failure)", remedy: "the characteristic may take --no-response only")
         case .procedure(.errorResponse(_, _, .readNotPermitted)), .procedure(.errorResponse(_, _, .writeNotPermitted)):

@@ -50,7 +50,7 @@ struct ATTTraceTests {
         }
     }
 
-    @Test("CB-32: a continuation without beginning is left out; a beginning without end, and bytes too many, are counted")
+    @Test("CB-32: a continuation without beginning is left out; what has no end, or too much of one, is counted")
     func broken() {
         var trace = ATTTrace()
         #expect(trace.handle(record([1, 2, 3], boundary: 0b01)) == nil)

@@ -65,7 +65,8 @@ struct CommandLineTests {
             ["gatt"], ["gatt", ""], ["gatt", "X", "nonsense"], ["gatt", "X", "read"], ["gatt", "X", "read", "12"],
             ["gatt", "X", "read", "0x0"], ["gatt", "X", "read", "2A00", "--hex", "00"], ["gatt", "X", "write", "2A00"],
             ["gatt", "X", "write", "2A00", "--hex", "0"], ["gatt", "X", "write", "2A00", "--hex", "0g"],
-            ["gatt", "X", "write", "2A00", "--hex", "00", "--text", "a"], ["gatt", "X", "subscribe", "2A00", "--count", "0"],
+            ["gatt", "X", "write", "2A00", "--hex", "00", "--text", "a"],
+            ["gatt", "X", "subscribe", "2A00", "--count", "0"],
             ["gatt", "X", "subscribe", "2A00", "--seconds", "0"], ["gatt", "X", "read", "2A00", "--seconds", "1"],
             ["capture"], ["capture", "a", "b"],
         ]

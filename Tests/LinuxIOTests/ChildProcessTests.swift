@@ -33,7 +33,7 @@ struct ChildProcessTests {
         return child.takeEnd()
     }
 
-    @Test("CB-30: the program finds our variables, replaced by those given, and nothing to read; its end comes through the loop")
+    @Test("CB-30: the program finds our variables, replaced by those given; its end comes through the loop")
     func environment() throws {
         setenv("BLEWEDGE_TEST_OLD", "1", 1)
         setenv("BLEWEDGETEST", "kept", 1)
