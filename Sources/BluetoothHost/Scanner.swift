@@ -105,6 +105,9 @@ public struct Scanner: Sendable {
     /// When `advance` must be called, if no event comes before; the table's `nextExpiry` is another time.
     public var deadline: Duration? { commands.deadline }
 
+    /// True while a command was sent and is not answered; who shares the controller waits then.
+    public var isWaitingForAnswer: Bool { commands.outstandingOpcode != nil }
+
     /// Begins to scan; a scan with other parameters is replaced.
     public mutating func start(_ parameters: ScanParameters) {
         wanted = parameters

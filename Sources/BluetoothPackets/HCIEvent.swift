@@ -29,6 +29,10 @@ public enum HCIEvent: ~Escapable {
         public static let commandStatus: UInt8 = 0x0F
         /// Hardware Error.
         public static let hardwareError: UInt8 = 0x10
+        /// Number Of Completed Packets (7.7.19); read by `CompletedPackets`.
+        public static let numberOfCompletedPackets: UInt8 = 0x13
+        /// Data Buffer Overflow (7.7.26).
+        public static let dataBufferOverflow: UInt8 = 0x1A
         /// LE Meta.
         @inlinable @inline(__always)
         public static var leMeta: UInt8 { 0x3E }
@@ -145,4 +149,20 @@ public struct LESubevent: RawRepresentable, Hashable, Sendable {
     public static var extendedAdvertisingReport: LESubevent { LESubevent(rawValue: 0x0D) }
     /// LE Scan Timeout: a scan with a duration ended (7.7.65.17).
     public static let scanTimeout = LESubevent(rawValue: 0x11)
+    /// LE Connection Complete (7.7.65.1).
+    public static let connectionComplete = LESubevent(rawValue: 0x01)
+    /// LE Connection Update Complete (7.7.65.3).
+    public static let connectionUpdateComplete = LESubevent(rawValue: 0x03)
+    /// LE Read Remote Features Complete (7.7.65.4).
+    public static let readRemoteFeaturesComplete = LESubevent(rawValue: 0x04)
+    /// LE Long Term Key Request (7.7.65.5).
+    public static let longTermKeyRequest = LESubevent(rawValue: 0x05)
+    /// LE Remote Connection Parameter Request (7.7.65.6).
+    public static let remoteConnectionParameterRequest = LESubevent(rawValue: 0x06)
+    /// LE Data Length Change (7.7.65.7).
+    public static let dataLengthChange = LESubevent(rawValue: 0x07)
+    /// LE Enhanced Connection Complete [v1] (7.7.65.10).
+    public static let enhancedConnectionComplete = LESubevent(rawValue: 0x0A)
+    /// LE Advertising Set Terminated (7.7.65.18).
+    public static let advertisingSetTerminated = LESubevent(rawValue: 0x12)
 }

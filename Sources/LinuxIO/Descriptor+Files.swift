@@ -11,6 +11,13 @@ extension Descriptor {
         try open(path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
     }
 
+    /// Opens a file for reading.
+    ///
+    /// The corresponding C function is `open`.
+    package static func forReading(_ path: String) throws(Errno) -> Descriptor {
+        try open(path, O_RDONLY)
+    }
+
     /// The number, for C code that is measured beside ours; the descriptor must outlive its use.
     package var unownedNumber: Int32 { number }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import CLinux
+import Glibc
 package import SystemPackage
 
 /// One thread's loop over descriptors, timers and signals: epoll with a timerfd and, where asked for, a signalfd.

@@ -51,6 +51,13 @@ package enum FileSystem {
         unsafe access(path, F_OK) == 0
     }
 
+    /// Whether this process may run what is at the path.
+    ///
+    /// The corresponding C function is `access`.
+    package static func isExecutable(_ path: String) -> Bool {
+        unsafe access(path, X_OK) == 0
+    }
+
     /// Whether this process may read and write what is at the path.
     ///
     /// The corresponding C function is `access`.

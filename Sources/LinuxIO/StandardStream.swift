@@ -38,6 +38,17 @@ package enum StandardStream: Int32, Sendable {
         }
     }
 
+    /// Writes a short text if that can be done at once; false if its reader is too far behind, and nothing is written.
+    ///
+    /// At most 4,096 bytes (PIPE_BUF), so that a pipe takes it whole.
+    package func writeAtOnce(_ text: String) throws(Errno) -> Bool {
+        var entry = pollfd(fd: rawValue, events: Int16(POLLOUT), revents: 0)
+        // Sound: one entry, a local. A pipe is writable when it takes PIPE_BUF bytes.
+        guard unsafe poll(&entry, 1, 0) == 1, text.utf8.count <= 4096 else { return false }
+        try write(text)
+        return true
+    }
+
     /// Whether this is a terminal.
     ///
     /// The corresponding C function is `isatty`.

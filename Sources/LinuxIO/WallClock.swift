@@ -12,6 +12,16 @@ package enum WallClock {
     /// The corresponding C function is `time`.
     package static var seconds: Int { time(nil) }
 
+    /// Microseconds since 1970-01-01 00:00:00 UTC.
+    ///
+    /// The corresponding C function is `clock_gettime`.
+    package static var microseconds: Int64 {
+        var time = timespec()
+        // Sound: the structure lives for the call.
+        _ = unsafe clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) &* 1_000_000 &+ Int64(time.tv_nsec / 1000)
+    }
+
     /// The form of RFC 3339 in UTC: `2026-11-21T10:00:00Z`.
     package static func universal(_ seconds: Int) -> String {
         var seconds = seconds
@@ -19,6 +29,15 @@ package enum WallClock {
         // Sound: both are locals.
         _ = unsafe gmtime_r(&seconds, &parts)
         return unsafe text(parts, "%Y-%m-%dT%H:%M:%SZ")
+    }
+
+    /// The form of RFC 3339 in UTC with microseconds: `2026-11-21T10:00:00.000001Z`.
+    package static func universal(microseconds: Int64) -> String {
+        let fraction = (microseconds % 1_000_000 + 1_000_000) % 1_000_000
+        let seconds = (microseconds / 1_000_000) - (microseconds % 1_000_000 < 0 ? 1 : 0)
+        let digits = String(fraction)
+        let padding = String(repeating: "0", count: 6 - digits.count)
+        return String(universal(Int(clamping: seconds)).dropLast()) + "." + padding + digits + "Z"
     }
 
     /// Local time as the LINBLE keyboard shows it: `2021/05/24 17:07:59`.

@@ -41,6 +41,7 @@ struct BlewedgeCommand: ParsableCommand {
             EXAMPLES:
               blewedge scan                        Show the devices around.
               blewedge run --device LINBLE-TEST    Connect to one and type what it sends.
+              blewedge gatt LINBLE-TEST            Show what a device offers.
               blewedge bench                       Measure this machine against the same written in C.
 
             EXIT STATUS:
@@ -49,7 +50,10 @@ struct BlewedgeCommand: ParsableCommand {
               78 wrong configuration · 130 and 143 after SIGINT and SIGTERM
             """,
         version: "0.1.0",
-        subcommands: [ScanCommand.self, RunCommand.self, TableCommand.self, BenchCommand.self]
+        subcommands: [
+            ScanCommand.self, RunCommand.self, GATTCommand.self, CaptureCommand.self, TableCommand.self,
+            BenchCommand.self,
+        ]
     )
 }
 

@@ -8,20 +8,42 @@ import Wedge
 
 /// One keyboard in the foreground, from the first scan to the printed account.
 final class KeyboardRun {
+    /// What is printed.
+    enum Output {
+        /// Progress, and the account at the end.
+        case people
+        /// Both as JSON lines.
+        case json
+        /// These, and how much was received.
+        case events
+    }
+
     private let loop: EventLoop
     private let settings: KeyboardSettings
-    private let isJSON: Bool
+    private let output: Output
+    private let events: KeyboardEvents
+    private let captureOptions: CaptureOptions
     private var service: KeyboardService?
     private var outcome: Result<ExitStatus, CommandFailure>?
 
-    init(_ settings: KeyboardSettings, isJSON: Bool) throws(CommandFailure) {
+    init(
+        _ settings: KeyboardSettings,
+        output: Output,
+        hook: String?,
+        capture: CaptureOptions
+    ) throws(CommandFailure) {
         self.settings = settings
-        self.isJSON = isJSON
+        self.output = output
+        captureOptions = capture
+        let loop: EventLoop
         do {
             loop = try EventLoop()
         } catch {
             throw CommandFailure(.internal, "cannot make an event loop: \(error)")
         }
+        self.loop = loop
+        let runner = try hook.map { command throws(CommandFailure) in try HookRunner(command, on: loop) }
+        events = KeyboardEvents(isStream: output == .events, hook: runner, on: loop)
     }
 
     /// Runs until a signal comes; throws the exit status.
@@ -35,7 +57,11 @@ final class KeyboardRun {
         if !Capability.missing.isEmpty {
             throw CommandFailure(AdapterError.notPermitted(missing: Capability.missing))
         }
+        let capture = try captureOptions.begin(on: loop, for: settings.adapter)
+        defer { capture?.finish() }
         let service = try KeyboardService(settings, on: loop) { [unowned self] event in show(event) }
+        service.onAdapter = { index in capture?.follow(index) }
+        service.onReceived = { [unowned self] length in events.received(length) }
         self.service = service
         service.start { [unowned self] result in
             if case .failure(let error) = result { finish(.failure(CommandFailure(error))) }
@@ -49,7 +75,7 @@ final class KeyboardRun {
         guard outcome == nil else { return }
         outcome = result
         if let service {
-            service.stop { [unowned self] in loop.stop() }
+            service.stop { [unowned self] in events.finish { [unowned self] in loop.stop() } }
         } else {
             loop.stop()
         }
@@ -58,16 +84,17 @@ final class KeyboardRun {
     private func show(_ event: KeyboardService.Event) {
         switch event {
         case .keyboard(let node):
-            if isJSON {
+            if output != .people {
                 var object = JSONObject()
                 object.add("event", "keyboard")
                 object.add("node", node)
-                printLine(object.text)
+                printEvent(object)
             } else {
                 Console.note("the keyboard is \(node ?? "there, but the kernel has no evdev: `modprobe evdev`")")
             }
         case .state(let state, let device, let reason):
-            if isJSON {
+            defer { events.take(state, device, reason) }
+            if output != .people {
                 var object = JSONObject()
                 object.add("event", "state")
                 object.add("state", state.rawValue)
@@ -75,20 +102,12 @@ final class KeyboardRun {
                 object.add("address", device.map { "\($0.address)" })
                 object.add("addressType", device.map { "\($0.type)" })
                 object.add("reason", reason)
-                printLine(object.text)
+                printEvent(object)
             } else {
                 Console.note(Self.sentence(state, settings.device, reason))
             }
         case .keyboardFailed(let error):
-            finish(
-                .failure(
-                    CommandFailure(
-                        .inputOutput,
-                        "the virtual keyboard takes no more keys: \(error)",
-                        remedy: "start again; `dmesg` may say why the kernel refuses"
-                    )
-                )
-            )
+            finish(.failure(CommandFailure(writingKeys: error)))
         }
     }
 
@@ -109,7 +128,7 @@ final class KeyboardRun {
 
     private func printCounts(_ counts: KeyboardService.Counts) {
         let bytes = counts.bytes
-        if isJSON {
+        if output != .people {
             var object = JSONObject()
             object.add("event", "counts")
             object.add("notifications", counts.notifications)
@@ -146,6 +165,11 @@ final class KeyboardRun {
     private static func causes(_ bytes: Ledger.Snapshot) -> [(name: String, count: UInt64)] {
         Ledger.Rejection.allCases.map { ("\($0)", bytes.rejected($0)) }
             + Ledger.Loss.allCases.map { ("\($0)", bytes.lost($0)) }
+    }
+
+    /// Prints a line while the keyboard works: programs that asked for all events must not hold it up.
+    private func printEvent(_ object: JSONObject) {
+        if output == .events { events.print(object) } else { printLine(object.text) }
     }
 
     private func printLine(_ text: String) {

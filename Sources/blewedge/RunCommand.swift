@@ -22,10 +22,13 @@ struct RunCommand: ParsableCommand {
               blewedge run --device LINBLE-TEST --pace scanner
               blewedge run --device LINBLE-TEST --scan --suffix '{tab}' --duplicates 1s
               blewedge run --device LINBLE-TEST --json
+              blewedge run --device LINBLE-TEST --hook /usr/local/bin/scanner-event
             """
     )
 
     @OptionGroup var adapterOptions: AdapterOptions
+
+    @OptionGroup var captureOptions: CaptureOptions
 
     @Option(
         help: ArgumentHelp(
@@ -50,6 +53,14 @@ struct RunCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Type nothing that waited longer; 0 types whatever its age.", valueName: "time"))
     var maxAge = TimeArgument(.seconds(5))
 
+    @Option(
+        help: ArgumentHelp(
+            "While readers have CapsLock on, type letters the other way round so that they come out as meant (auto), or as if it were off (ignore).",
+            valueName: "policy"
+        )
+    )
+    var capsLock = CapsLockPolicy.auto
+
     @Flag(help: "Read the keyboard's own event node, and count what arrived there and what did not.")
     var verify = false
 
@@ -57,6 +68,27 @@ struct RunCommand: ParsableCommand {
 
     @Flag(help: "Print one JSON object a line.")
     var json = false
+
+    @Flag(
+        help: """
+            The same with connects, disconnects and how much was received, at most ten times a second; never what. A line \
+            that the reader is too slow for is left out, and the next says so.
+            """
+    )
+    var events = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Run a program on connect, disconnect and received data, without a shell and without arguments.",
+            discussion: """
+                Its environment has BLEWEDGE_EVENT (connect, disconnect, received), BLEWEDGE_COUNT (how often since it was \
+                last told), BLEWEDGE_LENGTH (bytes received, never what), BLEWEDGE_ADDRESS, BLEWEDGE_ADDRESS_TYPE and \
+                BLEWEDGE_REASON. One runs at a time, at most 30 s; what happens meanwhile is told as one.
+                """,
+            valueName: "program"
+        )
+    )
+    var hook: String?
 
     func run() throws {
         guard let choice = DeviceChoice(device) else {
@@ -82,8 +114,12 @@ struct RunCommand: ParsableCommand {
             pacer: Pacer(pace),
             scans: try scanOptions.rules(layout: layout),
             maximumAge: maxAge.duration == .zero ? nil : maxAge.duration,
+            capsLock: capsLock,
             verifies: verify
         )
-        try KeyboardRun(settings, isJSON: json).run()
+        let output: KeyboardRun.Output = events ? .events : json ? .json : .people
+        try KeyboardRun(settings, output: output, hook: hook, capture: captureOptions).run()
     }
 }
+
+extension CapsLockPolicy: ExpressibleByArgument {}

@@ -25,6 +25,8 @@ struct ScanCommand: ParsableCommand {
 
     @OptionGroup var adapterOptions: AdapterOptions
 
+    @OptionGroup var captureOptions: CaptureOptions
+
     @Flag(help: "Print one JSON object a line.")
     var json = false
 
@@ -66,6 +68,7 @@ struct ScanCommand: ParsableCommand {
             }
         let run = try ScanRun(
             selector: adapterOptions.selector,
+            capture: captureOptions,
             parameters: passive ? ScanParameters(type: .passive) : .discovery,
             devices: DeviceTable(filter: filter, reportsDuplicates: duplicates),
             duration: seconds?.duration ?? (once ? .seconds(5) : nil),

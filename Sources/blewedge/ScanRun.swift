@@ -19,17 +19,20 @@ enum ScanDisplay {
 final class ScanRun {
     private let loop: EventLoop
     private let selector: AdapterSelector
+    private let captureOptions: CaptureOptions
+    private var capture: TrafficCapture?
     private let parameters: ScanParameters
     private let devices: DeviceTable
     private let duration: Duration?
     private let display: ScanDisplay
-    private var adapter: Adapter?
+    private var adapter: KernelAdapter?
     private var scanner: AdapterScanner?
     private var table = LiveTable()
     private var outcome: Result<ExitStatus, CommandFailure>?
 
     init(
         selector: AdapterSelector,
+        capture: CaptureOptions,
         parameters: ScanParameters,
         devices: DeviceTable,
         duration: Duration?,
@@ -41,6 +44,7 @@ final class ScanRun {
             throw CommandFailure(.internal, "cannot make an event loop: \(error)")
         }
         self.selector = selector
+        captureOptions = capture
         self.parameters = parameters
         self.devices = devices
         self.duration = duration
@@ -54,8 +58,10 @@ final class ScanRun {
             if outcome != nil { Process.exit(ExitStatus(signal: number).rawValue) }
             finish(.success(ExitStatus(signal: number)))
         }
+        capture = try captureOptions.begin(on: loop, for: selector)
+        defer { capture?.finish() }
         do throws(AdapterError) {
-            try Adapter.open(selector, on: loop) { [unowned self] result in adapterOpened(result) }
+            try KernelAdapter.open(selector, on: loop) { [unowned self] result in adapterOpened(result) }
         } catch {
             throw CommandFailure(error)
         }
@@ -63,12 +69,13 @@ final class ScanRun {
         if let status = try outcome?.get(), status != .success { throw status }
     }
 
-    private func adapterOpened(_ result: Result<Adapter, AdapterError>) {
+    private func adapterOpened(_ result: Result<KernelAdapter, AdapterError>) {
         guard outcome == nil else { return }
         switch result {
         case .failure(let error): finish(.failure(CommandFailure(error)))
         case .success(let adapter):
             self.adapter = adapter
+            capture?.follow(adapter.index)
             adapter.onLoss = { [unowned self] reason in finish(.failure(CommandFailure(.unavailable, reason))) }
             do throws(ScanError) {
                 let scanner = try AdapterScanner(adapter, on: loop)

@@ -62,6 +62,12 @@ struct CommandLineTests {
             ["scan", "--seconds", "-1"], ["scan", "--seconds", "0"], ["scan", "--seconds", "99999999999999999999"],
             ["scan", "--once", "--duplicates"], ["run"], ["run", "--device"], ["run", "--device", ""],
             ["run", "--device", "X", "--stall", "long"], ["run", "--device", "X", "extra"],
+            ["gatt"], ["gatt", ""], ["gatt", "X", "nonsense"], ["gatt", "X", "read"], ["gatt", "X", "read", "12"],
+            ["gatt", "X", "read", "0x0"], ["gatt", "X", "read", "2A00", "--hex", "00"], ["gatt", "X", "write", "2A00"],
+            ["gatt", "X", "write", "2A00", "--hex", "0"], ["gatt", "X", "write", "2A00", "--hex", "0g"],
+            ["gatt", "X", "write", "2A00", "--hex", "00", "--text", "a"], ["gatt", "X", "subscribe", "2A00", "--count", "0"],
+            ["gatt", "X", "subscribe", "2A00", "--seconds", "0"], ["gatt", "X", "read", "2A00", "--seconds", "1"],
+            ["capture"], ["capture", "a", "b"],
         ]
     )
     func nonsense(arguments: [String]) throws {
@@ -83,6 +89,42 @@ struct CommandLineTests {
         let stall = try run(["run", "--device", "X", "--stall", "5s"])
         #expect(stall.status == 78)
         #expect(stall.error.contains("--stall"))
+        let hook = try run(["run", "--device", "X", "--hook", "/etc/hostname"])
+        #expect(hook.status == 78)
+        #expect(hook.error.contains("--hook /etc/hostname"))
+    }
+
+    @Test("CB-32: a capture is printed packet by packet; what is none, is cut, or is not there is exit status 74")
+    func capture() throws {
+        let path = "/tmp/blewedge-test.\(getpid()).btsnoop"
+        defer { unlink(path) }
+        // A header, then a received notification of 0x0003 at the first second of 2000, in one record.
+        let bytes: [UInt8] =
+            Array("btsnoop\0".utf8) + [0, 0, 0, 1, 0, 0, 7, 0xD1]
+            + [0, 0, 0, 12, 0, 0, 0, 12, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0xE0, 0x3A, 0xB4, 0x4A, 0x67, 0x60, 0]
+            + [0x40, 0x20, 8, 0, 4, 0, 4, 0, 0x1B, 3, 0, 0x41]
+        func write(_ count: Int) throws {
+            let file = try #require(fopen(path, "w"))
+            fwrite(bytes, 1, count, file)
+            fclose(file)
+        }
+        try write(bytes.count)
+        let text = try run(["capture", path])
+        #expect(text.status == 0)
+        #expect(text.output == "2000-01-01T00:00:00.000000Z hci0 0x0040 < Handle Value Notification 0x0003 41\n")
+        let json = try run(["capture", path, "--json"])
+        #expect(
+            json.output
+                == #"{"time":"2000-01-01T00:00:00.000000Z","adapter":"hci0","connection":64,"direction":"received","#
+                + #""opcode":27,"packet":"Handle Value Notification","handle":3,"value":"41","pdu":"1B030041"}"# + "\n"
+        )
+        for count in [0, 15, 17, bytes.count - 1] {
+            try write(count)
+            let cut = try run(["capture", path])
+            #expect(cut.status == 74, "\(count) bytes")
+            #expect(cut.output.isEmpty)
+        }
+        for path in ["/nonexistent", "/etc/passwd", "/tmp"] { #expect(try run(["capture", path]).status == 74) }
     }
 
     @Test("Help and the version go to standard output, with exit status 0", arguments: ["--help", "--version", "help"])
@@ -93,7 +135,7 @@ struct CommandLineTests {
         #expect(outcome.error.isEmpty)
     }
 
-    @Test("Every command's help has an example", arguments: ["scan", "run"])
+    @Test("Every command's help has an example", arguments: ["scan", "run", "gatt", "capture"])
     func examples(command: String) throws {
         #expect(try run([command, "--help"]).output.contains("EXAMPLES:"))
     }

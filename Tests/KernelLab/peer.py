@@ -141,6 +141,19 @@ class Peer(Changing):
             self._device.on_gatt_pdu(handle, pdu)
 
     @property
+    def device(self) -> Device:
+        """Bumble's device, for scenarios that build more than a LINBLE."""
+        assert self._device is not None
+        return self._device
+
+    def attribute(self, uuid: str) -> gatt.Characteristic[bytes]:
+        """The peer's characteristic of this UUID."""
+        found = self.device.gatt_server.get_characteristic_attributes(UUID(SERVICE), UUID(uuid))
+        if found is None:
+            raise LabError(f"the peer has no characteristic {uuid}")
+        return found[1]
+
+    @property
     def configuration(self) -> int:
         """The handle of the client characteristic configuration: Bumble puts it right behind the value."""
         assert self._characteristic is not None

@@ -17,6 +17,7 @@
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/types.h>
 #include <termios.h>
@@ -49,12 +50,15 @@ static const uint32_t blewedge_EPOLLOUT = EPOLLOUT;
 static const uint32_t blewedge_EPOLLERR = EPOLLERR;
 static const uint32_t blewedge_EPOLLHUP = EPOLLHUP;
 
-// Swift imports the C variadic functions not at all: the two that are needed, with their one argument.
+// Swift imports the C variadic functions not at all: those that are needed, with their arguments.
 static inline int blewedge_ioctl(int fd, unsigned long request, unsigned long argument) {
     return ioctl(fd, request, argument);
 }
 static inline int blewedge_ioctl_pointer(int fd, unsigned long request, void *argument) {
     return ioctl(fd, request, argument);
+}
+static inline int blewedge_duplicate(int fd) {
+    return fcntl(fd, F_DUPFD_CLOEXEC, 0);
 }
 static inline int blewedge_open(const char *path, int flags, unsigned int mode) {
     return open(path, flags, mode);
@@ -62,7 +66,15 @@ static inline int blewedge_open(const char *path, int flags, unsigned int mode) 
 
 // Functions and macros that glibc shows to _GNU_SOURCE only, or that Swift cannot import; see CLinux.c.
 int blewedge_ppoll(struct pollfd *entries, nfds_t count, const struct timespec *timeout);
+// accept4 with SOCK_NONBLOCK and SOCK_CLOEXEC.
+int blewedge_accept(int fd, void *address, socklen_t *length);
 int blewedge_set_thread_name(const char *name);
 void blewedge_ignore_signal(int number);
+char **blewedge_environment(void);
+
+// glibc has had pidfd_open(2) since 2.36 only.
+static inline int blewedge_pidfd_open(pid_t process) {
+    return (int)syscall(SYS_pidfd_open, process, 0);
+}
 
 #endif

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothHost
+package import BluetoothPackets
+package import LinuxIO
+package import SystemPackage
+
+/// Records what passes between host and controller in a btsnoop file (CB-32).
+///
+/// The kernel's traffic comes from its monitor channel; a host of our own hands its packets to `record`. A capture that
+/// fails stops, says so once, and disturbs nothing else. To be used on the event loop's thread.
+package final class TrafficCapture {
+    /// Why there is no capture, or no more.
+    package enum Failure: Error, Equatable {
+        /// The file cannot be made, or begins like no capture.
+        case cannotOpen(String, Errno)
+        /// The monitor channel cannot be opened.
+        case cannotListen(Errno)
+        /// The file takes no more.
+        case cannotWrite(String, Errno)
+    }
+
+    /// The longest file, in bytes.
+    package static let limit = 1 << 30
+
+    /// What may wait in the monitor's socket.
+    private static let receiveBuffer: Int32 = 1 << 21
+    /// How many packets are read before the loop may look elsewhere.
+    private static let batch = 256
+    /// How long a record may wait to be written.
+    private static let flushInterval = Duration.milliseconds(500)
+
+    private let loop: EventLoop
+    private let path: String
+    private let limit: Int
+    private var file: RecordFile?
+    private var monitor: MonitorSocket?
+    private var registration: EventLoop.Registration?
+    private var flushTimer: EventLoop.Timer?
+    private var buffer: [UInt8] = []
+    private var selection = CaptureSelection()
+    private var ownIndex = ControllerIndex(rawValue: 0)
+
+    /// Called once when the capture has stopped by itself.
+    package var onFailure: ((Failure) -> Void)?
+
+    /// Makes the file, readable for its owner only, or goes on with a capture that is there.
+    package init(to path: String, on loop: EventLoop, limit: Int = TrafficCapture.limit) throws(Failure) {
+        self.loop = loop
+        self.path = path
+        self.limit = limit
+        do {
+            file = try RecordFile(path, header: Btsnoop.header, limit: limit)
+        } catch {
+            throw .cannotOpen(path, error)
+        }
+    }
+
+    deinit { finish() }
+
+    /// Listens to the kernel's monitor channel from now on; what is heard is kept for the controller to `follow`.
+    package func listen() throws(Failure) {
+        do {
+            let monitor = try MonitorSocket(receiveBuffer: Self.receiveBuffer)
+            buffer = [UInt8](repeating: 0, count: MonitorSocket.packetCapacity)
+            registration = try loop.watch(monitor.descriptor, for: .readable) { [weak self] _ in self?.read() }
+            self.monitor = consume monitor
+        } catch {
+            throw .cannotListen(error)
+        }
+    }
+
+    /// Records this controller's packets and no other's, those heard before included.
+    package func follow(_ index: ControllerIndex) {
+        ownIndex = index
+        for record in selection.follow(index) { write(record) }
+    }
+
+    /// Records a packet of a host of our own, its packet type as first byte (H4); one without a known type is left out.
+    package func record(_ direction: MonitorOpcode.Direction, _ packet: Span<UInt8>) {
+        guard !packet.isEmpty, let type = HCIPacketType(rawValue: packet[0]) else { return }
+        write(
+            BtsnoopRecord(
+                opcode: MonitorOpcode(type, direction),
+                index: ownIndex,
+                time: WallClock.microseconds,
+                payload: [UInt8](copying: packet.extracting(droppingFirst: 1))
+            )
+        )
+    }
+
+    /// Takes what the kernel has still to tell, writes what waits, and closes the file.
+    package func finish() {
+        onFailure = nil
+        if monitor != nil { read() }
+        flush()
+        close()
+    }
+
+    private func read() {
+        let drops = monitor?.descriptor.droppedPacketCount ?? 0
+        do throws(Errno) {
+            for _ in 0..<Self.batch {
+                guard case .done(let reception)? = try monitor?.receive(into: &buffer), reception.packet.count > 0
+                else { return }
+                take(reception, drops: drops)
+            }
+        } catch {
+            fail(.cannotListen(error))
+        }
+    }
+
+    private func take(_ reception: MonitorSocket.Reception, drops: UInt32) {
+        guard
+            let packet = try? MonitorPacket(
+                buffer.span.extracting(first: reception.packet.count),
+                isTruncated: reception.packet.isTruncated
+            )
+        else { return }
+        let record = BtsnoopRecord(
+            opcode: packet.opcode,
+            index: packet.index,
+            time: reception.time,
+            drops: drops,
+            originalLength: UInt32(packet.length),
+            payload: packet.payload
+        )
+        if let chosen = selection.take(record) { write(chosen) }
+    }
+
+    private func write(_ record: BtsnoopRecord) {
+        guard file != nil else { return }
+        do throws(Errno) {
+            try file?.append(record.encoded)
+        } catch {
+            fail(.cannotWrite(path, error))
+            return
+        }
+        guard flushTimer == nil else { return }
+        flushTimer = loop.schedule(at: MonotonicClock.now + Self.flushInterval) { [weak self] in
+            self?.flushTimer = nil
+            self?.flush()
+        }
+    }
+
+    private func flush() {
+        do throws(Errno) {
+            try file?.flush()
+        } catch {
+            fail(.cannotWrite(path, error))
+        }
+    }
+
+    private func fail(_ failure: Failure) {
+        let handler = onFailure
+        onFailure = nil
+        // What was taken before is kept; where writing it fails as well, there is nothing more to say.
+        if failure != .cannotWrite(path, .noSpace) { try? file?.flush() }
+        close()
+        handler?(failure)
+    }
+
+    private func close() {
+        if let flushTimer { loop.cancel(flushTimer) }
+        flushTimer = nil
+        file = nil
+        if let registration, monitor != nil { stopWatching(registration) }
+        registration = nil
+        monitor = nil
+    }
+
+    private func stopWatching(_ registration: EventLoop.Registration) {
+        guard let monitor = monitor.take() else { return }
+        loop.unwatch(registration, monitor.descriptor)
+    }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// What a packet of the kernel's monitor channel is.
+///
+/// Linux, include/net/bluetooth/hci_mon.h.
+public struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
+    /// The number.
+    public let rawValue: UInt16
+
+    /// The opcode of a number, known or not.
+    public init(rawValue: UInt16) {
+        self.rawValue = rawValue
+    }
+
+    /// A controller has appeared: HCI_MON_NEW_INDEX.
+    public static let newIndex = MonitorOpcode(rawValue: 0)
+    /// A controller is gone: HCI_MON_DEL_INDEX.
+    public static let deletedIndex = MonitorOpcode(rawValue: 1)
+    /// An HCI command: HCI_MON_COMMAND_PKT.
+    public static let command = MonitorOpcode(rawValue: 2)
+    /// An HCI event: HCI_MON_EVENT_PKT.
+    public static let event = MonitorOpcode(rawValue: 3)
+    /// ACL data to the controller: HCI_MON_ACL_TX_PKT.
+    public static let aclSent = MonitorOpcode(rawValue: 4)
+    /// ACL data from the controller: HCI_MON_ACL_RX_PKT.
+    public static let aclReceived = MonitorOpcode(rawValue: 5)
+    /// Synchronous data to the controller: HCI_MON_SCO_TX_PKT.
+    public static let synchronousSent = MonitorOpcode(rawValue: 6)
+    /// Synchronous data from the controller: HCI_MON_SCO_RX_PKT.
+    public static let synchronousReceived = MonitorOpcode(rawValue: 7)
+    /// The transport to the controller was opened: HCI_MON_OPEN_INDEX.
+    public static let openIndex = MonitorOpcode(rawValue: 8)
+    /// The transport to the controller was closed: HCI_MON_CLOSE_INDEX.
+    public static let closeIndex = MonitorOpcode(rawValue: 9)
+    /// The controller's address and maker: HCI_MON_INDEX_INFO.
+    public static let indexInformation = MonitorOpcode(rawValue: 10)
+    /// What the controller says to its maker: HCI_MON_VENDOR_DIAG.
+    public static let vendorDiagnostics = MonitorOpcode(rawValue: 11)
+    /// Isochronous data to the controller: HCI_MON_ISO_TX_PKT.
+    public static let isochronousSent = MonitorOpcode(rawValue: 18)
+    /// Isochronous data from the controller: HCI_MON_ISO_RX_PKT.
+    public static let isochronousReceived = MonitorOpcode(rawValue: 19)
+
+    /// Which way a packet goes.
+    public enum Direction: Sendable, CaseIterable {
+        /// From the host to the controller.
+        case sent
+        /// From the controller to the host.
+        case received
+    }
+
+    /// How a packet of an HCI transport is recorded.
+    public init(_ type: HCIPacketType, _ direction: Direction) {
+        switch (type, direction) {
+        case (.command, _): self = .command
+        case (.event, _): self = .event
+        case (.acl, .sent): self = .aclSent
+        case (.acl, .received): self = .aclReceived
+        case (.synchronous, .sent): self = .synchronousSent
+        case (.synchronous, .received): self = .synchronousReceived
+        case (.isochronous, .sent): self = .isochronousSent
+        case (.isochronous, .received): self = .isochronousReceived
+        }
+    }
+
+    /// True for what passes between host and controller, and for what a controller's life consists of.
+    ///
+    /// The rest is talk of other programs: their log lines, and their management commands, which may carry keys.
+    public var concernsController: Bool {
+        rawValue <= Self.vendorDiagnostics.rawValue || self == .isochronousSent || self == .isochronousReceived
+    }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import CLinux
+import Glibc
+package import SystemPackage
+
+/// A program that was started, and whose end the event loop can wait for.
+package struct ChildProcess: ~Copyable {
+    /// Readable once the program has ended (a pidfd).
+    package let descriptor: Descriptor
+    private let identifier: pid_t
+
+    /// WNOHANG, which the C library defines in two of its modules.
+    private static let doNotWait: Int32 = 1
+
+    /// What an ended program left behind.
+    package enum End: Equatable, Sendable {
+        /// It ended with this code.
+        case exited(Int32)
+        /// This signal ended it.
+        case killed(Int32)
+    }
+
+    /// Starts a program without a shell: found by PATH where its name has no slash, with these variables beside our own.
+    ///
+    /// It reads nothing, and both of its outputs are our standard error; the terminal's signals do not reach it. Our own
+    /// variables whose names begin with `prefix` are left out. The corresponding C functions are `posix_spawnp` and
+    /// `pidfd_open`, which kernels before 5.3 do not have.
+    package init(
+        _ program: String,
+        environment: [(name: String, value: String)],
+        replacing prefix: String
+    ) throws(Errno) {
+        let child = try Self.spawn(program, environment, prefix)
+        do throws(Errno) {
+            descriptor = Descriptor(owning: try SystemCall.run { blewedge_pidfd_open(child) })
+            identifier = child
+        } catch {
+            // Nobody would ever hear of its end.
+            _ = kill(-child, SIGKILL)
+            _ = waitpid(child, nil, 0)
+            throw error
+        }
+    }
+
+    /// How it ended, once it has; to be asked when `descriptor` is readable, and no more after an answer.
+    ///
+    /// The corresponding C function is `waitpid`.
+    package func takeEnd() -> End? {
+        var status: Int32 = 0
+        // Sound: the status is a local.
+        guard unsafe waitpid(identifier, &status, Self.doNotWait) == identifier else { return nil }
+        // The signal is in the lowest seven bits, the code of a normal end in the second byte (wait(2)).
+        let signal = status & 0x7F
+        return signal == 0 ? .exited(status >> 8 & 0xFF) : .killed(signal)
+    }
+
+    /// Ends it, and what it has started, at once; `takeEnd` is still to be asked.
+    ///
+    /// The corresponding C function is `kill`.
+    package func stop() {
+        _ = kill(-identifier, SIGKILL)
+    }
+
+    private static func spawn(
+        _ program: String,
+        _ environment: [(name: String, value: String)],
+        _ prefix: String
+    ) throws(Errno) -> pid_t {
+        // Sound in all that follows: the attributes, actions and strings are made here, live until after the call, and are
+        // let go of once.
+        var attributes = posix_spawnattr_t()
+        unsafe posix_spawnattr_init(&attributes)
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
+        var mask = sigset_t()
+        unsafe sigemptyset(&mask)
+        // Our blocked signals and our ignored SIGPIPE are not its.
+        unsafe posix_spawnattr_setsigmask(&attributes, &mask)
+        unsafe sigaddset(&mask, SIGPIPE)
+        unsafe posix_spawnattr_setsigdefault(&attributes, &mask)
+        unsafe posix_spawnattr_setpgroup(&attributes, 0)
+        let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP
+        unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
+
+        var actions = unsafe posix_spawn_file_actions_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        unsafe posix_spawn_file_actions_adddup2(&actions, 2, 1)
+
+        let own = unsafe environment.map { unsafe strdup("\($0.name)=\($0.value)") }
+        defer { unsafe own.forEach { unsafe free($0) } }
+        var variables = unsafe own
+        var entry = unsafe blewedge_environment()
+        while let place = unsafe entry, let text = unsafe place.pointee {
+            if unsafe strncmp(text, prefix, prefix.utf8.count) != 0 { unsafe variables.append(text) }
+            unsafe entry = place + 1
+        }
+        unsafe variables.append(nil)
+        var arguments = unsafe [strdup(program), nil]
+        defer { unsafe free(arguments[0]) }
+        var child: pid_t = 0
+        let error = unsafe posix_spawnp(&child, program, &actions, &attributes, &arguments, &variables)
+        guard error == 0 else { throw Errno(rawValue: error) }
+        return child
+    }
+}

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import BluetoothLE
+
+/// From a fresh connection to what was asked of a device's attributes: all of them, or one read, written or subscribed to.
+///
+/// A pure state machine over the client. Whatever the device does, it ends within the limits of attributes and time.
+package struct GATTBrowser: Sendable {
+    /// What is asked.
+    package enum Task: Equatable, Sendable {
+        /// What the device offers.
+        case tree
+        /// The value of an attribute, or of all of a type.
+        case read(GATTTarget)
+        /// To write a value.
+        case write(GATTTarget, [UInt8], withResponse: Bool)
+        /// The values that a characteristic sends.
+        case subscribe(GATTTarget)
+    }
+
+    /// How it stands.
+    package enum Progress: Equatable, Sendable {
+        /// A procedure runs.
+        case underWay
+        /// What the device offers.
+        case tree(GATTTree)
+        /// The values that were read, whole.
+        case values([ATTPDU.HandleValue])
+        /// The value is written, or has left if no response was asked for.
+        case written
+        /// Values of this characteristic arrive from now on.
+        case subscribed(GATTCharacteristic)
+        /// It came to nothing.
+        case failed(Failure)
+    }
+
+    /// Why it came to nothing.
+    package enum Failure: Error, Equatable, Sendable {
+        /// A procedure failed.
+        case procedure(GATTError)
+        /// The device has no such attribute.
+        case missing(GATTTarget)
+        /// The device has several: these.
+        case ambiguous(GATTTarget, [AttributeHandle])
+    }
+
+    /// The most attributes that a tree may have.
+    package static let attributeLimit = 4096
+    /// The longest that all of it may take.
+    package static let timeLimit = Duration.seconds(120)
+
+    private enum Step: Sendable {
+        case mtu, services, includes, characteristics, descriptors, valuesByType, longValue, search, write, settle
+        case subscription
+    }
+
+    private let task: Task
+    private var step = Step.mtu
+    private var procedure: GATTClient.ProcedureID?
+    private var started = Duration.zero
+    private var tree = GATTTree()
+    private var service = 0
+    private var characteristic = 0
+    private var attributes = 0
+    private var values: [ATTPDU.HandleValue] = []
+    private var value = 0
+    /// What is subscribed to, known from the moment its subscription begins: the first value can come before the answer.
+    private var subscribed: GATTCharacteristic?
+
+    /// The service of every device, asked for where only the answer matters: all that was sent before has arrived then.
+    private static let genericAccess = BluetoothUUID(0x1800 as UInt16)
+    /// The length from which a value in a Read By Type Response may have been cut.
+    ///
+    /// Core 6.0, Vol 3, Part F, 3.4.4.2.
+    private static let longestListedValue = 253
+
+    /// A browser for one connection.
+    package init(_ task: Task) {
+        self.task = task
+    }
+
+    /// Whether a value that comes in this way on this handle is one of those that were subscribed to.
+    package func isWanted(_ handle: AttributeHandle, _ kind: GATTSubscriptionKind) -> Bool {
+        guard let subscribed, subscribed.value == handle else { return false }
+        return kind == (subscribed.properties.contains(.notify) ? .notifications : .indications)
+    }
+
+    /// The first procedure.
+    package mutating func begin(_ client: inout GATTClient, now: Duration) -> Progress {
+        started = now
+        return attempt(.mtu) { () throws(GATTError) in try client.exchangeMTU(now: now) }
+    }
+
+    /// Takes the end of a procedure and begins the next.
+    package mutating func handle(_ event: GATTClient.Event, _ client: inout GATTClient, now: Duration) -> Progress {
+        guard event.procedure == procedure else { return .underWay }
+        guard now - started <= Self.timeLimit else { return .failed(.procedure(.tookTooLong(limit: Self.timeLimit))) }
+        switch (step, event.result) {
+        case (.mtu, .failure(.bearer(let failure))): return .failed(.procedure(.bearer(failure)))
+        // A server that refuses the exchange keeps the 23 bytes that need none.
+        case (.mtu, _): return beginTask(&client, now)
+        case (.valuesByType, .failure(.errorResponse(_, _, .attributeNotFound))):
+            guard case .read(let target) = task else { return .underWay }
+            return .failed(.missing(target))
+        case (_, .failure(let error)): return .failed(.procedure(error))
+        case (_, .success(let outcome)): return take(outcome, &client, now)
+        }
+    }
+
+    private mutating func beginTask(_ client: inout GATTClient, _ now: Duration) -> Progress {
+        switch task {
+        case .tree:
+            return attempt(.services) { () throws(GATTError) in try client.discoverPrimaryServices(now: now) }
+        case .read(.handle(let handle)):
+            values = [ATTPDU.HandleValue(handle: handle, value: [])]
+            return attempt(.longValue) { () throws(GATTError) in try client.readLong(handle, now: now) }
+        case .read(.uuid(let uuid)):
+            return attempt(.valuesByType) { () throws(GATTError) in try client.read(uuid, now: now) }
+        case .write(.handle(let handle), let value, let withResponse):
+            return write(value, to: handle, withResponse: withResponse, &client, now)
+        case .write(.uuid(let uuid), _, _), .subscribe(.uuid(let uuid)): return search(uuid, &client, now)
+        case .subscribe(.handle): return search(nil, &client, now)
+        }
+    }
+
+    private mutating func take(_ outcome: GATTClient.Outcome, _ client: inout GATTClient, _ now: Duration) -> Progress {
+        switch (step, outcome) {
+        case (.services, .services(let found)):
+            guard count(found.count) else { return tooMany }
+            tree.services = found.map { GATTTree.Service(service: $0) }
+            return beginService(&client, now)
+        case (.includes, .includedServices(let found)):
+            guard count(found.count) else { return tooMany }
+            let current = tree.services[service].service
+            tree.services[service].includes = found
+            return attempt(.characteristics) { () throws(GATTError) in
+                try client.discoverCharacteristics(of: current, now: now)
+            }
+        case (.characteristics, .characteristics(let found)):
+            guard count(found.count) else { return tooMany }
+            tree.services[service].characteristics = found.map { GATTTree.Characteristic(characteristic: $0) }
+            characteristic = 0
+            return beginCharacteristic(&client, now)
+        case (.descriptors, .descriptors(let found)):
+            guard count(found.count) else { return tooMany }
+            tree.services[service].characteristics[characteristic].descriptors = found
+            characteristic &+= 1
+            return beginCharacteristic(&client, now)
+        case (.valuesByType, .values(let found)):
+            values = found
+            return nextLongValue(&client, now)
+        case (.longValue, .value(let bytes)):
+            values[value].value = bytes
+            value &+= 1
+            return nextLongValue(&client, now)
+        case (.search, .characteristics(let found)): return choose(found, &client, now)
+        case (.write, .done), (.settle, .services): return .written
+        case (.subscription, .done): return subscribed.map { .subscribed($0) } ?? .underWay
+        default: return .underWay
+        }
+    }
+
+    // MARK: The tree
+
+    private mutating func beginService(_ client: inout GATTClient, _ now: Duration) -> Progress {
+        guard service < tree.services.count else { return .tree(tree) }
+        let current = tree.services[service].service
+        return attempt(.includes) { () throws(GATTError) in try client.discoverIncludedServices(of: current, now: now) }
+    }
+
+    private mutating func beginCharacteristic(_ client: inout GATTClient, _ now: Duration) -> Progress {
+        let characteristics = tree.services[service].characteristics
+        guard characteristic < characteristics.count else {
+            service &+= 1
+            return beginService(&client, now)
+        }
+        let current = characteristics[characteristic].characteristic
+        return attempt(.descriptors) { () throws(GATTError) in try client.discoverDescriptors(of: current, now: now) }
+    }
+
+    private mutating func count(_ found: Int) -> Bool {
+        attributes &+= found
+        return attributes <= Self.attributeLimit
+    }
+
+    private var tooMany: Progress { .failed(.procedure(.tooManyAttributes(limit: Self.attributeLimit))) }
+
+    // MARK: Values
+
+    /// Reads those values again, whole, that a list may have cut.
+    private mutating func nextLongValue(_ client: inout GATTClient, _ now: Duration) -> Progress {
+        let longest = min(Int(client.mtu) &- 4, Self.longestListedValue)
+        while value < values.count, case .read(.uuid) = task, values[value].value.count < longest { value &+= 1 }
+        guard value < values.count else { return .values(values) }
+        let handle = values[value].handle
+        return attempt(.longValue) { () throws(GATTError) in try client.readLong(handle, now: now) }
+    }
+
+    private mutating func write(
+        _ bytes: [UInt8],
+        to handle: AttributeHandle,
+        withResponse: Bool,
+        _ client: inout GATTClient,
+        _ now: Duration
+    ) -> Progress {
+        guard withResponse else {
+            return attempt(.settle) { () throws(GATTError) in
+                try client.writeWithoutResponse(bytes, to: handle, now: now)
+                return try client.discoverPrimaryServices(Self.genericAccess, now: now)
+            }
+        }
+        // What precedes the value in a Write Request: opcode and handle. Core 6.0, Vol 3, Part F, 3.4.5.1.
+        let fits = bytes.count <= Int(client.mtu) &- 3
+        return attempt(.write) { () throws(GATTError) in
+            fits
+                ? try client.write(bytes, to: handle, now: now)
+                : try client.writeLong(bytes, to: handle, now: now)
+        }
+    }
+
+    // MARK: Characteristics
+
+    private mutating func search(_ uuid: BluetoothUUID?, _ client: inout GATTClient, _ now: Duration) -> Progress {
+        let everything = GATTService(handles: .all, uuid: Self.genericAccess)
+        return attempt(.search) { () throws(GATTError) in
+            try client.discoverCharacteristics(of: everything, uuid, now: now)
+        }
+    }
+
+    private mutating func choose(
+        _ found: [GATTCharacteristic],
+        _ client: inout GATTClient,
+        _ now: Duration
+    ) -> Progress {
+        let target: GATTTarget
+        switch task {
+        case .write(let named, _, _), .subscribe(let named), .read(let named): target = named
+        case .tree: return .underWay
+        }
+        let fitting = found.filter {
+            switch target {
+            case .handle(let handle): $0.value == handle
+            case .uuid(let uuid): $0.uuid == uuid
+            }
+        }
+        guard let chosen = fitting.first else { return .failed(.missing(target)) }
+        guard fitting.count == 1 else { return .failed(.ambiguous(target, fitting.map(\.value))) }
+        if case .write(_, let bytes, let withResponse) = task {
+            return write(bytes, to: chosen.value, withResponse: withResponse, &client, now)
+        }
+        subscribed = chosen
+        return attempt(.subscription) { () throws(GATTError) in try client.subscribe(chosen, now: now) }
+    }
+
+    private mutating func attempt(
+        _ next: Step,
+        _ begin: () throws(GATTError) -> GATTClient.ProcedureID
+    ) -> Progress {
+        do throws(GATTError) {
+            procedure = try begin()
+            step = next
+            return .underWay
+        } catch {
+            return .failed(.procedure(error))
+        }
+    }
+}
+
+extension GATTBrowser.Failure: CustomStringConvertible {
+    /// One line for people.
+    package var description: String {
+        switch self {
+        case .procedure(let error): "\(error)"
+        case .missing(let target): "the device has no attribute \(target)"
+        case .ambiguous(let target, let handles):
+            "the device has several attributes \(target): \(handles.map(\.description).joined(separator: ", "))"
+        }
+    }
+}

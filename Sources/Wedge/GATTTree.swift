@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import BluetoothLE
+
+/// What a device offers: its primary services with their characteristics and descriptors, by rising handles.
+package struct GATTTree: Equatable, Sendable {
+    /// A characteristic and its descriptors.
+    package struct Characteristic: Equatable, Sendable {
+        /// The characteristic.
+        package var characteristic: GATTCharacteristic
+        /// Its descriptors.
+        package var descriptors: [GATTDescriptor]
+
+        /// A characteristic with these descriptors.
+        package init(characteristic: GATTCharacteristic, descriptors: [GATTDescriptor] = []) {
+            self.characteristic = characteristic
+            self.descriptors = descriptors
+        }
+    }
+
+    /// A service and what is in it.
+    package struct Service: Equatable, Sendable {
+        /// The service.
+        package var service: GATTService
+        /// The services that it includes.
+        package var includes: [GATTIncludedService]
+        /// Its characteristics.
+        package var characteristics: [Characteristic]
+
+        /// A service with these contents.
+        package init(
+            service: GATTService,
+            includes: [GATTIncludedService] = [],
+            characteristics: [Characteristic] = []
+        ) {
+            self.service = service
+            self.includes = includes
+            self.characteristics = characteristics
+        }
+    }
+
+    /// The primary services.
+    package var services: [Service]
+
+    /// A tree of these services.
+    package init(services: [Service] = []) {
+        self.services = services
+    }
+}
+
+/// An attribute as a user names it.
+package enum GATTTarget: Equatable, Sendable {
+    /// By its handle.
+    case handle(AttributeHandle)
+    /// By its type.
+    case uuid(BluetoothUUID)
+
+    /// Reads `0x0012` as a handle (one to four digits), `2A00` or a longer form as a UUID; nil for anything else.
+    package init?(_ text: String) {
+        if text.hasPrefix("0x") || text.hasPrefix("0X") {
+            let digits = text.dropFirst(2)
+            // Four digits at most, and no sign that the number's own reading would let through.
+            guard digits.utf8.count <= 4, digits.allSatisfy(\.isHexDigit), let number = UInt16(digits, radix: 16),
+                number != 0
+            else { return nil }
+            self = .handle(AttributeHandle(number))
+        } else if let uuid = BluetoothUUID(text) {
+            self = .uuid(uuid)
+        } else {
+            return nil
+        }
+    }
+}
+
+extension GATTTarget: CustomStringConvertible {
+    /// As it is written on the command line.
+    package var description: String {
+        switch self {
+        case .handle(let handle): "\(handle)"
+        case .uuid(let uuid): "\(uuid)"
+        }
+    }
+}

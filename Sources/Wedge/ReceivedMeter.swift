@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// Makes a bounded number of reports out of any number of received values: the first at once, then ten a second at most.
+package struct ReceivedMeter: Sendable {
+    /// What has been received since the last report.
+    package struct Report: Equatable, Sendable {
+        /// Values.
+        package var values: Int
+        /// Their bytes.
+        package var bytes: Int
+
+        /// A report of so many.
+        package init(values: Int, bytes: Int) {
+            self.values = values
+            self.bytes = bytes
+        }
+    }
+
+    /// The time between two reports.
+    package static let interval = Duration.milliseconds(100)
+
+    private var since = Report(values: 0, bytes: 0)
+    private var last: Duration?
+
+    /// A meter that has counted nothing.
+    package init() {}
+
+    /// When what was counted is to be reported; nil while there is nothing.
+    package var deadline: Duration? {
+        since.values == 0 ? nil : last.map { $0 + Self.interval } ?? .zero
+    }
+
+    /// Counts a value of so many bytes.
+    package mutating func add(_ length: Int) {
+        since.values &+= 1
+        since.bytes &+= length
+    }
+
+    /// The report that is due; nil before its time.
+    package mutating func take(now: Duration) -> Report? {
+        guard let deadline, now >= deadline else { return nil }
+        return takeAll(now: now)
+    }
+
+    /// What has been counted and not reported, due or not; nil for nothing.
+    package mutating func takeAll(now: Duration) -> Report? {
+        guard since.values > 0 else { return nil }
+        defer { since = Report(values: 0, bytes: 0) }
+        last = now
+        return since
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import ArgumentParser
+import BluetoothLE
+import LinuxIO
+import SystemPackage
+import Wedge
+
+/// `blewedge capture`.
+struct CaptureCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "capture",
+        abstract: "Print the attribute protocol's packets in a capture.",
+        discussion: """
+            Reads what --capture has written, or `btmon -w`: time, adapter, connection, direction (> to the device, < from \
+            it), packet, attribute and value. A packet that breaks the protocol's rules is printed as its bytes.
+
+            EXAMPLES:
+              blewedge run --device LINBLE-TEST --capture session.btsnoop
+              blewedge capture session.btsnoop
+              blewedge capture session.btsnoop --json
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The capture.", valueName: "file"))
+    var file: String
+
+    @Flag(help: "Print one JSON object a line.")
+    var json = false
+
+    private static let pieceSize = 1 << 16
+
+    func run() throws {
+        let descriptor: Descriptor
+        do throws(Errno) {
+            descriptor = try Descriptor.forReading(file)
+        } catch {
+            let isPermission = error == .permissionDenied || error == .notPermitted
+            throw CommandFailure(isPermission ? .permission : .inputOutput, "cannot read \(file): \(error)")
+        }
+        var reader = BtsnoopReader()
+        var trace = ATTTrace()
+        var piece = [UInt8](repeating: 0, count: Self.pieceSize)
+        do {
+            while case .done(let count) = try descriptor.read(into: &piece), count > 0 {
+                reader.append(piece.prefix(count))
+                var lines = ""
+                while let record = try reader.next() {
+                    if let packet = trace.handle(record) { lines += line(packet) + "\n" }
+                }
+                try StandardStream.output.write(lines)
+            }
+            try reader.finish()
+        } catch let error as DecodingError {
+            throw CommandFailure(.inputOutput, "\(file) is no whole capture: \(error)")
+        }
+        if trace.malformed > 0 { Console.note("\(trace.malformed) packets made no sense and were left out") }
+    }
+
+    private func line(_ packet: ATTTrace.Packet) -> String {
+        let opcode = ATTOpcode(rawValue: packet.pdu.first ?? 0)
+        let decoded = try? ATTPDU(packet.pdu.span)
+        let adapter = "hci\(packet.index.rawValue)"
+        guard json else {
+            let isSent = packet.direction == .sent
+            let connection = "0x" + Hexadecimal.text(UInt64(packet.connection), digits: 4)
+            let meaning =
+                if let decoded {
+                    [
+                        opcode.description, decoded.attribute?.description,
+                        decoded.attributeValue.map { Hexadecimal.text($0) },
+                    ].compactMap { $0 }.joined(separator: " ")
+                } else {
+                    "malformed " + Hexadecimal.text(packet.pdu)
+                }
+            return "\(WallClock.universal(microseconds: packet.time)) \(adapter) \(connection) \(isSent ? ">" : "<") \(meaning)"
+        }
+        var object = JSONObject()
+        object.add("time", WallClock.universal(microseconds: packet.time))
+        object.add("adapter", adapter)
+        object.add("connection", packet.connection)
+        object.add("direction", packet.direction == .sent ? "sent" : "received")
+        object.add("opcode", packet.pdu.first)
+        object.add("packet", decoded == nil ? nil : opcode.name)
+        object.add("handle", decoded?.attribute?.rawValue)
+        object.add("value", decoded?.attributeValue.map { Hexadecimal.text($0) })
+        object.add("pdu", Hexadecimal.text(packet.pdu))
+        return object.text
+    }
+}

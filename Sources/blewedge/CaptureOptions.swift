@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import ArgumentParser
+import BluetoothLE
+import LinuxIO
+import SystemPackage
+import Wedge
+
+/// The packet capture of every command that uses an adapter.
+struct CaptureOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Record the adapter's traffic, which Wireshark and btmon open. It holds all contents; its owner alone may read it.",
+            discussion: """
+                btsnoop as btmon writes it. A capture that is there is continued. It ends at 1 GiB, or when the disk is \
+                full; the command goes on.
+                """,
+            valueName: "file"
+        )
+    )
+    var capture: String?
+
+    /// Begins the capture that was asked for; nil where none was.
+    func begin(on loop: EventLoop, for selector: AdapterSelector) throws(CommandFailure) -> TrafficCapture? {
+        guard let capture else { return nil }
+        do throws(TrafficCapture.Failure) {
+            let traffic = try TrafficCapture(to: capture, on: loop)
+            try traffic.listen()
+            if case .index(let index) = selector { traffic.follow(index) }
+            traffic.onFailure = { failure in Console.note("the capture has stopped: \(CommandFailure(failure).cause)") }
+            return traffic
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+}
+
+extension CommandFailure {
+    init(_ failure: TrafficCapture.Failure) {
+        switch failure {
+        case .cannotOpen(let path, .permissionDenied), .cannotOpen(let path, .notPermitted),
+            .cannotOpen(let path, .readOnlyFileSystem):
+            self.init(.permission, "not permitted to make \(path)", remedy: "name a file in a folder of your own")
+        case .cannotOpen(let path, .fileExists):
+            self.init(.inputOutput, "\(path) is there, and is no capture", remedy: "name another file")
+        case .cannotOpen(let path, .tooManySymbolicLinkLevels):
+            self.init(.inputOutput, "\(path) is a symbolic link", remedy: "name the file itself")
+        case .cannotOpen(let path, let error):
+            self.init(.inputOutput, "cannot make \(path): \(error)")
+        case .cannotListen(.permissionDenied), .cannotListen(.notPermitted):
+            self.init(AdapterError.notPermitted(missing: Capability.missing))
+        case .cannotListen(.addressFamilyNotSupported): self.init(AdapterError.noBluetoothInKernel)
+        case .cannotListen(let error):
+            self.init(.inputOutput, "cannot listen to the kernel's Bluetooth monitor: \(error)")
+        case .cannotWrite(let path, .fileTooLarge): self.init(.inputOutput, "\(path) is as long as it may be")
+        case .cannotWrite(let path, let error): self.init(.inputOutput, "cannot write to \(path): \(error)")
+        }
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import ArgumentParser
+import BluetoothLE
+import Wedge
+
+/// What `blewedge gatt` does with an attribute.
+enum GATTAction: String, ExpressibleByArgument, CaseIterable {
+    case read
+    case write
+    case subscribe
+}
+
+/// `blewedge gatt`.
+struct GATTCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "gatt",
+        abstract: "Show what a device offers; read, write and subscribe.",
+        discussion: """
+            Looks for the device for 10 s, connects, and prints its services, characteristics and descriptors; or reads, \
+            writes or subscribes to one. An attribute is named by its handle (0x0012) or by its UUID (2A00, or the \
+            longer forms). Values are printed in hexadecimal and as text. Data goes to standard output, all else to \
+            standard error.
+
+            EXAMPLES:
+              blewedge gatt F0:F1:F2:F3:F4:F5
+              blewedge gatt LINBLE-TEST read 2A00
+              blewedge gatt LINBLE-TEST write 0x000E --hex '01 0D'
+              blewedge gatt LINBLE-TEST write 27ADC9CC-35EB-465A-9154-B8FF9076F3E8 --text hello --no-response
+              blewedge gatt LINBLE-TEST subscribe 27ADC9CB-35EB-465A-9154-B8FF9076F3E8 --count 10 --seconds 60
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The device: its address, or its name.", valueName: "address|name"))
+    var device: String
+
+    @Argument(help: ArgumentHelp("read, write or subscribe; without it all is shown.", valueName: "action"))
+    var action: GATTAction?
+
+    @Argument(help: ArgumentHelp("The attribute.", valueName: "handle|uuid"))
+    var attribute: String?
+
+    @OptionGroup var adapterOptions: AdapterOptions
+
+    @OptionGroup var captureOptions: CaptureOptions
+
+    @Option(help: ArgumentHelp("Write these bytes: pairs of digits, with or without spaces.", valueName: "digits"))
+    var hex: String?
+
+    @Option(help: "Write this text, as UTF-8.")
+    var text: String?
+
+    @Flag(name: .customLong("no-response"), help: "Write without asking whether it worked.")
+    var withoutResponse = false
+
+    @Option(help: ArgumentHelp("End after so many values.", valueName: "number"))
+    var count: Int?
+
+    @Option(help: ArgumentHelp("End after this time; with status 75 if --count is not reached by then.", valueName: "time"))
+    var seconds: TimeArgument?
+
+    @Flag(help: "Print one JSON object a line.")
+    var json = false
+
+    func validate() throws {
+        if device.isEmpty { throw ValidationError("the device wants a name or an address.") }
+        if action != nil, attribute == nil { throw ValidationError("\(action?.rawValue ?? "") wants a handle or a UUID.") }
+        if let attribute, GATTTarget(attribute) == nil {
+            throw ValidationError("\(attribute) is no handle such as 0x0012, and no UUID such as 2A00.")
+        }
+        if action == .write {
+            guard (hex == nil) != (text == nil) else { throw ValidationError("write wants --hex or --text.") }
+            if let hex, Self.bytes(hex) == nil { throw ValidationError("--hex wants pairs of hexadecimal digits.") }
+        } else if hex != nil || text != nil || withoutResponse {
+            throw ValidationError("--hex, --text and --no-response are for write.")
+        }
+        if action != .subscribe, count != nil || seconds != nil {
+            throw ValidationError("--count and --seconds are for subscribe.")
+        }
+        if let count, count < 1 { throw ValidationError("--count must be at least 1.") }
+        if let seconds, seconds.duration == .zero { throw ValidationError("--seconds must be more than 0.") }
+    }
+
+    func run() throws {
+        guard let choice = DeviceChoice(device), let task else {
+            throw CommandFailure(.usage, "the command line is incomplete")
+        }
+        let run = try GATTRun(
+            task,
+            of: choice,
+            through: adapterOptions.selector,
+            capture: captureOptions,
+            output: json ? .json : .people,
+            limit: GATTRun.SubscriptionLimit(count: count, time: seconds?.duration)
+        )
+        try run.run()
+    }
+
+    private var task: GATTBrowser.Task? {
+        guard let action else { return .tree }
+        guard let target = attribute.flatMap(GATTTarget.init) else { return nil }
+        switch action {
+        case .read: return .read(target)
+        case .subscribe: return .subscribe(target)
+        case .write:
+            guard let value = hex.map(Self.bytes) ?? text.map({ Array($0.utf8) }) else { return nil }
+            return .write(target, value, withResponse: !withoutResponse)
+        }
+    }
+
+    /// The bytes of pairs of digits; nil for anything else.
+    static func bytes(_ text: String) -> [UInt8]? {
+        let digits = text.filter { $0 != " " }
+        guard digits.allSatisfy({ $0.isASCII && $0.isHexDigit }), digits.utf8.count.isMultiple(of: 2) else { return nil }
+        var bytes: [UInt8] = []
+        var rest = digits[...]
+        while !rest.isEmpty {
+            guard let byte = UInt8(rest.prefix(2), radix: 16) else { return nil }
+            bytes.append(byte)
+            rest = rest.dropFirst(2)
+        }
+        return bytes
+    }
+}

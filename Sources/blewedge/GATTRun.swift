@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+import LinuxIO
+import SystemPackage
+import Wedge
+
+/// One look at a device's attributes from the command line, from the adapter to the exit status.
+final class GATTRun {
+    /// When a subscription ends by itself; never, if neither is given.
+    struct SubscriptionLimit {
+        /// After so many values.
+        var count: Int?
+        /// After this time.
+        var time: Duration?
+    }
+
+    /// How long the device is looked for.
+    private static let scanTimeout = Duration.seconds(10)
+    /// How long a connection may take.
+    private static let connectTimeout = Duration.seconds(15)
+
+    private let loop: EventLoop
+    private let choice: DeviceChoice
+    private let selector: AdapterSelector
+    private let captureOptions: CaptureOptions
+    private let output: GATTText
+    private let limit: SubscriptionLimit
+    private var browser: GATTBrowser
+    private var chooser: DeviceChooser
+    private var adapter: KernelAdapter?
+    private var scanner: AdapterScanner?
+    private var attempt: (any ConnectionAttempt)?
+    private var link: ATTLink?
+    private var timer: EventLoop.Timer?
+    private var values = 0
+    private var outcome: Result<ExitStatus, CommandFailure>?
+
+    init(
+        _ task: GATTBrowser.Task,
+        of choice: DeviceChoice,
+        through selector: AdapterSelector,
+        capture: CaptureOptions,
+        output: GATTText,
+        limit: SubscriptionLimit
+    ) throws(CommandFailure) {
+        do {
+            loop = try EventLoop()
+        } catch {
+            throw CommandFailure(.internal, "cannot make an event loop: \(error)")
+        }
+        self.choice = choice
+        self.selector = selector
+        captureOptions = capture
+        self.output = output
+        self.limit = limit
+        browser = GATTBrowser(task)
+        chooser = DeviceChooser(choice)
+    }
+
+    /// Runs until the task is done or a signal comes; throws the exit status unless it is success.
+    func run() throws {
+        try loop.handleSignals(ExitStatus.signals) { [unowned self] number in
+            // The second signal does not wait for the controller.
+            if outcome != nil { Process.exit(ExitStatus(signal: number).rawValue) }
+            finish(.success(ExitStatus(signal: number)))
+        }
+        let capture = try captureOptions.begin(on: loop, for: selector)
+        defer { capture?.finish() }
+        do throws(AdapterError) {
+            try KernelAdapter.open(selector, on: loop) { [unowned self] result in
+                guard outcome == nil else { return }
+                switch result {
+                case .failure(let error): finish(.failure(CommandFailure(error)))
+                case .success(let adapter):
+                    capture?.follow(adapter.index)
+                    scan(through: adapter)
+                }
+            }
+        } catch {
+            throw CommandFailure(error)
+        }
+        try loop.run()
+        if let status = try outcome?.get(), status != .success { throw status }
+    }
+
+    // MARK: Finding the device
+
+    private func scan(through adapter: KernelAdapter) {
+        self.adapter = adapter
+        adapter.onLoss = { [unowned self] reason in finish(.failure(CommandFailure(.unavailable, reason))) }
+        do throws(ScanError) {
+            let scanner = try AdapterScanner(adapter, on: loop)
+            self.scanner = scanner
+            scanner.onUpdate = { [unowned self] update in
+                take(chooser.heard(update.device, now: MonotonicClock.now))
+            }
+            scanner.onFailure = { [unowned self] error in finish(.failure(CommandFailure(error))) }
+            scanner.start(choice.scanParameters, devices: choice.devices)
+        } catch {
+            finish(.failure(CommandFailure(error)))
+            return
+        }
+        setTimer(Self.scanTimeout) { [unowned self] in
+            finish(
+                .failure(
+                    CommandFailure(
+                        .timeout,
+                        "\(choice) was not heard within \(Self.scanTimeout.components.seconds) s",
+                        remedy: "is it on, near, and not connected to another? `blewedge scan` shows who is heard"
+                    )
+                )
+            )
+        }
+    }
+
+    private func take(_ verdict: DeviceChooser.Verdict) {
+        switch verdict {
+        case .listen:
+            guard let deadline = chooser.deadline else { return }
+            // Others may claim the same name until then.
+            setTimer(deadline - MonotonicClock.now) { [unowned self] in take(chooser.decide(now: MonotonicClock.now)) }
+        case .ambiguous(let devices):
+            let list = devices.map(\.description).joined(separator: " and ")
+            finish(
+                .failure(
+                    CommandFailure(.usage, "several devices are called \(choice): \(list)", remedy: "name one by its address")
+                )
+            )
+        case .take(let device):
+            cancelTimer()
+            scanner?.onUpdate = nil
+            scanner?.stop { [unowned self] in
+                scanner?.close()
+                scanner = nil
+                connect(to: device)
+            }
+        }
+    }
+
+    // MARK: The link
+
+    private func connect(to device: DeviceAddress) {
+        guard outcome == nil, let adapter else { return }
+        do throws(LinkFailure) {
+            attempt = try adapter.connect(to: device, timeout: Self.connectTimeout) { [unowned self] result in
+                connected(result)
+            }
+        } catch {
+            finish(.failure(CommandFailure(error)))
+        }
+    }
+
+    private func connected(_ result: Result<any ATTChannel, LinkFailure>) {
+        attempt = nil
+        guard outcome == nil else { return }
+        switch result {
+        case .failure(let error): finish(.failure(CommandFailure(error)))
+        case .success(let channel):
+            let link = ATTLink(channel, on: loop)
+            self.link = link
+            link.onEvent = { [unowned self] event in take(event, link) }
+            link.onValue = { [unowned self] handle, kind, value in take(value, of: handle, kind) }
+            take(link.perform { client, now in browser.begin(&client, now: now) })
+        }
+    }
+
+    private func take(_ event: ATTLink.Event, _ link: ATTLink) {
+        guard outcome == nil else { return }
+        switch event {
+        case .procedure(let event): take(link.perform { client, now in browser.handle(event, &client, now: now) })
+        case .closed(let failure): finish(.failure(CommandFailure(failure)))
+        }
+    }
+
+    private func take(_ progress: GATTBrowser.Progress) {
+        switch progress {
+        case .underWay: break
+        case .tree(let tree):
+            print(output.tree(tree))
+            finish(.success(.success))
+        case .values(let values):
+            print(values.map { output.value($0.value, of: $0.handle, .read) }.joined())
+            finish(.success(.success))
+        case .written: finish(.success(.success))
+        case .subscribed(let characteristic):
+            Console.note("subscribed to \(characteristic.value)")
+            guard let time = limit.time else { return }
+            setTimer(time) { [unowned self] in
+                let isShort = limit.count.map { values < $0 } ?? false
+                finish(isShort ? .failure(CommandFailure(.timeout, "\(values) values came in time")) : .success(.success))
+            }
+        // A bearer that failed closes the link, which is reported then, with the better reason.
+        case .failed(.procedure(.bearer)): break
+        case .failed(let failure): finish(.failure(CommandFailure(failure)))
+        }
+    }
+
+    private func take(_ value: Span<UInt8>, of handle: AttributeHandle, _ kind: GATTSubscriptionKind) {
+        guard outcome == nil, browser.isWanted(handle, kind) else { return }
+        values &+= 1
+        let origin: GATTText.Origin = kind == .notifications ? .notification : .indication
+        print(output.value([UInt8](copying: value), of: handle, origin))
+        if values == limit.count { finish(.success(.success)) }
+    }
+
+    // MARK: The end
+
+    private func finish(_ result: Result<ExitStatus, CommandFailure>) {
+        guard outcome == nil else { return }
+        outcome = result
+        cancelTimer()
+        attempt?.cancel()
+        attempt = nil
+        let stopped = { [unowned self] in loop.stop() }
+        if let link, let adapter {
+            self.link = nil
+            link.close()
+            adapter.disconnect(link.device, completion: stopped)
+        } else if let scanner {
+            scanner.onUpdate = nil
+            scanner.stop(completion: stopped)
+        } else {
+            stopped()
+        }
+    }
+
+    private func setTimer(_ time: Duration, _ handler: @escaping () -> Void) {
+        cancelTimer()
+        timer = loop.schedule(at: MonotonicClock.now + time) { [unowned self] in
+            timer = nil
+            handler()
+        }
+    }
+
+    private func cancelTimer() {
+        if let timer { loop.cancel(timer) }
+        timer = nil
+    }
+
+    private func print(_ text: String) {
+        do throws(Errno) {
+            try StandardStream.output.write(text)
+        } catch .brokenPipe {
+            // Whoever read has enough.
+            finish(.success(.success))
+        } catch {
+            finish(.failure(CommandFailure(.inputOutput, "cannot write to standard output: \(error)")))
+        }
+    }
+}
+
+extension CommandFailure {
+    init(_ failure: LinkFailure) {
+        let status: ExitStatus =
+            switch failure {
+            case .timedOut, .system(.timedOut), .bearer(.transactionTimeout): .timeout
+            case .system(.permissionDenied), .system(.notPermitted): .permission
+            case .system, .bearer, .closedByPeer: .inputOutput
+            }
+        self.init(status, "\(failure)")
+    }
+
+    init(_ failure: GATTBrowser.Failure) {
+        switch failure {
+        case .procedure(.errorResponse(_, _, let error)) where Self.refusals.contains(error):
+            self.init(.permission, "\(failure)", remedy: "the device may want to be paired with, which is not done here")
+        case .procedure(.errorResponse(.writeRequest, _, .writeNotPermitted)):
+            self.init(.permission, "\(failure)", remedy: "the characteristic may take --no-response only")
+        case .procedure(.errorResponse(_, _, .readNotPermitted)), .procedure(.errorResponse(_, _, .writeNotPermitted)):
+            self.init(.permission, "\(failure)")
+        case .procedure(.tookTooLong): self.init(.timeout, "\(failure)")
+        case .ambiguous: self.init(.inputOutput, "\(failure)", remedy: "name one by its handle")
+        case .missing: self.init(.inputOutput, "\(failure)", remedy: "`blewedge gatt` without an action shows all")
+        case .procedure: self.init(.inputOutput, "\(failure)")
+        }
+    }
+
+    /// The answers of a device that trusts this link too little.
+    private static let refusals: Set<ATTError> = [
+        .insufficientAuthentication, .insufficientAuthorization, .insufficientEncryption, .encryptionKeySizeTooShort,
+    ]
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+import LinuxIO
+import SystemPackage
+import Wedge
+
+/// Runs the user's command for one notice after another, and never waits for it.
+///
+/// To be used on the event loop's thread.
+final class HookRunner {
+    /// How long the end of the program is put off for notices that wait.
+    private static let patience = Duration.seconds(2)
+
+    private let command: String
+    private let loop: EventLoop
+    private var queue = HookQueue()
+    private var child: ChildProcess?
+    private var registration: EventLoop.Registration?
+    private var timer: EventLoop.Timer?
+    private var hasFailed = false
+    private var onIdle: (() -> Void)?
+
+    /// A runner of a program, named by its path, or found by PATH.
+    init(_ command: String, on loop: EventLoop) throws(CommandFailure) {
+        if command.isEmpty || command.contains("/") && !FileSystem.isExecutable(command) {
+            throw CommandFailure(
+                .configuration,
+                "--hook \(command) is no program that can be run",
+                remedy: "name one file that is executable; for arguments, a script of two lines serves"
+            )
+        }
+        self.command = command
+        self.loop = loop
+    }
+
+    /// Runs the command for a notice, as soon as it runs no more for another.
+    func add(_ notice: HookNotice) {
+        queue.add(notice)
+        runNext()
+    }
+
+    /// Calls `completion` once nothing runs and nothing waits, or after 2 s; a command that still runs is left to itself.
+    func drain(completion: @escaping () -> Void) {
+        guard !queue.isIdle else {
+            completion()
+            return
+        }
+        var isDone = false
+        let finish = {
+            guard !isDone else { return }
+            isDone = true
+            completion()
+        }
+        onIdle = finish
+        _ = loop.schedule(at: MonotonicClock.now + Self.patience, handler: finish)
+    }
+
+    private func runNext() {
+        while let notice = queue.next(now: MonotonicClock.now) {
+            do throws(Errno) {
+                let child = try ChildProcess(command, environment: notice.environment, replacing: "BLEWEDGE_")
+                registration = try loop.watch(child.descriptor, for: .readable) { [unowned self] _ in ended() }
+                self.child = consume child
+            } catch {
+                queue.ended()
+                fail("cannot be run: \(error)")
+                continue
+            }
+            guard let deadline = queue.deadline else { continue }
+            timer = loop.schedule(at: deadline) { [unowned self] in
+                timer = nil
+                child?.stop()
+                fail("was ended after \(HookQueue.timeLimit.components.seconds) s")
+            }
+        }
+        if queue.isIdle {
+            onIdle?()
+            onIdle = nil
+        }
+    }
+
+    private func ended() {
+        guard let end = child?.takeEnd() else { return }
+        if let timer { loop.cancel(timer) }
+        timer = nil
+        if let registration, let child = child.take() { loop.unwatch(registration, child.descriptor) }
+        registration = nil
+        child = nil
+        queue.ended()
+        switch end {
+        case .exited(0), .killed(9): break
+        case .exited(let code): fail("ended with status \(code)")
+        case .killed(let signal): fail("was ended by signal \(signal)")
+        }
+        runNext()
+    }
+
+    /// Says so, the first time.
+    private func fail(_ what: String) {
+        if !hasFailed { Console.note("the hook \(command) \(what); more of this kind is not reported") }
+        hasFailed = true
+    }
+}

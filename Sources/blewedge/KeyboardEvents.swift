@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+import LinuxIO
+import SystemPackage
+import Wedge
+
+/// What programs hear of a keyboard: an event stream on standard output, and a command that is run (CB-30).
+///
+/// Both tell of the link and of how much was received, never of what. To be used on the event loop's thread.
+final class KeyboardEvents {
+    private let loop: EventLoop
+    private let hook: HookRunner?
+    private let isStream: Bool
+    private var meter = ReceivedMeter()
+    private var timer: EventLoop.Timer?
+    /// The device that is connected, if one is.
+    private var device: DeviceAddress?
+    private var isConnected = false
+    private var missed = 0
+
+    /// Events for a stream, a command, or both.
+    init(isStream: Bool, hook: HookRunner?, on loop: EventLoop) {
+        self.isStream = isStream
+        self.hook = hook
+        self.loop = loop
+    }
+
+    /// Takes the session's state.
+    func take(_ state: Session.State, _ device: DeviceAddress?, _ reason: String?) {
+        if state == .connected, !isConnected {
+            self.device = device
+            isConnected = true
+            tell(HookNotice(.connect, device: device))
+        } else if state != .connected {
+            disconnected(reason)
+        }
+    }
+
+    /// Takes the length of a received value.
+    func received(_ length: Int) {
+        meter.add(length)
+        report()
+    }
+
+    /// Tells of the link's end where it ends with the program, and calls `completion` when the command has heard of it.
+    func finish(completion: @escaping () -> Void) {
+        disconnected(nil)
+        if let hook { hook.drain(completion: completion) } else { completion() }
+    }
+
+    /// Prints a line, unless its reader is too far behind: then the next line says how many are missing.
+    func print(_ object: JSONObject) {
+        do throws(Errno) {
+            if missed > 0 {
+                var notice = JSONObject()
+                notice.add("event", "missed")
+                notice.add("lines", missed)
+                guard try StandardStream.output.writeAtOnce(notice.text + "\n") else {
+                    missed &+= 1
+                    return
+                }
+                missed = 0
+            }
+            if try !StandardStream.output.writeAtOnce(object.text + "\n") { missed &+= 1 }
+        } catch {
+            // A reader that has gone does not stop a keyboard.
+        }
+    }
+
+    private func disconnected(_ reason: String?) {
+        guard isConnected else { return }
+        isConnected = false
+        if let timer { loop.cancel(timer) }
+        timer = nil
+        if let rest = meter.takeAll(now: MonotonicClock.now) { tell(rest) }
+        tell(HookNotice(.disconnect, device: device, reason: reason))
+    }
+
+    private func report() {
+        if let report = meter.take(now: MonotonicClock.now) { tell(report) }
+        guard timer == nil, let deadline = meter.deadline else { return }
+        timer = loop.schedule(at: deadline) { [unowned self] in
+            timer = nil
+            report()
+        }
+    }
+
+    private func tell(_ report: ReceivedMeter.Report) {
+        tell(HookNotice(.received, count: report.values, length: report.bytes, device: device))
+    }
+
+    private func tell(_ notice: HookNotice) {
+        hook?.add(notice)
+        guard isStream else { return }
+        var object = JSONObject()
+        object.add("event", notice.occasion.rawValue)
+        object.add("address", notice.device.map { "\($0.address)" })
+        object.add("addressType", notice.device.map { "\($0.type)" })
+        if notice.occasion == .received {
+            object.add("notifications", notice.count)
+            object.add("length", notice.length)
+        }
+        object.add("reason", notice.reason)
+        print(object)
+    }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothHost
+import BluetoothPackets
+import Testing
+
+@Suite("ATT PDUs in recorded traffic")
+struct ATTTraceTests {
+    private let index = ControllerIndex(rawValue: 0)
+
+    /// An ACL packet of connection 0x0040.
+    private func record(
+        _ data: [UInt8],
+        _ opcode: MonitorOpcode = .aclReceived,
+        boundary: UInt8 = 0b10,
+        connection: UInt8 = 0x40
+    ) -> BtsnoopRecord {
+        let header = [connection, boundary << 4, UInt8(data.count), 0x00]
+        return BtsnoopRecord(opcode: opcode, index: index, time: 7, payload: header + data)
+    }
+
+    @Test("CB-32: a PDU in one packet is found, with its direction and connection; other channels and events are not")
+    func whole() {
+        var trace = ATTTrace()
+        let pdu: [UInt8] = [0x1B, 0x03, 0x00, 0x41]
+        let found = trace.handle(record([0x04, 0x00, 0x04, 0x00] + pdu))
+        #expect(found?.index == index && found?.connection == 0x40 && found?.time == 7)
+        #expect(found?.direction == .received)
+        #expect(found?.pdu == pdu)
+        #expect(trace.handle(record([0x01, 0x00, 0x04, 0x00, 0x13], .aclSent, boundary: 0))?.direction == .sent)
+        #expect(trace.handle(record([0x01, 0x00, 0x05, 0x00, 0x13])) == nil)
+        #expect(trace.handle(record([0x01, 0x00, 0x04, 0x00, 0x13], .event)) == nil)
+        #expect(trace.malformed == 0)
+    }
+
+    @Test("CB-32: a PDU cut into fragments anywhere is joined, each direction and connection for itself")
+    func fragments() {
+        let pdu: [UInt8] = [0x0B, 1, 2, 3, 4, 5, 6]
+        let whole = [UInt8(pdu.count), 0x00, 0x04, 0x00] + pdu
+        for cut in 1..<whole.count {
+            var trace = ATTTrace()
+            #expect(trace.handle(record(Array(whole.prefix(cut)))) == nil)
+            // Others' packets in between disturb nothing.
+            #expect(trace.handle(record([0x01, 0x00, 0x04, 0x00, 0x13], .aclSent, boundary: 0)) != nil)
+            #expect(trace.handle(record([0x01, 0x00, 0x04, 0x00, 0x13], connection: 0x41)) != nil)
+            #expect(trace.handle(record(Array(whole.dropFirst(cut)), boundary: 0b01))?.pdu == pdu)
+            #expect(trace.malformed == 0)
+        }
+    }
+
+    @Test("CB-32: a continuation without beginning is left out; a beginning without end, and bytes too many, are counted")
+    func broken() {
+        var trace = ATTTrace()
+        #expect(trace.handle(record([1, 2, 3], boundary: 0b01)) == nil)
+        #expect(trace.malformed == 0)
+        #expect(trace.handle(record([0x09, 0x00, 0x04, 0x00, 0x13])) == nil)
+        #expect(trace.handle(record([0x01, 0x00, 0x04, 0x00, 0x13]))?.pdu == [0x13])
+        #expect(trace.malformed == 1)
+        #expect(trace.handle(record([0x01, 0x00, 0x04, 0x00, 0x13, 0x13])) == nil)
+        #expect(trace.malformed == 2)
+        var lying = record([0x01, 0x00, 0x04, 0x00, 0x13])
+        lying.payload[2] = 200
+        #expect(trace.handle(lying) == nil)
+        #expect(trace.malformed == 3)
+    }
+
+    @Test("CB-32: any bytes as an ACL packet, and beginnings on every connection, cost bounded memory and no trap")
+    func hostile() {
+        var trace = ATTTrace()
+        var random = SystemRandomNumberGenerator()
+        for round in 0..<20_000 {
+            let count = Int.random(in: 0...12, using: &random)
+            var payload = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
+            // Half of them with the right length, so that they get further.
+            if round % 2 == 0, count >= 4 { (payload[2], payload[3]) = (UInt8(count - 4), 0) }
+            let opcode = MonitorOpcode(HCIPacketType.acl, round % 3 == 0 ? .sent : .received)
+            _ = trace.handle(BtsnoopRecord(opcode: opcode, index: index, time: 0, payload: payload))
+        }
+        #expect(trace.malformed > 1000)
+    }
+}

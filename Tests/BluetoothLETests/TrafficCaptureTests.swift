@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+import Glibc
+import LinuxIO
+import SystemPackage
+import Testing
+
+@Suite("Captures", .timeLimit(.minutes(1)))
+struct TrafficCaptureTests {
+    /// Runs a body with a path in a folder of its own, which is removed afterwards.
+    private func withPath(_ body: (String) throws -> Void) throws {
+        var template = Array("/tmp/blewedge-test.XXXXXX".utf8CString)
+        try #require(mkdtemp(&template) != nil)
+        let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        defer {
+            for name in FileSystem.names(in: folder) { unlink("\(folder)/\(name)") }
+            rmdir(folder)
+        }
+        try body("\(folder)/capture")
+    }
+
+    private func records(_ path: String) throws -> [BtsnoopRecord] {
+        var reader = BtsnoopReader()
+        reader.append(try FileSystem.contents(of: path, limit: 1 << 20))
+        var records: [BtsnoopRecord] = []
+        while let record = try reader.next() { records.append(record) }
+        try reader.finish()
+        return records
+    }
+
+    /// An H4 packet: received ACL data with a notification of one byte.
+    private static let notification: [UInt8] = [0x02, 0x40, 0x20, 8, 0, 4, 0, 4, 0, 0x1B, 3, 0, 0x41]
+
+    @Test("CB-32: a host's own packets are recorded with type, direction and time, and are in the file at its end")
+    func ownHost() throws {
+        try withPath { path in
+            let loop = try EventLoop()
+            let capture = try TrafficCapture(to: path, on: loop)
+            let before = WallClock.microseconds
+            capture.record(.sent, ([0x01, 0x03, 0x0C, 0x00] as [UInt8]).span)
+            capture.record(.received, Self.notification.span)
+            capture.record(.received, ([] as [UInt8]).span)
+            capture.record(.received, ([0x77, 0x01] as [UInt8]).span)
+            capture.finish()
+            let found = try records(path)
+            #expect(found.map(\.opcode) == [.command, .aclReceived])
+            #expect(found.map(\.payload) == [[0x03, 0x0C, 0x00], Array(Self.notification.dropFirst())])
+            #expect(found.allSatisfy { $0.time >= before && $0.time <= WallClock.microseconds })
+            var trace = ATTTrace()
+            #expect(found.compactMap { trace.handle($0)?.pdu } == [[0x1B, 3, 0, 0x41]])
+        }
+    }
+
+    @Test("CB-32: what was recorded reaches the file within a second, without further packets")
+    func flushed() throws {
+        try withPath { path in
+            let loop = try EventLoop()
+            let capture = try TrafficCapture(to: path, on: loop)
+            capture.record(.received, Self.notification.span)
+            _ = loop.schedule(at: MonotonicClock.now + .seconds(1)) { loop.stop() }
+            try loop.run()
+            #expect(try records(path).count == 1)
+            capture.finish()
+        }
+    }
+
+    @Test("CB-32: a capture that is full stops, says so once, and leaves a whole file")
+    func full() throws {
+        try withPath { path in
+            let loop = try EventLoop()
+            let capture = try TrafficCapture(to: path, on: loop, limit: 100)
+            var failures: [TrafficCapture.Failure] = []
+            capture.onFailure = { failures.append($0) }
+            for _ in 0..<10 { capture.record(.received, Self.notification.span) }
+            #expect(failures == [.cannotWrite(path, .fileTooLarge)])
+            #expect(try records(path).count == 2)
+            capture.finish()
+        }
+    }
+}

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# `--capture`: what the product has recorded is what Wireshark's own decoder finds in it, packet by packet.
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import struct
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bench import BINARY, Bench, compare
+from peer import NAME, WRITE, ean13
+from readers import EventReader
+from scenarios import scenario
+from scenarios.gatt import LONG, look, rich
+from waiting import LabError, expect
+
+CAPTURE = "/run/lab/capture.btsnoop"
+# The PDUs that name an attribute by themselves; for the others tshark adds that of the request.
+NAMED = {0x01, 0x05, 0x07, 0x09, 0x0A, 0x0C, 0x11, 0x12, 0x16, 0x17, 0x1B, 0x1D, 0x52}
+RANGES = {0x04, 0x06, 0x08, 0x10}
+
+
+@dataclass(frozen=True)
+class Packet:
+    """An ATT packet as one of the decoders sees it; a handle or value is None where it has none to compare."""
+
+    sent: bool
+    connection: int
+    opcode: int
+    handle: int | None
+    value: bytes | None
+    pdu: bytes
+
+
+def first(text: str) -> int | None:
+    return int(text.split(",")[0], 16) if text else None
+
+
+def tshark(*arguments: str) -> str:
+    done = subprocess.run(["tshark", *arguments], capture_output=True, text=True)
+    expect(done.returncode == 0, f"tshark ended with {done.returncode}: {done.stderr[-300:]}")
+    return done.stdout
+
+
+def by_tshark(path: Path) -> list[Packet]:
+    """Wireshark's decoding, and the bytes that it took each packet to be."""
+    names = ["hci_mon.opcode", "bthci_acl.chandle", "btatt.opcode", "btatt.handle", "btatt.starting_handle", "btatt.value"]
+    fields = [word for name in names for word in ("-e", name)]
+    rows = tshark("-r", str(path), "-Y", "btatt", "-T", "fields", "-E", "separator=;", *fields).splitlines()
+    raw = json.loads(tshark("-r", str(path), "-Y", "btatt", "-T", "jsonraw", "-j", "btatt"))
+    expect(len(rows) == len(raw), f"tshark gave {len(rows)} rows and {len(raw)} packets")
+    packets = []
+    for row, frame in zip(rows, raw, strict=True):
+        monitor, connection, code, handle, start, value = row.split(";")
+        opcode = int(code, 16)
+        packets.append(
+            Packet(
+                sent=int(monitor, 0) == 4,
+                connection=int(connection, 16),
+                opcode=opcode,
+                handle=first(handle) if opcode in NAMED else first(start) if opcode in RANGES else None,
+                value=bytes.fromhex(value.replace(":", "")) if value else None,
+                pdu=bytes.fromhex(frame["_source"]["layers"]["btatt_raw"][0]),
+            )
+        )
+    return packets
+
+
+def by_product(objects: list[dict[str, Any]]) -> list[Packet]:
+    return [
+        Packet(
+            sent=o["direction"] == "sent",
+            connection=o["connection"],
+            opcode=o["opcode"],
+            handle=o.get("handle"),
+            value=bytes.fromhex(o["value"]) if "value" in o else None,
+            pdu=bytes.fromhex(o["pdu"]),
+        )
+        for o in objects
+    ]
+
+
+def difference(theirs: list[Packet], ours: list[Packet]) -> str:
+    """Where the two lists first disagree, or nothing. A value that tshark has spread over the fields of a known
+    characteristic is compared by the packet's bytes."""
+    if len(theirs) != len(ours):
+        return f"tshark sees {len(theirs)} packets, the product {len(ours)}"
+    for number, (a, b) in enumerate(zip(theirs, ours, strict=True)):
+        same = (a.sent, a.connection, a.opcode, a.pdu) == (b.sent, b.connection, b.opcode, b.pdu)
+        if not same or a.handle != b.handle or (a.value is not None and b.value is not None and a.value != b.value):
+            return f"packet {number}: tshark sees {a}, the product {b}"
+    return ""
+
+
+async def decoded(bench: Bench, path: str) -> list[Packet]:
+    product = await bench.product("capture", path, "--json")
+    await product.exits(0, 20)
+    return by_product(product.program.objects)
+
+
+@scenario("capture", deadline=180)
+async def capture(bench: Bench) -> None:
+    """`--capture` of `scan`, `gatt` and `run`: tshark and btmon read it and agree with us; one altered byte does not."""
+    expect(shutil.which("tshark"), "no tshark (package tshark)")
+    await bench.guest.run("rm", "-f", CAPTURE)
+    rich(bench)
+    product = await bench.product("scan", "--json", "--seconds", "2", "--capture", CAPTURE)
+    await product.exits(0, 20)
+    await look(bench, "--capture", CAPTURE)
+    await look(bench, "read", LONG, "--capture", CAPTURE)
+    await look(bench, "write", LONG, "--hex", bytes(range(256)).hex(), "--capture", CAPTURE)
+    await look(bench, "write", WRITE, "--text", "unanswered", "--no-response", "--capture", CAPTURE)
+    product = await bench.connected("--capture", CAPTURE)
+    reader = await EventReader.open(bench, product.node)
+    scans = [ean13(number) for number in range(50)]
+    sent = bench.peer.burst(scans)
+    bench.peer.indicate(b"stray")
+    await reader.until(sent, 30)
+    await product.end(signal.SIGINT, 130)
+    compare(b"".join(scans), reader.text)
+
+    mode = (await bench.guest.run("stat", "-c", "%a", CAPTURE)).out.strip()
+    expect(mode == "600", f"the capture's mode is {mode}")
+    data = await bench.guest.read_file(CAPTURE)
+    ours = await decoded(bench, CAPTURE)
+    notified = [p.value for p in ours if p.opcode == 0x1B]
+    expect(notified == scans, f"{len(notified)} notifications in the capture, {len(scans)} were sent")
+    with tempfile.TemporaryDirectory(prefix="blewedge-lab.") as folder:
+        path = Path(folder) / "capture.btsnoop"
+        path.write_bytes(data)
+        theirs = by_tshark(path)
+        cause = difference(theirs, ours)
+        expect(not cause, cause)
+        kinds = {p.opcode for p in ours}
+        expect({0x02, 0x08, 0x09, 0x0C, 0x12, 0x16, 0x1B, 0x1D, 0x1E, 0x52} <= kinds, f"only {sorted(kinds)}")
+        btmon = subprocess.run(["btmon", "-r", str(path)], capture_output=True, text=True)
+        expect(btmon.stdout.count("Handle Value Notification") == len(scans), "btmon counts otherwise")
+
+        # The control: one byte of one value altered, and the two decoders must be seen to disagree.
+        at = data.index(scans[20])
+        altered = data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
+        await bench.guest.write_file(CAPTURE, altered)
+        cause = difference(theirs, await decoded(bench, CAPTURE))
+        expect(cause, "one altered byte is not noticed")
+    adapters = {index for index, _ in records(data)}
+    expect(adapters == {0}, f"packets of the adapters {adapters}")
+    bench.note = f"{len(ours)} ATT packets of {len(kinds)} kinds, {len(data)} bytes"
+
+
+def records(data: bytes) -> list[tuple[int, int]]:
+    """Adapter and opcode of each record."""
+    found = []
+    at = 16
+    while at < len(data):
+        _, length, flags = struct.unpack_from(">III", data, at)
+        found.append((flags >> 16, flags & 0xFFFF))
+        at += 24 + length
+    return found
+
+
+@scenario("capture-disk-full", deadline=120)
+async def disk_full(bench: Bench) -> None:
+    """A capture on a full disk stops, says so once, and leaves whole records; the keyboard goes on."""
+    folder = "/run/lab/small"
+    path = f"{folder}/capture.btsnoop"
+    await bench.guest.run("mkdir", "-p", folder)
+    await bench.guest.run("mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", folder)
+    try:
+        product = await bench.connected("--capture", path)
+        reader = await EventReader.open(bench, product.node)
+        scans = [ean13(number) for number in range(400)]
+        sent = bench.peer.burst(scans)
+        await reader.until(sent, 60)
+        await product.end(signal.SIGINT, 130)
+        compare(b"".join(scans), reader.text)
+        said = product.program.err.count("the capture has stopped")
+        expect(said == 1, f"said so {said} times: {product.program.err[-300:]!r}")
+        bench.account(sent, len(reader.text), product.counts())
+        whole = await bench.guest.run(BINARY, "capture", path)
+        bench.note = f"{len(whole.out.splitlines())} ATT packets were recorded before"
+        product = await bench.product("gatt", NAME, "--capture", path)
+        await product.exits(0, 40)
+    finally:
+        await bench.guest.run("umount", "-l", folder, check=False)
+    denied = await bench.product("scan", "--once", "--capture", "/proc/capture.btsnoop")
+    await denied.program.wait(20)
+    if denied.program.status not in (74, 77):
+        raise LabError(f"exit {denied.program.status} for a file that cannot be made")

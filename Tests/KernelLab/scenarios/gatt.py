@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# `gatt`: what the peer has built is what the product prints, reads, writes and is told; and `run`'s hooks.
+
+from __future__ import annotations
+
+import signal
+from typing import Any
+
+from bumble import gatt
+from bumble.core import UUID
+from bumble.device import Device
+
+from bench import Bench
+from peer import NAME, NOTIFY, WRITE, ean13
+from scenarios import scenario
+from waiting import expect
+
+CUSTOM = "0000AA00-1212-EFDE-1523-785FEABCD123"
+LONG = "0000AA01-1212-EFDE-1523-785FEABCD123"
+INDICATED = "0000AA02-1212-EFDE-1523-785FEABCD123"
+LOCKED = "0000AA03-1212-EFDE-1523-785FEABCD123"
+VALUE = bytes(n % 251 for n in range(512))
+
+NAMES = {
+    gatt.GATT_PRIMARY_SERVICE_ATTRIBUTE_TYPE: "service",
+    gatt.GATT_INCLUDE_ATTRIBUTE_TYPE: "include",
+    gatt.GATT_CHARACTERISTIC_ATTRIBUTE_TYPE: "characteristic",
+}
+
+Properties = gatt.Characteristic.Properties
+
+
+def rich(bench: Bench) -> gatt.Service:
+    """A second service on the peer: a long value, an indicated one with a description, and one under lock."""
+    service = gatt.Service(
+        CUSTOM,
+        [
+            gatt.Characteristic(
+                LONG,
+                Properties.READ | Properties.WRITE,
+                gatt.Characteristic.READABLE | gatt.Characteristic.WRITEABLE,
+                VALUE,
+                [gatt.Descriptor(UUID.from_16_bits(0x2901), gatt.Descriptor.READABLE, "a long value".encode())],
+            ),
+            gatt.Characteristic(INDICATED, Properties.INDICATE | Properties.READ, gatt.Characteristic.READABLE, b"\x00\x1b[2J"),
+            gatt.Characteristic(LOCKED, Properties.READ, gatt.Characteristic.READ_REQUIRES_ENCRYPTION, b"secret"),
+        ],
+    )
+    bench.peer.device.add_service(service)
+    return service
+
+
+def uuid_text(uuid: UUID) -> str:
+    """As the product writes it: the short form where there is one."""
+    return uuid.to_hex_str().upper() if len(uuid.uuid_bytes) == 2 else str(uuid).upper()
+
+
+def built(device: Device) -> list[tuple[str, int, str]]:
+    """Type, handle and UUID of all that the peer has built, from its own table of attributes."""
+    found = []
+    values = set()
+    for attribute in device.gatt_server.attributes:
+        kind = NAMES.get(attribute.type)
+        if kind == "service":
+            found.append((kind, attribute.handle, uuid_text(attribute.uuid)))
+        elif kind == "characteristic":
+            characteristic = attribute.characteristic
+            values.add(attribute.handle + 1)
+            found.append((kind, attribute.handle + 1, uuid_text(characteristic.uuid)))
+        elif attribute.handle not in values:
+            found.append(("descriptor", attribute.handle, uuid_text(attribute.type)))
+    return found
+
+
+async def look(bench: Bench, *arguments: str, code: int = 0) -> list[dict[str, Any]]:
+    """`gatt` on the peer; what it printed. The link is closed and the controller quiet afterwards."""
+    product = await bench.product("gatt", NAME, "--json", *arguments)
+    await product.exits(code, 40)
+    await bench.peer.until_alone()
+    await bench.monitor.until_quiet()
+    for line in product.program.out.splitlines():
+        expect(line.startswith("{"), f"not data on standard output: {line!r}")
+    return product.program.objects
+
+
+def only(objects: list[dict[str, Any]]) -> bytes:
+    """The one value that was printed."""
+    expect(len(objects) == 1 and objects[0]["type"] == "value", f"not one value: {objects}")
+    return bytes.fromhex(objects[0]["hex"])
+
+
+@scenario("gatt-tree", deadline=120)
+async def tree(bench: Bench) -> None:
+    """`gatt` prints what the peer has built: every service, characteristic and descriptor, and its properties."""
+    rich(bench)
+    objects = await look(bench)
+    seen = [(o["type"], int(o["handle"], 16), o["uuid"]) for o in objects]
+    expected = built(bench.peer.device)
+    expect(len(expected) > 10, f"the peer has built next to nothing: {expected}")
+    expect(seen == expected, f"printed {seen}, built {expected}")
+    properties = {o["uuid"]: o["properties"] for o in objects if o["type"] == "characteristic"}
+    expect(properties[LONG] == ["read", "write"], f"properties of a characteristic: {properties[LONG]}")
+    expect(properties[NOTIFY] == ["notify"] and properties[WRITE] == ["write without response"], f"{properties}")
+    names = {o["uuid"]: o.get("name") for o in objects}
+    expect(names["1800"] == "GAP" and names["2A00"] == "Device Name", f"names: {names}")
+
+    product = await bench.product("gatt", NAME)
+    await product.exits(0, 40)
+    expect(len(product.program.out.splitlines()) == len(objects), f"as text: {product.program.out!r}")
+    bench.note = f"{len(objects)} attributes"
+
+
+@scenario("gatt-values", deadline=240)
+async def values(bench: Bench) -> None:
+    """`gatt read`, `write` and `subscribe`: by handle and UUID, 512 bytes, refusals with their exit codes."""
+    service = rich(bench)
+    long, indicated, _ = service.characteristics
+    expect(only(await look(bench, "read", "2A00")) == NAME.encode(), "the name by its UUID")
+    expect(only(await look(bench, "read", LONG)) == VALUE, "512 bytes by UUID")
+    expect(only(await look(bench, "read", f"0x{long.handle:04x}")) == VALUE, "512 bytes by handle")
+    # No control character of the device reaches a terminal.
+    product = await bench.product("gatt", NAME, "read", INDICATED)
+    await product.exits(0, 40)
+    expect("\x1b" not in product.program.out, f"an escape sequence was printed: {product.program.out!r}")
+    await look(bench, "read", LOCKED, code=77)
+    await look(bench, "read", "2A99", code=74)
+    await look(bench, "read", "0xFFF0", code=74)
+
+    await look(bench, "write", LONG, "--hex", VALUE[::-1].hex())
+    expect(bytes(long.value) == VALUE[::-1], "512 bytes written")
+    await look(bench, "write", f"0x{long.handle:04x}", "--text", "short")
+    expect(bytes(long.value) == b"short", f"written: {bytes(long.value)!r}")
+    await look(bench, "write", WRITE, "--text", "no answer", "--no-response")
+    written = bench.peer.attribute(WRITE).value
+    expect(bytes(written) == b"no answer", f"written without response: {written!r}")
+    await look(bench, "write", INDICATED, "--text", "x", code=77)
+
+    product = await bench.product("gatt", NAME, "--json", "subscribe", NOTIFY, "--count", "3")
+    await bench.peer.until_subscribed()
+    for number in range(3):
+        bench.peer.notify(ean13(number))
+    await product.exits(0, 20)
+    got = [bytes.fromhex(o["hex"]) for o in product.program.objects]
+    expect(got == [ean13(number) for number in range(3)], f"told of {got}")
+    await bench.peer.until_alone()
+
+    product = await bench.product("gatt", NAME, "--json", "subscribe", f"0x{indicated.handle:04x}", "--count", "1")
+    await product.program.until(lambda: "subscribed" in product.program.err, "the product subscribes", 30)
+    await bench.peer.device.indicate_subscribers(indicated, b"indicated")
+    await product.exits(0, 20)
+    expect(product.program.objects[0]["origin"] == "indication", f"{product.program.objects}")
+
+    product = await bench.product("gatt", NAME, "subscribe", NOTIFY, "--count", "1", "--seconds", "1")
+    await product.exits(75, 40)
+    product = await bench.product("gatt", NAME, "subscribe", NOTIFY)
+    await bench.peer.until_subscribed()
+    await product.end(signal.SIGINT, 130)
+    await bench.peer.until_alone()
+    await bench.monitor.until_quiet()
+    await bench.peer.advertise(connectable=False)
+    product = await bench.product("gatt", NAME)
+    await product.exits(75, 40)
+    bench.note = "512 bytes each way, 3 notifications, 1 indication"
+
+
+SCRIPT = """#!/bin/sh
+echo "$BLEWEDGE_EVENT $BLEWEDGE_COUNT $BLEWEDGE_LENGTH $BLEWEDGE_ADDRESS" >>/run/lab/hooks
+sleep 0.3
+"""
+
+
+@scenario("hooks", deadline=120)
+async def hooks(bench: Bench) -> None:
+    """`run --hook` and `--events`: told of connect, disconnect and every byte's length, never of what it was."""
+    await bench.guest.run("rm", "-f", "/run/lab/hooks")
+    await bench.guest.write_file("/run/lab/hook", SCRIPT.encode())
+    await bench.guest.run("chmod", "755", "/run/lab/hook")
+    product = await bench.product("run", "--events", "--device", NAME, "--hook", "/run/lab/hook")
+    await product.keyboard()
+    await product.state("connected", 30)
+    await bench.peer.until_subscribed()
+    scans = [ean13(number) for number in range(100)]
+    sent = bench.peer.burst(scans)
+    events = product.program
+
+    def received() -> int:
+        return sum(o["length"] for o in events.objects if o.get("event") == "received")
+
+    await events.until(lambda: received() == sent, f"{sent} bytes are reported", 30)
+    await product.end(signal.SIGINT, 130)
+    lines = (await bench.guest.read_file("/run/lab/hooks")).decode().splitlines()
+    told = [(kind, int(count), int(length)) for kind, count, length, _address in map(str.split, lines)]
+    expect(told[0][0] == "connect" and told[-1][0] == "disconnect", f"the hook was told {told}")
+    expect(sum(length for kind, _, length in told if kind == "received") == sent, f"{sent} bytes, told {told}")
+    expect(sum(count for kind, count, _ in told if kind == "received") == len(scans), f"the hook was told {told}")
+    expect(len(told) < 30, f"the command ran {len(told)} times")
+    kinds = [o["event"] for o in events.objects if o.get("event") in ("connect", "disconnect")]
+    expect(kinds == ["connect", "disconnect"], f"the stream told {kinds}")
+    reports = [o for o in events.objects if o.get("event") == "received"]
+    for scan in scans[:3]:
+        digits = scan.decode().strip()
+        expect(digits not in events.out and digits not in "".join(lines), "contents were told")
+    counts = product.counts()
+    expect(counts["received"] == sent, f"{sent} bytes sent, counted: {counts}")
+    bench.note = f"{sent} bytes in {len(reports)} reports, {len(told)} runs of the command"

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Glibc
+import LinuxIO
+import SystemPackage
+import Testing
+
+@Suite("Programs that are started", .timeLimit(.minutes(1)))
+struct ChildProcessTests {
+    /// A script in a folder of its own, which is removed afterwards; it finds the folder's name in `$BLEWEDGE_FOLDER`.
+    private func withScript(_ lines: String, _ body: (_ script: String, _ folder: String) throws -> Void) throws {
+        var template = Array("/tmp/blewedge-test.XXXXXX".utf8CString)
+        try #require(mkdtemp(&template) != nil)
+        let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let script = folder + "/script"
+        defer {
+            for name in FileSystem.names(in: folder) { unlink("\(folder)/\(name)") }
+            rmdir(folder)
+        }
+        let file = try #require(fopen(script, "w"))
+        fputs("#!/bin/sh\n\(lines)\n", file)
+        fclose(file)
+        try #require(chmod(script, 0o755) == 0)
+        try body(script, folder)
+    }
+
+    /// Waits for the end on an event loop, as the product does.
+    private func end(of child: borrowing ChildProcess) throws -> ChildProcess.End? {
+        let loop = try EventLoop()
+        let registration = try loop.watch(child.descriptor, for: .readable) { _ in loop.stop() }
+        try loop.run()
+        loop.unwatch(registration, child.descriptor)
+        return child.takeEnd()
+    }
+
+    @Test("CB-30: the program finds our variables, replaced by those given, and nothing to read; its end comes through the loop")
+    func environment() throws {
+        setenv("BLEWEDGE_TEST_OLD", "1", 1)
+        setenv("BLEWEDGETEST", "kept", 1)
+        let lines = """
+            { echo "$BLEWEDGE_EVENT:$BLEWEDGE_REASON:$BLEWEDGE_TEST_OLD:$BLEWEDGETEST"; cat; } >"$BLEWEDGE_FOLDER/out"
+            exit 3
+            """
+        try withScript(lines) { script, folder in
+            let child = try ChildProcess(
+                script,
+                environment: [
+                    ("BLEWEDGE_EVENT", "connect"), ("BLEWEDGE_FOLDER", folder), ("BLEWEDGE_REASON", "a b; $(c) 'd'"),
+                ],
+                replacing: "BLEWEDGE_"
+            )
+            #expect(try end(of: child) == .exited(3))
+            #expect(FileSystem.line(of: folder + "/out") == "connect:a b; $(c) 'd'::kept")
+        }
+    }
+
+    @Test("CB-30: a program is ended with all that it has started")
+    func stopped() throws {
+        let lines = """
+            trap '' INT TERM
+            sleep 60 & echo $! >"$BLEWEDGE_FOLDER/pid"; mv "$BLEWEDGE_FOLDER/pid" "$BLEWEDGE_FOLDER/ready"; wait
+            """
+        try withScript(lines) { script, folder in
+            let child = try ChildProcess(script, environment: [("BLEWEDGE_FOLDER", folder)], replacing: "BLEWEDGE_")
+            #expect(child.takeEnd() == nil)
+            while !FileSystem.exists(folder + "/ready") { usleep(1000) }
+            child.stop()
+            #expect(try end(of: child) == .killed(SIGKILL))
+            let line = try #require(FileSystem.line(of: folder + "/ready"))
+            let sleeper = try #require(pid_t(line))
+            // It is nobody's child any more: gone, or a zombie until its new parent looks.
+            var waited = 0
+            while waited < 5000, let state = FileSystem.line(of: "/proc/\(sleeper)/stat"), !state.contains(") Z ") {
+                usleep(1000)
+                waited += 1
+            }
+            #expect(waited < 5000)
+        }
+    }
+
+    @Test("CB-30: what cannot be run is an error with its cause")
+    func missing() {
+        #expect(throws: Errno.noSuchFileOrDirectory) {
+            _ = try ChildProcess("/nonexistent/program", environment: [], replacing: "BLEWEDGE_")
+        }
+        #expect(throws: Errno.permissionDenied) {
+            _ = try ChildProcess("/etc/hostname", environment: [], replacing: "BLEWEDGE_")
+        }
+    }
+}
