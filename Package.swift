@@ -69,7 +69,7 @@ let package = Package(
         tests("BluetoothPacketsTests", ["TestSupport", "BluetoothPackets"]),
         tests("BluetoothHostTests", ["TestSupport", "BluetoothHost", "BluetoothPackets"]),
         tests("LinuxIOTests", ["LinuxIO", "CLinux", "Keystrokes", systemPackage]),
-        tests("BluetoothLETests", ["BluetoothLE"]),
+        tests("BluetoothLETests", ["TestSupport", "BluetoothLE", "LinuxIO", systemPackage]),
         tests("KeystrokesTests", ["TestSupport", "Keystrokes"]),
         tests("CommandLineTests", ["blewedge"]),
         tests("WedgeTests", ["TestSupport", "Wedge", "BluetoothLE", "Keystrokes", "LinuxIO"]),
