@@ -25,6 +25,8 @@ final class AdapterCore {
     private var watchers: [UInt64: BoundedSequence<BluetoothState>.Source] = [:]
     private var lastWatcher: UInt64 = 0
     private(set) lazy var central = CentralCore(self)
+    /// The server that advertises here.
+    weak var server: ServerCore?
 
     init(_ loop: EventLoop, _ opener: @escaping AdapterOpener) {
         self.loop = loop
@@ -92,6 +94,7 @@ final class AdapterCore {
         backend = nil
         failure = .unavailable(.resetting, cause: reason, remedy: nil)
         central.adapterLost(reason)
+        server?.adapterLost(reason)
         enter(.resetting)
         openLater()
     }

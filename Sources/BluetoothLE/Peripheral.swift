@@ -28,7 +28,9 @@ public actor Peripheral {
     /// Whether it is connected now.
     public var isConnected: Bool { core.isConnected }
 
-    /// The longest PDU that either side may send now; a write carries 3 bytes less. Nil without a connection.
+    /// The longest PDU that either side may send now; a write carries 3 bytes less.
+    ///
+    /// Nil without a connection.
     public var mtu: UInt16? { core.mtu }
 
     /// How many packets of this connection were dropped before they were read.

@@ -14,7 +14,9 @@ final class FakeAdapter: LowEnergyAdapter {
     let loop: EventLoop
     /// What the device answers to a PDU; nil is silence.
     var answers: [[UInt8]: [UInt8]] = [:]
-    /// How the next connection attempts end; a nil ends only by being cancelled. Beyond them they succeed.
+    /// How the next connection attempts end; a nil ends only by being cancelled.
+    ///
+    /// Beyond them they succeed.
     var attempts: [LinkFailure?] = []
     /// The attempts that were begun, and those that were cancelled.
     var begun = 0
