@@ -71,7 +71,7 @@ let package = Package(
         tests("BluetoothHostTests", ["TestSupport", "BluetoothHost", "BluetoothPackets"]),
         tests("VirtualRadioTests", ["TestSupport", "VirtualRadio", "BluetoothPackets"]),
         tests("LinuxIOTests", ["LinuxIO", "CLinux", "Keystrokes", systemPackage]),
-        tests("BluetoothLETests", ["BluetoothLE", "LinuxIO", systemPackage]),
+        tests("BluetoothLETests", ["TestSupport", "BluetoothLE", "LinuxIO", systemPackage]),
         tests("KeystrokesTests", ["TestSupport", "Keystrokes"]),
         tests("CommandLineTests", ["blewedge"]),
         tests("WedgeTests", ["TestSupport", "Wedge", "BluetoothLE", "Keystrokes", "LinuxIO", systemPackage]),

@@ -91,7 +91,9 @@ import Testing
     @Test("CB-22: nobody asks a non-connectable advertiser for a scan response: none is set", arguments: generations)
     func nonConnectable(_ generation: Advertiser.Generation) {
         var advertiser = Advertiser(generation)
-        advertiser.start(.init(AdvertisingParameters(kind: .nonConnectable, interval: 0x00A0), data: [0x02, 0x01, 0x04]))
+        advertiser.start(
+            .init(AdvertisingParameters(kind: .nonConnectable, interval: 0x00A0), data: [0x02, 0x01, 0x04])
+        )
         var expected = Self.opcodes(generation)
         expected.remove(at: 3)
         #expect(run(&advertiser) == expected)
