@@ -151,7 +151,7 @@ final class FakeScanner: DeviceScanner {
     var onFailure: ((ScanError) -> Void)?
     var isScanning = false
     var starts = 0
-    var devices = DeviceTable()
+    private var scanner = Scanner(.legacy)
     private let loop: EventLoop
 
     init(_ loop: EventLoop) {
@@ -161,7 +161,8 @@ final class FakeScanner: DeviceScanner {
     func start(_ parameters: ScanParameters, devices: DeviceTable) {
         isScanning = true
         starts += 1
-        self.devices = devices
+        scanner = Scanner(.legacy, devices: devices)
+        scanner.start(parameters)
     }
 
     func stop(completion: @escaping () -> Void) {
@@ -174,12 +175,11 @@ final class FakeScanner: DeviceScanner {
     /// An LE Advertising Report (ADV_IND) of a random address, as a controller would send it.
     func hear(_ device: UInt64, _ data: [UInt8]) {
         let address = (0..<6).map { UInt8(truncatingIfNeeded: device >> UInt64(8 * $0)) }
-        let parameters = [0x01, 0x00, 0x01] + address + [UInt8(data.count)] + data + [0xCE]
-        guard let reader = try? AdvertisingReportReader(.advertisingReport, parameters.span) else { return }
-        var reports = reader
-        while let report = try? reports.next() {
-            if let update = devices.handle(report, now: MonotonicClock.now) { onUpdate?(update) }
-        }
+        let parameters = [0x02, 0x01, 0x00, 0x01] + address + [UInt8(data.count)] + data + [0xCE]
+        let packet = [0x04, 0x3E, UInt8(parameters.count)] + parameters
+        var updates: [DeviceTable.Update] = []
+        scanner.handle(packet.span, now: MonotonicClock.now) { update in updates.append(update) }
+        for update in updates { onUpdate?(update) }
     }
 }
 
