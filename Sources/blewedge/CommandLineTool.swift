@@ -39,6 +39,7 @@ struct BlewedgeCommand: ParsableCommand {
         abstract: "Types what a Bluetooth LE device sends, without bluetoothd, D-Bus or a desktop.",
         discussion: """
             EXAMPLES:
+              blewedge demo                        See it work: no adapter, no privilege.
               blewedge scan                        Show the devices around.
               blewedge run --device LINBLE-TEST    Connect to one and type what it sends.
               blewedge gatt LINBLE-TEST            Show what a device offers.
