@@ -52,7 +52,8 @@ struct BlewedgeCommand: ParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            ScanCommand.self, RunCommand.self, GATTCommand.self, CaptureCommand.self, TableCommand.self,
+            DemoCommand.self, ScanCommand.self, RunCommand.self, GATTCommand.self, CaptureCommand.self,
+            TableCommand.self,
             BenchCommand.self,
         ]
     )
