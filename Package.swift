@@ -52,6 +52,7 @@ let package = Package(
         .target(name: "CLinux"),
         module("BluetoothPackets"),
         module("BluetoothHost", ["BluetoothPackets"]),
+        module("VirtualRadio", ["BluetoothPackets"]),
         module("LinuxIO", ["CLinux", "CBluetooth", "CCapability", systemPackage]),
         module("BluetoothLE", ["BluetoothHost", "BluetoothPackets", "LinuxIO"]),
         module("Keystrokes"),
@@ -68,11 +69,12 @@ let package = Package(
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: testSettings),
         tests("BluetoothPacketsTests", ["TestSupport", "BluetoothPackets"]),
         tests("BluetoothHostTests", ["TestSupport", "BluetoothHost", "BluetoothPackets"]),
+        tests("VirtualRadioTests", ["TestSupport", "VirtualRadio", "BluetoothPackets"]),
         tests("LinuxIOTests", ["LinuxIO", "CLinux", "Keystrokes", systemPackage]),
-        tests("BluetoothLETests", ["BluetoothLE", "LinuxIO", systemPackage]),
+        tests("BluetoothLETests", ["TestSupport", "BluetoothLE", "LinuxIO", systemPackage]),
         tests("KeystrokesTests", ["TestSupport", "Keystrokes"]),
         tests("CommandLineTests", ["blewedge"]),
-        tests("WedgeTests", ["TestSupport", "Wedge", "BluetoothLE", "Keystrokes", "LinuxIO"]),
+        tests("WedgeTests", ["TestSupport", "Wedge", "BluetoothLE", "Keystrokes", "LinuxIO", systemPackage]),
         tests("MeasuringTests", ["Measuring", "Keystrokes"]),
     ]
 )

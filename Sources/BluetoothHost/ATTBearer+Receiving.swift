@@ -27,14 +27,15 @@ extension ATTBearer {
         case .response: return receiveResponse(opcode, bytes)
         case .indication: return receiveIndication(bytes)
         case .confirmation: return receiveConfirmation(opcode, bytes)
-        case .command, .notification: return ignore()
+        case .command: return receiveCommand(bytes)
+        case .notification: return ignore()
         case nil:
             guard !opcode.isCommand else { return ignore() }
-            return answer(opcode, .refusal(.requestNotSupported))
+            return refuse(opcode, .requestNotSupported)
         }
     }
 
-    private mutating func ignore() -> Reception {
+    mutating func ignore() -> Reception {
         counters.ignored &+= 1
         return .ignored
     }
@@ -48,14 +49,12 @@ extension ATTBearer {
     ///
     /// Core 6.0, Vol 3, Part F, 3.4.1.1.
     private mutating func receiveRequest(_ opcode: ATTOpcode, _ bytes: Span<UInt8>) -> Reception {
-        guard bytes.count <= Int(mtu), let pdu = try? ATTPDU(bytes) else {
-            return answer(opcode, .refusal(.invalidPDU))
-        }
+        guard bytes.count <= Int(mtu), let pdu = try? ATTPDU(bytes) else { return refuse(opcode, .invalidPDU) }
         guard case .exchangeMTURequest(let clientReceiveMTU) = pdu else {
-            return answer(opcode, ATTEmptyServer.answer(to: pdu))
+            return begin(opcode) ? .request(pdu) : .failed
         }
-        guard !didAnswerMTU else { return answer(opcode, .refusal(.requestNotSupported)) }
-        let reception = answer(opcode, .response(.exchangeMTUResponse(serverReceiveMTU: localMTU)))
+        guard !didAnswerMTU else { return refuse(opcode, .requestNotSupported) }
+        let reception = reply(to: opcode, .exchangeMTUResponse(serverReceiveMTU: localMTU))
         if failure == nil {
             didAnswerMTU = true
             agreeMTU(peer: clientReceiveMTU)
@@ -63,15 +62,32 @@ extension ATTBearer {
         return reception
     }
 
-    private mutating func answer(_ opcode: ATTOpcode, _ answer: ATTEmptyServer.Answer) -> Reception {
-        guard !answerWaiting else { return end(.notSequential(opcode)) }
-        answerWaiting = true
-        counters.answered &+= 1
-        switch answer {
-        case .response(let pdu): queueAnswer(pdu)
-        case .error(let error, let handle):
-            queueAnswer(.errorResponse(request: opcode, handle: handle, error: error))
+    /// A signed write is ignored: there is no key that could tell its signature from any other.
+    ///
+    /// Core 6.0, Vol 3, Part F, 3.4.5.3 and 3.4.5.4.
+    private mutating func receiveCommand(_ bytes: Span<UInt8>) -> Reception {
+        guard bytes.count <= Int(mtu), let pdu = try? ATTPDU(bytes), case .writeCommand = pdu else { return ignore() }
+        return .command(pdu)
+    }
+
+    /// Opens a transaction of the peer; false when its last one is not over, which ends the bearer.
+    private mutating func begin(_ opcode: ATTOpcode) -> Bool {
+        guard !isAnswering else {
+            fail(.notSequential(opcode))
+            return false
         }
+        isAnswering = true
+        unanswered = opcode
+        return true
+    }
+
+    private mutating func refuse(_ opcode: ATTOpcode, _ error: ATTError) -> Reception {
+        reply(to: opcode, .errorResponse(request: opcode, handle: .invalid, error: error))
+    }
+
+    private mutating func reply(to opcode: ATTOpcode, _ pdu: ATTPDU) -> Reception {
+        guard begin(opcode) else { return .failed }
+        finishAnswer(pdu.encoded)
         return .answered
     }
 
@@ -110,7 +126,7 @@ extension ATTBearer {
         guard !confirmationWaiting else { return end(.notSequential(.handleValueIndication)) }
         confirmationWaiting = true
         counters.confirmed &+= 1
-        queueAnswer(.handleValueConfirmation)
+        queueConfirmation()
         guard bytes.count >= 3, bytes.count <= Int(mtu) else { return ignore() }
         let handle = AttributeHandle(UInt16(bytes[1]) | UInt16(bytes[2]) &<< 8)
         return handle.isValid ? .indication(handle) : ignore()

@@ -9,7 +9,8 @@ public import BluetoothPackets
 /// their answers, each in a slot of its own; a peer that breaks the same rule towards us ends the bearer. So what waits
 /// to be sent is bounded, whether the peer reads or not.
 ///
-/// There is no server behind it: requests of the peer are answered as by one that has no attributes.
+/// Requests of the peer are for the owner to `answer`, one at a time; those that cannot be read or that nobody knows, and
+/// the exchange of the MTU, are answered here.
 ///
 /// Core 6.0, Vol 3, Part F, 3.3.2 and 3.3.3.
 public struct ATTBearer: Sendable {
@@ -56,13 +57,17 @@ public struct ATTBearer: Sendable {
         case queueFull
         /// The MTU was exchanged already.
         case exchangedAlready
-        /// The PDU is neither request, command, notification nor indication.
+        /// The PDU is neither request, command, notification nor indication; or no response to what was asked.
         case notOurs(ATTOpcode)
     }
 
     /// What an arriving PDU was.
     public enum Reception: Equatable, Sendable {
-        /// A request of the peer; its answer waits to be sent.
+        /// A request of the peer, which the owner has to `answer`.
+        case request(ATTPDU)
+        /// A Write Command of the peer.
+        case command(ATTPDU)
+        /// A request of the peer whose answer waits to be sent.
         case answered
         /// The answer to our request.
         case response(ATTPDU)
@@ -74,7 +79,7 @@ public struct ATTBearer: Sendable {
         case indication(AttributeHandle)
         /// The confirmation of our indication.
         case confirmed
-        /// Nothing: empty, an unknown command, a command without an attribute, or a PDU that is to be ignored.
+        /// Nothing: empty, an unknown or signed command, or a PDU that is to be ignored.
         case ignored
         /// `failure` is set now, or was before.
         case failed
@@ -118,8 +123,10 @@ public struct ATTBearer: Sendable {
     var indication: Transaction?
     private var outgoing: [[UInt8]] = []
     private var commandsWaiting = 0
-    /// An answer to the peer's request waits to be sent.
-    var answerWaiting = false
+    /// A request of the peer is unanswered, or its answer waits to be sent.
+    var isAnswering = false
+    /// The request of the peer that the owner has not answered.
+    public internal(set) var unanswered: ATTOpcode?
     /// A confirmation waits to be sent.
     var confirmationWaiting = false
     private var didRequestMTU = false
@@ -137,6 +144,9 @@ public struct ATTBearer: Sendable {
 
     /// True when no indication of ours awaits its confirmation.
     public var canIndicate: Bool { failure == nil && indication == nil }
+
+    /// True when there is room for a command or notification.
+    public var canNotify: Bool { failure == nil && commandsWaiting < commandCapacity }
 
     /// When `handleDeadline` wants to be called; nil while nothing of ours awaits an answer.
     public var deadline: Duration? {
@@ -176,12 +186,27 @@ public struct ATTBearer: Sendable {
         outgoing.append(bytes)
     }
 
+    /// Takes the response to the peer's request, or its refusal.
+    public mutating func answer(_ pdu: ATTPDU) throws(Refusal) {
+        if let failure { throw .failed(failure) }
+        guard let unanswered, pdu.answers(unanswered) else { throw .notOurs(pdu.opcode) }
+        let bytes = pdu.encoded
+        guard bytes.count <= Int(mtu) else { throw .tooLong(count: bytes.count, mtu: mtu) }
+        finishAnswer(bytes)
+    }
+
+    mutating func finishAnswer(_ bytes: [UInt8]) {
+        unanswered = nil
+        counters.answered &+= 1
+        outgoing.append(bytes)
+    }
+
     /// The next PDU for the transport, in the order in which they arose; nil when there is none.
     public mutating func nextOutgoing() -> [UInt8]? {
         guard failure == nil, !outgoing.isEmpty else { return nil }
         let bytes = outgoing.removeFirst()
         switch bytes.first.flatMap({ ATTOpcode(rawValue: $0).kind }) {
-        case .response: answerWaiting = false
+        case .response: isAnswering = false
         case .confirmation: confirmationWaiting = false
         case .command, .notification: commandsWaiting &-= 1
         case .request: request?.isSent = true
@@ -210,13 +235,14 @@ public struct ATTBearer: Sendable {
         indication = nil
         outgoing = []
         commandsWaiting = 0
-        answerWaiting = false
+        isAnswering = false
+        unanswered = nil
         confirmationWaiting = false
     }
 
-    /// Queues an answer or a confirmation; the caller has made sure that none waits.
-    mutating func queueAnswer(_ pdu: ATTPDU) {
-        outgoing.append(pdu.encoded)
+    /// Queues a confirmation; the caller has made sure that none waits.
+    mutating func queueConfirmation() {
+        outgoing.append(ATTPDU.handleValueConfirmation.encoded)
     }
 
     /// Takes the smaller MTU of the two sides; one below 23 counts as 23.
@@ -228,6 +254,12 @@ public struct ATTBearer: Sendable {
 }
 
 extension ATTPDU {
+    /// True for the response to a request, or an Error Response that names it.
+    fileprivate func answers(_ request: ATTOpcode) -> Bool {
+        if case .errorResponse(let refused, _, _) = self { return refused == request }
+        return opcode == request.answer
+    }
+
     /// The handles that the refusal of this request may name, beside 0x0000; nil where any will do.
     fileprivate var handlesInError: AttributeHandleRange? {
         switch self {

@@ -56,7 +56,11 @@ struct AdvertisementAssembler: Sendable {
     private(set) var discarded: UInt64 = 0
 
     /// The number of partial advertisements.
-    var count: Int { partials.count { $0 != nil } }
+    private(set) var count = 0
+
+    /// True where no fragment is waited for.
+    @inline(__always)
+    var isIdle: Bool { count == 0 && orphans.isEmpty }
 
     /// Takes a report from `sender`.
     mutating func add(_ report: borrowing AdvertisingReport, from sender: DeviceAddress, now: Duration) -> Result {
@@ -82,6 +86,7 @@ struct AdvertisementAssembler: Sendable {
         if isLast { return .whole(isTruncated: report.dataStatus == .truncated) }
         let slot = freeSlot(now: now)
         partials[slot] = Partial(key: key, begun: now)
+        count += 1
         buffers[slot].removeAll(keepingCapacity: true)
         append(report.data, to: slot)
         return .pending
@@ -89,7 +94,7 @@ struct AdvertisementAssembler: Sendable {
 
     /// Hands out the bytes of an assembled advertisement and frees its slot; `giveBack` returns the buffer.
     mutating func take(slot: Int) -> [UInt8] {
-        partials[slot] = nil
+        free(slot)
         var bytes: [UInt8] = []
         swap(&bytes, &buffers[slot])
         return bytes
@@ -104,7 +109,7 @@ struct AdvertisementAssembler: Sendable {
     mutating func expire(now: Duration) {
         for slot in partials.indices {
             guard let partial = partials[slot], now - partial.begun >= Self.timeout else { continue }
-            partials[slot] = nil
+            free(slot)
             dropped &+= 1
         }
         if !orphans.isEmpty { orphans.removeAll { now - $0.since >= Self.timeout } }
@@ -112,7 +117,7 @@ struct AdvertisementAssembler: Sendable {
 
     /// Forgets every partial advertisement, as at the end of a scan.
     mutating func removeAll() {
-        for slot in partials.indices { partials[slot] = nil }
+        for slot in partials.indices { free(slot) }
         orphans.removeAll(keepingCapacity: true)
     }
 
@@ -120,6 +125,11 @@ struct AdvertisementAssembler: Sendable {
         let room = Self.maximumLength - buffers[slot].count
         if data.count > room { partials[slot]?.isOverlong = true }
         for index in 0..<min(room, data.count) { buffers[slot].append(data[index]) }
+    }
+
+    private mutating func free(_ slot: Int) {
+        if partials[slot] != nil { count -= 1 }
+        partials[slot] = nil
     }
 
     private mutating func freeSlot(now: Duration) -> Int {
@@ -135,6 +145,7 @@ struct AdvertisementAssembler: Sendable {
         if let partial = partials[oldest] {
             if orphans.count >= Self.maximumDropped { orphans.removeFirst() }
             orphans.append((partial.key, now))
+            free(oldest)
             dropped &+= 1
         }
         return oldest

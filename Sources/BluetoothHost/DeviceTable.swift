@@ -16,7 +16,7 @@ public struct DeviceTable: Sendable {
         case heard
     }
 
-    /// A report to pass on.
+    /// A device to pass on.
     public struct Update: Hashable, Sendable {
         /// The device as it stands now.
         public let device: DiscoveredDevice
@@ -55,7 +55,7 @@ public struct DeviceTable: Sendable {
     public private(set) var counters = Counters()
 
     private var entries: [DiscoveredDevice] = []
-    private var indices: [DeviceAddress: Int] = [:]
+    private var index = DeviceIndex()
     private var pinned: Set<DeviceAddress> = []
     private var assembler = AdvertisementAssembler()
 
@@ -64,7 +64,6 @@ public struct DeviceTable: Sendable {
         self.filter = filter
         self.reportsDuplicates = reportsDuplicates
         entries.reserveCapacity(Self.capacity)
-        indices.reserveCapacity(Self.capacity)
     }
 
     /// How many devices are known, matching or not.
@@ -72,7 +71,7 @@ public struct DeviceTable: Sendable {
 
     /// The device with that address.
     public subscript(address: DeviceAddress) -> DiscoveredDevice? {
-        indices[address].map { entries[$0] }
+        index.place(of: address).map { entries[$0] }
     }
 
     /// The devices that meet the filter: pinned ones first (LK-6), then the strongest (LK-1), then by address.
@@ -117,7 +116,7 @@ public struct DeviceTable: Sendable {
     /// Forgets every device; the counters stay.
     public mutating func removeAll() {
         entries.removeAll(keepingCapacity: true)
-        indices.removeAll(keepingCapacity: true)
+        index.removeAll()
         assembler.removeAll()
     }
 
@@ -135,13 +134,28 @@ public struct DeviceTable: Sendable {
         return gone
     }
 
-    /// Takes a report; returns what is to be passed on, nil for nothing.
-    public mutating func handle(_ report: borrowing AdvertisingReport, now: Duration) -> Update? {
+    /// Takes a report; returns what it did where that is to be passed on, nil for nothing.
+    ///
+    /// The device as it stands then is the subscript's.
+    public mutating func handle(_ report: borrowing AdvertisingReport, now: Duration) -> Change? {
         counters.reports &+= 1
         guard let sender = report.sender else {
             counters.anonymous &+= 1
             return nil
         }
+        if !report.eventType.contains(.legacy), report.dataStatus == .moreToCome || !assembler.isIdle {
+            return assemble(report, from: sender, now: now)
+        }
+        return take(report, report.data, from: sender, isTruncated: report.dataStatus == .truncated, now: now)
+    }
+
+    /// Takes an extended report while there are fragments.
+    @inline(never)
+    private mutating func assemble(
+        _ report: borrowing AdvertisingReport,
+        from sender: DeviceAddress,
+        now: Duration
+    ) -> Change? {
         let result = assembler.add(report, from: sender, now: now)
         copyCounters()
         switch result {
@@ -149,62 +163,45 @@ public struct DeviceTable: Sendable {
             return take(report, report.data, from: sender, isTruncated: isTruncated, now: now)
         case .assembled(let slot, let isTruncated):
             let bytes = assembler.take(slot: slot)
-            let update = take(report, bytes.span, from: sender, isTruncated: isTruncated, now: now)
+            let change = take(report, bytes.span, from: sender, isTruncated: isTruncated, now: now)
             assembler.giveBack(bytes, slot: slot)
-            return update
+            return change
         case .pending, .discarded:
             // The device was heard, though what it says is not known yet.
-            if let index = indices[sender] { hear(report, index, now) }
+            if let place = index.place(of: sender) { entries[place].hear(report, now) }
             return nil
         }
     }
 
+    @inline(__always)
     private mutating func take(
         _ report: borrowing AdvertisingReport,
         _ data: Span<UInt8>,
         from sender: DeviceAddress,
         isTruncated: Bool,
         now: Duration
-    ) -> Update? {
-        guard let index = indices[sender] ?? add(sender, report.rssi, now) else { return nil }
-        hear(report, index, now)
-        let isResponse = report.eventType.contains(.scanResponse)
-        if !isResponse { entries[index].isConnectable = report.eventType.contains(.connectable) }
-        // A directed advertisement of the legacy kind has no data, and says nothing about the rest.
-        let saysNothing = data.isEmpty && report.eventType.contains(.directed)
-        let isChanged = !saysNothing && store(data, index, isResponse: isResponse, isTruncated: isTruncated)
-        guard entries[index].matchesFilter else { return nil }
-        if !entries[index].wasPassedOn {
-            entries[index].wasPassedOn = true
-            return Update(device: entries[index], change: .appeared)
-        }
-        if isChanged { return Update(device: entries[index], change: .changed) }
-        return reportsDuplicates ? Update(device: entries[index], change: .heard) : nil
+    ) -> Change? {
+        guard let place = index.place(of: sender) ?? add(sender, report.rssi, now) else { return nil }
+        let isNew = entries[place].hear(report, data, isTruncated: isTruncated, now)
+        if isNew { store(data, place, isResponse: report.eventType.contains(.scanResponse), isTruncated: isTruncated) }
+        return entries[place].change(isNew, reportsDuplicates)
     }
 
-    private mutating func hear(_ report: borrowing AdvertisingReport, _ index: Int, _ now: Duration) {
-        entries[index].lastHeard = now
-        entries[index].reports &+= 1
-        if let rssi = report.rssi { entries[index].rssi = rssi }
-    }
-
-    /// Stores data that is new; false where it is what is stored already, or the beginning of it.
-    private mutating func store(_ data: Span<UInt8>, _ index: Int, isResponse: Bool, isTruncated: Bool) -> Bool {
-        let known = isResponse ? entries[index].scanResponse : entries[index].advertisement
-        if Self.begins(known, with: data), known.count == data.count || isTruncated { return false }
+    /// Stores data that is new.
+    @inline(never)
+    private mutating func store(_ data: Span<UInt8>, _ place: Int, isResponse: Bool, isTruncated: Bool) {
         let parsed = AdvertisementData.parse(data)
         if parsed.fault != nil, !isTruncated { counters.badData &+= 1 }
         if isResponse {
-            entries[index].scanResponse = [UInt8](copying: data)
-            entries[index].responseData = parsed.value
+            entries[place].scanResponse = [UInt8](copying: data)
+            entries[place].responseData = parsed.value
         } else {
-            entries[index].advertisement = [UInt8](copying: data)
-            entries[index].advertisedData = parsed.value
+            entries[place].advertisement = [UInt8](copying: data)
+            entries[place].advertisedData = parsed.value
         }
-        entries[index].isTruncated = isTruncated
-        entries[index].merge()
-        measure(index)
-        return true
+        entries[place].isTruncated = isTruncated
+        entries[place].merge()
+        measure(place)
     }
 
     /// A device that met the filter once meets it until it leaves: many send their name and their services in turn.
@@ -213,20 +210,15 @@ public struct DeviceTable: Sendable {
         entries[index].matchesFilter = filter.matches(name: entries[index].name, services: entries[index].services)
     }
 
-    private static func begins(_ known: [UInt8], with data: Span<UInt8>) -> Bool {
-        guard known.count >= data.count else { return false }
-        for index in data.indices where known[index] != data[index] { return false }
-        return true
-    }
-
     /// Makes room for a device and puts it in; nil when it is weaker than all that could give way.
+    @inline(never)
     private mutating func add(_ address: DeviceAddress, _ rssi: Int8?, _ now: Duration) -> Int? {
         if entries.count >= Self.capacity {
             counters.devicesDropped &+= 1
             guard let victim = weakest(), pinned.contains(address) || !outranks(victim, rssi) else { return nil }
             remove(victim.address)
         }
-        indices[address] = entries.count
+        index.set(address, place: entries.count)
         entries.append(DiscoveredDevice(address, heard: now))
         measure(entries.count - 1)
         return entries.count - 1
@@ -251,11 +243,11 @@ public struct DeviceTable: Sendable {
     }
 
     private mutating func remove(_ address: DeviceAddress) {
-        guard let index = indices.removeValue(forKey: address) else { return }
+        guard let place = index.remove(address) else { return }
         let last = entries.count - 1
-        if index != last {
-            entries.swapAt(index, last)
-            indices[entries[index].address] = index
+        if place != last {
+            entries.swapAt(place, last)
+            index.set(entries[place].address, place: place)
         }
         entries.removeLast()
     }

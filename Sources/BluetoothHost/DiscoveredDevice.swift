@@ -39,6 +39,48 @@ public struct DiscoveredDevice: Hashable, Sendable {
     /// The services it offers.
     public var services: [BluetoothUUID] { data.serviceUUIDs }
 
+    /// Takes what every report says.
+    @inline(__always)
+    mutating func hear(_ report: borrowing AdvertisingReport, _ now: Duration) {
+        lastHeard = now
+        reports &+= 1
+        if let rssi = report.rssi { self.rssi = rssi }
+    }
+
+    /// Takes a report and compares its data, or the data that was put together, with what is known: true where it is new.
+    @inline(__always)
+    mutating func hear(
+        _ report: borrowing AdvertisingReport,
+        _ data: Span<UInt8>,
+        isTruncated: Bool,
+        _ now: Duration
+    ) -> Bool {
+        hear(report, now)
+        let type = report.eventType
+        if type.contains(.scanResponse) { return !Self.says(scanResponse, data, isTruncated: isTruncated) }
+        isConnectable = type.contains(.connectable)
+        // A directed advertisement of the legacy kind has no data, and says nothing about the rest.
+        if data.isEmpty, type.contains(.directed) { return false }
+        return !Self.says(advertisement, data, isTruncated: isTruncated)
+    }
+
+    /// Whether data is what is known, or where its end was lost the beginning of it.
+    @inline(__always)
+    private static func says(_ known: borrowing [UInt8], _ data: Span<UInt8>, isTruncated: Bool) -> Bool {
+        (known.count == data.count || isTruncated) && known.span.begins(with: data)
+    }
+
+    /// What to pass on of a report whose data was new or not; nil for nothing.
+    @inline(__always)
+    mutating func change(_ isNew: Bool, _ reportsDuplicates: Bool) -> DeviceTable.Change? {
+        guard matchesFilter else { return nil }
+        if !wasPassedOn {
+            wasPassedOn = true
+            return .appeared
+        }
+        return isNew ? .changed : reportsDuplicates ? .heard : nil
+    }
+
     /// Merges what was parsed anew.
     mutating func merge() {
         data = advertisedData.merged(with: responseData)

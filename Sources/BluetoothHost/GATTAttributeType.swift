@@ -20,6 +20,21 @@ public enum GATTAttributeType {
     public static let userDescription = BluetoothUUID(UInt16(0x2901))
     /// The descriptor by which a client asks for notifications or indications.
     public static let clientConfiguration = BluetoothUUID(UInt16(0x2902))
+    /// The descriptor of the server's broadcasts.
+    public static let serverConfiguration = BluetoothUUID(UInt16(0x2903))
+    /// The descriptor of the value's format.
+    public static let presentationFormat = BluetoothUUID(UInt16(0x2904))
+
+    /// The service that tells what the device is.
+    public static let genericAccess = BluetoothUUID(UInt16(0x1800))
+    /// The service that tells about the database itself.
+    public static let genericAttribute = BluetoothUUID(UInt16(0x1801))
+    /// The characteristic of the device's name.
+    public static let deviceName = BluetoothUUID(UInt16(0x2A00))
+    /// The characteristic of what the device looks like.
+    public static let appearance = BluetoothUUID(UInt16(0x2A01))
+    /// The characteristic that indicates a range of handles whose attributes have changed.
+    public static let serviceChanged = BluetoothUUID(UInt16(0x2A05))
 
     /// The 16 bits of `primaryService`, as a Find By Type Value Request wants them.
     static let primaryService16: UInt16 = 0x2800

@@ -5,6 +5,9 @@ public import BluetoothPackets
 /// The client's side of one connection, without its transport: procedures are asked for, run one after another over the
 /// bearer, and end as events.
 ///
+/// The bearer being one for both roles, a `GATTServer` can be given to the methods that receive and send; without one,
+/// requests of the peer are answered by a server that has no attributes.
+///
 /// The owner passes every arriving PDU to `receive`, sends all that `nextOutgoing` returns, takes all that `nextEvent`
 /// returns, calls `handleDeadline` when `deadline` has come, and closes the link once `failure` is set. Every procedure
 /// ends, whatever the server does: requests, attributes, value bytes and time are limited, and handles only run upwards.
@@ -138,25 +141,21 @@ public struct GATTClient: Sendable {
         subscriptions.contains { $0.value == value }
     }
 
-    /// The next PDU for the transport; nil when there is none.
-    public mutating func nextOutgoing() -> [UInt8]? {
-        bearer.nextOutgoing()
-    }
-
     /// The next result; nil when there is none.
     public mutating func nextEvent() -> Event? {
         events.isEmpty ? nil : events.removeFirst()
     }
 
-    /// Takes one arriving PDU.
-    ///
-    /// A notification costs a few comparisons and no memory.
-    public mutating func receive(_ bytes: Span<UInt8>, now: Duration) -> Reception {
+    /// Lets the running procedure take its answer and starts the next; what is for the server's side is returned.
+    mutating func receiveAsClient(_ bytes: Span<UInt8>, now: Duration) -> ForServer {
         switch bearer.receive(bytes, now: now) {
-        case .notification(let handle): return .notification(handle)
-        case .indication(let handle): return .indication(handle)
-        case .ignored: return .ignored
-        case .answered, .confirmed: return .handled
+        case .notification(let handle): return .nothing(.notification(handle))
+        case .indication(let handle): return .nothing(.indication(handle))
+        case .ignored: return .nothing(.ignored)
+        case .answered: return .nothing(.handled)
+        case .request(let pdu): return .request(pdu)
+        case .command(let pdu): return .command(pdu)
+        case .confirmed: return .confirmation
         case .response(let pdu):
             let mtu = Int(bearer.mtu)
             advance(now) { procedure throws(GATTError) in try procedure.receive(pdu, mtu: mtu) }
@@ -167,7 +166,7 @@ public struct GATTClient: Sendable {
         case .failed: break
         }
         startNext(now)
-        return .handled
+        return .nothing(.handled)
     }
 
     /// Ends the bearer when an answer has been awaited too long.

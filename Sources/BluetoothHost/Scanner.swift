@@ -105,6 +105,9 @@ public struct Scanner: Sendable {
     /// When `advance` must be called, if no event comes before; the table's `nextExpiry` is another time.
     public var deadline: Duration? { commands.deadline }
 
+    /// True while a command was sent and is not answered; who shares the controller waits then.
+    public var isWaitingForAnswer: Bool { commands.outstandingOpcode != nil }
+
     /// Begins to scan; a scan with other parameters is replaced.
     public mutating func start(_ parameters: ScanParameters) {
         wanted = parameters
@@ -144,8 +147,11 @@ public struct Scanner: Sendable {
                 if AdvertisingReportReader.reads(subevent) {
                     guard state == .starting || state == .scanning else { return }
                     var reader = try AdvertisingReportReader(subevent, parameters)
-                    while let report = try reader.next() {
-                        if let change = devices.handle(report, now: now) { update(change) }
+                    while let report = reader.next() {
+                        guard let change = devices.handle(report, now: now), let sender = report.sender,
+                            let device = devices[sender]
+                        else { continue }
+                        update(DeviceTable.Update(device: device, change: change))
                     }
                 } else if subevent == .scanTimeout, state == .scanning {
                     state = .idle

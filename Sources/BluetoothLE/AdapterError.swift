@@ -25,6 +25,8 @@ package enum AdapterError: Error, Equatable {
     case silent(ManagementOpcode)
     /// A system call failed.
     case system(String, Errno)
+    /// The controller that we own failed, or the way to it.
+    case controller(String)
 
     /// Completes what the protocol says by what the system knows.
     init(_ failure: AdapterFailure) {
@@ -59,6 +61,7 @@ package enum AdapterError: Error, Equatable {
         case .refused(let what, let status): "the kernel refused \(what): \(status)"
         case .silent(let opcode): "the kernel did not answer \(opcode)"
         case .system(let what, let error): "cannot \(what): \(error)"
+        case .controller(let what): what
         }
     }
 
@@ -78,6 +81,7 @@ package enum AdapterError: Error, Equatable {
         case .refused: "`dmesg` may say more; switching the adapter off and on often helps"
         case .silent: "the adapter may hang: unplug it and plug it in again"
         case .system: "`dmesg` may say more"
+        case .controller: "start the controller anew: unplug it and plug it in again, or restart what emulates it"
         }
     }
 }

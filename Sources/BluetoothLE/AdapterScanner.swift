@@ -45,8 +45,8 @@ package enum ScanError: Error, Equatable {
 /// cannot push out the answer to a command.
 ///
 /// To be used on the loop's thread.
-package final class AdapterScanner {
-    private let adapter: Adapter
+package final class AdapterScanner: DeviceScanner {
+    private let adapter: KernelAdapter
     private let loop: EventLoop
     private let commandSocket: HCISocket
     private let reportSocket: HCISocket
@@ -74,7 +74,7 @@ package final class AdapterScanner {
     private static let reportEvents: [UInt8] = [0x3E]
 
     /// A scanner that does not scan yet.
-    package init(_ adapter: Adapter, on loop: EventLoop) throws(ScanError) {
+    package init(_ adapter: KernelAdapter, on loop: EventLoop) throws(ScanError) {
         self.adapter = adapter
         self.loop = loop
         do {

@@ -45,6 +45,14 @@ package struct Advertisement: Equatable, Sendable {
         self.isConnectable = isConnectable
         self.interval = interval
     }
+
+    /// The interval in units of 0.625 ms, within 20 ms … 10.24 s.
+    var intervalSlots: UInt16 {
+        let (seconds, attoseconds) = max(.zero, min(interval, .seconds(11))).components
+        let slots = (seconds &* 1_000_000 &+ attoseconds / 1_000_000_000_000) / 625
+        let range = AdvertisingParameters.intervals
+        return UInt16(truncatingIfNeeded: min(max(slots, Int64(range.lowerBound)), Int64(range.upperBound)))
+    }
 }
 
 /// A connection that is being made.

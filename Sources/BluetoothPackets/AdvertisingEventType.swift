@@ -8,24 +8,31 @@ public struct AdvertisingEventType: OptionSet, Hashable, Sendable {
     public let rawValue: UInt8
 
     /// The bits 0 to 4 of Event_Type.
+    @inlinable @inline(__always)
     public init(rawValue: UInt8) {
         self.rawValue = rawValue & 0x1F
     }
 
     /// The advertiser takes connections.
-    public static let connectable = AdvertisingEventType(rawValue: 1 << 0)
+    @inlinable @inline(__always)
+    public static var connectable: AdvertisingEventType { AdvertisingEventType(rawValue: 1 << 0) }
     /// The advertiser answers scan requests.
-    public static let scannable = AdvertisingEventType(rawValue: 1 << 1)
+    @inlinable @inline(__always)
+    public static var scannable: AdvertisingEventType { AdvertisingEventType(rawValue: 1 << 1) }
     /// Meant for one device.
-    public static let directed = AdvertisingEventType(rawValue: 1 << 2)
+    @inlinable @inline(__always)
+    public static var directed: AdvertisingEventType { AdvertisingEventType(rawValue: 1 << 2) }
     /// An answer to a scan request; what it says of connectable does not count for the device.
-    public static let scanResponse = AdvertisingEventType(rawValue: 1 << 3)
+    @inlinable @inline(__always)
+    public static var scanResponse: AdvertisingEventType { AdvertisingEventType(rawValue: 1 << 3) }
     /// Sent with a legacy advertising PDU.
-    public static let legacy = AdvertisingEventType(rawValue: 1 << 4)
+    @inlinable @inline(__always)
+    public static var legacy: AdvertisingEventType { AdvertisingEventType(rawValue: 1 << 4) }
 
     /// The kind of an LE Advertising Report; nil for a value that the specification keeps back.
     ///
     /// Core 6.0, Vol 4, Part E, 7.7.65.2 (Event_Type).
+    @inlinable @inline(__always)
     public init?(legacy value: UInt8) {
         switch value {
         case 0x00: self = [.connectable, .scannable, .legacy]  // ADV_IND
@@ -41,6 +48,7 @@ public struct AdvertisingEventType: OptionSet, Hashable, Sendable {
 /// Whether a report holds all of an advertisement's data.
 ///
 /// Core 6.0, Vol 4, Part E, 7.7.65.13 (Event_Type, bits 5 and 6).
+@frozen
 public enum AdvertisingDataStatus: UInt8, Hashable, Sendable {
     /// All, or the last fragment of it.
     case complete = 0
@@ -48,6 +56,17 @@ public enum AdvertisingDataStatus: UInt8, Hashable, Sendable {
     case moreToCome = 1
     /// The rest was lost; no more will come.
     case truncated = 2
+
+    /// The status in the first byte of Event_Type; nil for a value that the specification keeps back.
+    @inlinable @inline(__always)
+    init?(eventType: UInt8) {
+        switch eventType &>> 5 & 0b11 {
+        case 0: self = .complete
+        case 1: self = .moreToCome
+        case 2: self = .truncated
+        default: return nil
+        }
+    }
 }
 
 /// A physical layer of LE.

@@ -1,59 +1,133 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// One heard advertisement or scan response, a view into the event's bytes.
+/// One heard advertisement or scan response, a view into the event's bytes: its fields are read when they are asked for.
 ///
 /// Core 6.0, Vol 4, Part E, 7.7.65.2 and 7.7.65.13.
 public struct AdvertisingReport: ~Escapable {
+    /// The report's bytes, which the reader has checked.
+    @usableFromInline let bytes: Span<UInt8>
+    /// Which of the two layouts they have.
+    @usableFromInline let isExtended: Bool
+
+    /// A report in bytes that were checked.
+    @inlinable @inline(__always)
+    @_lifetime(copy bytes)
+    init(checked bytes: Span<UInt8>, isExtended: Bool) {
+        self.bytes = bytes
+        self.isExtended = isExtended
+    }
+
     /// What kind it is.
-    public let eventType: AdvertisingEventType
+    @inlinable @inline(__always)
+    public var eventType: AdvertisingEventType {
+        let kind = byte(0)
+        // The reader refuses any other legacy kind.
+        return isExtended ? AdvertisingEventType(rawValue: kind) : AdvertisingEventType(legacy: kind) ?? .legacy
+    }
+
     /// Whether `data` is all of it.
-    public let dataStatus: AdvertisingDataStatus
+    @inlinable @inline(__always)
+    public var dataStatus: AdvertisingDataStatus {
+        isExtended ? AdvertisingDataStatus(eventType: byte(0)) ?? .truncated : .complete
+    }
+
     /// Who sent it; nil when the sender hides its address (anonymous advertising).
-    public let sender: DeviceAddress?
+    @inlinable @inline(__always)
+    public var sender: DeviceAddress? {
+        AddressType(hci: addressType).map { DeviceAddress(address(at: isExtended ? 3 : 2), $0) }
+    }
+
     /// True when the controller resolved a private address: `sender` is then the identity address (types 2 and 3).
-    public let isResolved: Bool
+    public var isResolved: Bool { addressType >= 2 && sender != nil }
+
     /// The advertising set, 0 … 15; nil for a legacy PDU.
-    public let advertisingSID: UInt8?
+    @inlinable @inline(__always)
+    public var advertisingSID: UInt8? {
+        let sid = isExtended ? byte(11) : Layout.noSID
+        return sid == Layout.noSID ? nil : sid
+    }
+
     /// Where it was heard.
-    public let primaryPHY: LEPHY
+    public var primaryPHY: LEPHY { isExtended ? LEPHY(rawValue: byte(9)) : .le1M }
+
     /// Where its auxiliary packet was heard.
-    public let secondaryPHY: LEPHY
+    public var secondaryPHY: LEPHY { isExtended ? LEPHY(rawValue: byte(10)) : .none }
+
     /// The power of transmission in dBm, -127 … 20; nil where unknown.
-    public let txPower: Int8?
+    public var txPower: Int8? { isExtended ? power(byte(12)) : nil }
+
     /// The strength of reception in dBm, -127 … 20; nil where unknown.
-    public let rssi: Int8?
+    @inlinable @inline(__always)
+    public var rssi: Int8? { power(byte(isExtended ? 13 : bytes.count &- 1)) }
+
     /// For whom it was meant, if it was directed.
-    public let target: DeviceAddress?
+    public var target: DeviceAddress? {
+        guard isExtended, eventType.contains(.directed) else { return nil }
+        let type = byte(16)
+        let kind = type == Layout.unresolvedTarget ? .random : AddressType(hci: type)
+        return kind.map { DeviceAddress(address(at: 17), $0) }
+    }
+
     /// The AD structures, or a fragment of them.
-    public let data: Span<UInt8>
+    @inlinable @inline(__always)
+    public var data: Span<UInt8> {
+        @_lifetime(copy self)
+        get {
+            let layout = Layout(isExtended: isExtended)
+            return bytes.extracting(droppingFirst: layout.fixed).extracting(droppingLast: layout.trailer)
+        }
+    }
 
-    /// The value that stands for an unknown power or strength.
-    static let unknownPower: Int8 = 127
+    /// The byte that says which kind of address the sender has.
+    @inlinable @inline(__always)
+    var addressType: UInt8 { byte(isExtended ? 2 : 1) }
 
-    @_lifetime(copy data)
-    init(
-        eventType: AdvertisingEventType,
-        dataStatus: AdvertisingDataStatus,
-        sender: DeviceAddress?,
-        isResolved: Bool,
-        advertisingSID: UInt8?,
-        primaryPHY: LEPHY,
-        secondaryPHY: LEPHY,
-        txPower: Int8,
-        rssi: Int8,
-        target: DeviceAddress?,
-        data: Span<UInt8>
-    ) {
-        self.eventType = eventType
-        self.dataStatus = dataStatus
-        self.sender = sender
-        self.isResolved = isResolved
-        self.advertisingSID = advertisingSID
-        self.primaryPHY = primaryPHY
-        self.secondaryPHY = secondaryPHY
-        self.txPower = txPower == Self.unknownPower ? nil : txPower
-        self.rssi = rssi == Self.unknownPower ? nil : rssi
-        self.target = target
-        self.data = data
+    @inlinable @inline(__always)
+    func byte(_ offset: Int) -> UInt8 { bytes[offset] }
+
+    /// Six bytes of the fixed fields; at least two more follow them in either layout.
+    @inlinable @inline(__always)
+    func address(at offset: Int) -> BluetoothAddress { BluetoothAddress(rawValue: bytes.word(at: offset)) }
+
+    /// A power, where it is known.
+    @inlinable @inline(__always)
+    func power(_ byte: UInt8) -> Int8? {
+        let power = Int8(bitPattern: byte)
+        return power == Layout.unknownPower ? nil : power
+    }
+}
+
+extension AdvertisingReport {
+    /// How long a report's parts are, and which values mean something else.
+    @usableFromInline
+    struct Layout {
+        /// Bytes before the data, Data_Length the last of them.
+        @usableFromInline let fixed: Int
+        /// Bytes after the data.
+        @usableFromInline let trailer: Int
+        /// The longest data.
+        @usableFromInline let mostData: Int
+
+        /// The layout of either event.
+        @inlinable @inline(__always)
+        init(isExtended: Bool) {
+            fixed = isExtended ? 24 : 9
+            trailer = isExtended ? 0 : 1
+            mostData =
+                isExtended
+                ? AdvertisingReportReader.maximumExtendedDataLength : AdvertisingReportReader.maximumLegacyDataLength
+        }
+
+        /// The value of Advertising_SID for "none".
+        @inlinable @inline(__always)
+        static var noSID: UInt8 { 0xFF }
+        /// The value of Address_Type for an advertisement without an address.
+        @inlinable @inline(__always)
+        static var anonymous: UInt8 { 0xFF }
+        /// The value of Direct_Address_Type for a private address that the controller could not resolve.
+        static let unresolvedTarget: UInt8 = 0xFE
+        /// The value that stands for an unknown power or strength.
+        @inlinable @inline(__always)
+        static var unknownPower: Int8 { 127 }
     }
 }

@@ -8,153 +8,171 @@
 ///
 /// Core 6.0, Vol 4, Part E, 7.7.65.2 and 7.7.65.13.
 public struct AdvertisingReportReader: ~Escapable {
-    private var reader: ByteReader
-    private let isExtended: Bool
+    /// The reports not read yet.
+    @usableFromInline var rest: Span<UInt8>
+    /// How many they are.
+    @usableFromInline var left: Int
+    @usableFromInline let isExtended: Bool
+
     /// How many reports were not read yet.
-    public private(set) var remaining: Int
+    public var remaining: Int { left }
 
     /// The most reports in one LE Advertising Report.
-    public static let maximumLegacyReports = 0x19
+    @inlinable @inline(__always)
+    public static var maximumLegacyReports: Int { 0x19 }
     /// The most reports in one LE Extended Advertising Report.
-    public static let maximumExtendedReports = 0x0A
+    @inlinable @inline(__always)
+    public static var maximumExtendedReports: Int { 0x0A }
     /// The longest data of a legacy PDU.
-    public static let maximumLegacyDataLength = 31
+    @inlinable @inline(__always)
+    public static var maximumLegacyDataLength: Int { 31 }
     /// The longest data of one extended report.
-    public static let maximumExtendedDataLength = 229
-    /// The value of Advertising_SID for "none".
-    private static let noSID: UInt8 = 0xFF
-    /// The value of Address_Type for an advertisement without an address.
-    private static let anonymous: UInt8 = 0xFF
-    /// The value of Direct_Address_Type for a private address that the controller could not resolve.
-    private static let unresolvedTarget: UInt8 = 0xFE
+    @inlinable @inline(__always)
+    public static var maximumExtendedDataLength: Int { 229 }
 
     /// True for the two subevents that this reads.
+    @inlinable @inline(__always)
     public static func reads(_ subevent: LESubevent) -> Bool {
         subevent == .advertisingReport || subevent == .extendedAdvertisingReport
     }
 
     /// Begins with the bytes after the subevent's code, once all of them were found sound.
+    @inlinable @inline(__always)
     @_lifetime(copy parameters)
     public init(_ subevent: LESubevent, _ parameters: Span<UInt8>) throws(DecodingError) {
-        var checked = try Self(unchecked: subevent, parameters)
-        while try checked.read() != nil {}
-        try checked.reader.expectEnd()
-        try self.init(unchecked: subevent, parameters)
+        guard Self.reads(subevent), !parameters.isEmpty else { throw Self.error(subevent, count: nil) }
+        isExtended = subevent == .extendedAdvertisingReport
+        left = Int(parameters[0])
+        rest = parameters.extracting(droppingFirst: 1)
+        let most = isExtended ? Self.maximumExtendedReports : Self.maximumLegacyReports
+        guard left >= 1, left <= most else { throw Self.error(subevent, count: parameters[0]) }
+        var unchecked = rest
+        for _ in 0..<left {
+            do throws(Fault) {
+                unchecked = unchecked.extracting(droppingFirst: try Self.check(unchecked, isExtended))
+            } catch {
+                throw Self.error(error, in: unchecked, at: parameters.count &- unchecked.count, isExtended)
+            }
+        }
+        guard unchecked.isEmpty else {
+            throw Self.error(.trailing, in: unchecked, at: parameters.count &- unchecked.count, isExtended)
+        }
     }
 
     /// The next report; nil when there is none.
-    ///
-    /// What it throws, the initialiser has thrown before.
+    @inlinable @inline(__always)
     @_lifetime(self: copy self)
     @_lifetime(copy self)
-    public mutating func next() throws(DecodingError) -> AdvertisingReport? {
-        try read()
+    public mutating func next() -> AdvertisingReport? {
+        guard left > 0 else { return nil }
+        left &-= 1
+        let layout = AdvertisingReport.Layout(isExtended: isExtended)
+        // The initialiser has seen that the report is there, whole.
+        let length = layout.fixed &+ Int(rest[layout.fixed &- 1]) &+ layout.trailer
+        let report = AdvertisingReport(checked: rest.extracting(first: length), isExtended: isExtended)
+        rest = rest.extracting(droppingFirst: length)
+        return report
+    }
+}
+
+extension AdvertisingReportReader {
+    /// What can be wrong.
+    @usableFromInline
+    enum Fault: Error {
+        case truncated, eventType, addressType, dataLength, trailing
     }
 
-    @_lifetime(copy parameters)
-    private init(unchecked subevent: LESubevent, _ parameters: Span<UInt8>) throws(DecodingError) {
-        guard Self.reads(subevent) else {
-            throw DecodingError(
-                packet: "LE Advertising Report",
+    /// Checks the report at the beginning of `bytes`; answers its length.
+    @inlinable @inline(__always)
+    static func check(_ bytes: Span<UInt8>, _ isExtended: Bool) throws(Fault) -> Int {
+        let layout = AdvertisingReport.Layout(isExtended: isExtended)
+        guard bytes.count >= layout.fixed else { throw .truncated }
+        let addressType: UInt8
+        if isExtended {
+            guard AdvertisingDataStatus(eventType: bytes[0]) != nil else { throw .eventType }
+            addressType = bytes[2]
+        } else {
+            guard AdvertisingEventType(legacy: bytes[0]) != nil else { throw .eventType }
+            addressType = bytes[1]
+        }
+        let isAnonymous = isExtended && addressType == AdvertisingReport.Layout.anonymous
+        guard AddressType(hci: addressType) != nil || isAnonymous else { throw .addressType }
+        let dataLength = Int(bytes[layout.fixed &- 1])
+        guard dataLength <= layout.mostData else { throw .dataLength }
+        let length = layout.fixed &+ dataLength &+ layout.trailer
+        guard bytes.count >= length else { throw .truncated }
+        return length
+    }
+
+    /// The fields of a report in their order, and their bytes; `data` is the length of its data.
+    private static func fields(_ isExtended: Bool, data: Int) -> [(name: String, count: Int)] {
+        guard isExtended else {
+            return [
+                ("Event_Type", 1), ("Address_Type", 1), ("Address", 6), ("Data_Length", 1), ("Data", data), ("RSSI", 1),
+            ]
+        }
+        return [
+            ("Event_Type", 2), ("Address_Type", 1), ("Address", 6), ("Primary_PHY", 1), ("Secondary_PHY", 1),
+            ("Advertising_SID", 1), ("TX_Power", 1), ("RSSI", 1), ("Periodic_Advertising_Interval", 2),
+            ("Direct_Address_Type", 1), ("Direct_Address", 6), ("Data_Length", 1), ("Data", data),
+        ]
+    }
+
+    /// The error for a fault in the report that `bytes` begin with, `start` bytes after the parameters' first.
+    @usableFromInline @inline(never)
+    static func error(_ fault: Fault, in bytes: Span<UInt8>, at start: Int, _ isExtended: Bool) -> DecodingError {
+        let last = AdvertisingReport.Layout(isExtended: isExtended).fixed - 1
+        let data = bytes.count > last ? Int(bytes[last]) : 0
+        var offset = 0
+        for field in fields(isExtended, data: data) {
+            let available = bytes.count - offset
+            let reason: DecodingError.Reason? =
+                switch (fault, field.name) {
+                case (.truncated, _) where available < field.count:
+                    .truncated(needed: field.count, available: available)
+                case (.eventType, "Event_Type"), (.addressType, "Address_Type"): .invalidValue(UInt64(bytes[offset]))
+                case (.dataLength, "Data_Length"): .invalidLength(data)
+                default: nil
+                }
+            if let reason {
+                return DecodingError(
+                    packet: name(isExtended),
+                    field: field.name,
+                    offset: start + offset,
+                    reason: reason
+                )
+            }
+            offset += field.count
+        }
+        // No field is at fault: there is more after the last one.
+        return DecodingError(
+            packet: name(isExtended),
+            field: "end",
+            offset: start,
+            reason: .trailing(count: bytes.count)
+        )
+    }
+
+    /// The error for an event without reports, with too many, or with none of its parameters.
+    @usableFromInline @inline(never)
+    static func error(_ subevent: LESubevent, count: UInt8?) -> DecodingError {
+        guard reads(subevent) else {
+            return DecodingError(
+                packet: name(false),
                 field: "Subevent_Code",
                 offset: 0,
                 reason: .unexpectedCode(UInt16(subevent.rawValue))
             )
         }
-        isExtended = subevent == .extendedAdvertisingReport
-        reader = ByteReader(
-            parameters,
-            packet: isExtended ? "LE Extended Advertising Report" : "LE Advertising Report"
-        )
-        let count = try reader.readUInt8("Num_Reports")
-        let limit = isExtended ? Self.maximumExtendedReports : Self.maximumLegacyReports
-        guard count >= 1, Int(count) <= limit else {
-            throw reader.error("Num_Reports", .invalidValue(UInt64(count)))
-        }
-        remaining = Int(count)
-    }
-
-    @_lifetime(self: copy self)
-    @_lifetime(copy self)
-    private mutating func read() throws(DecodingError) -> AdvertisingReport? {
-        guard remaining > 0 else { return nil }
-        remaining &-= 1
-        return isExtended ? try readExtended() : try readLegacy()
-    }
-
-    @_lifetime(self: copy self)
-    @_lifetime(copy self)
-    private mutating func readLegacy() throws(DecodingError) -> AdvertisingReport {
-        let kind = try reader.readUInt8("Event_Type")
-        guard let eventType = AdvertisingEventType(legacy: kind) else {
-            throw reader.error("Event_Type", .invalidValue(UInt64(kind)))
-        }
-        let addressType = try reader.readUInt8("Address_Type")
-        guard let type = AddressType(hci: addressType) else {
-            throw reader.error("Address_Type", .invalidValue(UInt64(addressType)))
-        }
-        let address = try reader.readAddress("Address")
-        let length = Int(try reader.readUInt8("Data_Length"))
-        guard length <= Self.maximumLegacyDataLength else {
-            throw reader.error("Data_Length", .invalidLength(length))
-        }
-        let data = try reader.readSpan(count: length, "Data")
-        let rssi = try reader.readInt8("RSSI")
-        return AdvertisingReport(
-            eventType: eventType,
-            dataStatus: .complete,
-            sender: DeviceAddress(address, type),
-            isResolved: addressType >= 2,
-            advertisingSID: nil,
-            primaryPHY: .le1M,
-            secondaryPHY: .none,
-            txPower: AdvertisingReport.unknownPower,
-            rssi: rssi,
-            target: nil,
-            data: data
+        return DecodingError(
+            packet: name(subevent == .extendedAdvertisingReport),
+            field: "Num_Reports",
+            offset: 0,
+            reason: count.map { .invalidValue(UInt64($0)) } ?? .truncated(needed: 1, available: 0)
         )
     }
 
-    @_lifetime(self: copy self)
-    @_lifetime(copy self)
-    private mutating func readExtended() throws(DecodingError) -> AdvertisingReport {
-        let kind = try reader.readUInt16("Event_Type")
-        let eventType = AdvertisingEventType(rawValue: UInt8(truncatingIfNeeded: kind))
-        guard let status = AdvertisingDataStatus(rawValue: UInt8(truncatingIfNeeded: kind &>> 5 & 0b11)) else {
-            throw reader.error("Event_Type", .invalidValue(UInt64(kind)))
-        }
-        let addressType = try reader.readUInt8("Address_Type")
-        let type = AddressType(hci: addressType)
-        guard type != nil || addressType == Self.anonymous else {
-            throw reader.error("Address_Type", .invalidValue(UInt64(addressType)))
-        }
-        let address = try reader.readAddress("Address")
-        let primary = try reader.readUInt8("Primary_PHY")
-        let secondary = try reader.readUInt8("Secondary_PHY")
-        let sid = try reader.readUInt8("Advertising_SID")
-        let txPower = try reader.readInt8("TX_Power")
-        let rssi = try reader.readInt8("RSSI")
-        _ = try reader.readUInt16("Periodic_Advertising_Interval")
-        let targetType = try reader.readUInt8("Direct_Address_Type")
-        let targetAddress = try reader.readAddress("Direct_Address")
-        let length = Int(try reader.readUInt8("Data_Length"))
-        guard length <= Self.maximumExtendedDataLength else {
-            throw reader.error("Data_Length", .invalidLength(length))
-        }
-        let data = try reader.readSpan(count: length, "Data")
-        let targetKind = targetType == Self.unresolvedTarget ? .random : AddressType(hci: targetType)
-        return AdvertisingReport(
-            eventType: eventType,
-            dataStatus: status,
-            sender: type.map { DeviceAddress(address, $0) },
-            isResolved: type != nil && addressType >= 2,
-            advertisingSID: sid == Self.noSID ? nil : sid,
-            primaryPHY: LEPHY(rawValue: primary),
-            secondaryPHY: LEPHY(rawValue: secondary),
-            txPower: txPower,
-            rssi: rssi,
-            target: eventType.contains(.directed) ? targetKind.map { DeviceAddress(targetAddress, $0) } : nil,
-            data: data
-        )
+    private static func name(_ isExtended: Bool) -> String {
+        isExtended ? "LE Extended Advertising Report" : "LE Advertising Report"
     }
 }

@@ -8,6 +8,7 @@ public struct BluetoothAddress: RawRepresentable, Hashable, Sendable, Comparable
     public let rawValue: UInt64
 
     /// An address from the lower 48 bits of `rawValue`.
+    @inlinable @inline(__always)
     public init(rawValue: UInt64) {
         self.rawValue = rawValue & 0xFFFF_FFFF_FFFF
     }
@@ -55,6 +56,7 @@ public enum AddressType: UInt8, Hashable, Sendable, CaseIterable {
     /// The type of an HCI field, where 2 and 3 are the identity addresses of a resolved private address.
     ///
     /// Nil for any other value.
+    @inlinable @inline(__always)
     public init?(hci value: UInt8) {
         switch value {
         case 0, 2: self = .public
@@ -72,6 +74,7 @@ public struct DeviceAddress: Hashable, Sendable, CustomStringConvertible {
     public var type: AddressType
 
     /// An address of the given type.
+    @inlinable @inline(__always)
     public init(_ address: BluetoothAddress, _ type: AddressType) {
         self.address = address
         self.type = type

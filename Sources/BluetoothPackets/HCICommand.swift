@@ -19,7 +19,7 @@ public struct HCICommand: Hashable, Sendable {
     }
 
     /// A command whose parameters are known to be short.
-    private init(_ opcode: HCIOpcode, _ parameters: [UInt8] = []) {
+    init(_ opcode: HCIOpcode, _ parameters: [UInt8] = []) {
         self.opcode = opcode
         self.parameters = parameters
     }

@@ -29,30 +29,63 @@ public enum HCIEvent: ~Escapable {
         public static let commandStatus: UInt8 = 0x0F
         /// Hardware Error.
         public static let hardwareError: UInt8 = 0x10
+        /// Number Of Completed Packets (7.7.19); read by `CompletedPackets`.
+        public static let numberOfCompletedPackets: UInt8 = 0x13
+        /// Data Buffer Overflow (7.7.26).
+        public static let dataBufferOverflow: UInt8 = 0x1A
         /// LE Meta.
-        public static let leMeta: UInt8 = 0x3E
+        @inlinable @inline(__always)
+        public static var leMeta: UInt8 { 0x3E }
     }
 
     /// Reads a whole packet, its indicator (0x04) included, as an HCI socket delivers it.
     ///
     /// The length byte must name exactly what follows it, and an event of fixed length must have that length.
+    @inlinable @inline(__always)
     @_lifetime(copy packet)
     public init(_ packet: Span<UInt8>) throws(DecodingError) {
-        var reader = ByteReader(packet, packet: "HCI Event")
-        let indicator = try reader.readUInt8("Packet Indicator")
-        guard indicator == HCIPacketType.event.rawValue else {
-            throw DecodingError(
-                packet: "HCI Event",
-                field: "Packet Indicator",
-                offset: 0,
-                reason: .unexpectedCode(UInt16(indicator))
+        guard packet.count >= Self.header, packet[0] == Self.indicator,
+            Int(packet[2]) == packet.count &- Self.header
+        else { throw Self.headerError(packet) }
+        let parameters = packet.extracting(droppingFirst: Self.header)
+        if packet[1] == Code.leMeta, !parameters.isEmpty {
+            self = .leMeta(
+                subevent: LESubevent(rawValue: parameters[0]),
+                parameters: parameters.extracting(droppingFirst: 1)
             )
+        } else {
+            try self.init(code: packet[1], parameters: parameters)
         }
-        let code = try reader.readUInt8("Event_Code")
-        let length = Int(try reader.readUInt8("Parameter_Total_Length"))
-        let parameters = try reader.readSpan(count: length, "Parameters")
-        try reader.expectEnd()
-        try self.init(code: code, parameters: parameters)
+    }
+
+    /// The packet indicator, `HCIPacketType.event` as a number.
+    @inlinable @inline(__always)
+    static var indicator: UInt8 { 0x04 }
+    /// Bytes before the parameters: indicator, code and length.
+    @inlinable @inline(__always)
+    static var header: Int { 3 }
+
+    /// What is wrong with a packet's header.
+    @usableFromInline @inline(never)
+    static func headerError(_ packet: Span<UInt8>) -> DecodingError {
+        var reader = ByteReader(packet, packet: "HCI Event")
+        do throws(DecodingError) {
+            let indicator = try reader.readUInt8("Packet Indicator")
+            guard indicator == Self.indicator else {
+                return DecodingError(
+                    packet: "HCI Event",
+                    field: "Packet Indicator",
+                    offset: 0,
+                    reason: .unexpectedCode(UInt16(indicator))
+                )
+            }
+            _ = try reader.readUInt8("Event_Code")
+            let length = Int(try reader.readUInt8("Parameter_Total_Length"))
+            _ = try reader.readSpan(count: length, "Parameters")
+        } catch {
+            return error
+        }
+        return reader.error("end", .trailing(count: reader.remaining))
     }
 
     /// Reads the parameters of an event with the given code.
@@ -103,14 +136,33 @@ public struct LESubevent: RawRepresentable, Hashable, Sendable {
     public let rawValue: UInt8
 
     /// A subevent from its code.
+    @inlinable @inline(__always)
     public init(rawValue: UInt8) {
         self.rawValue = rawValue
     }
 
     /// LE Advertising Report (7.7.65.2).
-    public static let advertisingReport = LESubevent(rawValue: 0x02)
+    @inlinable @inline(__always)
+    public static var advertisingReport: LESubevent { LESubevent(rawValue: 0x02) }
     /// LE Extended Advertising Report (7.7.65.13).
-    public static let extendedAdvertisingReport = LESubevent(rawValue: 0x0D)
+    @inlinable @inline(__always)
+    public static var extendedAdvertisingReport: LESubevent { LESubevent(rawValue: 0x0D) }
     /// LE Scan Timeout: a scan with a duration ended (7.7.65.17).
     public static let scanTimeout = LESubevent(rawValue: 0x11)
+    /// LE Connection Complete (7.7.65.1).
+    public static let connectionComplete = LESubevent(rawValue: 0x01)
+    /// LE Connection Update Complete (7.7.65.3).
+    public static let connectionUpdateComplete = LESubevent(rawValue: 0x03)
+    /// LE Read Remote Features Complete (7.7.65.4).
+    public static let readRemoteFeaturesComplete = LESubevent(rawValue: 0x04)
+    /// LE Long Term Key Request (7.7.65.5).
+    public static let longTermKeyRequest = LESubevent(rawValue: 0x05)
+    /// LE Remote Connection Parameter Request (7.7.65.6).
+    public static let remoteConnectionParameterRequest = LESubevent(rawValue: 0x06)
+    /// LE Data Length Change (7.7.65.7).
+    public static let dataLengthChange = LESubevent(rawValue: 0x07)
+    /// LE Enhanced Connection Complete [v1] (7.7.65.10).
+    public static let enhancedConnectionComplete = LESubevent(rawValue: 0x0A)
+    /// LE Advertising Set Terminated (7.7.65.18).
+    public static let advertisingSetTerminated = LESubevent(rawValue: 0x12)
 }

@@ -40,6 +40,72 @@ public struct HCIOpcode: RawRepresentable, Hashable, Sendable {
     public static let leSetExtendedScanParameters = HCIOpcode(group: 0x08, command: 0x0041)
     /// LE Set Extended Scan Enable (7.8.65).
     public static let leSetExtendedScanEnable = HCIOpcode(group: 0x08, command: 0x0042)
+    /// Set Event Mask (7.3.1).
+    public static let setEventMask = HCIOpcode(group: 0x03, command: 0x0001)
+    /// Read Local Supported Features (7.4.3).
+    public static let readLocalSupportedFeatures = HCIOpcode(group: 0x04, command: 0x0003)
+    /// Read Buffer Size (7.4.5).
+    public static let readBufferSize = HCIOpcode(group: 0x04, command: 0x0005)
+    /// Read BD_ADDR (7.4.6).
+    public static let readBDADDR = HCIOpcode(group: 0x04, command: 0x0009)
+    /// LE Set Event Mask (7.8.1).
+    public static let leSetEventMask = HCIOpcode(group: 0x08, command: 0x0001)
+    /// LE Read Buffer Size (7.8.2).
+    public static let leReadBufferSize = HCIOpcode(group: 0x08, command: 0x0002)
+    /// LE Read Local Supported Features (7.8.3).
+    public static let leReadLocalSupportedFeatures = HCIOpcode(group: 0x08, command: 0x0003)
+    /// LE Set Random Address (7.8.4).
+    public static let leSetRandomAddress = HCIOpcode(group: 0x08, command: 0x0005)
+    /// LE Set Advertising Parameters (7.8.5).
+    public static let leSetAdvertisingParameters = HCIOpcode(group: 0x08, command: 0x0006)
+    /// LE Read Advertising Physical Channel Tx Power (7.8.6).
+    public static let leReadAdvertisingPhysicalChannelTxPower = HCIOpcode(group: 0x08, command: 0x0007)
+    /// LE Set Advertising Data (7.8.7).
+    public static let leSetAdvertisingData = HCIOpcode(group: 0x08, command: 0x0008)
+    /// LE Set Scan Response Data (7.8.8).
+    public static let leSetScanResponseData = HCIOpcode(group: 0x08, command: 0x0009)
+    /// LE Set Advertising Enable (7.8.9).
+    public static let leSetAdvertisingEnable = HCIOpcode(group: 0x08, command: 0x000A)
+    /// LE Create Connection (7.8.12).
+    public static let leCreateConnection = HCIOpcode(group: 0x08, command: 0x000D)
+    /// LE Create Connection Cancel (7.8.13).
+    public static let leCreateConnectionCancel = HCIOpcode(group: 0x08, command: 0x000E)
+    /// LE Read Filter Accept List Size (7.8.14).
+    public static let leReadFilterAcceptListSize = HCIOpcode(group: 0x08, command: 0x000F)
+    /// LE Clear Filter Accept List (7.8.15).
+    public static let leClearFilterAcceptList = HCIOpcode(group: 0x08, command: 0x0010)
+    /// LE Add Device To Filter Accept List (7.8.16).
+    public static let leAddDeviceToFilterAcceptList = HCIOpcode(group: 0x08, command: 0x0011)
+    /// LE Remove Device From Filter Accept List (7.8.17).
+    public static let leRemoveDeviceFromFilterAcceptList = HCIOpcode(group: 0x08, command: 0x0012)
+    /// LE Connection Update (7.8.18).
+    public static let leConnectionUpdate = HCIOpcode(group: 0x08, command: 0x0013)
+    /// LE Long Term Key Request Negative Reply (7.8.26).
+    public static let leLongTermKeyRequestNegativeReply = HCIOpcode(group: 0x08, command: 0x001B)
+    /// LE Remote Connection Parameter Request Reply (7.8.31).
+    public static let leRemoteConnectionParameterRequestReply = HCIOpcode(group: 0x08, command: 0x0020)
+    /// LE Remote Connection Parameter Request Negative Reply (7.8.32).
+    public static let leRemoteConnectionParameterRequestNegativeReply = HCIOpcode(group: 0x08, command: 0x0021)
+    /// LE Set Advertising Set Random Address (7.8.52).
+    public static let leSetAdvertisingSetRandomAddress = HCIOpcode(group: 0x08, command: 0x0035)
+    /// LE Set Extended Advertising Parameters (7.8.53).
+    public static let leSetExtendedAdvertisingParameters = HCIOpcode(group: 0x08, command: 0x0036)
+    /// LE Set Extended Advertising Data (7.8.54).
+    public static let leSetExtendedAdvertisingData = HCIOpcode(group: 0x08, command: 0x0037)
+    /// LE Set Extended Scan Response Data (7.8.55).
+    public static let leSetExtendedScanResponseData = HCIOpcode(group: 0x08, command: 0x0038)
+    /// LE Set Extended Advertising Enable (7.8.56).
+    public static let leSetExtendedAdvertisingEnable = HCIOpcode(group: 0x08, command: 0x0039)
+    /// LE Read Maximum Advertising Data Length (7.8.57).
+    public static let leReadMaximumAdvertisingDataLength = HCIOpcode(group: 0x08, command: 0x003A)
+    /// LE Read Number of Supported Advertising Sets (7.8.58).
+    public static let leReadNumberOfSupportedAdvertisingSets = HCIOpcode(group: 0x08, command: 0x003B)
+    /// LE Remove Advertising Set (7.8.59).
+    public static let leRemoveAdvertisingSet = HCIOpcode(group: 0x08, command: 0x003C)
+    /// LE Clear Advertising Sets (7.8.60).
+    public static let leClearAdvertisingSets = HCIOpcode(group: 0x08, command: 0x003D)
+    /// LE Extended Create Connection (7.8.66).
+    public static let leExtendedCreateConnection = HCIOpcode(group: 0x08, command: 0x0043)
 }
 
 extension HCIOpcode: CustomStringConvertible {
@@ -60,5 +126,38 @@ extension HCIOpcode: CustomStringConvertible {
         .leSetScanEnable: "LE Set Scan Enable",
         .leSetExtendedScanParameters: "LE Set Extended Scan Parameters",
         .leSetExtendedScanEnable: "LE Set Extended Scan Enable",
+        .setEventMask: "Set Event Mask",
+        .readLocalSupportedFeatures: "Read Local Supported Features",
+        .readBufferSize: "Read Buffer Size",
+        .readBDADDR: "Read BD_ADDR",
+        .leSetEventMask: "LE Set Event Mask",
+        .leReadBufferSize: "LE Read Buffer Size",
+        .leReadLocalSupportedFeatures: "LE Read Local Supported Features",
+        .leSetRandomAddress: "LE Set Random Address",
+        .leSetAdvertisingParameters: "LE Set Advertising Parameters",
+        .leReadAdvertisingPhysicalChannelTxPower: "LE Read Advertising Physical Channel Tx Power",
+        .leSetAdvertisingData: "LE Set Advertising Data",
+        .leSetScanResponseData: "LE Set Scan Response Data",
+        .leSetAdvertisingEnable: "LE Set Advertising Enable",
+        .leCreateConnection: "LE Create Connection",
+        .leCreateConnectionCancel: "LE Create Connection Cancel",
+        .leReadFilterAcceptListSize: "LE Read Filter Accept List Size",
+        .leClearFilterAcceptList: "LE Clear Filter Accept List",
+        .leAddDeviceToFilterAcceptList: "LE Add Device To Filter Accept List",
+        .leRemoveDeviceFromFilterAcceptList: "LE Remove Device From Filter Accept List",
+        .leConnectionUpdate: "LE Connection Update",
+        .leLongTermKeyRequestNegativeReply: "LE Long Term Key Request Negative Reply",
+        .leRemoteConnectionParameterRequestReply: "LE Remote Connection Parameter Request Reply",
+        .leRemoteConnectionParameterRequestNegativeReply: "LE Remote Connection Parameter Request Negative Reply",
+        .leSetAdvertisingSetRandomAddress: "LE Set Advertising Set Random Address",
+        .leSetExtendedAdvertisingParameters: "LE Set Extended Advertising Parameters",
+        .leSetExtendedAdvertisingData: "LE Set Extended Advertising Data",
+        .leSetExtendedScanResponseData: "LE Set Extended Scan Response Data",
+        .leSetExtendedAdvertisingEnable: "LE Set Extended Advertising Enable",
+        .leReadMaximumAdvertisingDataLength: "LE Read Maximum Advertising Data Length",
+        .leReadNumberOfSupportedAdvertisingSets: "LE Read Number of Supported Advertising Sets",
+        .leRemoveAdvertisingSet: "LE Remove Advertising Set",
+        .leClearAdvertisingSets: "LE Clear Advertising Sets",
+        .leExtendedCreateConnection: "LE Extended Create Connection",
     ]
 }

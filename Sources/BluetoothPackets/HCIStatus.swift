@@ -34,6 +34,8 @@ public struct HCIStatus: RawRepresentable, Hashable, Sendable {
     public static let unsupportedFeatureOrParameterValue = HCIStatus(rawValue: 0x11)
     /// A parameter is outside its range (0x12).
     public static let invalidHCICommandParameters = HCIStatus(rawValue: 0x12)
+    /// What is to be made is there already (0x0B).
+    public static let connectionAlreadyExists = HCIStatus(rawValue: 0x0B)
     /// The other side ended the connection (0x13).
     public static let remoteUserTerminatedConnection = HCIStatus(rawValue: 0x13)
     /// This side ended the connection (0x16).
@@ -42,8 +44,12 @@ public struct HCIStatus: RawRepresentable, Hashable, Sendable {
     public static let unspecifiedError = HCIStatus(rawValue: 0x1F)
     /// The other side did not follow a change in time (0x28).
     public static let instantPassed = HCIStatus(rawValue: 0x28)
+    /// The connection parameters cannot be accepted (0x3B).
+    public static let unacceptableConnectionParameters = HCIStatus(rawValue: 0x3B)
     /// A connection could not begin: the other side never answered (0x3E).
     public static let connectionFailedToBeEstablished = HCIStatus(rawValue: 0x3E)
+    /// There is no such advertising set (0x42).
+    public static let unknownAdvertisingIdentifier = HCIStatus(rawValue: 0x42)
 }
 
 extension HCIStatus: CustomStringConvertible {

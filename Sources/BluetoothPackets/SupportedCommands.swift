@@ -25,6 +25,58 @@ public struct SupportedCommands: Hashable, Sendable {
         public static let leSetExtendedScanParameters = Bit(octet: 37, bit: 5)
         /// LE Set Extended Scan Enable.
         public static let leSetExtendedScanEnable = Bit(octet: 37, bit: 6)
+        /// Disconnect.
+        public static let disconnect = Bit(octet: 0, bit: 5)
+        /// Set Event Mask.
+        public static let setEventMask = Bit(octet: 5, bit: 6)
+        /// Reset.
+        public static let reset = Bit(octet: 5, bit: 7)
+        /// Read Local Supported Features.
+        public static let readLocalSupportedFeatures = Bit(octet: 14, bit: 5)
+        /// Read Buffer Size.
+        public static let readBufferSize = Bit(octet: 14, bit: 7)
+        /// Read BD_ADDR.
+        public static let readBDADDR = Bit(octet: 15, bit: 1)
+        /// LE Set Event Mask.
+        public static let leSetEventMask = Bit(octet: 25, bit: 0)
+        /// LE Read Buffer Size [v1].
+        public static let leReadBufferSize = Bit(octet: 25, bit: 1)
+        /// LE Read Local Supported Features.
+        public static let leReadLocalSupportedFeatures = Bit(octet: 25, bit: 2)
+        /// LE Set Random Address.
+        public static let leSetRandomAddress = Bit(octet: 25, bit: 4)
+        /// LE Set Advertising Parameters.
+        public static let leSetAdvertisingParameters = Bit(octet: 25, bit: 5)
+        /// LE Set Advertising Data.
+        public static let leSetAdvertisingData = Bit(octet: 25, bit: 7)
+        /// LE Set Scan Response Data.
+        public static let leSetScanResponseData = Bit(octet: 26, bit: 0)
+        /// LE Set Advertising Enable.
+        public static let leSetAdvertisingEnable = Bit(octet: 26, bit: 1)
+        /// LE Create Connection.
+        public static let leCreateConnection = Bit(octet: 26, bit: 4)
+        /// LE Create Connection Cancel.
+        public static let leCreateConnectionCancel = Bit(octet: 26, bit: 5)
+        /// LE Remote Connection Parameter Request Reply.
+        public static let leRemoteConnectionParameterRequestReply = Bit(octet: 33, bit: 4)
+        /// LE Remote Connection Parameter Request Negative Reply.
+        public static let leRemoteConnectionParameterRequestNegativeReply = Bit(octet: 33, bit: 5)
+        /// LE Set Advertising Set Random Address.
+        public static let leSetAdvertisingSetRandomAddress = Bit(octet: 36, bit: 1)
+        /// LE Set Extended Advertising Parameters [v1].
+        public static let leSetExtendedAdvertisingParameters = Bit(octet: 36, bit: 2)
+        /// LE Set Extended Advertising Data.
+        public static let leSetExtendedAdvertisingData = Bit(octet: 36, bit: 3)
+        /// LE Set Extended Scan Response Data.
+        public static let leSetExtendedScanResponseData = Bit(octet: 36, bit: 4)
+        /// LE Set Extended Advertising Enable.
+        public static let leSetExtendedAdvertisingEnable = Bit(octet: 36, bit: 5)
+        /// LE Remove Advertising Set.
+        public static let leRemoveAdvertisingSet = Bit(octet: 37, bit: 0)
+        /// LE Clear Advertising Sets.
+        public static let leClearAdvertisingSets = Bit(octet: 37, bit: 1)
+        /// LE Extended Create Connection [v1].
+        public static let leExtendedCreateConnection = Bit(octet: 37, bit: 7)
     }
 
     /// The map's length in bytes.

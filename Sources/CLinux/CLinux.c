@@ -20,6 +20,10 @@ void blewedge_ignore_signal(int number) {
     signal(number, SIG_IGN);
 }
 
+int blewedge_accept(int fd, void *address, socklen_t *length) {
+    return accept4(fd, address, length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
 char **blewedge_environment(void) {
     return environ;
 }

@@ -3,7 +3,7 @@
 /// A byte table and a layout, checked once and turned into what the hot loop reads for each byte.
 ///
 /// A byte of the table's base that the layout cannot type is rejected; an entry above the base that it cannot type is a
-/// failure: whoever wrote it meant it.
+/// failure: whoever wrote it meant it. What it cannot type with CapsLock alone is rejected while CapsLock is on.
 public final class CompiledTable: Sendable {
     /// Why a table was refused; nothing is typed with it.
     public enum Failure: Error, Equatable, Sendable, CustomStringConvertible {
@@ -131,6 +131,8 @@ public final class CompiledTable: Sendable {
             guard events <= mostEvents else { throw .tooLong(byte: byte, events: events) }
             return strokes
         } catch {
+            // What only CapsLock keeps from being typed, as it does the German ß, is rejected while it is on.
+            if capsLock, case .untypable = error { return nil }
             if table.entries[byte] != nil { throw error }
             return nil
         }

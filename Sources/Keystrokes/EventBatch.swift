@@ -125,7 +125,7 @@ struct EventBatch: ~Copyable {
         return run
     }
 
-    /// The hot loop: goes on while bytes are plain or shifted keys, or discarded, and fit.
+    /// The hot loop: goes on while bytes are plain or shifted keys, discarded or absorbed, and fit.
     ///
     /// Not inlined, so that the loop has the processor's registers to itself.
     @inline(never)
@@ -139,31 +139,41 @@ struct EventBatch: ~Copyable {
         typealias Words = CompiledTable.Words
         let size = InputEvent.size
         let count = input.count
-        let table = table.words.words
-        let rows = table.span
+        let joinsLineEnds = table.joinsLineEnds
+        let words = table.words.words
+        let first = bank &* Words.stride
+        let rows = words.span.extracting(first..<(first &+ 256 &* Words.stride))
         var end = self.end
         // Shift as the size of its event.
         var shift = held.isEmpty ? 0 : size
         var typed = 0
         var index = run.taken
-        // Sound: `index` is less than the input's count, `row` a row of a bank; the five words below lie
+        // Sound: `index` is less than the input's count, `row` one of the bank's 256; the five words below lie
         // within one shifted key after `end`, which is at most the limit, and the memory is one shifted key larger than
         // the greatest limit.
-        let words = unsafe memory + InputEvent.timeSize
+        let target = unsafe memory + InputEvent.timeSize
         while index < count {
-            let row = unsafe (bank | Int(input[unchecked: index])) &* Words.stride
+            let row = unsafe Int(input[unchecked: index]) &* Words.stride
             let keyShift = unsafe Int(truncatingIfNeeded: rows[unchecked: row &+ Words.shift])
             let mayChange = unsafe Int(truncatingIfNeeded: rows[unchecked: row &+ Words.change])
             let change = (keyShift ^ shift) & mayChange
             let nextShift = shift ^ change
             let key = end &+ change
             let next = unsafe key &+ Int(truncatingIfNeeded: rows[unchecked: row &+ Words.size])
-            guard next &+ nextShift <= limit else { break }
-            unsafe (words + end).storeBytes(of: rows[unchecked: row &+ Words.shiftChange], as: UInt64.self)
-            unsafe (words + key).storeBytes(of: rows[unchecked: row &+ Words.down], as: UInt64.self)
-            unsafe (words + (key &+ size)).storeBytes(of: 0, as: UInt64.self)
-            unsafe (words + (key &+ 2 &* size)).storeBytes(of: rows[unchecked: row &+ Words.up], as: UInt64.self)
-            unsafe (words + (key &+ 3 &* size)).storeBytes(of: 0, as: UInt64.self)
+            guard next &+ nextShift <= limit else {
+                // A line feed never fits, so that only bytes that do not are looked at for one.
+                guard joinsLineEnds, input[index] == ByteTable.lineFeed, Self.isAfterCarriageReturn(input, index) else {
+                    break
+                }
+                typed &+= 1
+                index &+= 1
+                continue
+            }
+            unsafe (target + end).storeBytes(of: rows[unchecked: row &+ Words.shiftChange], as: UInt64.self)
+            unsafe (target + key).storeBytes(of: rows[unchecked: row &+ Words.down], as: UInt64.self)
+            unsafe (target + (key &+ size)).storeBytes(of: 0, as: UInt64.self)
+            unsafe (target + (key &+ 2 &* size)).storeBytes(of: rows[unchecked: row &+ Words.up], as: UInt64.self)
+            unsafe (target + (key &+ 3 &* size)).storeBytes(of: 0, as: UInt64.self)
             unsafe typed &+= Int(truncatingIfNeeded: rows[unchecked: row &+ Words.typed])
             end = next
             shift = nextShift

@@ -24,7 +24,7 @@ public final class Ledger: Sendable {
 
     /// Which rules refuse bytes.
     public enum Rejection: Int, CaseIterable, Sendable {
-        /// The layout or the table has no keys for it.
+        /// The layout or the table has no keys for it; in scan mode, for some byte of its scan.
         case untypable
         /// The scan is shorter than the least length.
         case tooShort

@@ -33,6 +33,8 @@ struct StreamReader {
     private var done: Progress
     /// How far they are encoded.
     private var ahead: Progress
+    /// Whether they were encoded for readers with CapsLock on.
+    private var capsLock = false
 
     /// A reader that begins at a place.
     init(_ place: RingPlace) {
@@ -60,6 +62,7 @@ struct StreamReader {
         _ conditions: Typist.Conditions
     ) -> Typist.End {
         batch.clear()
+        capsLock = conditions.capsLock
         var end: Typist.End?
         while end == nil {
             guard findBytes(&consumer) else { break }
@@ -76,7 +79,13 @@ struct StreamReader {
                 let input = ahead.place.bytes(of: consumer)
                 // An old chunk is looked at scan by scan: the first may have been begun, the next is too old.
                 let isOld = conditions.now &- ahead.place.chunk.received > conditions.maximumAge
-                let run = batch.type(input, table, limit: limit, stopAtScanEnd: stopAtScanEnd || isOld)
+                let run = batch.type(
+                    input,
+                    table,
+                    limit: limit,
+                    stopAtScanEnd: stopAtScanEnd || isOld,
+                    capsLock: capsLock
+                )
                 take(run, of: input, table)
                 end = run.stop == .scanEnd && !stopAtScanEnd ? nil : run.stop
             }
@@ -109,7 +118,7 @@ struct StreamReader {
         let all = ahead
         begin()
         // Nothing is refused among these bytes: they were encoded before, so the conditions are those of ever.
-        let open = Typist.Conditions(now: 0, maximumAge: Int64.max, gate: .open)
+        let open = Typist.Conditions(now: 0, maximumAge: Int64.max, gate: .open, capsLock: capsLock)
         _ = encode(&batch, &consumer, table, ledger, limit: 0, stopAtScanEnd: false, open)
         var typed = ahead.typed
         var left = keystrokes

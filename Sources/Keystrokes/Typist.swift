@@ -44,6 +44,7 @@ public struct Typist: ~Copyable {
     private let leadsModifiers: Bool
     private let maximumAge: Int64
     private let gate: Gate
+    private let light: CapsLockLight?
     private let ledger: Ledger
 
     /// The bytes in stream mode; not used where there are `scans`.
@@ -73,7 +74,8 @@ public struct Typist: ~Copyable {
     /// An engine that types what `consumer` reads, whole scans by `scans`, or as a stream where that is nil.
     ///
     /// `maximumAge` is in nanoseconds; nil types bytes of any age. It is asked at a scan's first byte, for the scan as a
-    /// whole: one that was begun is finished, and one that is too old is dropped to its end (D-1).
+    /// whole: one that was begun is finished, and one that is too old is dropped to its end (D-1). `light` tells whether
+    /// CapsLock is on, asked anew for every write; nil types as if it were off.
     public init(
         _ consumer: consuming ByteRing.Consumer,
         table: CompiledTable,
@@ -81,6 +83,7 @@ public struct Typist: ~Copyable {
         scans: ScanRules? = nil,
         maximumAge: Int64? = Typist.defaultMaximumAge,
         gate: Gate,
+        light: CapsLockLight? = nil,
         ledger: Ledger
     ) {
         let place = RingPlace(position: consumer.position)
@@ -94,6 +97,7 @@ public struct Typist: ~Copyable {
         leadsModifiers = pacer.pace.lead > 0
         self.maximumAge = maximumAge ?? Int64.max
         self.gate = gate
+        self.light = light
         self.ledger = ledger
     }
 
@@ -116,7 +120,12 @@ public struct Typist: ~Copyable {
             consumer.stayAwake()
             isDrowsy = false
         }
-        let conditions = Conditions(now: now, maximumAge: maximumAge, gate: gate.state)
+        let conditions = Conditions(
+            now: now,
+            maximumAge: maximumAge,
+            gate: gate.state,
+            capsLock: light?.isOn ?? false
+        )
         while true {
             // A keystroke whose press has left is finished whatever holds now.
             if written == 0 {
@@ -215,6 +224,7 @@ extension Typist {
         var now: Int64
         var maximumAge: Int64
         var gate: Gate.State
+        var capsLock: Bool
     }
 
     /// Chooses what to write: a whole scan at once, all that waits where nothing is paced, or one keystroke.
@@ -240,7 +250,7 @@ extension Typist {
     private mutating func encode(limit: Int, stopAtScanEnd: Bool, _ conditions: Conditions) {
         if let scans {
             scans.begin()
-            end = scans.encode(&batch, limit: limit)
+            end = scans.encode(&batch, limit: limit, capsLock: conditions.capsLock)
         } else {
             stream.begin()
             end = stream.encode(

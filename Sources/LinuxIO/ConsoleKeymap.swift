@@ -136,7 +136,7 @@ package struct ConsoleKeymap: Equatable, Sendable {
     private static let tables: [UInt8] = [0, 1, 2, 3]
     /// `KT_LATIN`, `KT_DEAD`, `KT_LETTER`, `KT_DEAD2`, and `NR_TYPES` of them.
     private static let latin: UInt16 = 0
-    private static let dead: UInt16 = 5
+    private static let dead: UInt16 = 4
     private static let letter: UInt16 = 11
     private static let dead2: UInt16 = 13
     private static let kinds: UInt16 = 15

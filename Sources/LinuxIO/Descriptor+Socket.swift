@@ -45,6 +45,33 @@ extension Descriptor {
         }
     }
 
+    /// Lets peers connect, `backlog` of them before they are accepted.
+    ///
+    /// The corresponding C function is `listen`.
+    func listen(backlog: Int32) throws(Errno) {
+        _ = try SystemCall.run { CLinux.listen(number, backlog) }
+    }
+
+    /// Takes the next peer that has connected, with its address written over `address`; nil when there is none.
+    ///
+    /// The new descriptor does not block and is closed on exec. The corresponding C function is `accept4`.
+    func accept<Address: BitwiseCopyable>(from address: inout Address) throws(Errno) -> Descriptor? {
+        var length = socklen_t(MemoryLayout<Address>.size)
+        let number = number
+        // Sound: the kernel writes at most `length` bytes, the structure's own size.
+        let result = try unsafe withUnsafeMutableBytes(of: &address) { bytes in
+            Result { () throws(Errno) in
+                try SystemCall.runNonBlocking {
+                    unsafe blewedge_accept(number, bytes.baseAddress, &length)
+                }
+            }
+        }.get()
+        switch result {
+        case .wouldBlock: return nil
+        case .done(let accepted): return Descriptor(owning: accepted)
+        }
+    }
+
     /// Sets an option from the bytes of a value.
     ///
     /// The corresponding C function is `setsockopt`.

@@ -27,6 +27,14 @@ package struct Descriptor: ~Copyable, Sendable {
         Descriptor(owning: try SystemCall.run { unsafe blewedge_open(path, flags | O_CLOEXEC, mode) })
     }
 
+    /// Another descriptor of the same open file, closed on exec, with an owner of its own.
+    ///
+    /// The corresponding C function is `fcntl(F_DUPFD_CLOEXEC)`.
+    func duplicate() throws(Errno) -> Descriptor {
+        let number = number
+        return Descriptor(owning: try SystemCall.run { blewedge_duplicate(number) })
+    }
+
     /// Reads into the buffer; 0 is the end of the file.
     ///
     /// The corresponding C function is `read`.

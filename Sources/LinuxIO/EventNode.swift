@@ -25,6 +25,11 @@ package struct EventNode: ~Copyable {
 
         /// The kernel threw away what this reader had not read (SYN_DROPPED).
         package static let dropped = Event(type: UInt16(EV_SYN), code: UInt16(SYN_DROPPED), value: 0)
+        /// A frame ends (SYN_REPORT).
+        package static let report = Event(type: UInt16(EV_SYN), code: UInt16(SYN_REPORT), value: 0)
+
+        /// True where a light changes, which readers of keys switch, and nobody types (EV_LED).
+        package var isLight: Bool { type == UInt16(EV_LED) }
     }
 
     /// The node, for the event loop.
@@ -43,19 +48,20 @@ package struct EventNode: ~Copyable {
     /// The corresponding C function is `read`.
     package mutating func read(into events: inout [Event]) throws(Errno) -> Bool {
         guard case .done(let count) = try descriptor.read(into: &buffer), count > 0 else { return false }
-        Self.parse(buffer.span.extracting(first: count), into: &events)
+        // Sound: the bytes of an array of bytes are all initialised.
+        unsafe Self.parse(buffer.span.bytes.extracting(first: count), into: &events)
         return true
     }
 
     /// Appends the events that lie in `bytes`, each a `struct input_event`; a part of one at the end is passed over.
-    package static func parse(_ bytes: Span<UInt8>, into events: inout [Event]) {
+    package static func parse(_ bytes: RawSpan, into events: inout [Event]) {
         let size = UInputDevice.eventSize
-        for start in stride(from: 0, through: bytes.count - size, by: size) {
+        for start in stride(from: 0, through: bytes.byteCount - size, by: size) {
             // Type, code and value are the last eight bytes of an event, in the machine's order.
-            // Sound: the eight bytes lie within the span, `start` being at most its length less an event's.
-            let tail = unsafe bytes.extracting((start + size - 8)..<(start + size)).bytes
-            events.append(
-                unsafe Event(
+            let tail = bytes.extracting((start + size - 8)..<(start + size))
+            // Sound: the span holds the eight bytes, and any bytes make integers.
+            unsafe events.append(
+                Event(
                     type: tail.unsafeLoadUnaligned(as: UInt16.self),
                     code: tail.unsafeLoadUnaligned(fromByteOffset: 2, as: UInt16.self),
                     value: tail.unsafeLoadUnaligned(fromByteOffset: 4, as: Int32.self)

@@ -21,7 +21,7 @@ package struct L2CAPSocket: ~Copyable {
     private static let attributeProtocolChannel: UInt16 = 0x0004
 
     /// BDADDR_LE_PUBLIC of <bluetooth/bluetooth.h>.
-    private static let lowEnergyPublic: UInt8 = 1
+    static let lowEnergyPublic: UInt8 = 1
 
     /// A socket bound to the controller with the public address `local` (48 bits).
     ///
@@ -31,6 +31,12 @@ package struct L2CAPSocket: ~Copyable {
         socket.raiseReceiveBuffer(to: receiveBuffer)
         try socket.bind(to: Self.address(local, type: Self.lowEnergyPublic))
         descriptor = socket
+    }
+
+    /// Takes over a connection that a listener has accepted.
+    init(accepted: consuming Descriptor, receiveBuffer: Int32) {
+        accepted.raiseReceiveBuffer(to: receiveBuffer)
+        descriptor = accepted
     }
 
     /// Begins to connect to `peer` (48 bits); `isRandom` tells the type of its address.
@@ -47,7 +53,7 @@ package struct L2CAPSocket: ~Copyable {
         try unsafe descriptor.write(pdu.span.bytes)
     }
 
-    private static func address(_ value: UInt64, type: UInt8) -> sockaddr_l2 {
+    static func address(_ value: UInt64, type: UInt8) -> sockaddr_l2 {
         var address = sockaddr_l2()
         address.l2_family = sa_family_t(AF_BLUETOOTH)
         address.l2_cid = attributeProtocolChannel.littleEndian

@@ -43,6 +43,11 @@ package struct SystemThread: ~Copyable {
         self.thread = thread
     }
 
+    /// What tells the calling thread from every other that runs now.
+    ///
+    /// The corresponding C function is `pthread_self`.
+    static var current: UInt { UInt(pthread_self()) }
+
     /// Waits until the thread has ended.
     ///
     /// The corresponding C function is `pthread_join`.

@@ -5,7 +5,7 @@ package import SystemPackage
 
 /// A virtual keyboard made through /dev/uinput.
 ///
-/// It goes away, its keys released by the kernel, when the owner lets go.
+/// It goes away, its keys released by the kernel, when the owner lets go, whoever still has its lights.
 ///
 /// The keys are declared once: the kernel drops any other. The event queue of each reader holds 64 events.
 package struct UInputDevice: ~Copyable, Sendable {
@@ -21,11 +21,11 @@ package struct UInputDevice: ~Copyable, Sendable {
     /// The event node that readers open, such as `/dev/input/event3`; nil where the kernel made none (no evdev module).
     package let eventNode: String?
 
-    /// Makes a keyboard that can press the given key codes and no others.
+    /// Makes a keyboard that can press the given key codes and no others, with a CapsLock light if asked for.
     ///
     /// Throws `noSuchFileOrDirectory` (ENOENT) or `operationNotSupportedByDevice` (ENODEV) where the uinput module is missing, `permissionDenied` where the node
     /// is not ours to open. The corresponding C calls are `open` and `ioctl(UI_SET_KEYBIT, UI_DEV_SETUP, UI_DEV_CREATE)`.
-    package init(name: String, keyCodes: some Sequence<UInt16>) throws(Errno) {
+    package init(name: String, keyCodes: some Sequence<UInt16>, hasCapsLockLight: Bool = false) throws(Errno) {
         let device = try Descriptor.open(Self.path, O_RDWR | O_NONBLOCK)
         let number = device.number
         let set = { (request: Int, argument: UInt) throws(Errno) in
@@ -33,6 +33,10 @@ package struct UInputDevice: ~Copyable, Sendable {
         }
         try set(Int(blewedge_UI_SET_EVBIT), UInt(EV_KEY))
         for code in keyCodes { try set(Int(blewedge_UI_SET_KEYBIT), UInt(code)) }
+        if hasCapsLockLight {
+            try set(Int(blewedge_UI_SET_EVBIT), UInt(EV_LED))
+            try set(Int(blewedge_UI_SET_LEDBIT), UInt(LED_CAPSL))
+        }
 
         var setup = uinput_setup()
         setup.id.bustype = UInt16(BUS_VIRTUAL)
@@ -48,6 +52,16 @@ package struct UInputDevice: ~Copyable, Sendable {
         eventNode = Self.eventNode(of: number)
         descriptor = device
     }
+
+    deinit {
+        // Closing would do where nobody has the lights; it fails only for a device that is gone already.
+        _ = blewedge_ioctl(descriptor.number, UInt(blewedge_UI_DEV_DESTROY), 0)
+    }
+
+    /// What the keyboard's lights say, for another thread.
+    ///
+    /// The corresponding C function is `fcntl(F_DUPFD_CLOEXEC)`.
+    package func lights() throws(Errno) -> KeyboardLights { KeyboardLights(try descriptor.duplicate()) }
 
     /// Writes whole events.
     ///

@@ -5,48 +5,7 @@ package import Keystrokes
 package import LinuxIO
 package import SystemPackage
 
-/// What `KeyboardService` is to do.
-package struct KeyboardSettings: Sendable {
-    /// Which adapter.
-    package var adapter: AdapterSelector
-    /// Which device.
-    package var device: DeviceChoice
-    /// What the device offers.
-    package var profile: Profile
-    /// What each byte types.
-    package var table: CompiledTable
-    /// How fast.
-    package var pacer: Pacer
-    /// Which scans are typed, and with what around them; nil types the bytes as they come (D-2).
-    package var scans: ScanRules?
-    /// The age after which bytes are not typed any more; nil types bytes of any age (D-1).
-    package var maximumAge: Duration?
-    /// Whether the keyboard's own event node is read and compared with what was meant.
-    package var verifies: Bool
-
-    /// Settings with all that has no default.
-    package init(
-        adapter: AdapterSelector,
-        device: DeviceChoice,
-        profile: Profile,
-        table: CompiledTable,
-        pacer: Pacer,
-        scans: ScanRules? = nil,
-        maximumAge: Duration?,
-        verifies: Bool
-    ) {
-        self.adapter = adapter
-        self.device = device
-        self.profile = profile
-        self.table = table
-        self.pacer = pacer
-        self.scans = scans
-        self.maximumAge = maximumAge
-        self.verifies = verifies
-    }
-}
-
-/// The whole wedge on an event loop: adapter, scan, link and subscription on the loop's thread, typing on its own.
+/// The whole wedge on an event loop: adapter, scan, link and subscription here, and the keyboard that types.
 package final class KeyboardService {
     /// What happens, for who watches.
     package enum Event {
@@ -81,19 +40,19 @@ package final class KeyboardService {
     private static let attemptTimeout = Duration.seconds(15)
     /// How long after its loss the adapter is looked for again.
     private static let adapterInterval = Duration.seconds(3)
-    /// The ring's bytes: a burst of 2,000 scans of 13 characters waits in it while the typist paces.
-    private static let ringCapacity = 1 << 16
 
     private let loop: EventLoop
     private let settings: KeyboardSettings
+    private let given: (any LowEnergyAdapter)?
     private let onEvent: (Event) -> Void
 
     private var session = Session()
     private var sessionTimer: EventLoop.Timer?
     private var chooser: DeviceChooser
     private var chooserTimer: EventLoop.Timer?
-    private var adapter: Adapter?
-    private var scanner: AdapterScanner?
+    private var adapter: (any LowEnergyAdapter)?
+    private var scanner: (any DeviceScanner)?
+    private var attempt: (any ConnectionAttempt)?
     private var link: ATTLink?
     private var setup: LinkSetup
     private var setupTimer: EventLoop.Timer?
@@ -101,65 +60,31 @@ package final class KeyboardService {
     private var epoch: UInt32 = 0
     private var isStopping = false
 
-    private let ledger = Ledger()
-    private let gate = Gate()
-    private var feed: Feed
-    private let typing: TypingThread
-    private let typingFinished: Waker
-    private var typingRegistration: EventLoop.Registration?
-    private let verifier: Verifier?
-    private var onTypingFinished: (() -> Void)?
+    private let keyboard: VirtualKeyboard
     private var notifications: UInt64 = 0
     private var strayValues: UInt64 = 0
     private var droppedBefore: UInt64 = 0
 
     /// Makes the virtual keyboard and its thread; nothing is scanned for yet.
+    ///
+    /// `adapter` is used instead of the one of the kernel that the settings name; `screen` shows what is typed, instead of
+    /// a keyboard of the kernel.
     package init(
         _ settings: KeyboardSettings,
         on loop: EventLoop,
+        adapter given: (any LowEnergyAdapter)? = nil,
+        screen: TextKeyboard? = nil,
         onEvent: @escaping (Event) -> Void
     ) throws(CommandFailure) {
         self.loop = loop
         self.settings = settings
+        self.given = given
         self.onEvent = onEvent
         chooser = DeviceChooser(settings.device)
         setup = LinkSetup(profile: settings.profile)
 
-        let keyboard = try Self.makeKeyboard(settings.table.keys.union(settings.scans?.keys ?? KeySet()))
-        let node = keyboard.eventNode
-        do {
-            let ring = try ByteRing(capacity: Self.ringCapacity)
-            guard let producer = ring.takeProducer(), let consumer = ring.takeConsumer() else {
-                throw CommandFailure(.internal, "the ring's ends are taken")
-            }
-            feed = Feed(producer, ledger: ledger)
-            let typist = Typist(
-                consumer,
-                table: settings.table,
-                pacer: settings.pacer,
-                scans: settings.scans,
-                maximumAge: settings.maximumAge?.nanoseconds,
-                gate: gate,
-                ledger: ledger
-            )
-            typingFinished = try Waker()
-            let meant = settings.verifies ? try MeantEvents() : nil
-            verifier = try Self.makeVerifier(meant, node, loop)
-            typing = try TypingThread(
-                typist,
-                device: keyboard,
-                meant: meant?.takeWriter(),
-                finished: typingFinished
-            )
-            typingRegistration = try loop.watch(typingFinished.descriptor, for: .readable) { [unowned self] _ in
-                typingEnded()
-            }
-        } catch let failure as CommandFailure {
-            throw failure
-        } catch {
-            throw CommandFailure(.internal, "cannot set up the data path: \(error)")
-        }
-        onEvent(.keyboard(node: node))
+        keyboard = try VirtualKeyboard(settings, on: loop, screen: screen) { error in onEvent(.keyboardFailed(error)) }
+        onEvent(.keyboard(node: keyboard.node))
     }
 
     /// Begins; `completion` is called once, with the reason if the adapter cannot be used.
@@ -175,16 +100,9 @@ package final class KeyboardService {
         guard !isStopping else { return }
         isStopping = true
         for timer in [sessionTimer, chooserTimer, setupTimer] { if let timer { loop.cancel(timer) } }
-        gate.drop(through: .max, .disconnected)
+        keyboard.drop(through: .max, .disconnected)
         closeLink { [unowned self] in
-            stopScan { [unowned self] in
-                if typing.error != nil || typingRegistration == nil {
-                    completion()
-                } else {
-                    onTypingFinished = completion
-                    typing.stop()
-                }
-            }
+            stopScan { [unowned self] in keyboard.stop(completion: completion) }
         }
     }
 
@@ -194,72 +112,9 @@ package final class KeyboardService {
             notifications: notifications,
             strayValues: strayValues,
             dropped: droppedBefore + UInt64(link?.droppedPackets ?? 0),
-            bytes: ledger.snapshot(),
-            check: verifier?.counts
+            bytes: keyboard.bytes,
+            check: keyboard.check
         )
-    }
-
-    // MARK: The keyboard
-
-    private static func makeKeyboard(_ reached: KeySet) throws(CommandFailure) -> UInputDevice {
-        let keys: KeySet
-        do {
-            keys = try reached.declared(asKeyboard: true)
-        } catch {
-            throw CommandFailure(
-                .configuration,
-                "the table, the prefix or the suffix reaches keys that no keyboard here may have: \(error)"
-            )
-        }
-        do {
-            return try UInputDevice(name: "blewedge keyboard", keyCodes: keys.codes.map(\.rawValue))
-        } catch .permissionDenied, .notPermitted {
-            throw CommandFailure(
-                .permission,
-                "not permitted to open \(UInputDevice.path)",
-                remedy:
-                    "run as root, or install udev/60-blewedge.rules and join its group: `usermod -aG blewedge $USER`"
-            )
-        } catch .noSuchFileOrDirectory, .operationNotSupportedByDevice, .noSuchAddressOrDevice {
-            throw CommandFailure(
-                .unavailable,
-                "there is no \(UInputDevice.path)",
-                remedy: "load the module with `modprobe uinput`, and at every start with udev/modules-load.conf"
-            )
-        } catch {
-            throw CommandFailure(.inputOutput, "cannot make a virtual keyboard through \(UInputDevice.path): \(error)")
-        }
-    }
-
-    private static func makeVerifier(
-        _ meant: MeantEvents?,
-        _ node: String?,
-        _ loop: EventLoop
-    ) throws(CommandFailure) -> Verifier? {
-        guard let reader = meant?.takeReader() else { return nil }
-        guard let node else {
-            throw CommandFailure(.unavailable, "the keyboard has no event node", remedy: "`modprobe evdev`")
-        }
-        do {
-            return try Verifier(node, meant: reader, on: loop)
-        } catch {
-            throw CommandFailure(
-                error == .permissionDenied ? .permission : .inputOutput,
-                "cannot read the keyboard's own events at \(node): \(error)",
-                remedy: error == .permissionDenied ? "run as root, or install udev/60-blewedge.rules" : nil
-            )
-        }
-    }
-
-    private func typingEnded() {
-        typingFinished.reset()
-        if let typingRegistration { loop.unwatch(typingRegistration, typingFinished.descriptor) }
-        typingRegistration = nil
-        if let onTypingFinished {
-            onTypingFinished()
-        } else if let error = typing.error {
-            onEvent(.keyboardFailed(error))
-        }
     }
 
     // MARK: The session
@@ -290,13 +145,17 @@ package final class KeyboardService {
     // MARK: The adapter
 
     private func openAdapter(completion: @escaping (Result<Void, AdapterError>) -> Void) {
+        if let given {
+            use(given)
+            completion(.success(()))
+            return
+        }
         do throws(AdapterError) {
-            try Adapter.open(settings.adapter, on: loop) { [unowned self] result in
+            try KernelAdapter.open(settings.adapter, on: loop) { [unowned self] result in
                 switch result {
                 case .success(let adapter):
                     onAdapter?(adapter.index)
-                    self.adapter = adapter
-                    adapter.onLoss = { [unowned self] reason in adapterLost(reason) }
+                    use(adapter)
                     completion(.success(()))
                 case .failure(let error): completion(.failure(error))
                 }
@@ -304,6 +163,11 @@ package final class KeyboardService {
         } catch {
             completion(.failure(error))
         }
+    }
+
+    private func use(_ adapter: any LowEnergyAdapter) {
+        self.adapter = adapter
+        adapter.onLoss = { [unowned self] reason in adapterLost(reason) }
     }
 
     private func adapterLost(_ reason: String) {
@@ -335,7 +199,7 @@ package final class KeyboardService {
         guard let adapter else { return }
         chooser.begin()
         do throws(ScanError) {
-            let scanner = try AdapterScanner(adapter, on: loop)
+            let scanner = try adapter.makeScanner()
             self.scanner?.close()
             self.scanner = scanner
             scanner.onUpdate = { [unowned self] update in
@@ -398,13 +262,12 @@ package final class KeyboardService {
 
     private func connect(_ device: DeviceAddress) {
         guard let adapter, !isStopping else { return }
+        epoch &+= 1
+        setup = LinkSetup(profile: settings.profile)
         do throws(LinkFailure) {
-            let link = try ATTLink(to: device, through: adapter, on: loop, timeout: Self.attemptTimeout)
-            self.link = link
-            epoch &+= 1
-            setup = LinkSetup(profile: settings.profile)
-            link.onEvent = { [unowned self] event in linkEvent(event, link) }
-            link.onValue = { [unowned self] handle, kind, value in take(value, of: handle, kind) }
+            attempt = try adapter.connect(to: device, timeout: Self.attemptTimeout) { [unowned self] result in
+                connected(result)
+            }
             setupTimer = loop.schedule(at: MonotonicClock.now + Self.attemptTimeout) { [unowned self] in
                 setupTimer = nil
                 apply(.attemptFailed("the device did not finish within \(Self.attemptTimeout.components.seconds) s"))
@@ -414,23 +277,28 @@ package final class KeyboardService {
         }
     }
 
-    private func linkEvent(_ event: ATTLink.Event, _ link: ATTLink) {
-        guard link === self.link else { return }
-        switch event {
-        case .connected:
+    private func connected(_ result: Result<any ATTChannel, LinkFailure>) {
+        switch result {
+        case .success(let channel):
+            let link = ATTLink(channel, on: loop)
+            self.link = link
+            attempt = nil
+            link.onEvent = { [unowned self] event in linkEvent(event, link) }
+            link.onValue = { [unowned self] handle, kind, value in take(value, of: handle, kind) }
             progress(link.perform { client, now in setup.begin(&client, now: now) })
-        case .procedure(let event):
-            progress(link.perform { client, now in setup.handle(event, &client, now: now) })
-        case .closed(let failure):
-            endTyping()
-            apply(session.state == .connected ? .linkLost("\(failure)") : .attemptFailed("\(failure)"))
+        case .failure(let failure): apply(.attemptFailed("\(failure)"))
         }
     }
 
-    /// Tells the typist that nothing more comes from this link: a scan that waits for its end is cut.
-    private func endTyping() {
-        gate.endLink(through: epoch)
-        typing.wake()
+    private func linkEvent(_ event: ATTLink.Event, _ link: ATTLink) {
+        guard link === self.link else { return }
+        switch event {
+        case .procedure(let event):
+            progress(link.perform { client, now in setup.handle(event, &client, now: now) })
+        case .closed(let failure):
+            keyboard.endLink(through: epoch)
+            apply(session.state == .connected ? .linkLost("\(failure)") : .attemptFailed("\(failure)"))
+        }
     }
 
     private func progress(_ progress: LinkSetup.Progress) {
@@ -446,16 +314,14 @@ package final class KeyboardService {
         }
     }
 
-    /// The hot path's first half: one comparison, one copy into the ring.
+    /// The hot path begins: one comparison, and on to the keyboard's ring.
     private func take(_ value: Span<UInt8>, of handle: AttributeHandle, _ kind: GATTSubscriptionKind) {
         guard setup.isWanted(handle, kind) else {
             strayValues &+= 1
             return
         }
         notifications &+= 1
-        if unsafe feed.receive(value.bytes, epoch: epoch, now: MonotonicClock.nanoseconds) == .acceptedMustWake {
-            typing.wake()
-        }
+        keyboard.receive(value, epoch: epoch)
         onReceived?(value.count)
     }
 
@@ -466,27 +332,22 @@ package final class KeyboardService {
 
     private func closeLink(completion: @escaping () -> Void) {
         stopSetupTimer()
-        guard let link else {
+        guard link != nil || attempt != nil else {
             completion()
             return
         }
-        droppedBefore += UInt64(link.droppedPackets)
-        self.link = nil
-        link.close()
-        endTyping()
-        guard let adapter else {
+        attempt?.cancel()
+        attempt = nil
+        if let link {
+            droppedBefore += UInt64(link.droppedPackets)
+            self.link = nil
+            link.close()
+        }
+        keyboard.endLink(through: epoch)
+        guard let adapter, let device else {
             completion()
             return
         }
-        adapter.disconnect(link.device, completion: completion)
-    }
-}
-
-extension Duration {
-    /// The whole nanoseconds, at most what fits.
-    fileprivate var nanoseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        return overflow ? .max : product + attoseconds / 1_000_000_000
+        adapter.disconnect(device, completion: completion)
     }
 }

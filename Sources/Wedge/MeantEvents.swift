@@ -65,7 +65,8 @@ package final class MeantEvents: Sendable {
                 var target = unsafe bytes.mutableBytes
                 let count = consumer.pop(into: &target)
                 guard count > 0 else { return !way.hasOverflowed.exchange(false, ordering: .acquiringAndReleasing) }
-                EventNode.parse(buffer.span.extracting(first: count), into: &events)
+                // Sound: the bytes of an array of bytes are all initialised.
+                unsafe EventNode.parse(buffer.span.bytes.extracting(first: count), into: &events)
             }
         }
     }

@@ -5,7 +5,8 @@ package import LinuxIO
 /// Compares what came out of the keyboard's event node with what was meant, event by event.
 ///
 /// It proves the way from the write to the node's readers, not that another reader kept up. A pure state machine: meant
-/// events go in before they are written, so an event that is read was meant already.
+/// events go in before they are written, so an event that is read was meant already. The keyboard's lights, which its
+/// readers switch, come between them and are passed over.
 package struct SelfCheck: Sendable {
     /// What was found so far.
     package struct Counts: Equatable, Sendable {
@@ -30,6 +31,8 @@ package struct SelfCheck: Sendable {
     private var next = 0
     /// True from a drop on, until a moment when nothing is on its way.
     private var isLost = false
+    /// True right after the change of a light, which the kernel may end with a report of its own.
+    private var isAfterLight = false
 
     /// A check that expects nothing yet.
     package init() {}
@@ -49,7 +52,13 @@ package struct SelfCheck: Sendable {
             isLost = true
             return
         }
-        guard !isLost else { return }
+        guard !event.isLight else {
+            isAfterLight = true
+            return
+        }
+        let isReportOfLight = isAfterLight && event == .report && (next == meant.count || meant[next] != event)
+        isAfterLight = false
+        guard !isLost, !isReportOfLight else { return }
         guard next < meant.count, meant[next] == event else {
             counts.differing &+= 1
             isLost = true

@@ -8,13 +8,13 @@ package import SystemPackage
 /// The thread that owns the virtual keyboard: it sleeps until bytes wait, and writes what the typist says when it says.
 package final class TypingThread: Sendable {
     /// What the thread alone touches, and the thread's own creation before it.
-    private final class Hands: @unchecked Sendable {
+    private final class Hands<Device: KeyboardDevice & ~Copyable>: @unchecked Sendable {
         // Sound: `run` is called once, by the thread that is started with it.
         private var typist: Typist
-        private let device: UInputDevice
+        private let device: Device
         private var meant: MeantEvents.Writer?
 
-        init(_ typist: consuming Typist, _ device: consuming UInputDevice, _ meant: consuming MeantEvents.Writer?) {
+        init(_ typist: consuming Typist, _ device: consuming Device, _ meant: consuming MeantEvents.Writer?) {
             self.typist = typist
             self.device = device
             self.meant = meant
@@ -72,9 +72,9 @@ package final class TypingThread: Sendable {
     /// Starts the thread.
     ///
     /// `finished` is woken when it has ended; `meant` hears of all events for the self-check, where there is one.
-    package init(
+    package init<Device: KeyboardDevice & ~Copyable>(
         _ typist: consuming Typist,
-        device: consuming UInputDevice,
+        device: consuming Device,
         meant: consuming MeantEvents.Writer? = nil,
         finished: Waker
     ) throws(Errno) {

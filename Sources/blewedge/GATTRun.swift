@@ -28,8 +28,9 @@ final class GATTRun {
     private let limit: SubscriptionLimit
     private var browser: GATTBrowser
     private var chooser: DeviceChooser
-    private var adapter: Adapter?
+    private var adapter: KernelAdapter?
     private var scanner: AdapterScanner?
+    private var attempt: (any ConnectionAttempt)?
     private var link: ATTLink?
     private var timer: EventLoop.Timer?
     private var values = 0
@@ -67,7 +68,7 @@ final class GATTRun {
         let capture = try captureOptions.begin(on: loop, for: selector)
         defer { capture?.finish() }
         do throws(AdapterError) {
-            try Adapter.open(selector, on: loop) { [unowned self] result in
+            try KernelAdapter.open(selector, on: loop) { [unowned self] result in
                 guard outcome == nil else { return }
                 switch result {
                 case .failure(let error): finish(.failure(CommandFailure(error)))
@@ -85,7 +86,7 @@ final class GATTRun {
 
     // MARK: Finding the device
 
-    private func scan(through adapter: Adapter) {
+    private func scan(through adapter: KernelAdapter) {
         self.adapter = adapter
         adapter.onLoss = { [unowned self] reason in finish(.failure(CommandFailure(.unavailable, reason))) }
         do throws(ScanError) {
@@ -146,19 +147,31 @@ final class GATTRun {
     private func connect(to device: DeviceAddress) {
         guard outcome == nil, let adapter else { return }
         do throws(LinkFailure) {
-            let link = try ATTLink(to: device, through: adapter, on: loop, timeout: Self.connectTimeout)
+            attempt = try adapter.connect(to: device, timeout: Self.connectTimeout) { [unowned self] result in
+                connected(result)
+            }
+        } catch {
+            finish(.failure(CommandFailure(error)))
+        }
+    }
+
+    private func connected(_ result: Result<any ATTChannel, LinkFailure>) {
+        attempt = nil
+        guard outcome == nil else { return }
+        switch result {
+        case .failure(let error): finish(.failure(CommandFailure(error)))
+        case .success(let channel):
+            let link = ATTLink(channel, on: loop)
             self.link = link
             link.onEvent = { [unowned self] event in take(event, link) }
             link.onValue = { [unowned self] handle, kind, value in take(value, of: handle, kind) }
-        } catch {
-            finish(.failure(CommandFailure(error)))
+            take(link.perform { client, now in browser.begin(&client, now: now) })
         }
     }
 
     private func take(_ event: ATTLink.Event, _ link: ATTLink) {
         guard outcome == nil else { return }
         switch event {
-        case .connected: take(link.perform { client, now in browser.begin(&client, now: now) })
         case .procedure(let event): take(link.perform { client, now in browser.handle(event, &client, now: now) })
         case .closed(let failure): finish(.failure(CommandFailure(failure)))
         }
@@ -202,6 +215,8 @@ final class GATTRun {
         guard outcome == nil else { return }
         outcome = result
         cancelTimer()
+        attempt?.cancel()
+        attempt = nil
         let stopped = { [unowned self] in loop.stop() }
         if let link, let adapter {
             self.link = nil

@@ -107,15 +107,7 @@ final class KeyboardRun {
                 Console.note(Self.sentence(state, settings.device, reason))
             }
         case .keyboardFailed(let error):
-            finish(
-                .failure(
-                    CommandFailure(
-                        .inputOutput,
-                        "the virtual keyboard takes no more keys: \(error)",
-                        remedy: "start again; `dmesg` may say why the kernel refuses"
-                    )
-                )
-            )
+            finish(.failure(CommandFailure(writingKeys: error)))
         }
     }
 

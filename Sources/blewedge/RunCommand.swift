@@ -53,6 +53,14 @@ struct RunCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Type nothing that waited longer; 0 types whatever its age.", valueName: "time"))
     var maxAge = TimeArgument(.seconds(5))
 
+    @Option(
+        help: ArgumentHelp(
+            "While readers have CapsLock on, type letters the other way round so that they come out as meant (auto), or as if it were off (ignore).",
+            valueName: "policy"
+        )
+    )
+    var capsLock = CapsLockPolicy.auto
+
     @Flag(help: "Read the keyboard's own event node, and count what arrived there and what did not.")
     var verify = false
 
@@ -106,9 +114,12 @@ struct RunCommand: ParsableCommand {
             pacer: Pacer(pace),
             scans: try scanOptions.rules(layout: layout),
             maximumAge: maxAge.duration == .zero ? nil : maxAge.duration,
+            capsLock: capsLock,
             verifies: verify
         )
         let output: KeyboardRun.Output = events ? .events : json ? .json : .people
         try KeyboardRun(settings, output: output, hook: hook, capture: captureOptions).run()
     }
 }
+
+extension CapsLockPolicy: ExpressibleByArgument {}

@@ -25,7 +25,7 @@ final class ScanRun {
     private let devices: DeviceTable
     private let duration: Duration?
     private let display: ScanDisplay
-    private var adapter: Adapter?
+    private var adapter: KernelAdapter?
     private var scanner: AdapterScanner?
     private var table = LiveTable()
     private var outcome: Result<ExitStatus, CommandFailure>?
@@ -61,7 +61,7 @@ final class ScanRun {
         capture = try captureOptions.begin(on: loop, for: selector)
         defer { capture?.finish() }
         do throws(AdapterError) {
-            try Adapter.open(selector, on: loop) { [unowned self] result in adapterOpened(result) }
+            try KernelAdapter.open(selector, on: loop) { [unowned self] result in adapterOpened(result) }
         } catch {
             throw CommandFailure(error)
         }
@@ -69,7 +69,7 @@ final class ScanRun {
         if let status = try outcome?.get(), status != .success { throw status }
     }
 
-    private func adapterOpened(_ result: Result<Adapter, AdapterError>) {
+    private func adapterOpened(_ result: Result<KernelAdapter, AdapterError>) {
         guard outcome == nil else { return }
         switch result {
         case .failure(let error): finish(.failure(CommandFailure(error)))
@@ -156,7 +156,7 @@ extension CommandFailure {
             case .notPermitted: .permission
             case .system(_, .permissionDenied), .system(_, .notPermitted): .permission
             case .noBluetoothInKernel, .noAdapter, .notFound, .lowEnergyUnsupported, .blocked, .refused, .silent,
-                .system:
+                .system, .controller:
                 .unavailable
             }
         self.init(status, error.cause, remedy: error.remedy)

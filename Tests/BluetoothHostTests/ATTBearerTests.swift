@@ -67,6 +67,14 @@ import Testing
     }
 
     private static func classify(_ reception: ATTBearer.Reception, _ bearer: inout ATTBearer) -> Reaction {
+        if case .request(let pdu) = reception {
+            let answer = ATTPDU.errorResponse(request: pdu.opcode, handle: .invalid, error: .unlikelyError)
+            let isSilent = bearer.nextOutgoing() == nil
+            guard isSilent, (try? bearer.answer(answer)) != nil, (try? bearer.answer(answer)) == nil else {
+                return .wrong
+            }
+            return bearer.nextOutgoing() == answer.encoded && bearer.nextOutgoing() == nil ? .answer : .wrong
+        }
         let outgoing = bearer.nextOutgoing()
         let silent = outgoing == nil && bearer.nextOutgoing() == nil
         switch reception {
@@ -76,7 +84,8 @@ import Testing
         case .indication, .ignored:
             if outgoing == [0x1E] { return bearer.nextOutgoing() == nil ? .confirmed : .wrong }
             return silent ? .ignored : .wrong
-        case .confirmed: return .wrong
+        case .command(let pdu): return silent && pdu.opcode == .writeCommand ? .ignored : .wrong
+        case .confirmed, .request: return .wrong
         case .failed: return silent && bearer.failure != nil && bearer.deadline == nil ? .violation : .wrong
         }
     }
@@ -164,13 +173,37 @@ import Testing
         }
     }
 
-    @Test("T18: a peer that asks for ever and never reads is cut off with one answer waiting")
-    func peerThatNeverReads() {
+    @Test(
+        "T18: a peer that asks for ever and never reads is cut off with one answer waiting",
+        arguments: [true, false]
+    )
+    func peerThatNeverReads(isAnswered: Bool) throws {
         var bearer = ATTBearer()
-        var answered = 0
-        for _ in 0..<1000 where bearer.receive([0x0A, 3, 0].span, now: .zero) == .answered { answered += 1 }
-        #expect(answered == 1)
+        var requests = 0
+        for _ in 0..<1000 where bearer.receive([0x0A, 3, 0].span, now: .zero) == .request(.readRequest(Self.handle)) {
+            requests += 1
+            if isAnswered { try bearer.answer(.readResponse(value: [])) }
+        }
+        #expect(requests == 1)
         #expect(bearer.failure == .notSequential(.readRequest))
         #expect(bearer.nextOutgoing() == nil)
+    }
+
+    @Test("CB-23: only the response to the open request is taken, once, and not longer than the MTU")
+    func answers() throws {
+        var bearer = ATTBearer()
+        #expect(throws: ATTBearer.Refusal.notOurs(.readResponse)) { try bearer.answer(.readResponse(value: [])) }
+        #expect(bearer.receive([0x0A, 3, 0].span, now: .zero) == .request(.readRequest(Self.handle)))
+        #expect(bearer.unanswered == .readRequest)
+        #expect(throws: ATTBearer.Refusal.notOurs(.writeResponse)) { try bearer.answer(.writeResponse) }
+        let other = ATTPDU.errorResponse(request: .writeRequest, handle: Self.handle, error: .unlikelyError)
+        #expect(throws: ATTBearer.Refusal.notOurs(.errorResponse)) { try bearer.answer(other) }
+        #expect(throws: ATTBearer.Refusal.tooLong(count: 24, mtu: 23)) {
+            try bearer.answer(.readResponse(value: [UInt8](repeating: 0, count: 23)))
+        }
+        try bearer.answer(.readResponse(value: [7]))
+        #expect(throws: ATTBearer.Refusal.notOurs(.readResponse)) { try bearer.answer(.readResponse(value: [7])) }
+        #expect(bearer.nextOutgoing() == [0x0B, 7])
+        #expect(bearer.receive([0x0A, 3, 0].span, now: .zero) == .request(.readRequest(Self.handle)))
     }
 }

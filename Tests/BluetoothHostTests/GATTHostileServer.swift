@@ -22,7 +22,7 @@ struct GATTHostileServer {
 
     init(seed: UInt64) {
         random = SeededGenerator(seed: seed)
-        honesty = random.below(200) == 0 ? 100 : [0, 30, 60, 80, 90][random.below(5)]
+        honesty = random.below(200) == 0 ? 100 : [0, 60, 90, 97, 99][random.below(5)]
         silence = [0, 10, 50][random.below(3)]
     }
 
@@ -119,7 +119,9 @@ struct GATTHostileRun {
     init(seed: UInt64) {
         server = GATTHostileServer(seed: seed)
         for _ in 0...server.random.below(3) {
-            if (try? submit(server.random.below(12))) != nil { submitted += 1 }
+            // Discoveries, mostly: they are what a server can draw out.
+            let kind = server.random.chance(40) ? server.random.below(12) : 1 + server.random.below(6)
+            if (try? submit(kind)) != nil { submitted += 1 }
         }
     }
 

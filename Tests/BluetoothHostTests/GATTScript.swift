@@ -43,7 +43,7 @@ struct GATTScriptPlayer {
 
     var client = GATTClient()
     var log: [String] = []
-    private var now = Duration.zero
+    var now = Duration.zero
     private var isHolding = false
     private var didFail = false
 
@@ -97,7 +97,7 @@ struct GATTScriptPlayer {
     }
 
     /// The client's method of that name; false when the words make no sense.
-    private mutating func perform(_ words: [String]) throws(GATTError) -> Bool {
+    mutating func perform(_ words: [String]) throws(GATTError) -> Bool {
         let numbers = words.dropFirst().compactMap { Self.handle($0) }
         let service = GATTService(
             handles: AttributeHandleRange(start: numbers.first ?? .invalid, end: numbers.dropFirst().first ?? .invalid),
@@ -167,7 +167,7 @@ struct GATTScriptPlayer {
         return true
     }
 
-    private static func describe(_ result: Result<GATTClient.Outcome, GATTError>) -> String {
+    static func describe(_ result: Result<GATTClient.Outcome, GATTError>) -> String {
         switch result {
         case .failure(let error): return "error: \(error)"
         case .success(let outcome):

@@ -29,7 +29,7 @@ import Testing
         "leSetExtendedScanParameters coded": .leSetExtendedScanParameters(coded),
         "leSetExtendedScanEnable on": .leSetExtendedScanEnable(true, coded),
         "leSetExtendedScanEnable off": .leSetExtendedScanEnable(false, coded),
-    ]
+    ].merging(HCIHostCommands.all) { first, _ in first }
 
     @Test("CB-2, CB-4: the bytes of a command", arguments: HCIVector.load("hci-commands.txt"))
     func encodes(_ vector: HCIVector) throws {

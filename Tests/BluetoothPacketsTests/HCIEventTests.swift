@@ -21,7 +21,7 @@ private func describe(_ packet: [UInt8]) throws -> [String] {
         }
         var lines: [String] = []
         var reader = try AdvertisingReportReader(subevent, parameters)
-        while let report = try reader.next() { lines.append(describe(report)) }
+        while let report = reader.next() { lines.append(describe(report)) }
         return lines
     case .other(let code, let parameters):
         return ["other code=\(hex(code)) parameters=\(Hexadecimal.text([UInt8](copying: parameters)))"]
@@ -124,7 +124,7 @@ private func isReport(_ packet: [UInt8]) -> Bool {
             if isSound {
                 var reader = try AdvertisingReportReader(.advertisingReport, rest.span)
                 var read = 0
-                while let report = try reader.next() { read += report.data.isEmpty ? 1 : 0 }
+                while let report = reader.next() { read += report.data.isEmpty ? 1 : 0 }
                 #expect(read == count)
             } else {
                 #expect(throws: DecodingError.self) {

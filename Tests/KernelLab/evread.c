@@ -2,10 +2,11 @@
 //
 // An independent reader of an evdev node: decodes US layout key events with a table of its own.
 //
-//     evread NODE [--stall MS] [--share]
+//     evread NODE [--stall MS] [--share] [--keys]
 //
 //     --stall MS    drains every MS only, half a millisecond early so as not to be late (0: as they come)
 //     --share       leaves the events to others too: the node is not grabbed
+//     --keys        prints {"keys":[[KEY,VALUE],...]} too, for who decodes them otherwise
 //
 // Standard output, one JSON object a line: {"ready":true} once the node is open,
 // {"text":"...","first":T,"last":T} for each drain, with the kernel's times of the first and the last
@@ -74,11 +75,14 @@ static long presses, releases, frames, dropped, disorder, repeats, unknown, drai
 static double first, last_press; // of the text not printed yet
 static char text[1 << 16];
 static size_t length;
+static bool shows_keys;
+static long shown; // keys on the line that is not complete yet
 
 static void take(const struct input_event *event) {
     if (event->type == EV_SYN && event->code == SYN_DROPPED) dropped++;
     if (event->type == EV_SYN && event->code == SYN_REPORT) frames++;
     if (event->type != EV_KEY) return;
+    if (shows_keys) printf("%s[%d,%d]", shown++ ? "," : "{\"keys\":[", event->code, event->value);
     if (event->value == 2) repeats++;
     if (event->value == 1) {
         presses++;
@@ -99,6 +103,7 @@ static void take(const struct input_event *event) {
 }
 
 static void print_text(void) {
+    if (shown) puts("]}"), fflush(stdout), shown = 0;
     if (length == 0) return;
     fputs("{\"text\":\"", stdout);
     for (size_t i = 0; i < length; i++)
@@ -119,10 +124,12 @@ int main(int count, char **arguments) {
             stall = (int64_t)atoi(arguments[++i]) * 1000;
         else if (strcmp(arguments[i], "--share") == 0)
             share = true;
+        else if (strcmp(arguments[i], "--keys") == 0)
+            shows_keys = true;
         else
             usable = false;
     if (!usable) {
-        fprintf(stderr, "usage: evread NODE [--stall MS] [--share]\n");
+        fprintf(stderr, "usage: evread NODE [--stall MS] [--share] [--keys]\n");
         return 64;
     }
     build_table();

@@ -26,7 +26,7 @@ static int open_keyboard(const char *name) {
     struct uinput_setup setup = {.id = {.bustype = BUS_VIRTUAL}};
     snprintf(setup.name, sizeof setup.name, "%s", name);
     if (fd < 0 || ioctl(fd, UI_SET_EVBIT, EV_KEY) < 0) die("uinput");
-    for (int code = KEY_ESC; code <= KEY_SPACE; code++) ioctl(fd, UI_SET_KEYBIT, code);
+    for (int code = KEY_ESC; code <= KEY_CAPSLOCK; code++) ioctl(fd, UI_SET_KEYBIT, code);
     if (ioctl(fd, UI_DEV_SETUP, &setup) < 0 || ioctl(fd, UI_DEV_CREATE) < 0) die("uinput");
     char place[64] = "", pattern[128];
     ioctl(fd, UI_GET_SYSNAME(sizeof place), place);
@@ -44,7 +44,7 @@ static void add(unsigned type, unsigned code, int value) {
 }
 
 /// A plain keystroke: four events.
-static void stroke(unsigned code) {
+__attribute__((unused)) static void stroke(unsigned code) {
     add(EV_KEY, code, 1);
     add(EV_SYN, SYN_REPORT, 0);
     add(EV_KEY, code, 0);

@@ -4,6 +4,7 @@
 //
 //     events N    N events in one write: keystrokes of the key A, a rest of three as one frame
 //     shift 0|1   Shift released, pressed
+//     caps        a keystroke of CapsLock
 
 #include "keyboard.h"
 
@@ -17,6 +18,11 @@ int main(void) {
             if (number == 3) add(EV_KEY, KEY_B, 1), add(EV_KEY, KEY_B, 0), add(EV_SYN, SYN_REPORT, 0);
         } else if (sscanf(line, "shift %d", &number) == 1) {
             add(EV_KEY, KEY_LEFTSHIFT, number), add(EV_SYN, SYN_REPORT, 0);
+        } else if (strcmp(line, "caps\n") == 0) {
+            stroke(KEY_CAPSLOCK);
+        } else {
+            fprintf(stderr, "keys: no such line: %s", line);
+            return 64;
         }
         flush_events(fd);
         puts("{\"done\":true}");

@@ -59,8 +59,8 @@ class EventReader:
         self._taken = 0
 
     @classmethod
-    async def open(cls, bench: Bench, node: str, stall: int = 0, share: bool = False) -> EventReader:
-        options = (*(("--stall", str(stall)) if stall else ()), *(("--share",) if share else ()))
+    async def open(cls, bench: Bench, node: str, stall: int = 0, share: bool = False, keys: bool = False) -> EventReader:
+        options = (*(("--stall", str(stall)) if stall else ()), *(("--share",) if share else ()), *(("--keys",) if keys else ()))
         program = await bench.start("evread", node, *options)
         await program.until(lambda: program.objects, "the event reader has the node", 20)
         return cls(program)
@@ -69,6 +69,11 @@ class EventReader:
     def drains(self) -> list[dict[str, Any]]:
         """What each drain brought: text, and the kernel's times of its first and last press."""
         return [o for o in self.program.objects if "text" in o]
+
+    @property
+    def keys(self) -> list[tuple[int, int]]:
+        """Each key that changed, with its value, where they were asked for."""
+        return [(key, value) for o in self.program.objects for key, value in o.get("keys", [])]
 
     @property
     def text(self) -> bytes:

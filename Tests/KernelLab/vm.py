@@ -16,7 +16,7 @@ from pathlib import Path
 from kernels import Kernel
 
 HERE = Path(__file__).resolve().parent
-TOOLS = ["agent", "relay", "evread", "hcimon", "keys", "minimal"]
+TOOLS = ["agent", "relay", "evread", "hcimon", "keys", "minimal", "queue"]
 
 
 class VMError(Exception):

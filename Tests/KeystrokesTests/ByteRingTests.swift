@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import TestSupport
 import Testing
 
 @testable import Keystrokes
@@ -71,7 +72,7 @@ struct ByteRingTests {
 
     @Test("X-1: random pushes and pops against a model", arguments: [2, 8, 64, 1024])
     func model(capacity: Int) throws {
-        var random = Seeded(UInt64(capacity))
+        var random = SeededGenerator(seed: UInt64(capacity))
         let ring = try ByteRing(capacity: capacity, startingAt: UInt.max - 100)
         let ends = try Ends(ring)
         var model: [UInt8] = []

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import TestSupport
 import Testing
 
 @testable import Keystrokes
@@ -93,7 +94,7 @@ struct ByteTableTests {
     @Test("LK-21: a printed table reads as the same table")
     func roundTrip() throws {
         for (_, table) in ByteTable.builtIn { #expect(try ByteTable(text: table.text) == table) }
-        var random = Seeded(11)
+        var random = SeededGenerator(seed: 11)
         for _ in 0..<50 {
             var table = ByteTable(ByteTable.BuiltIn.allCases.randomElement(using: &random) ?? .strict)
             for byte in UInt8.min...UInt8.max {
@@ -110,7 +111,7 @@ struct ByteTableTests {
     }
 
     /// A step that tables may have.
-    private static func step(_ random: inout Seeded) -> ByteTable.Step {
+    private static func step(_ random: inout SeededGenerator) -> ByteTable.Step {
         let modifiers: [KeyModifiers] = [[], [], .shift, .control, [.alt, .shift], [.altGr, .control], .meta]
         while true {
             let held = modifiers.randomElement(using: &random) ?? []
@@ -225,7 +226,7 @@ struct ByteTableTests {
 
     @Test("LK-21: random text never traps")
     func noise() {
-        var random = Seeded(5)
+        var random = SeededGenerator(seed: 5)
         let pieces = [
             "0x", "41", "base", "=", " ", "\n", "\"", "\\", "u{", "}", "text", "key", "-", "#", "é", "\u{0}", "\t",
         ]
@@ -245,6 +246,17 @@ struct ByteTableTests {
         let error = CompiledTable.Failure.untypable(byte: 0xA5, character: "¥", layout: "us")
         #expect(throws: error) { try CompiledTable(table) }
         #expect(error.description.contains("0xa5") && error.description.contains("U+A5"))
+    }
+
+    @Test("X-5: a character that CapsLock alone keeps from being typed is rejected while it is on; the table stands")
+    func untypableWithCapsLock() throws {
+        let sharpS = KeyboardLayout.Stroke(KeyCode(rawValue: 12))
+        let german = KeyboardLayout(name: "some", strokes: ["ß": [sharpS]], capsLockStrokes: [:])
+        var table = ByteTable.discard
+        table[0xDF] = .text("ß")
+        let compiled = try CompiledTable(table, layout: german)
+        #expect(compiled.rows[0xDF].marks == 0 && compiled.rows[0xDF].count == 1)
+        #expect(compiled.rows[0x1DF].marks == CompiledTable.isRejected)
     }
 
     @Test("X-5: the US layout types printable ASCII, each character by a stroke of its own")

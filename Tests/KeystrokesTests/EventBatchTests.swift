@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import TestSupport
 import Testing
 
 @testable import Keystrokes
@@ -45,7 +46,7 @@ struct EventBatchTests {
     @Test("X-4: at every limit a byte has all its keystrokes in the batch or none, and the batch is within the limit")
     func limits() throws {
         let table = try CompiledTable(Self.table)
-        var random = Seeded(3)
+        var random = SeededGenerator(seed: 3)
         for _ in 0..<3000 {
             let bytes: [UInt8] = (0..<Int.random(in: 1...20, using: &random)).map { _ in
                 [0x00, 0x01, 0x02, 0x03, 0x0A, 0x0D, 0x1D, 0x41, 0x61, 0x7A].randomElement(using: &random) ?? 0

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import TestSupport
 import Testing
 
 @testable import Keystrokes
@@ -11,7 +12,7 @@ struct LedgerTests {
         arguments: [1, 2, 3, 4]
     )
     func balances(seed: UInt64) throws {
-        var random = Seeded(seed)
+        var random = SeededGenerator(seed: seed)
         let stall: Int64 = seed % 2 == 0 ? 0 : 2_000_000
         let path = try Path(stall: stall, capacity: 128, startingAt: UInt.max - 10_000)
         var epoch: UInt32 = 1

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import TestSupport
 import Testing
 
 @testable import Keystrokes
@@ -62,7 +63,7 @@ struct PacerTests {
     }
 
     /// A random scan: letters of both cases, digits, signs, and mostly an end.
-    static func scan(_ random: inout Seeded, ends: Bool = true) -> String {
+    static func scan(_ random: inout SeededGenerator, ends: Bool = true) -> String {
         let alphabets = ["0123456789", "ABCXYZ", "aBcDeF", "Aa", "http://example.com/?Q=", "~!@#$%^&*()_+", "AAAaaa"]
         let alphabet = Array(alphabets.randomElement(using: &random) ?? "0")
         let length = Int.random(in: 1...(Bool.random(using: &random) ? 15 : 120), using: &random)
@@ -102,7 +103,7 @@ struct PacerTests {
 
     @Test("D-13: no window of the stall has more than 63 events, and no stalled reader loses any", arguments: stalls)
     func survives(stall: Int64) throws {
-        var random = Seeded(UInt64(stall))
+        var random = SeededGenerator(seed: UInt64(stall))
         for round in 0..<12 {
             let path = try Path(stall: stall, maximumAge: nil)
             var meant = ""
@@ -170,7 +171,7 @@ struct PacerTests {
         arguments: stalls
     )
     func gaps(stall: Int64) throws {
-        var random = Seeded(UInt64(stall) &+ 7)
+        var random = SeededGenerator(seed: UInt64(stall) &+ 7)
         for _ in 0..<60 {
             let path = try Path(stall: stall, maximumAge: nil)
             // Something earlier is in the window.

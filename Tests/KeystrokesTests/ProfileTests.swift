@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import TestSupport
 import Testing
 
 @testable import Keystrokes
@@ -45,7 +46,7 @@ struct ProfileTests {
 
     /// Types `count` characters in scans of all kinds, and lets readers with that stall read; answers what they lost.
     static func play(_ pace: Pace, count: Int, stall: Int64, seed: UInt64) throws -> (drops: Int, isMeant: Bool) {
-        var random = Seeded(seed)
+        var random = SeededGenerator(seed: seed)
         let path = try Path(pace: pace, maximumAge: nil)
         var meant = 0
         var reader = StallingReader(away: stall, next: path.now)
@@ -90,7 +91,7 @@ struct ProfileTests {
         ]
     )
     func law(pace: Pace) throws {
-        var random = Seeded(13)
+        var random = SeededGenerator(seed: 13)
         let path = try Path(pace: pace, maximumAge: nil)
         var text = ""
         for _ in 0..<30 {

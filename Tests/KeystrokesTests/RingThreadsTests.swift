@@ -2,6 +2,7 @@
 
 import Glibc
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Keystrokes
@@ -46,7 +47,7 @@ struct RingThreads {
         var faults = 0
         Worker.pair {
             guard var producer = ring.takeProducer() else { return }
-            var random = Seeded(1)
+            var random = SeededGenerator(seed: 1)
             var sent = 0
             while sent < Self.total {
                 let count = min(Int.random(in: 1...37, using: &random), Self.total - sent)
@@ -56,7 +57,7 @@ struct RingThreads {
             }
         } _: {
             var expected = 0
-            var random = Seeded(2)
+            var random = SeededGenerator(seed: 2)
             while expected < Self.total {
                 let piece = consumer.pop(Int.random(in: 1...53, using: &random))
                 if piece.isEmpty { sched_yield() }

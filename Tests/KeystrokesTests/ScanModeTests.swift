@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import TestSupport
 import Testing
 
 @testable import Keystrokes
@@ -73,7 +74,7 @@ struct ScanModeTests {
     static func converse(_ naive: NaiveReader.Rules?, flaw: NaiveReader.Flaw?, steps: Int, seed: UInt64) throws
         -> String?
     {
-        var random = Seeded(seed)
+        var random = SeededGenerator(seed: seed)
         let path = try Path(capacity: 1 << 12, startingAt: UInt.max - 3000)
         let scanning = try rules(naive)
         let product = try scanning.map { try Path(scans: $0, capacity: 1 << 12, startingAt: UInt.max - 3000) } ?? path

@@ -26,7 +26,8 @@ final class Path {
         scans: ScanRules? = nil,
         capacity: Int = 1 << 16,
         startingAt start: UInt = 0,
-        maximumAge: Int64? = Typist.defaultMaximumAge
+        maximumAge: Int64? = Typist.defaultMaximumAge,
+        light: CapsLockLight? = nil
     ) throws {
         let ring = try ByteRing(capacity: capacity, startingAt: start)
         guard let producer = ring.takeProducer(), let consumer = ring.takeConsumer() else { throw NoHandle() }
@@ -42,6 +43,7 @@ final class Path {
             scans: scans,
             maximumAge: maximumAge,
             gate: gate,
+            light: light,
             ledger: ledger
         )
     }
@@ -206,6 +208,8 @@ func events(of bytes: RawSpan) -> [InputEvent] {
 struct DecodedKeyboard {
     struct Fault: Error { var what: String }
 
+    /// Letters come the other way round while it is on.
+    var capsLock = false
     private(set) var text = ""
     private(set) var down: Set<UInt16> = []
     private(set) var largestFrame = 0
@@ -238,7 +242,8 @@ struct DecodedKeyboard {
             guard event.code != 42, event.code != 29 else { return }
             guard down.subtracting([42, 29]).count == 1 else { throw Fault(what: "two keys down: \(down)") }
             guard let caps = Self.caps[event.code] else { throw Fault(what: "unexpected key \(event.code)") }
-            let column = down.contains(42) ? 1 : 0
+            let isLetter = caps.count == 2 && caps.first?.isLetter == true
+            let column = down.contains(42) != (capsLock && isLetter) ? 1 : 0
             var character = Array(caps.unicodeScalars)[min(column, caps.count - 1)]
             // As terminals do it: Ctrl takes the three highest of the seven bits.
             if down.contains(29) { character = Unicode.Scalar(UInt8(character.value & 0x1F)) }
@@ -261,19 +266,4 @@ struct DecodedKeyboard {
 extension String {
     /// The bytes of a scan.
     var bytes: [UInt8] { Array(utf8) }
-}
-
-/// Pseudo-random numbers that are the same in every run.
-struct Seeded: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(_ seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
-    }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import TestSupport
 import Testing
 
 @testable import Keystrokes
@@ -119,7 +120,7 @@ struct TypistTests {
 
     @Test("LK-21: a text longer than one write is cut between keys, none of them held")
     func longText() throws {
-        var random = Seeded(3)
+        var random = SeededGenerator(seed: 3)
         let text = String(
             (0..<5000).map { _ in Character(Unicode.Scalar(UInt8.random(in: 0x20...0x7E, using: &random))) }
         )

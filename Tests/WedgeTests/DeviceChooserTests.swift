@@ -22,8 +22,8 @@ struct DeviceChooserTests {
         writer.write([UInt8(data.count)] + data + [0xC8])
         let bytes = writer.bytes
         var reader = try AdvertisingReportReader(.advertisingReport, bytes.span)
-        guard let report = try reader.next() else { return nil }
-        return table.handle(report, now: now)?.device
+        guard let report = reader.next(), table.handle(report, now: now) != nil else { return nil }
+        return report.sender.flatMap { table[$0] }
     }
 
     @Test("D-4: a name is taken after a second in which nobody else was heard to carry it")

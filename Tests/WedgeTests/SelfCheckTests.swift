@@ -39,6 +39,34 @@ struct SelfCheckTests {
         #expect(check.counts.differing == 1)
     }
 
+    @Test(
+        "X-3, X-5: a light that changes is passed over, with its report and without, wherever it comes",
+        arguments: 0...8
+    )
+    func lights(index: Int) {
+        let light = EventNode.Event(type: 0x11, code: 1, value: 1)
+        for hasReport in [true, false] {
+            var check = SelfCheck()
+            check.expect(keystroke + keystroke)
+            var read = keystroke + keystroke
+            // The kernel ends a frame once: the light's report before ours leaves nothing for ours to end.
+            let isBeforeReport = index < read.count && read[index] == .report
+            read.insert(contentsOf: hasReport && !isBeforeReport ? [light, .report] : [light], at: index)
+            for event in read { check.read(event) }
+            #expect(check.counts == SelfCheck.Counts(verified: 8, differing: 0, dropped: 0))
+        }
+    }
+
+    @Test("X-3: a report too many is found where no light changed, and the second one after a light that did")
+    func reports() {
+        var check = SelfCheck()
+        check.read(.report)
+        #expect(check.counts.differing == 1)
+        check = SelfCheck()
+        for event in [EventNode.Event(type: 0x11, code: 1, value: 0), .report, .report] { check.read(event) }
+        #expect(check.counts.differing == 1)
+    }
+
     @Test("X-3: an event that nobody meant is found")
     func unexpected() {
         var check = SelfCheck()

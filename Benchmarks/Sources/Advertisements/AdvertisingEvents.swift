@@ -62,7 +62,7 @@ public struct AdvertisingEvents: Sendable {
             do throws(DecodingError) {
                 guard case .leMeta(let subevent, let parameters) = try HCIEvent(packet) else { continue }
                 var reader = try AdvertisingReportReader(subevent, parameters)
-                while let report = try reader.next() {
+                while let report = reader.next() {
                     _ = table.handle(report, now: now)
                     reports += 1
                 }

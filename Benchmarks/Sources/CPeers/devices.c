@@ -6,9 +6,14 @@
 
 #include "CPeers.h"
 
+// What the product's reader checks is checked here, and what its table keeps for each report is kept here: both do the same
+// work for a device that is known and says nothing new.
+//
 // HCI packet indicator, event code and subevents: Core 6.0, Vol 4, Part A, 2 and Part E, 7.7.65.
 enum { packet_event = 0x04, event_le_meta = 0x3E, subevent_legacy = 0x02, subevent_extended = 0x0D };
 enum { slots = 512, greatest = 256, legacy_data = 31, extended_data = 229 };
+// The most reports, legacy kinds, and address types; an extended advertisement may hide its address.
+enum { legacy_reports = 0x19, extended_reports = 0x0A, legacy_kinds = 5, address_types = 4, anonymous = 0xFF };
 
 struct device {
     uint64_t key; // 1 + the address and its type; 0 for an empty slot
@@ -23,7 +28,7 @@ struct device {
 struct peer_devices {
     struct device slots[slots];
     size_t count;
-    uint64_t reports, changes;
+    uint64_t reports, changes, anonymous, fragments;
 };
 
 peer_devices *peer_devices_create(void) {
@@ -54,10 +59,14 @@ static struct device *find(peer_devices *devices, uint64_t key) {
 
 static void hear(peer_devices *devices, const uint8_t *address, uint8_t type, bool response, bool connectable, int8_t rssi,
                  const uint8_t *data, uint8_t length, int64_t now) {
+    devices->reports++;
+    if (type == anonymous) {
+        devices->anonymous++;
+        return;
+    }
     uint64_t key = 0;
     memcpy(&key, address, 6);
     struct device *device = find(devices, (key | (uint64_t)(type & 1) << 48) + 1);
-    devices->reports++;
     if (device == NULL) return;
     device->last_heard = now;
     device->reports++;
@@ -75,16 +84,22 @@ int peer_devices_handle(peer_devices *devices, const uint8_t *packet, size_t len
     if (!extended && packet[3] != subevent_legacy) return -1;
     size_t fixed = extended ? 24 : 9, most = extended ? extended_data : legacy_data;
     int reports = packet[4];
+    if (reports < 1 || reports > (extended ? extended_reports : legacy_reports)) return -1;
     // Once to check, once to use: nothing of an event that lies is used.
     const uint8_t *end = packet + length;
     for (int pass = 0; pass < 2; pass++) {
         const uint8_t *at = packet + 5;
         for (int report = 0; report < reports; report++) {
             if ((size_t)(end - at) < fixed) return -1;
-            uint8_t count = at[fixed - 1];
+            uint8_t status = at[0] >> 5 & 3, type = at[extended ? 2 : 1], count = at[fixed - 1];
+            if (extended ? status == 3 : at[0] >= legacy_kinds) return -1;
+            if (type >= address_types && !(extended && type == anonymous)) return -1;
             if (count > most || (size_t)(end - at) < fixed + count + (extended ? 0 : 1)) return -1;
             const uint8_t *data = at + fixed;
-            if (pass == 1 && extended) {
+            if (pass == 1 && extended && status == 1) {
+                // A fragment: this program would put it together with the next ones.
+                devices->fragments++;
+            } else if (pass == 1 && extended) {
                 hear(devices, at + 3, at[2], at[0] & 8, at[0] & 1, (int8_t)at[13], data, count, now);
             } else if (pass == 1) {
                 hear(devices, at + 2, at[1], at[0] == 4, at[0] <= 1, (int8_t)data[count], data, count, now);

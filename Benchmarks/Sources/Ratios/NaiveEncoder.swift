@@ -22,7 +22,7 @@ struct NaiveEncoder {
 
     init() {
         var keys: [UInt8: KeyboardLayout.Stroke] = [:]
-        for (character, stroke) in KeyboardLayout.us.strokes { keys[UInt8(ascii: character)] = stroke }
+        for (character, strokes) in KeyboardLayout.us.strokes { keys[UInt8(ascii: character)] = strokes.first }
         for (byte, key) in [(8, KeyCode.backspace), (9, .tab), (10, .enter), (13, .enter)] as [(UInt8, KeyCode)] {
             keys[byte] = KeyboardLayout.Stroke(key)
         }
@@ -38,9 +38,10 @@ struct NaiveEncoder {
             defer { previous = byte }
             if byte == 10, previous == 13 { continue }
             guard let stroke = keys[byte] else { continue }
-            if stroke.shift != isHeld {
-                events.append(Event(type: 1, code: Self.shift, value: stroke.shift ? 1 : 0))
-                isHeld = stroke.shift
+            let needsShift = stroke.modifiers.contains(.shift)
+            if needsShift != isHeld {
+                events.append(Event(type: 1, code: Self.shift, value: needsShift ? 1 : 0))
+                isHeld = needsShift
             }
             for value in [1, 0] as [Int32] {
                 events.append(Event(type: 1, code: stroke.key.rawValue, value: value))

@@ -6,8 +6,11 @@
 #ifndef BLEWEDGE_CLINUX_H
 #define BLEWEDGE_CLINUX_H
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <pwd.h>
 #include <signal.h>
@@ -20,6 +23,7 @@
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/types.h>
+#include <sys/un.h>
 #include <termios.h>
 #include <time.h>
 #include <unistd.h>
@@ -44,18 +48,24 @@ static const unsigned long blewedge_UI_GET_SYSNAME_64 = UI_GET_SYSNAME(64);
 static const unsigned long blewedge_EVIOCGRAB = EVIOCGRAB;
 static const unsigned long blewedge_TIOCGWINSZ = TIOCGWINSZ;
 
+// A flag of termios(3) beyond what Swift imports.
+static const unsigned int blewedge_CRTSCTS = CRTSCTS;
+
 // epoll(7) events, as the type that struct epoll_event holds.
 static const uint32_t blewedge_EPOLLIN = EPOLLIN;
 static const uint32_t blewedge_EPOLLOUT = EPOLLOUT;
 static const uint32_t blewedge_EPOLLERR = EPOLLERR;
 static const uint32_t blewedge_EPOLLHUP = EPOLLHUP;
 
-// Swift imports the C variadic functions not at all: the two that are needed, with their one argument.
+// Swift imports the C variadic functions not at all: those that are needed, with their arguments.
 static inline int blewedge_ioctl(int fd, unsigned long request, unsigned long argument) {
     return ioctl(fd, request, argument);
 }
 static inline int blewedge_ioctl_pointer(int fd, unsigned long request, void *argument) {
     return ioctl(fd, request, argument);
+}
+static inline int blewedge_duplicate(int fd) {
+    return fcntl(fd, F_DUPFD_CLOEXEC, 0);
 }
 static inline int blewedge_open(const char *path, int flags, unsigned int mode) {
     return open(path, flags, mode);
@@ -63,6 +73,8 @@ static inline int blewedge_open(const char *path, int flags, unsigned int mode) 
 
 // Functions and macros that glibc shows to _GNU_SOURCE only, or that Swift cannot import; see CLinux.c.
 int blewedge_ppoll(struct pollfd *entries, nfds_t count, const struct timespec *timeout);
+// accept4 with SOCK_NONBLOCK and SOCK_CLOEXEC.
+int blewedge_accept(int fd, void *address, socklen_t *length);
 int blewedge_set_thread_name(const char *name);
 void blewedge_ignore_signal(int number);
 char **blewedge_environment(void);

@@ -74,6 +74,56 @@ async def all_characters(bench: Bench) -> None:
     bench.figures = {"sent": sent, "typed": counts["typed"], "discarded": counts["discarded"], "lost": counts["lost"]}
 
 
+@scenario("caps-lock", deadline=120)
+async def caps_lock(bench: Bench) -> None:
+    """Text typed into a terminal with CapsLock on, before or after the product starts, comes out as meant; ignored, not."""
+    text = b"aB zY,{1}!Qw\r"
+    terminal = await Terminal.open(bench)
+    keys, _ = await bench.keys()
+    presses = 0
+    expected = b""
+    verified = 0
+
+    async def press() -> None:
+        nonlocal presses
+        presses += 1
+        await keys.write(b"caps\n")
+        await keys.until(lambda: len(keys.objects) == presses + 1, "CapsLock is pressed", 10)
+        await asyncio.sleep(1)  # the light comes by way of the terminal, the kernel's worker and the product's loop
+
+    async def typed(meant: bytes) -> None:
+        nonlocal expected
+        expected += meant
+        bench.peer.burst([text])
+        await terminal.until(len(expected), 20)
+        compare(expected, terminal.text)
+
+    try:
+        await press()  # on, and the product's keyboard is yet to be made
+        for options in (("--verify",), ("--scan", "--verify"), ("--caps-lock", "ignore")):
+            product = await bench.connected(*options)
+            ignored = "ignore" in options
+            await typed(text.swapcase() if ignored else text)
+            await press()  # off
+            await typed(text)
+            await press()  # on
+            await typed(text.swapcase() if ignored else text)
+            await product.end(signal.SIGINT, 130)
+            counts = product.counts()
+            all_typed(counts, 3, 3 * len(text))
+            if not ignored:
+                expect(counts["differing"] == 0 and counts["readerDropped"] == 0, f"not as meant: {counts}")
+                verified += counts["verified"]
+            await bench.peer.until_alone()
+    finally:
+        if presses % 2 == 1:  # the terminal outlives the scenario, and so does its CapsLock
+            await press()
+        await terminal.close()
+    expect(verified > 0, "nothing was read back")
+    bench.account(9 * len(text), len(terminal.text), counts)
+    bench.note = f"{presses} changes of the light; {verified} events read back as meant"
+
+
 @scenario("burst-1000", deadline=150)
 async def burst_1000(bench: Bench) -> None:
     """1,000 numbered notifications in a burst, at least 300 a second, faster than the typist: none lost or doubled."""

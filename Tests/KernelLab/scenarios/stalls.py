@@ -9,7 +9,7 @@ import signal
 from dataclasses import dataclass
 
 from bench import Bench, compare
-from readers import EventReader
+from readers import EventReader, Terminal
 from scenarios import scenario
 from scenarios.keys import PRINTABLE, clean_keys
 from scenarios.kills import order
@@ -26,6 +26,14 @@ class Setting:
 
 
 SETTINGS = [Setting(f"{stall}ms", stall, ("--stall", f"{stall}ms")) for stall in (20, 100)]
+# The profiles and the stalls that they are said to survive; console assumes a reader that takes keys at once.
+PROFILES = [
+    Setting(name, stall, ("--pace", name))
+    for name, stall in (("kms", 34), ("desktop", 100), ("scanner", 160), ("slow", 200))
+]
+CONSOLE = Setting("console", 10, ("--pace", "console"))  # the stall is the control's only
+ROUND = 15.0  # seconds; a run is made of rounds, so that one which proves nothing can be repeated
+LONG_ROUND, LONG_ROUNDS = 30.0, 4
 SILENCE = 4.0  # seconds without a character, when some are due
 TEXT = PRINTABLE + bytes(range(0x30, 0x3A)) * 5  # a good mixture of plain and shifted ones
 
@@ -88,34 +96,86 @@ class Stalled:
         return summary
 
 
-async def at_limit(bench: Bench, setting: Setting) -> None:
-    seconds = 120 if bench.long else 20
-    chooser = random.Random(setting.stall)
+@dataclass
+class Round:
+    """What came of one round, and whether it counts."""
+
+    characters: int
+    drains: int
+    late: int
+    worst: int
+    is_void: bool
+
+
+async def one_round(bench: Bench, setting: Setting, seconds: float, chooser: random.Random) -> Round:
+    """Types for so long to a reader that stalls at the limit; a loss is a failure.
+
+    The promise is for readers that are never later than the limit. Where events were dropped after this reader
+    had been late itself, as a virtual machine on a busy host can make it, and at no other time, the round is
+    void: neither a failure nor a success.
+    """
     stalled = Stalled(bench)
     await stalled.open(setting, setting.stall)
     clock = bench.clock()
-    lost = 0  # by a reader that was late itself
-    while clock() < seconds:
+    whole = True
+    while whole and clock() < seconds:
         stalled.send(chooser, chooser.randrange(20, 600))
         # Now and then all is typed: a burst after a rest is as much a part of pacing as what follows it.
-        ahead = chooser.choice((0, 300))
-        await stalled.typed(len(stalled.sent) - lost - ahead)
-        if ahead == 0:
-            lost = len(stalled.sent) - len(stalled.reader.text)
-    await stalled.typed(len(stalled.sent) - lost)
-    took = clock()
+        wanted = len(stalled.sent) - chooser.choice((0, 300))
+        await stalled.typed(wanted)
+        whole = len(stalled.reader.text) >= wanted
+    if whole:
+        await stalled.typed(len(stalled.sent))
     summary = await stalled.close()
+    await bench.monitor.until_quiet()
+    await bench.peer.until_alone()
     arrived = stalled.reader.text
-    drains, late = summary["drains"], summary["late"]
-    bench.note = (
-        f"{len(arrived)} characters in {took:.0f} s, SYN_DROPPED in time {summary['in_time']}, "
-        f"for lateness {summary['dropped'] - summary['in_time']}; {late} of {drains} drains late, at worst {summary['worst'] / 1000:.1f} ms"
-    )
-    expect(summary["in_time"] == 0, f"events were dropped before the limit: {summary}")
-    if summary["dropped"] == 0:  # be the reader late or not
+    expect(summary["in_time"] == 0, f"events were dropped though the reader was in time: {summary}")
+    is_void = summary["dropped"] > 0
+    if not is_void:
         compare(bytes(stalled.sent), arrived)
         clean_keys(summary)
-    expect(summary["dropped"] == 0 or late < drains / 2, "the reader itself was late too often, this proves nothing")
+    return Round(len(arrived), summary["drains"], summary["late"], summary["worst"], is_void)
+
+
+async def at_limit(bench: Bench, setting: Setting) -> None:
+    needed, seconds = (LONG_ROUNDS, LONG_ROUND) if bench.long else (1, ROUND)
+    chooser = random.Random(setting.stall)
+    rounds: list[Round] = []
+    clock = bench.clock()
+    while sum(not one.is_void for one in rounds) < needed and len(rounds) < 2 * needed + 2:
+        rounds.append(await one_round(bench, setting, seconds, chooser))
+    took = clock()
+    counted = [one for one in rounds if not one.is_void]
+    characters = sum(one.characters for one in counted)
+    late, drains = sum(one.late for one in counted), sum(one.drains for one in counted)
+    bench.figures = {}
+    bench.note = (
+        f"{characters} characters, 0 lost, in {len(counted)} rounds of {seconds:g} s ({took:.0f} s in all); "
+        f"{len(rounds) - len(counted)} void; {late} of {drains} drains late, "
+        f"at worst {max((one.worst for one in counted), default=0) / 1000:.1f} ms"
+    )
+    expect(len(counted) == needed, "in too many rounds the reader itself was late and lost events: they prove nothing")
+
+
+async def at_console(bench: Bench) -> None:
+    seconds = 120 if bench.long else ROUND
+    chooser = random.Random(seconds)
+    terminal = await Terminal.open(bench)
+    product = await bench.connected("--max-age", "0", *CONSOLE.arguments)
+    sent = bytearray()
+    clock = bench.clock()
+    while clock() < seconds:
+        data = bytes(chooser.choices(TEXT, k=chooser.randrange(20, 600)))
+        bench.peer.burst((data[at : at + 20] for at in range(0, len(data), 20)), in_flight=8)
+        sent += data
+        await terminal.until(len(sent), 20)  # cat keeps up: the terminal's own buffer is not what is tested
+    took = clock()
+    await product.end(signal.SIGINT, 130)
+    await terminal.close()
+    bench.account(len(sent), len(terminal.text), product.counts())
+    compare(bytes(sent), terminal.text)
+    bench.note = f"{len(sent) / took:.0f} characters/s for {took:.0f} s"
 
 
 async def at_double(bench: Bench, setting: Setting) -> None:
@@ -129,7 +189,7 @@ async def at_double(bench: Bench, setting: Setting) -> None:
     bench.note = f"noticed: SYN_DROPPED {summary['dropped']} times"
 
 
-def register(setting: Setting) -> None:
+def register(setting: Setting, only_long: bool) -> None:
     async def limit(bench: Bench) -> None:
         await at_limit(bench, setting)
 
@@ -137,10 +197,19 @@ def register(setting: Setting) -> None:
         await at_double(bench, setting)
 
     limit.__doc__ = f"At {' '.join(setting.arguments)}, a reader that stalls {setting.stall} ms again and again loses nothing."
-    double.__doc__ = f"A control: at {' '.join(setting.arguments)}, a reader that stalls twice as long does lose events."
-    scenario(f"stall-limit-{setting.name}", deadline=120)(limit)
-    scenario(f"stall-double-{setting.name}")(double)
+    double.__doc__ = f"A control: at {' '.join(setting.arguments)}, a reader that stalls {2 * setting.stall} ms does lose events."
+    if setting != CONSOLE:
+        scenario(f"stall-limit-{setting.name}", deadline=240, only_long=only_long)(limit)
+    scenario(f"stall-double-{setting.name}", only_long=only_long)(double)
 
 
 for setting in SETTINGS:
-    register(setting)
+    register(setting, only_long=False)
+for setting in (*PROFILES, CONSOLE):
+    register(setting, only_long=True)
+
+
+@scenario("stall-limit-console", deadline=120, only_long=True)
+async def stall_limit_console(bench: Bench) -> None:
+    """At --pace console, a virtual terminal gets every character, as fast as they come."""
+    await at_console(bench)

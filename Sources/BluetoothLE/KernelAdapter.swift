@@ -5,10 +5,11 @@ package import BluetoothPackets
 package import LinuxIO
 import SystemPackage
 
-/// An adapter that is powered and ready for Low Energy, and whatever becomes of it.
+/// An adapter of the kernel that is powered and ready for Low Energy, and whatever becomes of it: raw HCI sockets for
+/// scanning and advertising, L2CAP sockets for connections.
 ///
 /// To be used on the event loop's thread.
-package final class Adapter {
+package final class KernelAdapter: LowEnergyAdapter {
     /// The kernel's number: 0 is hci0.
     package let index: ControllerIndex
     /// What the kernel tells of it.
@@ -22,6 +23,8 @@ package final class Adapter {
     let loop: EventLoop
     /// Called when the kernel says that a discovery has ended.
     var onDiscoveryEnd: (() -> Void)?
+    /// Advertises, where asked to.
+    var advertiser: KernelAdvertiser?
 
     init(
         index: ControllerIndex,
@@ -42,11 +45,15 @@ package final class Adapter {
         case .indexRemoved: lose("\(name) was removed")
         case .newSettings(let settings) where !settings.contains(.powered): lose("\(name) was switched off")
         case .discovering(_, isOn: false): onDiscoveryEnd?()
+        // The controller stops advertising when a central connects, and could not begin again while it had no room.
+        case .deviceConnected, .deviceDisconnected: advertiser?.resume()
         default: break
         }
     }
 
     private func lose(_ reason: String) {
+        advertiser?.close()
+        advertiser = nil
         let handler = onLoss
         onLoss = nil
         handler?(reason)
@@ -55,13 +62,35 @@ package final class Adapter {
     /// The kernel's name, such as `hci0`.
     package var name: String { "hci\(index.rawValue)" }
 
+    /// Its public address.
+    package var address: BluetoothAddress { information.address }
+
+    /// A scanner that does not scan yet.
+    package func makeScanner() throws(ScanError) -> any DeviceScanner {
+        try AdapterScanner(self, on: loop)
+    }
+
+    /// Connects; `completion` is called once, later.
+    package func connect(
+        to device: DeviceAddress,
+        timeout: Duration,
+        completion: @escaping (Result<any ATTChannel, LinkFailure>) -> Void
+    ) throws(LinkFailure) -> any ConnectionAttempt {
+        try KernelATTChannel(to: device, from: address, on: loop, timeout: timeout, completion: completion)
+    }
+
+    /// Ends the connection with a device at once; `completion` is called when the kernel is done with it.
+    package func disconnect(_ device: DeviceAddress, completion: @escaping () -> Void) {
+        management.send(.disconnect(index, ManagementAddress(device))) { _ in completion() }
+    }
+
     /// Finds and readies an adapter; `completion` is called once, later, on the loop's thread.
     ///
     /// Throws at once where the kernel has no Bluetooth at all.
     package static func open(
         _ selector: AdapterSelector,
         on loop: EventLoop,
-        completion: @escaping (Result<Adapter, AdapterError>) -> Void
+        completion: @escaping (Result<KernelAdapter, AdapterError>) -> Void
     ) throws(AdapterError) {
         let management: ManagementChannel
         do {
@@ -79,7 +108,7 @@ package final class Adapter {
                 _ = loop.schedule(at: MonotonicClock.now + delay) { send(command) }
             case .ready(let index, let information):
                 completion(
-                    .success(Adapter(index: index, information: information, management: management, loop: loop))
+                    .success(KernelAdapter(index: index, information: information, management: management, loop: loop))
                 )
             case .failed(let failure):
                 management.close()

@@ -4,7 +4,7 @@ import BluetoothHost
 import BluetoothPackets
 import LinuxIO
 
-extension Adapter {
+extension KernelAdapter {
     /// How long the kernel may take from its answer to the end of the discovery.
     private static let discoveryTimeout = Duration.seconds(2)
 

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+public import BluetoothPackets
+
+/// What a peripheral wants to say of itself, laid out over an advertisement and its scan response of 31 bytes each.
+///
+/// The flags and the services come first in the advertisement, for centrals look for them without asking; the name follows
+/// when it fits. What does not fit goes to the scan response as a whole, a list of services piece by piece. What fits
+/// neither is refused, and nothing is shortened without being asked for.
+///
+/// Core 6.0, Vol 3, Part C, 11; Core Specification Supplement, Part A, 1.
+public struct AdvertisementLayout: Hashable, Sendable {
+    /// What is to be said.
+    public struct Content: Hashable, Sendable {
+        /// The complete name; nil for none.
+        public var localName: String?
+        /// The services.
+        public var services: [BluetoothUUID]
+        /// The power of transmission in dBm.
+        public var txPower: Int8?
+        /// What the device looks like (Assigned Numbers, 2.6).
+        public var appearance: UInt16?
+        /// Companies' data.
+        public var manufacturerData: [AdvertisementData.ManufacturerData]
+        /// Services' data.
+        public var serviceData: [AdvertisementData.ServiceData]
+
+        /// What is to be said.
+        public init(
+            localName: String? = nil,
+            services: [BluetoothUUID] = [],
+            txPower: Int8? = nil,
+            appearance: UInt16? = nil,
+            manufacturerData: [AdvertisementData.ManufacturerData] = [],
+            serviceData: [AdvertisementData.ServiceData] = []
+        ) {
+            self.localName = localName
+            self.services = services
+            self.txPower = txPower
+            self.appearance = appearance
+            self.manufacturerData = manufacturerData
+            self.serviceData = serviceData
+        }
+    }
+
+    /// What does not fit.
+    public struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
+        /// What found no place, in words.
+        public var what: String
+        /// The bytes that it needs, its length and its type among them.
+        public var needed: Int
+        /// The bytes that are left in the advertisement.
+        public var leftInData: Int
+        /// The bytes that are left in the scan response.
+        public var leftInScanResponse: Int
+
+        /// One line for people.
+        public var description: String {
+            "\(what) needs \(needed) bytes; the advertisement has \(leftInData) left, "
+                + "the scan response \(leftInScanResponse), of \(HCICommand.maximumAdvertisingDataLength) each"
+        }
+    }
+
+    /// The advertisement.
+    public private(set) var data: [UInt8] = []
+    /// The scan response.
+    public private(set) var scanResponse: [UInt8] = []
+
+    /// AD types (Assigned Numbers, 2.3).
+    private enum ADType {
+        static let flags: UInt8 = 0x01
+        static let someUUIDs16: UInt8 = 0x02
+        static let allUUIDs16: UInt8 = 0x03
+        static let someUUIDs32: UInt8 = 0x04
+        static let allUUIDs32: UInt8 = 0x05
+        static let someUUIDs128: UInt8 = 0x06
+        static let allUUIDs128: UInt8 = 0x07
+        static let completeName: UInt8 = 0x09
+        static let txPower: UInt8 = 0x0A
+        static let serviceData16: UInt8 = 0x16
+        static let serviceData32: UInt8 = 0x20
+        static let serviceData128: UInt8 = 0x21
+        static let appearance: UInt8 = 0x19
+        static let manufacturerData: UInt8 = 0xFF
+    }
+
+    /// LE General Discoverable Mode, and no BR/EDR (Supplement, Part A, 1.3).
+    private static let generallyDiscoverable: UInt8 = 0x06
+    /// No BR/EDR, for a peripheral that does not want to be found in a general discovery.
+    private static let notDiscoverable: UInt8 = 0x04
+
+    /// Lays the content out; `canBeAsked` is false where nobody may ask for the scan response, which then stays empty.
+    public init(_ content: Content, isDiscoverable: Bool = true, canBeAsked: Bool = true) throws(Failure) {
+        let room = canBeAsked ? HCICommand.maximumAdvertisingDataLength : 0
+        let flags = isDiscoverable ? Self.generallyDiscoverable : Self.notDiscoverable
+        try place("the flags", ADType.flags, [flags], room)
+        try placeServices(content.services, room)
+        for data in content.serviceData {
+            let (types, bytes) = Self.form(data.service)
+            try place("the data of service \(data.service)", types.data, bytes + data.data, room)
+        }
+        for data in content.manufacturerData {
+            let company = [UInt8(truncatingIfNeeded: data.company), UInt8(data.company &>> 8)]
+            try place("the data of company \(data.company)", ADType.manufacturerData, company + data.data, room)
+        }
+        if let name = content.localName { try place("the name", ADType.completeName, Array(name.utf8), room) }
+        if let power = content.txPower {
+            try place("the power", ADType.txPower, [UInt8(bitPattern: power)], room)
+        }
+        if let appearance = content.appearance {
+            let bytes = [UInt8(truncatingIfNeeded: appearance), UInt8(appearance &>> 8)]
+            try place("the appearance", ADType.appearance, bytes, room)
+        }
+    }
+
+    private static func left(_ bytes: [UInt8], _ room: Int) -> Int { max(0, room &- bytes.count) }
+
+    private mutating func place(_ what: String, _ type: UInt8, _ value: [UInt8], _ room: Int) throws(Failure) {
+        let needed = value.count &+ 2
+        let most = HCICommand.maximumAdvertisingDataLength
+        if needed <= Self.left(data, most) {
+            data += [UInt8(truncatingIfNeeded: needed &- 1), type] + value
+        } else if needed <= Self.left(scanResponse, room) {
+            scanResponse += [UInt8(truncatingIfNeeded: needed &- 1), type] + value
+        } else {
+            throw refusal(what, needed, room)
+        }
+    }
+
+    private func refusal(_ what: String, _ needed: Int, _ room: Int) -> Failure {
+        Failure(
+            what: what,
+            needed: needed,
+            leftInData: Self.left(data, HCICommand.maximumAdvertisingDataLength),
+            leftInScanResponse: Self.left(scanResponse, room)
+        )
+    }
+
+    /// Puts as many services of each width into the advertisement as fit, and the rest of them into the scan response.
+    private mutating func placeServices(_ services: [BluetoothUUID], _ room: Int) throws(Failure) {
+        for width in [2, 4, 16] {
+            var rest: [[UInt8]] = []
+            for service in services {
+                let bytes = Self.form(service).bytes
+                // A service that is named twice is said once.
+                if bytes.count == width, !rest.contains(bytes) { rest.append(bytes) }
+            }
+            guard let first = rest.first else { continue }
+            let types = Self.types(width)
+            let fit = max(0, Self.left(data, HCICommand.maximumAdvertisingDataLength) &- 2) / width
+            let isAll = fit >= rest.count
+            let here = rest.prefix(fit)
+            rest.removeFirst(here.count)
+            if !here.isEmpty {
+                data += [UInt8(truncatingIfNeeded: here.count &* width &+ 1), isAll ? types.all : types.some]
+                data += here.joined()
+            }
+            guard !rest.isEmpty else { continue }
+            let needed = rest.count &* first.count &+ 2
+            guard needed <= Self.left(scanResponse, room) else {
+                throw refusal("\(rest.count) of the services with UUIDs of \(width * 8) bits", needed, room)
+            }
+            // Each of the two packets says of itself that there is more, where the other has some too.
+            scanResponse += [UInt8(truncatingIfNeeded: needed &- 1), here.isEmpty ? types.all : types.some]
+            scanResponse += rest.joined()
+        }
+    }
+
+    private static func types(_ width: Int) -> (some: UInt8, all: UInt8) {
+        switch width {
+        case 2: (ADType.someUUIDs16, ADType.allUUIDs16)
+        case 4: (ADType.someUUIDs32, ADType.allUUIDs32)
+        default: (ADType.someUUIDs128, ADType.allUUIDs128)
+        }
+    }
+
+    /// The shortest form of a UUID, and what its service data is marked with.
+    private static func form(_ uuid: BluetoothUUID) -> (types: (data: UInt8, width: Int), bytes: [UInt8]) {
+        var writer = ByteWriter(reservingCapacity: 16)
+        if let short = uuid.shortForm16 {
+            writer.write(short)
+            return ((ADType.serviceData16, 2), writer.bytes)
+        }
+        if let short = uuid.shortForm32 {
+            writer.write(short)
+            return ((ADType.serviceData32, 4), writer.bytes)
+        }
+        writer.write(uuid)
+        return ((ADType.serviceData128, 16), writer.bytes)
+    }
+}

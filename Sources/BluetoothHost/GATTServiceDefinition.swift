@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+public import BluetoothPackets
+
+/// Where an attribute's value comes from.
+public enum GATTValueSource: Hashable, Sendable {
+    /// It never changes; 0 to 512 bytes.
+    case constant([UInt8])
+    /// The server keeps it, and takes what clients write when its length is one of `lengths`, within 0 to 512 bytes.
+    case stored([UInt8], lengths: ClosedRange<Int>)
+    /// The server's owner answers every read and write.
+    case dynamic
+}
+
+/// A service that a server is to have.
+///
+/// Core 6.0, Vol 3, Part G, 3.1.
+public struct GATTServiceDefinition: Hashable, Sendable {
+    /// What the service is.
+    public var uuid: BluetoothUUID
+    /// False for a service that makes sense only as part of another.
+    public var isPrimary: Bool
+    /// Services that were added before, and that this one includes.
+    public var includes: [GATTService]
+    /// Its characteristics, in the order of their handles.
+    public var characteristics: [GATTCharacteristicDefinition]
+
+    /// A service, primary unless said otherwise.
+    public init(
+        uuid: BluetoothUUID,
+        isPrimary: Bool = true,
+        includes: [GATTService] = [],
+        characteristics: [GATTCharacteristicDefinition] = []
+    ) {
+        self.uuid = uuid
+        self.isPrimary = isPrimary
+        self.includes = includes
+        self.characteristics = characteristics
+    }
+}
+
+/// What a characteristic can do besides its properties.
+///
+/// Core 6.0, Vol 3, Part G, 3.3.3.1.
+public struct GATTExtendedProperties: OptionSet, Hashable, Sendable {
+    /// The two bytes of the descriptor.
+    public let rawValue: UInt16
+
+    /// The properties of two bytes.
+    public init(rawValue: UInt16) {
+        self.rawValue = rawValue
+    }
+
+    /// The value can be written reliably.
+    public static let reliableWrite = GATTExtendedProperties(rawValue: 0x0001)
+    /// The user description can be written.
+    public static let writableAuxiliaries = GATTExtendedProperties(rawValue: 0x0002)
+}
+
+/// A characteristic that a server is to have.
+///
+/// The properties say which of reading, writing, notifying and indicating there is at all; the access fields say over
+/// which links. A client characteristic configuration descriptor comes with `notify` and `indicate`, and an extended
+/// properties descriptor with `extendedProperties`.
+///
+/// Core 6.0, Vol 3, Part G, 3.3.
+public struct GATTCharacteristicDefinition: Hashable, Sendable {
+    /// What it is.
+    public var uuid: BluetoothUUID
+    /// What it can do.
+    public var properties: GATTCharacteristicProperties
+    /// Where its value comes from.
+    public var value: GATTValueSource
+    /// Over which links it is read.
+    public var read: GATTAccess
+    /// Over which links it is written.
+    public var write: GATTAccess
+    /// Over which links its notifications or indications are asked for.
+    public var subscribe: GATTAccess
+    /// The shortest key that counts as encryption for the value: 7 to 16 bytes.
+    public var minimumKeySize: UInt8
+    /// For `properties` with `extendedProperties`.
+    public var extendedProperties: GATTExtendedProperties
+    /// Further descriptors, in the order of their handles.
+    public var descriptors: [GATTDescriptorDefinition]
+
+    /// A characteristic, open to every link unless said otherwise.
+    public init(
+        uuid: BluetoothUUID,
+        properties: GATTCharacteristicProperties,
+        value: GATTValueSource,
+        read: GATTAccess = .open,
+        write: GATTAccess = .open,
+        subscribe: GATTAccess = .open,
+        minimumKeySize: UInt8 = GATTCharacteristicDefinition.shortestKey,
+        extendedProperties: GATTExtendedProperties = [],
+        descriptors: [GATTDescriptorDefinition] = []
+    ) {
+        self.uuid = uuid
+        self.properties = properties
+        self.value = value
+        self.read = read
+        self.write = write
+        self.subscribe = subscribe
+        self.minimumKeySize = minimumKeySize
+        self.extendedProperties = extendedProperties
+        self.descriptors = descriptors
+    }
+
+    /// The shortest key that encryption can have, in bytes.
+    ///
+    /// Core 6.0, Vol 3, Part H, 2.3.4.
+    public static let shortestKey: UInt8 = 7
+}
+
+/// A descriptor that a characteristic is to have.
+///
+/// Core 6.0, Vol 3, Part G, 3.3.3.
+public struct GATTDescriptorDefinition: Hashable, Sendable {
+    /// What it is.
+    public var uuid: BluetoothUUID
+    /// Where its value comes from.
+    public var value: GATTValueSource
+    /// Over which links it is read.
+    public var read: GATTAccess
+    /// Over which links it is written.
+    public var write: GATTAccess
+
+    /// A descriptor that everyone reads and nobody writes unless said otherwise.
+    public init(
+        uuid: BluetoothUUID,
+        value: GATTValueSource,
+        read: GATTAccess = .open,
+        write: GATTAccess = .never
+    ) {
+        self.uuid = uuid
+        self.value = value
+        self.read = read
+        self.write = write
+    }
+
+    /// The characteristic in words, as UTF-8.
+    ///
+    /// Core 6.0, Vol 3, Part G, 3.3.3.2.
+    public static func userDescription(_ text: String) -> GATTDescriptorDefinition {
+        GATTDescriptorDefinition(uuid: GATTAttributeType.userDescription, value: .constant(Array(text.utf8)))
+    }
+
+    /// How the value is to be understood: a format, a power of ten, and UUIDs of the unit and of the description.
+    ///
+    /// Core 6.0, Vol 3, Part G, 3.3.3.5.
+    public static func presentationFormat(
+        format: UInt8,
+        exponent: Int8 = 0,
+        unit: UInt16,
+        namespace: UInt8 = 0x01,
+        description: UInt16 = 0x0000
+    ) -> GATTDescriptorDefinition {
+        var writer = ByteWriter(reservingCapacity: 7)
+        writer.write(format)
+        writer.write(UInt8(bitPattern: exponent))
+        writer.write(unit)
+        writer.write(namespace)
+        writer.write(description)
+        return GATTDescriptorDefinition(uuid: GATTAttributeType.presentationFormat, value: .constant(writer.bytes))
+    }
+}

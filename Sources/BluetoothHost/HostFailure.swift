@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+public import BluetoothPackets
+
+/// Why a host has given its controller up; it begins again with a new one.
+public enum HostFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The controller refused a command that nothing works without.
+    case refused(HCIOpcode, HCIStatus)
+    /// The controller did not answer a command in time.
+    case noAnswer(HCIOpcode)
+    /// The controller answered with something that cannot be read, or not be used.
+    case badAnswer(HCIOpcode)
+    /// The controller has no Low Energy.
+    case lowEnergyUnsupported
+    /// The controller reported a fault of its own, with the vendor's code.
+    case hardwareError(UInt8)
+    /// The controller never said that it sent the data it was given for a connection.
+    case lostCompletions(handle: UInt16)
+    /// The controller never said that a connection ended that it was told to end.
+    case lostDisconnection(handle: UInt16)
+
+    /// One line for people.
+    public var description: String {
+        switch self {
+        case .refused(let opcode, let status): "\(opcode) was refused: \(status)"
+        case .noAnswer(let opcode): "\(opcode) was not answered within \(HCICommandQueue.timeout)"
+        case .badAnswer(let opcode): "the answer to \(opcode) makes no sense"
+        case .lowEnergyUnsupported: "the controller has no Low Energy"
+        case .hardwareError(let code):
+            "the controller reported a hardware error (0x\(Hexadecimal.text(UInt64(code), digits: 2)))"
+        case .lostCompletions(let handle):
+            "the controller does not send the data of connection \(handle), nor ends it"
+        case .lostDisconnection(let handle): "the controller does not end connection \(handle)"
+        }
+    }
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothPackets
+
+/// One connection of a host: frames out in fragments, fragments in to frames, both bounded.
+///
+/// Core 6.0, Vol 3, Part A, 7.2 and Vol 4, Part E, 4.1.1.
+struct HostLink: Sendable {
+    /// The connection.
+    let connection: LowEnergyHost.Connection
+    /// Frames that the controller has not taken yet.
+    private var frames: [[UInt8]] = []
+    /// How much of the first of them it has taken.
+    private var offset = 0
+    /// How many packets the controller keeps of this connection.
+    private(set) var inFlight = 0
+    /// When the controller last took or finished a packet of this connection.
+    private(set) var lastProgress = Duration.zero
+    /// Set when the connection is to end.
+    var disconnectDeadline: Duration?
+    /// True while the controller changes the connection's parameters for the peer.
+    var isUpdating = false
+    /// True after a frame was refused: somebody waits for room.
+    private(set) var owesRoom = false
+
+    private var partial: [UInt8] = []
+    private var isSkipping = true
+
+    /// The most frames that wait; a tenth is kept for our own answers.
+    static let frameCapacity = 32
+    private static let answerReserve = 4
+    /// The longest payload that is put together; the longest attribute value needs 517.
+    static let maximumPayload = 1024
+
+    /// What became of a fragment.
+    enum Reception: Equatable {
+        /// More fragments must come.
+        case incomplete
+        /// A frame is whole.
+        case frame([UInt8])
+        /// The fragment, or the frame before it, was thrown away.
+        case dropped
+    }
+
+    init(_ connection: LowEnergyHost.Connection) {
+        self.connection = connection
+    }
+
+    /// True when there is something to send.
+    var hasOutgoing: Bool { !frames.isEmpty }
+
+    /// How many bytes wait, in frames and in the one that is put together.
+    var storedBytes: Int { frames.reduce(partial.count) { $0 &+ $1.count } }
+
+    /// Puts a frame at the end; false when there is no room for it.
+    mutating func enqueue(_ frame: [UInt8], isAnswer: Bool = false) -> Bool {
+        let limit = isAnswer ? Self.frameCapacity : Self.frameCapacity &- Self.answerReserve
+        guard disconnectDeadline == nil, frames.count < limit else {
+            if !isAnswer { owesRoom = true }
+            return false
+        }
+        frames.append(frame)
+        return true
+    }
+
+    /// The next fragment of at most `length` bytes, as a packet; it counts as in flight.
+    mutating func nextPacket(length: Int, now: Duration) -> [UInt8]? {
+        guard let frame = frames.first, length > 0 else { return nil }
+        let end = min(frame.count, offset &+ length)
+        let packet = ACLPacket.encoded(
+            handle: connection.handle,
+            offset == 0 ? .firstNonFlushable : .continuing,
+            frame.span.extracting(offset..<end)
+        )
+        if end == frame.count {
+            frames.removeFirst()
+            offset = 0
+        } else {
+            offset = end
+        }
+        inFlight &+= 1
+        lastProgress = now
+        return packet
+    }
+
+    /// Takes the controller's word that packets have left; returns how many that can be.
+    mutating func complete(_ count: Int, now: Duration) -> Int {
+        let done = min(count, inFlight)
+        inFlight &-= done
+        if done > 0 { lastProgress = now }
+        return done
+    }
+
+    /// True once, when a frame was refused and there is room for several again.
+    mutating func takeRoom() -> Bool {
+        guard owesRoom, disconnectDeadline == nil, frames.count <= Self.frameCapacity / 2 else { return false }
+        owesRoom = false
+        return true
+    }
+
+    /// Throws away what was not sent, the rest of a frame that was begun included: the connection ends.
+    mutating func removeOutgoing() {
+        frames = []
+        offset = 0
+        owesRoom = false
+    }
+
+    /// Takes a fragment.
+    mutating func receive(_ boundary: ACLPacket.Boundary, _ data: Span<UInt8>) -> Reception {
+        var hasDropped = false
+        switch boundary {
+        case .first, .firstNonFlushable:
+            hasDropped = !partial.isEmpty
+            partial.removeAll(keepingCapacity: true)
+            isSkipping = false
+        case .continuing:
+            guard !isSkipping else { return .dropped }
+        case .complete:
+            skip()
+            return .dropped
+        }
+        guard partial.count &+ data.count <= Self.maximumPayload &+ L2CAPFrame.headerLength else {
+            skip()
+            return .dropped
+        }
+        for index in data.indices { partial.append(data[index]) }
+        guard partial.count >= L2CAPFrame.headerLength else { return hasDropped ? .dropped : .incomplete }
+        let length = (Int(partial[0]) | Int(partial[1]) &<< 8) &+ L2CAPFrame.headerLength
+        guard length <= Self.maximumPayload &+ L2CAPFrame.headerLength, partial.count <= length else {
+            skip()
+            return .dropped
+        }
+        guard partial.count == length else { return hasDropped ? .dropped : .incomplete }
+        let frame = partial
+        skip()
+        return .frame(frame)
+    }
+
+    /// Ignores fragments until a frame begins.
+    private mutating func skip() {
+        partial.removeAll(keepingCapacity: true)
+        isSkipping = true
+    }
+}

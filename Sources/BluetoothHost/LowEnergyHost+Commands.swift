@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothPackets
+
+extension LowEnergyHost {
+    /// The bit of LE Supported (Controller) in the LMP features.
+    ///
+    /// Core 6.0, Vol 2, Part C, 3.3.
+    private static let lowEnergyFeature: UInt64 = 1 &<< 38
+    /// The bit of Connection Parameters Request Procedure in the LE features.
+    ///
+    /// Core 6.0, Vol 6, Part B, 4.6.
+    private static let parameterRequestFeature: UInt64 = 1 &<< 1
+
+    /// Puts a command at the end; what only answers a peer is dropped when too many wait.
+    mutating func request(_ command: HCICommand, _ purpose: Purpose) {
+        if case .reply = purpose, waiting.count >= Self.commandCapacity {
+            counters.dropped &+= 1
+            return
+        }
+        waiting.append((command, purpose))
+    }
+
+    /// One command at a time is under way, the scanner's included.
+    mutating func nextCommand(now: Duration) -> HCICommand? {
+        guard commands.outstandingOpcode == nil, scanner?.isWaitingForAnswer != true else { return nil }
+        if commands.waitingCount == 0, !waiting.isEmpty {
+            let (command, purpose) = waiting.removeFirst()
+            // The queue is empty, so there is room.
+            if commands.enqueue(command) { current = purpose }
+        }
+        if let command = commands.nextCommand(now: now) { return command }
+        guard commands.waitingCount == 0 else { return nil }
+        return scanner?.nextCommand(now: now)
+    }
+
+    /// Takes what became of the command under way.
+    mutating func take(_ outcome: HCICommandQueue.Outcome, now: Duration) {
+        guard let purpose = current else { return }
+        current = nil
+        if case .timedOut(let opcode) = outcome {
+            fail(.noAnswer(opcode))
+            return
+        }
+        switch purpose {
+        case .initialise: takeInitialisation(outcome)
+        case .advertise: takeAdvertising(outcome)
+        case .connect: takeConnect(outcome, now: now)
+        case .cancelConnection: takeCancel(outcome, now: now)
+        case .disconnect(let handle):
+            guard case .failed(let opcode, let status) = outcome, links[handle] != nil else { return }
+            // The connection had ended by itself; its event is late.
+            if status == .unknownConnectionIdentifier {
+                end(handle, .connectionTerminatedByLocalHost)
+            } else {
+                fail(.refused(opcode, status))
+            }
+        case .update(let handle):
+            // Without success no LE Connection Update Complete follows.
+            if case .failed = outcome { links[handle]?.isUpdating = false }
+        case .reply: break
+        }
+    }
+
+    private mutating func takeInitialisation(_ outcome: HCICommandQueue.Outcome) {
+        switch outcome {
+        case .completed(let opcode, let returned):
+            do throws(DecodingError) {
+                try initialise(after: opcode, returned.span)
+            } catch {
+                fail(.badAnswer(opcode))
+            }
+        case .failed(let opcode, let status): fail(.refused(opcode, status))
+        case .timedOut(let opcode): fail(.noAnswer(opcode))
+        }
+    }
+
+    /// The order: Reset, what the controller knows and who it is, its buffers, which events it sends.
+    private mutating func initialise(after opcode: HCIOpcode, _ returned: Span<UInt8>) throws(DecodingError) {
+        switch opcode {
+        case .reset: request(.readLocalSupportedCommands, .initialise)
+        case .readLocalSupportedCommands:
+            let supported = try SupportedCommands(returnParameters: returned)
+            supportedCommands = supported
+            chooseGeneration(supported)
+            let asksFeatures = supported.contains(.readLocalSupportedFeatures)
+            request(asksFeatures ? .readLocalSupportedFeatures : .readBDADDR, .initialise)
+        case .readLocalSupportedFeatures:
+            guard try HCIReturn.features(returned) & Self.lowEnergyFeature != 0 else {
+                fail(.lowEnergyUnsupported)
+                return
+            }
+            request(.readBDADDR, .initialise)
+        case .readBDADDR:
+            let address = try HCIReturn.address(returned)
+            // Controllers without an address of their own return zeros, or ones.
+            if address.rawValue != 0, address.rawValue != 0xFFFF_FFFF_FFFF {
+                ownAddress = DeviceAddress(address, .public)
+            } else if let randomAddress {
+                ownAddress = DeviceAddress(randomAddress, .random)
+            } else {
+                ownAddress = DeviceAddress(address, .public)
+            }
+            request(.leReadBufferSize, .initialise)
+        case .leReadBufferSize:
+            let buffers = try DataBuffers(leReadBufferSize: returned)
+            if buffers.dataLength == 0 || buffers.packetCount == 0 {
+                request(.readBufferSize, .initialise)
+            } else {
+                use(buffers, opcode)
+            }
+        case .readBufferSize: use(try DataBuffers(readBufferSize: returned), opcode)
+        case .leReadLocalSupportedFeatures:
+            leFeatures = try HCIReturn.features(returned)
+            request(.setEventMask([.disconnectionComplete, .hardwareError, .dataBufferOverflow, .leMeta]), .initialise)
+        case .setEventMask: request(.leSetEventMask(eventMask), .initialise)
+        case .leSetEventMask:
+            if let ownAddress, ownAddress.type == .random {
+                request(.leSetRandomAddress(ownAddress.address), .initialise)
+            } else {
+                becomeReady()
+            }
+        default: becomeReady()
+        }
+    }
+
+    private mutating func use(_ buffers: DataBuffers, _ opcode: HCIOpcode) {
+        guard buffers.dataLength > 0, buffers.packetCount > 0 else {
+            fail(.badAnswer(opcode))
+            return
+        }
+        self.buffers = buffers
+        freeBuffers = Int(buffers.packetCount)
+        request(.leReadLocalSupportedFeatures, .initialise)
+    }
+
+    private mutating func becomeReady() {
+        state = .ready
+        emit(.ready)
+    }
+
+    /// Legacy and extended commands must not be mixed, so one generation is chosen for everything.
+    ///
+    /// Core 6.0, Vol 4, Part E, 3.1.1.
+    private mutating func chooseGeneration(_ supported: SupportedCommands) {
+        let central: [SupportedCommands.Bit] = [
+            .leSetExtendedScanParameters, .leSetExtendedScanEnable, .leExtendedCreateConnection,
+        ]
+        let peripheral: [SupportedCommands.Bit] = [
+            .leSetExtendedAdvertisingParameters, .leSetExtendedAdvertisingData, .leSetExtendedScanResponseData,
+            .leSetExtendedAdvertisingEnable,
+        ]
+        let advertisesOnlyLegacy =
+            !peripheral.allSatisfy(supported.contains) && supported.contains(.leSetAdvertisingEnable)
+        isExtended = central.allSatisfy(supported.contains) && !advertisesOnlyLegacy
+        if isExtended {
+            scanner = Scanner(.extended)
+        } else if supported.contains(.leSetScanParameters), supported.contains(.leSetScanEnable) {
+            scanner = Scanner(.legacy)
+        }
+    }
+
+    private var eventMask: LEEventMask {
+        var mask: LEEventMask = [
+            .connectionComplete, .advertisingReport, .connectionUpdateComplete, .longTermKeyRequest,
+        ]
+        if leFeatures & Self.parameterRequestFeature != 0 { mask.insert(.remoteConnectionParameterRequest) }
+        if isExtended {
+            mask.formUnion([
+                .enhancedConnectionComplete, .extendedAdvertisingReport, .scanTimeout, .advertisingSetTerminated,
+            ])
+        }
+        return mask
+    }
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+public import BluetoothPackets
+
+extension LowEnergyHost {
+    /// A connection that is asked for.
+    ///
+    /// The first one is the controller's, the others wait.
+    struct Attempt: Sendable {
+        enum State: Sendable {
+            /// Waits for its turn.
+            case waiting
+            /// LE Create Connection is on its way.
+            case commanded
+            /// The controller looks for the device.
+            case initiating
+            /// The controller has been told to look no more.
+            case cancelling
+        }
+
+        let device: DeviceAddress
+        let parameters: ConnectionParameters
+        var deadline: Duration
+        var state = State.waiting
+        /// True when nobody wants it any more; it then ends without an event.
+        var isAbandoned = false
+        /// True when its time is over.
+        var isLate = false
+    }
+
+    /// How long the controller may take to say that it connects no more.
+    private static let cancelPatience = Duration.seconds(5)
+
+    /// Connects, one device after the other.
+    ///
+    /// `connected` or `connectionFailed` follows.
+    public mutating func connect(
+        to device: DeviceAddress,
+        _ parameters: ConnectionParameters = .standard,
+        timeout: Duration,
+        now: Duration
+    ) {
+        let isThere =
+            links.values.contains { $0.connection.peer == device }
+            || attempts.contains { $0.device == device && !$0.isAbandoned }
+        if isThere {
+            emit(.connectionFailed(device, .status(.connectionAlreadyExists)))
+        } else if !isReady || attempts.count >= Self.maximumAttempts || links.count >= Self.maximumConnections {
+            emit(.connectionFailed(device, .status(isReady ? .connectionLimitExceeded : .commandDisallowed)))
+        } else {
+            attempts.append(Attempt(device: device, parameters: parameters, deadline: now + timeout))
+            advanceAttempts()
+        }
+    }
+
+    /// Gives an attempt up; no event of it follows.
+    public mutating func cancelConnection(to device: DeviceAddress, now: Duration) {
+        guard let index = attempts.firstIndex(where: { $0.device == device && !$0.isAbandoned }) else { return }
+        attempts[index].isAbandoned = true
+        giveUp(index, now: now)
+    }
+
+    /// Ends a connection; `disconnected` follows.
+    public mutating func disconnect(
+        _ handle: UInt16,
+        reason: HCIStatus = .remoteUserTerminatedConnection,
+        now: Duration
+    ) {
+        guard let link = links[handle], link.disconnectDeadline == nil else { return }
+        links[handle]?.removeOutgoing()
+        links[handle]?.disconnectDeadline = now + Self.patience
+        request(.disconnect(handle: handle, reason: reason), .disconnect(handle))
+    }
+
+    /// Begins the first attempt that waits, when the controller is free for it.
+    mutating func advanceAttempts() {
+        guard let first = attempts.first, first.state == .waiting else { return }
+        attempts[0].state = .commanded
+        let own: ScanParameters.OwnAddressType = ownAddress?.type == .random ? .random : .public
+        request(
+            isExtended
+                ? .leExtendedCreateConnection(to: first.device, first.parameters, ownAddressType: own)
+                : .leCreateConnection(to: first.device, first.parameters, ownAddressType: own),
+            .connect
+        )
+    }
+
+    /// Takes the answer to LE Create Connection.
+    mutating func takeConnect(_ outcome: HCICommandQueue.Outcome, now: Duration) {
+        guard let first = attempts.first, first.state == .commanded else { return }
+        if case .failed(_, let status) = outcome {
+            finish(.status(status))
+        } else {
+            attempts[0].state = .initiating
+            if first.isAbandoned || first.isLate { giveUp(0, now: now) }
+        }
+    }
+
+    /// Takes the answer to LE Create Connection Cancel.
+    mutating func takeCancel(_ outcome: HCICommandQueue.Outcome, now: Duration) {
+        guard let first = attempts.first, first.state == .cancelling else { return }
+        switch outcome {
+        // An LE Connection Complete follows; it is not waited for for long.
+        case .completed: attempts[0].deadline = now + Self.cancelPatience
+        // The controller connects no more: its event came, or will never come.
+        case .failed, .timedOut: finish(.timedOut)
+        }
+    }
+
+    /// Ends attempts whose time is over.
+    mutating func expireAttempts(now: Duration) {
+        for index in attempts.indices.reversed() where attempts[index].deadline <= now {
+            attempts[index].isLate = true
+            giveUp(index, now: now)
+        }
+    }
+
+    private mutating func giveUp(_ index: Int, now: Duration) {
+        switch attempts[index].state {
+        case .waiting:
+            let attempt = attempts.remove(at: index)
+            if !attempt.isAbandoned { emit(.connectionFailed(attempt.device, .timedOut)) }
+        case .commanded:
+            // Its command is answered or fails the host; that is the next moment to cancel.
+            attempts[index].deadline = now + Self.patience
+        case .initiating:
+            attempts[index].state = .cancelling
+            attempts[index].deadline = now + Self.patience
+            request(.leCreateConnectionCancel, .cancelConnection)
+        case .cancelling:
+            finish(.timedOut)
+        }
+    }
+
+    /// Ends the first attempt without a connection.
+    private mutating func finish(_ failure: ConnectionFailure) {
+        guard !attempts.isEmpty else { return }
+        let attempt = attempts.removeFirst()
+        if !attempt.isAbandoned {
+            emit(.connectionFailed(attempt.device, attempt.isLate ? .timedOut : failure))
+        }
+        advanceAttempts()
+    }
+
+    /// Takes LE Connection Complete, of whichever kind.
+    mutating func take(_ event: LEConnectionComplete, now: Duration) {
+        guard isReady else { return }
+        guard event.status == .success else {
+            // A failure as peripheral (a directed or extended advertisement that timed out) has no attempt.
+            if let first = attempts.first, first.state != .waiting, event.role == .central {
+                finish(.status(event.status))
+            }
+            return
+        }
+        // A handle that is in use cannot be new: the controller has forgotten to say that the old connection ended.
+        if links[event.handle] != nil { end(event.handle, .unspecifiedError) }
+        let connection = Connection(handle: event.handle, role: event.role, peer: event.peer)
+        links[event.handle] = HostLink(connection)
+        if event.role == .peripheral {
+            noteConnectionOfAdvertising()
+        }
+        var isWanted = links.count <= Self.maximumConnections
+        if event.role == .central {
+            if let first = attempts.first, first.state != .waiting, first.device == event.peer {
+                attempts.removeFirst()
+                if first.isAbandoned || first.isLate {
+                    isWanted = false
+                    if !first.isAbandoned { emit(.connectionFailed(first.device, .timedOut)) }
+                }
+                advanceAttempts()
+            } else {
+                isWanted = false
+            }
+        }
+        guard isWanted else {
+            // Nobody hears of it, nor of its end.
+            disconnect(event.handle, now: now)
+            early.removeAll { $0.handle == event.handle }
+            return
+        }
+        announced.insert(event.handle)
+        emit(.connected(connection))
+        let packets = early.filter { $0.handle == event.handle }.map(\.packet)
+        early.removeAll { $0.handle == event.handle }
+        for packet in packets { receiveData(packet.span, now: now) }
+    }
+
+    /// Forgets a connection, and gives its buffers back: the controller has thrown its data away.
+    ///
+    /// Core 6.0, Vol 4, Part E, 4.3.
+    mutating func end(_ handle: UInt16, _ reason: HCIStatus) {
+        guard let link = links.removeValue(forKey: handle) else { return }
+        freeBuffers &+= link.inFlight
+        early.removeAll { $0.handle == handle }
+        if announced.remove(handle) != nil { emit(.disconnected(link.connection, reason: reason)) }
+        rearmAdvertising()
+    }
+}

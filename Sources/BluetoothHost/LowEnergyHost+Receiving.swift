@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothPackets
+
+extension LowEnergyHost {
+    /// Takes a packet from the controller, its indicator included.
+    ///
+    /// What cannot be read is counted and not used.
+    public mutating func receive(_ packet: Span<UInt8>, now: Duration) {
+        if case .failed = state { return }
+        guard !packet.isEmpty else {
+            counters.badPackets &+= 1
+            return
+        }
+        switch HCIPacketType(rawValue: packet[0]) {
+        case .event: receiveEvent(packet, now: now)
+        case .acl: receiveData(packet, now: now)
+        case .synchronous, .isochronous: counters.strayPackets &+= 1
+        case .command, nil: counters.badPackets &+= 1
+        }
+    }
+
+    private mutating func receiveEvent(_ packet: Span<UInt8>, now: Duration) {
+        do throws(DecodingError) {
+            let event = try HCIEvent(packet)
+            switch event {
+            case .commandComplete, .commandStatus:
+                if let outcome = commands.handle(event, now: now) { take(outcome, now: now) }
+                passToScanner(packet, now: now)
+            case .disconnectionComplete(let status, let handle, let reason):
+                if status == .success { end(handle, reason) }
+            case .hardwareError(let code): fail(.hardwareError(code))
+            case .leMeta(let subevent, let parameters):
+                try receive(subevent, parameters, now: now)
+                if AdvertisingReportReader.reads(subevent) || subevent == .scanTimeout {
+                    passToScanner(packet, now: now)
+                }
+            case .other(HCIEvent.Code.numberOfCompletedPackets, let parameters):
+                complete(try CompletedPackets(parameters), now: now)
+            case .other(HCIEvent.Code.dataBufferOverflow, _): counters.overflows &+= 1
+            case .other: break
+            }
+        } catch {
+            counters.badPackets &+= 1
+        }
+    }
+
+    private mutating func passToScanner(_ packet: Span<UInt8>, now: Duration) {
+        var updates: [DeviceTable.Update] = []
+        updateScanner { scanner in
+            scanner.handle(packet, now: now) { update in updates.append(update) }
+        }
+        for update in updates { emit(.scanned(update)) }
+    }
+
+    private mutating func receive(
+        _ subevent: LESubevent,
+        _ parameters: Span<UInt8>,
+        now: Duration
+    ) throws(DecodingError) {
+        switch subevent {
+        case .connectionComplete, .enhancedConnectionComplete:
+            take(try LEConnectionComplete(subevent, parameters), now: now)
+        case .connectionUpdateComplete:
+            links[try LEConnectionUpdateComplete(parameters).handle]?.isUpdating = false
+        case .longTermKeyRequest:
+            let handle = try LELongTermKeyRequest(parameters).handle
+            guard links[handle] != nil else { return }
+            request(.leLongTermKeyRequestNegativeReply(handle: handle), .reply)
+        case .remoteConnectionParameterRequest:
+            let event = try LERemoteConnectionParameterRequest(parameters)
+            guard links[event.handle] != nil else { return }
+            request(
+                event.parameters.isValid
+                    ? .leRemoteConnectionParameterRequestReply(handle: event.handle, event.parameters)
+                    : .leRemoteConnectionParameterRequestNegativeReply(handle: event.handle),
+                .reply
+            )
+        case .advertisingSetTerminated: take(try LEAdvertisingSetTerminated(parameters))
+        default: break
+        }
+    }
+
+    /// Gives buffers back that the controller has emptied.
+    private mutating func complete(_ completed: CompletedPackets, now: Duration) {
+        for entry in completed.entries {
+            let done = links[entry.handle]?.complete(Int(entry.count), now: now) ?? 0
+            freeBuffers &+= done
+            if done < Int(entry.count) { counters.falseCompletions &+= 1 }
+        }
+    }
+
+    /// The next data packet: the connections take turns.
+    mutating func nextData(now: Duration) -> [UInt8]? {
+        guard freeBuffers > 0, let length = buffers?.dataLength else { return nil }
+        let ready = links.values.filter(\.hasOutgoing).map(\.connection.handle).sorted()
+        guard let handle = ready.first(where: { $0 > lastServed }) ?? ready.first,
+            let packet = links[handle]?.nextPacket(length: Int(length), now: now)
+        else { return nil }
+        lastServed = handle
+        freeBuffers &-= 1
+        if links[handle]?.takeRoom() == true { emit(.writable(handle: handle)) }
+        return packet
+    }
+
+    /// Takes a data packet.
+    mutating func receiveData(_ packet: Span<UInt8>, now: Duration) {
+        do throws(DecodingError) {
+            let data = try ACLPacket(packet)
+            guard let link = links[data.handle] else {
+                // Over USB, data may overtake the event that its connection begins with.
+                if isReady, early.count < Self.earlyCapacity, packet.count <= HostLink.maximumPayload {
+                    early.append((data.handle, [UInt8](copying: packet)))
+                } else {
+                    counters.strayPackets &+= 1
+                }
+                return
+            }
+            guard announced.contains(data.handle), link.disconnectDeadline == nil else { return }
+            switch links[data.handle]?.receive(data.boundary, data.data) {
+            case .frame(let frame): try receiveFrame(frame.span, link.connection, now: now)
+            case .dropped: counters.badFrames &+= 1
+            case .incomplete, nil: break
+            }
+        } catch {
+            counters.badPackets &+= 1
+        }
+    }
+
+    private mutating func receiveFrame(
+        _ bytes: Span<UInt8>,
+        _ connection: Connection,
+        now: Duration
+    ) throws(DecodingError) {
+        let frame = try L2CAPFrame(bytes)
+        switch frame.channel {
+        case .attribute: emit(.received(handle: connection.handle, pdu: [UInt8](copying: frame.payload)))
+        case .signalling: receiveSignal(frame.payload, connection)
+        case .securityManager:
+            // This host does not pair: whatever begins it, or goes on with it, is told so.
+            if let pdu = try? SecurityManagerPDU(frame.payload), case .pairingFailed = pdu { return }
+            answer(.securityManager, SecurityManagerPDU.pairingFailed(.pairingNotSupported).encoded, connection)
+        default: counters.unknownChannels &+= 1
+        }
+    }
+
+    private mutating func receiveSignal(_ payload: Span<UInt8>, _ connection: Connection) {
+        let signal: L2CAPSignal
+        do throws(DecodingError) {
+            signal = try L2CAPSignal(payload)
+        } catch {
+            counters.badFrames &+= 1
+            // Two bytes tell what to refuse; a broken answer is not answered.
+            guard payload.count >= 2, payload[1] != 0,
+                !L2CAPSignal.other(code: payload[0], identifier: payload[1]).isResponse
+            else { return }
+            reject(payload[1], .notUnderstood, [], connection)
+            return
+        }
+        let identifier = signal.identifier
+        switch signal {
+        case .connectionParameterUpdateRequest(_, let parameters) where connection.role == .central:
+            let accepts =
+                parameters.isValid && links[connection.handle]?.isUpdating == false
+                && waiting.count < Self.commandCapacity
+            let response = L2CAPSignal.connectionParameterUpdateResponse(identifier: identifier, isAccepted: accepts)
+            answer(.signalling, response.encoded, connection)
+            guard accepts else { return }
+            links[connection.handle]?.isUpdating = true
+            request(.leConnectionUpdate(handle: connection.handle, parameters), .update(connection.handle))
+        case .disconnectionRequest(_, let destination, let source):
+            var channels = ByteWriter()
+            channels.write(destination.rawValue)
+            channels.write(source.rawValue)
+            reject(identifier, .invalidChannel, channels.bytes, connection)
+        case .leCreditBasedConnectionRequest:
+            let refusal = L2CAPSignal.leCreditBasedConnectionRefusal(identifier: identifier, .spsmNotSupported)
+            answer(.signalling, refusal.encoded, connection)
+        case .creditBasedConnectionRequest:
+            let refusal = L2CAPSignal.creditBasedConnectionRefusal(identifier: identifier, .spsmNotSupported)
+            answer(.signalling, refusal.encoded, connection)
+        default:
+            if !signal.isResponse { reject(identifier, .notUnderstood, [], connection) }
+        }
+    }
+
+    private mutating func reject(
+        _ identifier: UInt8,
+        _ reason: L2CAPSignal.RejectReason,
+        _ data: [UInt8],
+        _ connection: Connection
+    ) {
+        let reject = L2CAPSignal.commandReject(identifier: identifier, reason: reason, data: data)
+        answer(.signalling, reject.encoded, connection)
+    }
+
+    private mutating func answer(_ channel: L2CAPChannel, _ payload: [UInt8], _ connection: Connection) {
+        guard let frame = L2CAPFrame.encoded(channel, payload),
+            links[connection.handle]?.enqueue(frame, isAnswer: true) == true
+        else {
+            counters.dropped &+= 1
+            return
+        }
+    }
+}

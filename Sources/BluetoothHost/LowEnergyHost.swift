@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+public import BluetoothPackets
+
+/// A Low Energy host above a controller that nobody else uses: initialisation, scanning, both roles, L2CAP's fixed
+/// channels, and the controller's buffers.
+///
+/// A pure state machine. The caller passes every packet from the controller to `receive`, sends what `nextOutgoing`
+/// returns, takes the events, and calls `handleDeadline` at `deadline`. Everything that a controller or a peer can make
+/// it keep is bounded, and a controller that is wrong, silent or forgetful ends in one `failed` event.
+///
+/// Core 6.0, Vol 4, Part E (HCI) and Vol 3, Part A (L2CAP).
+public struct LowEnergyHost: Sendable {
+    /// A connection that stands.
+    public struct Connection: Hashable, Sendable {
+        /// Its number, 12 bits; free for another one as soon as it ended.
+        public let handle: UInt16
+        /// Which side we are.
+        public let role: ConnectionRole
+        /// The other side.
+        public let peer: DeviceAddress
+    }
+
+    /// Why a connection did not come about.
+    public enum ConnectionFailure: Error, Hashable, Sendable {
+        /// Nobody answered in time.
+        case timedOut
+        /// The controller refused, or says why.
+        case status(HCIStatus)
+    }
+
+    /// What has happened.
+    public enum Event: Hashable, Sendable {
+        /// The controller is initialised.
+        case ready
+        /// The host has given up; no event follows.
+        case failed(HostFailure)
+        /// A connection stands, in either role.
+        case connected(Connection)
+        /// A connection that was asked for does not.
+        case connectionFailed(DeviceAddress, ConnectionFailure)
+        /// A connection has ended.
+        case disconnected(Connection, reason: HCIStatus)
+        /// A PDU of the Attribute Protocol.
+        case received(handle: UInt16, pdu: [UInt8])
+        /// A PDU may be sent again that was not taken.
+        case writable(handle: UInt16)
+        /// Advertising has begun.
+        case advertisingStarted
+        /// Advertising could not begin.
+        case advertisingFailed(HostFailure)
+        /// Advertising has ended, as asked for.
+        case advertisingStopped
+        /// Scanning has begun.
+        case scanStarted
+        /// Scanning has ended.
+        case scanStopped
+        /// Scanning has failed.
+        case scanFailed(Scanner.Failure)
+        /// A report that the filter lets through.
+        case scanned(DeviceTable.Update)
+    }
+
+    /// What was counted, for the log.
+    public struct Counters: Hashable, Sendable {
+        /// Packets from the controller that could not be read.
+        public internal(set) var badPackets: UInt64 = 0
+        /// Fragments and frames that broke L2CAP's rules.
+        public internal(set) var badFrames: UInt64 = 0
+        /// Data for connections that there are not.
+        public internal(set) var strayPackets: UInt64 = 0
+        /// Frames for channels that there are not.
+        public internal(set) var unknownChannels: UInt64 = 0
+        /// Completions of packets that were not under way.
+        public internal(set) var falseCompletions: UInt64 = 0
+        /// Events and answers that were not kept because the caller or the controller was too slow.
+        public internal(set) var dropped: UInt64 = 0
+        /// Data Buffer Overflow events.
+        public internal(set) var overflows: UInt64 = 0
+    }
+
+    /// What the controller is.
+    enum State: Sendable, Equatable {
+        case initialising
+        case ready
+        case failed(HostFailure)
+    }
+
+    /// The most connections; a controller that makes more is told to end them.
+    public static let maximumConnections = 16
+    /// The most connections that are asked for at a time.
+    public static let maximumAttempts = 16
+    /// How long the controller may keep data or a connection that ends: longer than the longest supervision time-out (32 s).
+    public static let patience = Duration.seconds(40)
+    /// The most events that wait for the caller, and the most commands that wait for the controller.
+    static let eventCapacity = 1024
+    static let commandCapacity = 64
+    /// The most packets kept for a connection that is not known yet.
+    static let earlyCapacity = 8
+
+    /// What was counted.
+    public internal(set) var counters = Counters()
+    /// The address that peers see; nil before `ready`.
+    public internal(set) var ownAddress: DeviceAddress?
+    /// The controller's buffers for data; nil before `ready`.
+    public internal(set) var buffers: DataBuffers?
+    /// The commands that the controller knows; nil before `ready`.
+    public internal(set) var supportedCommands: SupportedCommands?
+
+    let randomAddress: BluetoothAddress?
+    var state = State.initialising
+    var events: [Event] = []
+    var commands = HCICommandQueue()
+    var waiting: [(command: HCICommand, purpose: Purpose)] = []
+    /// What the command in the queue is for; it holds one at a time.
+    var current: Purpose?
+    var scanner: Scanner?
+    var links: [UInt16: HostLink] = [:]
+    /// The connections that the caller has heard of.
+    var announced: Set<UInt16> = []
+    var freeBuffers = 0
+    /// The connection that was served last, so that the next one comes first.
+    var lastServed: UInt16 = 0
+    var early: [(handle: UInt16, packet: [UInt8])] = []
+    var attempts: [Attempt] = []
+    var advertising = Advertising()
+    var isExtended = false
+    var leFeatures: UInt64 = 0
+
+    /// What a command is for.
+    enum Purpose: Sendable {
+        case initialise
+        case advertise
+        case connect
+        case cancelConnection
+        case disconnect(UInt16)
+        case update(UInt16)
+        case reply
+    }
+
+    /// A host that has told its controller nothing yet.
+    ///
+    /// `randomAddress` is used where the controller has no public one; its two highest bits are set to make it static.
+    public init(randomAddress: BluetoothAddress? = nil) {
+        self.randomAddress = randomAddress.map { BluetoothAddress(rawValue: $0.rawValue | 0xC000_0000_0000) }
+        request(.reset, .initialise)
+    }
+
+    /// True between `ready` and `failed`.
+    public var isReady: Bool { state == .ready }
+
+    /// Why the host has given up; nil as long as it has not.
+    public var failure: HostFailure? {
+        if case .failed(let failure) = state { failure } else { nil }
+    }
+
+    /// The connections that stand.
+    public var connections: [Connection] { links.values.map(\.connection) }
+
+    /// Packets that the controller may still be given.
+    public var freeBufferCount: Int { freeBuffers }
+
+    /// About how many bytes are kept for others, for tests of its bounds.
+    public var storedBytes: Int {
+        links.values.reduce(0) { $0 &+ $1.storedBytes }
+            &+ events.reduce(0) { if case .received(_, let pdu) = $1 { $0 &+ pdu.count } else { $0 &+ 16 } }
+            &+ early.reduce(0) { $0 &+ $1.packet.count } &+ waiting.reduce(0) { $0 &+ $1.command.parameters.count }
+    }
+
+    /// The next event; nil for none.
+    public mutating func nextEvent() -> Event? {
+        events.isEmpty ? nil : events.removeFirst()
+    }
+
+    /// True when `nextEvent` has one.
+    public var hasEvents: Bool { !events.isEmpty }
+
+    /// The next packet for the controller, its indicator included, which counts as sent; nil for none.
+    ///
+    /// Commands come before data, and data no more than the controller has buffers for.
+    public mutating func nextOutgoing(now: Duration) -> [UInt8]? {
+        if case .failed = state { return nil }
+        if let command = nextCommand(now: now) { return command.encoded }
+        return nextData(now: now)
+    }
+
+    /// Sends a PDU of the Attribute Protocol; false when it was not taken, and `writable` will tell when to try again.
+    public mutating func send(_ pdu: [UInt8], on handle: UInt16) -> Bool {
+        guard let frame = L2CAPFrame.encoded(.attribute, pdu) else { return false }
+        return links[handle]?.enqueue(frame) ?? false
+    }
+
+    /// When `handleDeadline` must be called, if nothing comes before.
+    public var deadline: Duration? {
+        if case .failed = state { return nil }
+        var times: [Duration] = []
+        if let time = commands.deadline { times.append(time) }
+        if let time = scanner?.deadline { times.append(time) }
+        for attempt in attempts { times.append(attempt.deadline) }
+        for link in links.values {
+            if let time = link.disconnectDeadline { times.append(time) }
+            if link.inFlight > 0 { times.append(link.lastProgress + Self.patience) }
+        }
+        return times.min()
+    }
+
+    /// Gives up what takes too long.
+    public mutating func handleDeadline(now: Duration) {
+        if case .failed = state { return }
+        if let outcome = commands.expire(now: now) { take(outcome, now: now) }
+        if scanner != nil { updateScanner { $0.advance(now: now) } }
+        expireAttempts(now: now)
+        for link in links.values.sorted(by: { $0.connection.handle < $1.connection.handle }) {
+            let handle = link.connection.handle
+            if let deadline = link.disconnectDeadline, deadline <= now {
+                fail(.lostDisconnection(handle: handle))
+            } else if link.inFlight > 0, link.lastProgress + Self.patience <= now {
+                fail(.lostCompletions(handle: handle))
+            }
+        }
+    }
+
+    /// Begins to scan, or with other parameters; false as long as the host is not ready, or cannot scan.
+    public mutating func startScanning(_ parameters: ScanParameters, devices: DeviceTable) -> Bool {
+        guard isReady, scanner != nil else { return false }
+        var parameters = parameters
+        if ownAddress?.type == .random { parameters.ownAddressType = .random }
+        updateScanner { scanner in
+            scanner.devices = devices
+            scanner.start(parameters)
+        }
+        return true
+    }
+
+    /// Ends scanning; `scanStopped` follows unless nothing was to be ended.
+    public mutating func stopScanning() {
+        updateScanner { $0.stop() }
+    }
+
+    /// The devices that were heard.
+    public var scannedDevices: DeviceTable? { scanner?.devices }
+
+    /// Forgets devices that have not been heard for long.
+    public mutating func expireDevices(now: Duration) {
+        _ = scanner?.devices.expire(now: now)
+    }
+
+    /// True when the controller does not scan, and is not about to.
+    public var isScanIdle: Bool { scanner == nil || scanner?.state == .idle }
+
+    /// Calls `body` with the scanner, and tells what that changed.
+    mutating func updateScanner(_ body: (inout Scanner) -> Void) {
+        guard var scanner else { return }
+        self.scanner = nil
+        let before = scanner.state
+        body(&scanner)
+        let after = scanner.state
+        self.scanner = scanner
+        guard before != after else { return }
+        switch after {
+        case .scanning: emit(.scanStarted)
+        case .idle: emit(.scanStopped)
+        case .failed(let failure): emit(.scanFailed(failure))
+        case .starting, .stopping: break
+        }
+    }
+
+    /// Keeps an event for the caller; data is what is dropped when it does not take them.
+    mutating func emit(_ event: Event) {
+        var isExpendable = false
+        switch event {
+        case .received, .scanned: isExpendable = true
+        default: break
+        }
+        if isExpendable, events.count >= Self.eventCapacity {
+            counters.dropped &+= 1
+        } else {
+            events.append(event)
+        }
+    }
+
+    /// Ends everything.
+    mutating func fail(_ failure: HostFailure) {
+        if case .failed = state { return }
+        state = .failed(failure)
+        waiting = []
+        current = nil
+        links = [:]
+        announced = []
+        attempts = []
+        early = []
+        advertising = Advertising()
+        emit(.failed(failure))
+    }
+}

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import BluetoothHost
+package import BluetoothPackets
+package import LinuxIO
+import SystemPackage
+
+/// A controller that we own, under our own host, on the event loop.
+///
+/// To be used on the loop's thread.
+package final class HostAdapter: LowEnergyAdapter {
+    private let loop: EventLoop
+    private let transport: any PacketTransport
+    private var host: LowEnergyHost
+    private var channels: [UInt16: HostChannel] = [:]
+    private var attempts: [HostAttempt] = []
+    private var onReady: ((Result<Void, AdapterError>) -> Void)?
+    private var disconnecting: [(handle: UInt16, completion: () -> Void)] = []
+    private var onConnection: ((any ATTChannel) -> Void)?
+    private var onAdvertising: ((Result<Void, AdapterError>) -> Void)?
+    private var onAdvertisingStopped: [() -> Void] = []
+    private var timer: EventLoop.Timer?
+    private var timerDeadline: Duration?
+    private var isPumping = false
+    private var isPumpScheduled = false
+    private var isOpen = true
+    weak var activeScanner: HostScanner?
+
+    package let name: String
+    package var onLoss: ((String) -> Void)?
+    /// Sees every packet, for a capture; `true` is one that was sent.
+    package var onPacket: ((_ isSent: Bool, Span<UInt8>) -> Void)?
+
+    /// An adapter whose controller has not been told anything yet.
+    package init(name: String, transport: any PacketTransport, on loop: EventLoop) {
+        self.name = name
+        self.loop = loop
+        self.transport = transport
+        host = LowEnergyHost(randomAddress: BluetoothAddress(rawValue: UInt64.random(in: 1...UInt64.max)))
+        transport.onReceive = { [weak self] packet in self?.receive(packet) }
+        transport.onClosed = { [weak self] reason in self?.lose(reason) }
+    }
+
+    deinit { close() }
+
+    /// Initialises the controller.
+    ///
+    /// `completion` is called once, later. To be called once.
+    package func start(completion: @escaping (Result<Void, AdapterError>) -> Void) {
+        onReady = completion
+        flush()
+    }
+
+    /// Lets go of the controller, which forgets everything; nothing more is reported.
+    package func close() {
+        guard isOpen else { return }
+        isOpen = false
+        // Whatever the controller does for us ends; the transport sends it if it can.
+        transport.send(HCICommand.reset.encoded)
+        transport.close()
+        if let timer { loop.cancel(timer) }
+        timer = nil
+        transport.onReceive = nil
+        transport.onClosed = nil
+    }
+
+    /// The address that peers see; zero before the adapter is ready.
+    package var address: BluetoothAddress { host.ownAddress?.address ?? BluetoothAddress(rawValue: 0) }
+    /// That address with its type.
+    package var deviceAddress: DeviceAddress? { host.ownAddress }
+    /// What was counted, for the log.
+    package var counters: LowEnergyHost.Counters { host.counters }
+
+    package func makeScanner() throws(ScanError) -> any DeviceScanner {
+        guard isOpen, host.failure == nil else { throw .adapterGone }
+        return HostScanner(self)
+    }
+
+    package func connect(
+        to device: DeviceAddress,
+        timeout: Duration,
+        completion: @escaping (Result<any ATTChannel, LinkFailure>) -> Void
+    ) throws(LinkFailure) -> any ConnectionAttempt {
+        guard isOpen, host.failure == nil else { throw .system(.operationNotSupportedByDevice) }
+        guard !attempts.contains(where: { $0.device == device }) else { throw .system(.alreadyInProcess) }
+        let attempt = HostAttempt(device, timeout, self, completion)
+        attempts.append(attempt)
+        host.connect(to: device, timeout: timeout, now: MonotonicClock.now)
+        flush()
+        return attempt
+    }
+
+    package func disconnect(_ device: DeviceAddress, completion: @escaping () -> Void) {
+        guard let connection = host.connections.first(where: { $0.peer == device }) else {
+            _ = loop.schedule(at: MonotonicClock.now, handler: completion)
+            return
+        }
+        disconnecting.append((connection.handle, completion))
+        end(connection)
+    }
+
+    package func advertise(
+        _ advertisement: Advertisement,
+        onConnection: @escaping (any ATTChannel) -> Void,
+        completion: @escaping (Result<Void, AdapterError>) -> Void
+    ) {
+        let replaced = onAdvertising
+        onAdvertising = nil
+        replaced?(.failure(.controller("another advertisement took this one's place")))
+        let kind: AdvertisingParameters.Kind =
+            advertisement.isConnectable
+            ? .connectable : advertisement.scanResponse.isEmpty ? .nonConnectable : .scannable
+        let isTaken = host.advertise(
+            AdvertisingParameters(kind: kind, interval: advertisement.intervalSlots),
+            data: advertisement.data,
+            scanResponse: advertisement.scanResponse
+        )
+        guard isTaken else {
+            let reason =
+                host.isReady
+                ? "advertising data of \(advertisement.data.count) bytes and a scan response of "
+                    + "\(advertisement.scanResponse.count) do not fit: each may have 31"
+                : "the controller is not ready"
+            _ = loop.schedule(at: MonotonicClock.now) { completion(.failure(.controller(reason))) }
+            return
+        }
+        self.onConnection = onConnection
+        onAdvertising = completion
+        flush()
+    }
+
+    package func stopAdvertising(completion: @escaping () -> Void) {
+        guard host.isReady else {
+            _ = loop.schedule(at: MonotonicClock.now, handler: completion)
+            return
+        }
+        onConnection = nil
+        let replaced = onAdvertising
+        onAdvertising = nil
+        replaced?(.failure(.controller("advertising was stopped before it began")))
+        onAdvertisingStopped.append(completion)
+        host.stopAdvertising()
+        flush()
+    }
+
+    // MARK: For channels, attempts and scanners
+
+    func send(_ pdu: [UInt8], on handle: UInt16) -> Bool {
+        let isTaken = host.send(pdu, on: handle)
+        flush()
+        return isTaken
+    }
+
+    /// Ends a connection.
+    func end(_ connection: LowEnergyHost.Connection) {
+        guard host.connections.contains(connection) else { return }
+        host.disconnect(connection.handle, now: MonotonicClock.now)
+        flush()
+    }
+
+    func cancel(_ attempt: HostAttempt) {
+        guard let index = attempts.firstIndex(where: { $0 === attempt }) else { return }
+        attempts.remove(at: index)
+        host.cancelConnection(to: attempt.device, now: MonotonicClock.now)
+        flush()
+    }
+
+    func perform<Result>(_ body: (inout LowEnergyHost) -> Result) -> Result {
+        defer { flush() }
+        return body(&host)
+    }
+
+    /// Calls `handler` soon, from the loop.
+    func later(_ handler: @escaping () -> Void) {
+        _ = loop.schedule(at: MonotonicClock.now, handler: handler)
+    }
+
+    // MARK: The loop's side
+
+    private func receive(_ packet: Span<UInt8>) {
+        guard isOpen else { return }
+        onPacket?(false, packet)
+        host.receive(packet, now: MonotonicClock.now)
+        pump()
+    }
+
+    /// Reports what has happened, and sends what is to be sent.
+    private func pump() {
+        // A handler that asks for more is served by the loop below, not by a second one inside it.
+        guard isOpen, !isPumping else { return }
+        isPumping = true
+        repeat {
+            while isOpen, let event = host.nextEvent() { handle(event) }
+            sendOutgoing()
+        } while isOpen && host.hasEvents
+        isPumping = false
+        armTimer()
+    }
+
+    /// Sends what is to be sent; events are reported from the loop.
+    private func flush() {
+        guard isOpen, !isPumping else { return }
+        sendOutgoing()
+        armTimer()
+        guard host.hasEvents, !isPumpScheduled else { return }
+        isPumpScheduled = true
+        later { [weak self] in
+            self?.isPumpScheduled = false
+            self?.pump()
+        }
+    }
+
+    private func sendOutgoing() {
+        while isOpen, let packet = host.nextOutgoing(now: MonotonicClock.now) {
+            onPacket?(true, packet.span)
+            transport.send(packet)
+        }
+    }
+
+    /// Sets the timer; one that is too early is left, and set anew when it fires.
+    private func armTimer() {
+        guard isOpen, let deadline = host.deadline else { return }
+        if timer != nil, let timerDeadline, timerDeadline <= deadline { return }
+        if let timer { loop.cancel(timer) }
+        timerDeadline = deadline
+        timer = loop.schedule(at: deadline) { [weak self] in
+            guard let self else { return }
+            timer = nil
+            host.handleDeadline(now: MonotonicClock.now)
+            pump()
+        }
+    }
+
+    private func handle(_ event: LowEnergyHost.Event) {
+        switch event {
+        case .ready: report(.success(()))
+        case .failed(let failure): lose("\(failure)")
+        case .connected(let connection): admit(connection)
+        case .connectionFailed(let device, let failure):
+            guard let index = attempts.firstIndex(where: { $0.device == device }) else { return }
+            let attempt = attempts.remove(at: index)
+            switch failure {
+            case .timedOut: attempt.finish(.failure(.timedOut(attempt.timeout)))
+            case .status(let status): attempt.finish(.failure(LinkFailure(status)))
+            }
+        case .disconnected(let connection, let reason):
+            channels.removeValue(forKey: connection.handle)?.noteEnd(LinkFailure(reason))
+            let completions = disconnecting.filter { $0.handle == connection.handle }
+            disconnecting.removeAll { $0.handle == connection.handle }
+            for entry in completions { entry.completion() }
+        case .received(let handle, let pdu): channels[handle]?.onReceive?(pdu.span)
+        case .writable(let handle): channels[handle]?.onWritable?()
+        case .advertisingStarted: finishAdvertising(.success(()))
+        case .advertisingFailed(let failure): finishAdvertising(.failure(.controller("cannot advertise: \(failure)")))
+        case .advertisingStopped:
+            let completions = onAdvertisingStopped
+            onAdvertisingStopped = []
+            for completion in completions { completion() }
+        case .scanStarted: activeScanner?.noteStart()
+        case .scanStopped: activeScanner?.noteStop()
+        case .scanFailed(let failure): activeScanner?.noteFailure(.controller(failure))
+        case .scanned(let update): activeScanner?.onUpdate?(update)
+        }
+    }
+
+    private func admit(_ connection: LowEnergyHost.Connection) {
+        let channel = HostChannel(connection, self)
+        switch connection.role {
+        case .central:
+            guard let index = attempts.firstIndex(where: { $0.device == connection.peer }) else {
+                host.disconnect(connection.handle, now: MonotonicClock.now)
+                return
+            }
+            channels[connection.handle] = channel
+            attempts.remove(at: index).finish(.success(channel))
+        case .peripheral:
+            guard let onConnection else {
+                host.disconnect(connection.handle, now: MonotonicClock.now)
+                return
+            }
+            channels[connection.handle] = channel
+            onConnection(channel)
+        }
+    }
+
+    private func finishAdvertising(_ result: Result<Void, AdapterError>) {
+        let completion = onAdvertising
+        onAdvertising = nil
+        if case .failure = result { onConnection = nil }
+        completion?(result)
+    }
+
+    private func report(_ result: Result<Void, AdapterError>) {
+        let completion = onReady
+        onReady = nil
+        completion?(result)
+    }
+
+    /// Ends everything: the host has given up, or the way to the controller is gone.
+    private func lose(_ reason: String) {
+        guard isOpen else { return }
+        isOpen = false
+        transport.onReceive = nil
+        transport.onClosed = nil
+        transport.close()
+        if let timer { loop.cancel(timer) }
+        timer = nil
+        let failure = LinkFailure.system(.operationNotSupportedByDevice)
+        for attempt in attempts { attempt.finish(.failure(failure)) }
+        attempts = []
+        for channel in channels.values { channel.noteEnd(failure) }
+        channels = [:]
+        for entry in disconnecting { entry.completion() }
+        disconnecting = []
+        finishAdvertising(.failure(.controller(reason)))
+        let stopped = onAdvertisingStopped
+        onAdvertisingStopped = []
+        for completion in stopped { completion() }
+        activeScanner?.noteFailure(.adapterGone)
+        if onReady != nil { report(.failure(.controller(reason))) } else { onLoss?(reason) }
+    }
+}
+
+/// A connection that our own host makes.
+final class HostAttempt: ConnectionAttempt {
+    let device: DeviceAddress
+    let timeout: Duration
+    private weak var adapter: HostAdapter?
+    private var completion: ((Result<any ATTChannel, LinkFailure>) -> Void)?
+
+    init(
+        _ device: DeviceAddress,
+        _ timeout: Duration,
+        _ adapter: HostAdapter,
+        _ completion: @escaping (Result<any ATTChannel, LinkFailure>) -> Void
+    ) {
+        self.device = device
+        self.timeout = timeout
+        self.adapter = adapter
+        self.completion = completion
+    }
+
+    package func cancel() {
+        completion = nil
+        adapter?.cancel(self)
+    }
+
+    func finish(_ result: Result<any ATTChannel, LinkFailure>) {
+        let handler = completion
+        completion = nil
+        handler?(result)
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothHost
+package import BluetoothPackets
+import SystemPackage
+
+/// The ATT channel of one connection of our own host.
+///
+/// To be used on the event loop's thread.
+package final class HostChannel: ATTChannel {
+    let connection: LowEnergyHost.Connection
+    private weak var adapter: HostAdapter?
+    private var isOpen = true
+
+    package var onReceive: ((Span<UInt8>) -> Void)?
+    package var onWritable: (() -> Void)?
+    package var onClosed: ((LinkFailure) -> Void)?
+
+    init(_ connection: LowEnergyHost.Connection, _ adapter: HostAdapter) {
+        self.connection = connection
+        self.adapter = adapter
+    }
+
+    package var device: DeviceAddress { connection.peer }
+    /// Nothing is dropped between the host and who reads it.
+    package var droppedPackets: UInt32 { 0 }
+
+    package func send(_ pdu: [UInt8]) throws(LinkFailure) -> Bool {
+        guard isOpen, let adapter else { throw .system(.socketNotConnected) }
+        return adapter.send(pdu, on: connection.handle)
+    }
+
+    /// Closes the channel, and with it the connection: it has no other.
+    package func close() {
+        guard isOpen else { return }
+        isOpen = false
+        onReceive = nil
+        onWritable = nil
+        onClosed = nil
+        adapter?.end(connection)
+    }
+
+    /// Tells that the connection has ended.
+    func noteEnd(_ failure: LinkFailure) {
+        guard isOpen else { return }
+        isOpen = false
+        let handler = onClosed
+        onReceive = nil
+        onWritable = nil
+        onClosed = nil
+        handler?(failure)
+    }
+}
+
+extension LinkFailure {
+    /// Why a connection has ended, in the words that the kernel's sockets have for it.
+    init(_ status: HCIStatus) {
+        switch status {
+        case .remoteUserTerminatedConnection: self = .system(.connectionReset)
+        case .connectionTimeout, .connectionFailedToBeEstablished: self = .system(.timedOut)
+        case .connectionTerminatedByLocalHost: self = .system(.connectionAbort)
+        case .connectionLimitExceeded: self = .system(.tooManyLinks)
+        case .connectionAlreadyExists: self = .system(.socketIsConnected)
+        case .commandDisallowed: self = .system(.resourceBusy)
+        default: self = .system(.connectionAbort)
+        }
+    }
+}

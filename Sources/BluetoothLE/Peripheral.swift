@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+public import BluetoothHost
+public import BluetoothPackets
+import LinuxIO
+
+/// A device as a central sees it: its services, its values, its connection.
+///
+/// `Central.connect` makes the connection; the same handle is good for later ones. Procedures run one after another; a
+/// cancelled task stops waiting for its procedure, which goes on.
+public actor Peripheral {
+    /// Its address.
+    public nonisolated let address: DeviceAddress
+    private nonisolated let adapter: BluetoothAdapter
+
+    /// The adapter's thread.
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe adapter.unownedExecutor }
+
+    init(_ address: DeviceAddress, _ adapter: BluetoothAdapter) {
+        self.address = address
+        self.adapter = adapter
+    }
+
+    private var core: PeripheralCore { adapter.core.value.central.peripheral(address) }
+
+    // MARK: The connection
+
+    /// Whether it is connected now.
+    public var isConnected: Bool { core.isConnected }
+
+    /// The longest PDU that either side may send now; a write carries 3 bytes less.
+    ///
+    /// Nil without a connection.
+    public var mtu: UInt16? { core.mtu }
+
+    /// How many packets of this connection were dropped before they were read.
+    public var droppedPackets: UInt32 { core.droppedPackets }
+
+    /// Connections made and ended from now on (CB-13).
+    public func connectionEvents() -> BoundedSequence<ConnectionEvent> {
+        let (identifier, end) = makeEnd { core, identifier in core.unwatch(identifier) }
+        let events = BoundedSequence<ConnectionEvent>(capacity: 64, dropping: .oldest, onEnd: end)
+        core.watch(identifier, events.source)
+        return events
+    }
+
+    /// Ends the connection, and returns when it is no more.
+    public func disconnect() async {
+        let reply = Reply<Void>()
+        core.disconnect { reply.give(.success(())) }
+        // A cancelled task does not wait for the controller.
+        try? await reply.value()
+    }
+
+    // MARK: Discovery
+
+    /// The primary services, all of them or those of one UUID (CB-7).
+    public func discoverServices(_ uuid: BluetoothUUID? = nil) async throws(BluetoothError) -> [GATTService] {
+        let outcome = try await run { (client, now) throws(GATTError) in
+            guard let uuid else { return try client.discoverPrimaryServices(now: now) }
+            return try client.discoverPrimaryServices(uuid, now: now)
+        }
+        guard case .services(let found) = outcome else { return [] }
+        core.note(found)
+        return found
+    }
+
+    /// The services that a service includes (CB-7).
+    public func discoverIncludedServices(
+        of service: GATTService
+    ) async throws(BluetoothError) -> [GATTIncludedService] {
+        let outcome = try await run { (client, now) throws(GATTError) in
+            try client.discoverIncludedServices(of: service, now: now)
+        }
+        guard case .includedServices(let found) = outcome else { return [] }
+        return found
+    }
+
+    /// The characteristics of a service, all of them or those of one UUID (CB-8).
+    public func discoverCharacteristics(
+        of service: GATTService,
+        _ uuid: BluetoothUUID? = nil
+    ) async throws(BluetoothError) -> [GATTCharacteristic] {
+        let outcome = try await run { (client, now) throws(GATTError) in
+            try client.discoverCharacteristics(of: service, uuid, now: now)
+        }
+        guard case .characteristics(let found) = outcome else { return [] }
+        core.note([service])
+        return found
+    }
+
+    /// The descriptors of a characteristic (CB-8).
+    public func discoverDescriptors(
+        of characteristic: GATTCharacteristic
+    ) async throws(BluetoothError) -> [GATTDescriptor] {
+        let outcome = try await run { (client, now) throws(GATTError) in
+            try client.discoverDescriptors(of: characteristic, now: now)
+        }
+        guard case .descriptors(let found) = outcome else { return [] }
+        return found
+    }
+
+    // MARK: Values
+
+    /// The value of a characteristic or descriptor, at most MTU − 1 bytes of it.
+    public func read(_ handle: AttributeHandle) async throws(BluetoothError) -> [UInt8] {
+        try await value { (client, now) throws(GATTError) in try client.read(handle, now: now) }
+    }
+
+    /// The value of a characteristic or descriptor, up to 512 bytes (CB-9).
+    public func readLong(_ handle: AttributeHandle) async throws(BluetoothError) -> [UInt8] {
+        try await value { (client, now) throws(GATTError) in try client.readLong(handle, now: now) }
+    }
+
+    /// Writes at most MTU − 3 bytes, and returns when the device has taken them (CB-11).
+    public func write(_ value: [UInt8], to handle: AttributeHandle) async throws(BluetoothError) {
+        _ = try await run { (client, now) throws(GATTError) in try client.write(value, to: handle, now: now) }
+    }
+
+    /// Writes at most MTU − 3 bytes without hearing of it; throws `queueFull` while too many wait to be sent.
+    public func writeWithoutResponse(_ value: [UInt8], to handle: AttributeHandle) throws(BluetoothError) {
+        try core.perform { (client, now) throws(GATTError) in
+            try client.writeWithoutResponse(value, to: handle, now: now)
+        }
+    }
+
+    /// Writes at most 512 bytes part by part (CB-11).
+    public func writeLong(_ value: [UInt8], to handle: AttributeHandle) async throws(BluetoothError) {
+        _ = try await run { (client, now) throws(GATTError) in try client.writeLong(value, to: handle, now: now) }
+    }
+
+    /// Writes several values at once, or none of them, after comparing what the device has received (CB-11).
+    public func writeReliably(_ values: [ATTPDU.HandleValue]) async throws(BluetoothError) {
+        _ = try await run { (client, now) throws(GATTError) in try client.writeReliably(values, now: now) }
+    }
+
+    // MARK: Subscriptions
+
+    /// Asks for a characteristic's values, on this connection and on every later one (CB-10).
+    ///
+    /// Without a kind, notifications are preferred to indications. Values beyond `capacity` that nobody has read are
+    /// dropped, the newest, and counted. The subscription ends with its reader, or by `unsubscribe`.
+    public func subscribe(
+        to characteristic: GATTCharacteristic,
+        kind: GATTSubscriptionKind? = nil,
+        capacity: Int = 1024
+    ) async throws(BluetoothError) -> BoundedSequence<[UInt8]> {
+        let (identifier, end) = makeEnd { core, identifier in core.endSubscription(identifier) }
+        let values = BoundedSequence<[UInt8]>(capacity: capacity, dropping: .newest, onEnd: end)
+        let source = values.source
+        let reply = Reply<Void>()
+        core.subscribe(
+            characteristic,
+            kind,
+            identifier: identifier,
+            sink: { value in source.send([UInt8](copying: value)) },
+            onEnd: { error in source.finish(error) },
+            reply: reply
+        )
+        try await reply.value()
+        return values
+    }
+
+    /// Asks for a characteristic's values as `subscribe(to:kind:capacity:)` does, for a sink that takes each value in place.
+    ///
+    /// The sink is called on the adapter's thread before the next value is read, so it has to be quick. It is called until
+    /// `unsubscribe`.
+    public func subscribe(
+        to characteristic: GATTCharacteristic,
+        kind: GATTSubscriptionKind? = nil,
+        sink: @escaping @Sendable (Span<UInt8>) -> Void
+    ) async throws(BluetoothError) {
+        let reply = Reply<Void>()
+        core.subscribe(
+            characteristic,
+            kind,
+            identifier: adapter.core.value.central.makeIdentifier(),
+            sink: sink,
+            onEnd: { _ in },
+            reply: reply
+        )
+        try await reply.value()
+    }
+
+    /// Ends all subscriptions of a characteristic; their sequences end.
+    public func unsubscribe(from characteristic: GATTCharacteristic) async throws(BluetoothError) {
+        let reply = Reply<Void>()
+        core.unsubscribe(characteristic, reply)
+        try await reply.value()
+    }
+
+    private func run(_ begin: PeripheralCore.Begin) async throws(BluetoothError) -> GATTClient.Outcome {
+        let reply = Reply<GATTClient.Outcome>()
+        core.run(begin) { reply.give($0) }
+        return try await reply.value()
+    }
+
+    private func value(_ begin: PeripheralCore.Begin) async throws(BluetoothError) -> [UInt8] {
+        guard case .value(let value) = try await run(begin) else { return [] }
+        return value
+    }
+
+    /// A number, and what ends what bears it once its reader is gone.
+    private func makeEnd(
+        _ end: @escaping @Sendable (PeripheralCore, UInt64) -> Void
+    ) -> (UInt64, @Sendable () -> Void) {
+        let identifier = adapter.core.value.central.makeIdentifier()
+        let (bound, executor, address) = (adapter.core, adapter.thread.executor, address)
+        return (
+            identifier,
+            { [weak bound] in
+                executor.submit { [weak bound] in
+                    if let bound { end(bound.value.central.peripheral(address), identifier) }
+                }
+            }
+        )
+    }
+}

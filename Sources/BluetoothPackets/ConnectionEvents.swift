@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// Which side of a connection a device is.
+///
+/// Core 6.0, Vol 4, Part E, 7.7.65.1 (Role).
+public enum ConnectionRole: UInt8, Hashable, Sendable {
+    /// It has connected, and sets the pace.
+    case central = 0
+    /// It has advertised.
+    case peripheral = 1
+}
+
+/// A connection was made, or could not be: LE Connection Complete or LE Enhanced Connection Complete [v1].
+///
+/// Core 6.0, Vol 4, Part E, 7.7.65.1 and 7.7.65.10.
+public struct LEConnectionComplete: Hashable, Sendable {
+    /// Success, or why there is no connection; then the other fields mean nothing.
+    public var status: HCIStatus
+    /// The connection's number, 12 bits.
+    public var handle: UInt16
+    /// Which side we are.
+    public var role: ConnectionRole
+    /// The peer.
+    public var peer: DeviceAddress
+    /// The interval in units of 1.25 ms.
+    public var interval: UInt16
+    /// How many meetings the peripheral may miss.
+    public var latency: UInt16
+    /// The supervision time-out in units of 10 ms.
+    public var supervisionTimeout: UInt16
+
+    /// Reads the bytes after the subevent's code.
+    public init(_ subevent: LESubevent, _ parameters: Span<UInt8>) throws(DecodingError) {
+        let isEnhanced = subevent == .enhancedConnectionComplete
+        var reader = ByteReader(
+            parameters,
+            packet: isEnhanced ? "LE Enhanced Connection Complete" : "LE Connection Complete"
+        )
+        guard isEnhanced || subevent == .connectionComplete else {
+            throw reader.error("Subevent_Code", .unexpectedCode(UInt16(subevent.rawValue)))
+        }
+        status = HCIStatus(rawValue: try reader.readUInt8("Status"))
+        handle = try reader.readUInt16("Connection_Handle") & 0x0FFF
+        let roleCode = try reader.readUInt8("Role")
+        let typeCode = try reader.readUInt8("Peer_Address_Type")
+        if let role = ConnectionRole(rawValue: roleCode), let type = AddressType(hci: typeCode) {
+            self.role = role
+            peer = DeviceAddress(try reader.readAddress("Peer_Address"), type)
+        } else if status == .success {
+            let isRole = ConnectionRole(rawValue: roleCode) == nil
+            throw reader.error(
+                isRole ? "Role" : "Peer_Address_Type",
+                .invalidValue(UInt64(isRole ? roleCode : typeCode))
+            )
+        } else {
+            // Nothing is said of a peer that is none.
+            role = .central
+            peer = DeviceAddress(try reader.readAddress("Peer_Address"), .public)
+        }
+        if isEnhanced {
+            _ = try reader.readAddress("Local_Resolvable_Private_Address")
+            _ = try reader.readAddress("Peer_Resolvable_Private_Address")
+        }
+        interval = try reader.readUInt16("Connection_Interval")
+        latency = try reader.readUInt16("Peripheral_Latency")
+        supervisionTimeout = try reader.readUInt16("Supervision_Timeout")
+        _ = try reader.readUInt8("Central_Clock_Accuracy")
+        try reader.expectEnd()
+    }
+}
+
+/// A connection's parameters are others now, or stay: LE Connection Update Complete.
+///
+/// Core 6.0, Vol 4, Part E, 7.7.65.3.
+public struct LEConnectionUpdateComplete: Hashable, Sendable {
+    /// Success, or why nothing changed.
+    public var status: HCIStatus
+    /// The connection.
+    public var handle: UInt16
+    /// The interval in units of 1.25 ms.
+    public var interval: UInt16
+    /// How many meetings the peripheral may miss.
+    public var latency: UInt16
+    /// The supervision time-out in units of 10 ms.
+    public var supervisionTimeout: UInt16
+
+    /// Reads the bytes after the subevent's code.
+    public init(_ parameters: Span<UInt8>) throws(DecodingError) {
+        var reader = ByteReader(parameters, packet: "LE Connection Update Complete")
+        status = HCIStatus(rawValue: try reader.readUInt8("Status"))
+        handle = try reader.readUInt16("Connection_Handle") & 0x0FFF
+        interval = try reader.readUInt16("Connection_Interval")
+        latency = try reader.readUInt16("Peripheral_Latency")
+        supervisionTimeout = try reader.readUInt16("Supervision_Timeout")
+        try reader.expectEnd()
+    }
+}
+
+/// The peer's link layer asks for other parameters: LE Remote Connection Parameter Request.
+///
+/// Core 6.0, Vol 4, Part E, 7.7.65.6.
+public struct LERemoteConnectionParameterRequest: Hashable, Sendable {
+    /// The connection.
+    public var handle: UInt16
+    /// What is asked for.
+    public var parameters: ConnectionParameters
+
+    /// Reads the bytes after the subevent's code.
+    public init(_ parameters: Span<UInt8>) throws(DecodingError) {
+        var reader = ByteReader(parameters, packet: "LE Remote Connection Parameter Request")
+        handle = try reader.readUInt16("Connection_Handle") & 0x0FFF
+        self.parameters = try ConnectionParameters(from: &reader)
+        try reader.expectEnd()
+    }
+}
+
+/// The peer asks for encryption with a key that we should have: LE Long Term Key Request.
+///
+/// Core 6.0, Vol 4, Part E, 7.7.65.5.
+public struct LELongTermKeyRequest: Hashable, Sendable {
+    /// The connection.
+    public var handle: UInt16
+
+    /// Reads the bytes after the subevent's code.
+    public init(_ parameters: Span<UInt8>) throws(DecodingError) {
+        var reader = ByteReader(parameters, packet: "LE Long Term Key Request")
+        handle = try reader.readUInt16("Connection_Handle") & 0x0FFF
+        _ = try reader.readUInt64("Random_Number")
+        _ = try reader.readUInt16("Encrypted_Diversifier")
+        try reader.expectEnd()
+    }
+}
+
+/// An advertising set advertises no more: LE Advertising Set Terminated.
+///
+/// Core 6.0, Vol 4, Part E, 7.7.65.18.
+public struct LEAdvertisingSetTerminated: Hashable, Sendable {
+    /// Success when a connection was made of it, else why it ended.
+    public var status: HCIStatus
+    /// The set.
+    public var advertisingHandle: UInt8
+    /// The connection that was made of it.
+    public var handle: UInt16
+
+    /// Reads the bytes after the subevent's code.
+    public init(_ parameters: Span<UInt8>) throws(DecodingError) {
+        var reader = ByteReader(parameters, packet: "LE Advertising Set Terminated")
+        status = HCIStatus(rawValue: try reader.readUInt8("Status"))
+        advertisingHandle = try reader.readUInt8("Advertising_Handle")
+        handle = try reader.readUInt16("Connection_Handle") & 0x0FFF
+        _ = try reader.readUInt8("Num_Completed_Extended_Advertising_Events")
+        try reader.expectEnd()
+    }
+}
+
+/// How many data packets have left the controller's buffers: Number Of Completed Packets.
+///
+/// Each connection's two fields follow one another, as controllers send them.
+///
+/// Core 6.0, Vol 4, Part E, 7.7.19.
+public struct CompletedPackets: Hashable, Sendable {
+    /// One connection's.
+    public struct Entry: Hashable, Sendable {
+        /// The connection.
+        public var handle: UInt16
+        /// How many of its packets have left.
+        public var count: UInt16
+
+        /// An entry.
+        public init(handle: UInt16, count: UInt16) {
+            self.handle = handle
+            self.count = count
+        }
+    }
+
+    /// What has left, by connection; at most 63.
+    public var entries: [Entry]
+
+    /// Reads the event's parameters.
+    public init(_ parameters: Span<UInt8>) throws(DecodingError) {
+        var reader = ByteReader(parameters, packet: "Number Of Completed Packets")
+        let count = try reader.readUInt8("Num_Handles")
+        entries = []
+        for _ in 0..<count {
+            let handle = try reader.readUInt16("Connection_Handle") & 0x0FFF
+            entries.append(Entry(handle: handle, count: try reader.readUInt16("Num_Completed_Packets")))
+        }
+        try reader.expectEnd()
+    }
+}

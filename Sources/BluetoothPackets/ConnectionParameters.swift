@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// How often two connected devices meet: what a connection is made with, or asked to change to.
+///
+/// Core 6.0, Vol 4, Part E, 7.8.12 and Vol 3, Part A, 4.20.
+public struct ConnectionParameters: Hashable, Sendable {
+    /// The shortest interval, in units of 1.25 ms: 0x0006 … 0x0C80 (7.5 ms … 4 s).
+    public var minimumInterval: UInt16
+    /// The longest interval, in the same units and range.
+    public var maximumInterval: UInt16
+    /// How many meetings the peripheral may miss: 0 … 499.
+    public var latency: UInt16
+    /// After how long a silent peer counts as gone, in units of 10 ms: 0x000A … 0x0C80 (100 ms … 32 s).
+    public var supervisionTimeout: UInt16
+
+    /// The range of an interval.
+    public static let intervals: ClosedRange<UInt16> = 0x0006...0x0C80
+    /// The range of a latency.
+    public static let latencies: ClosedRange<UInt16> = 0...0x01F3
+    /// The range of a supervision time-out.
+    public static let supervisionTimeouts: ClosedRange<UInt16> = 0x000A...0x0C80
+
+    /// Parameters, in the specification's units.
+    public init(minimumInterval: UInt16, maximumInterval: UInt16, latency: UInt16, supervisionTimeout: UInt16) {
+        self.minimumInterval = minimumInterval
+        self.maximumInterval = maximumInterval
+        self.latency = latency
+        self.supervisionTimeout = supervisionTimeout
+    }
+
+    /// 15 ms to 30 ms, no latency, 4 s: fast enough for a typed line, and what most peripherals ask for.
+    public static let standard = ConnectionParameters(
+        minimumInterval: 0x000C,
+        maximumInterval: 0x0018,
+        latency: 0,
+        supervisionTimeout: 0x0190
+    )
+
+    /// True when every value is in its range and the time-out is longer than twice the longest silence that is allowed.
+    ///
+    /// In milliseconds: timeout × 10 > (1 + latency) × interval × 1.25 × 2.
+    public var isValid: Bool {
+        Self.intervals.contains(minimumInterval) && Self.intervals.contains(maximumInterval)
+            && minimumInterval <= maximumInterval
+            && Self.latencies.contains(latency) && Self.supervisionTimeouts.contains(supervisionTimeout)
+            && UInt32(supervisionTimeout) &* 4 > (1 &+ UInt32(latency)) &* UInt32(maximumInterval)
+    }
+
+    /// Reads the four values in the order that HCI and L2CAP share, whatever they are.
+    @_lifetime(reader: copy reader)
+    init(from reader: inout ByteReader) throws(DecodingError) {
+        minimumInterval = try reader.readUInt16("Interval_Min")
+        maximumInterval = try reader.readUInt16("Interval_Max")
+        latency = try reader.readUInt16("Latency")
+        supervisionTimeout = try reader.readUInt16("Timeout")
+    }
+
+    /// Writes the four values in that order.
+    func write(to writer: inout ByteWriter) {
+        writer.write(minimumInterval)
+        writer.write(maximumInterval)
+        writer.write(latency)
+        writer.write(supervisionTimeout)
+    }
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// The commands with which a host takes a controller for itself.
+extension HCICommand {
+    /// Set Event Mask.
+    ///
+    /// Core 6.0, Vol 4, Part E, 7.3.1.
+    public static func setEventMask(_ mask: HCIEventMask) -> HCICommand {
+        var writer = ByteWriter()
+        writer.write(mask.rawValue)
+        return HCICommand(.setEventMask, writer.bytes)
+    }
+
+    /// LE Set Event Mask.
+    ///
+    /// Core 6.0, Vol 4, Part E, 7.8.1.
+    public static func leSetEventMask(_ mask: LEEventMask) -> HCICommand {
+        var writer = ByteWriter()
+        writer.write(mask.rawValue)
+        return HCICommand(.leSetEventMask, writer.bytes)
+    }
+
+    /// Read Local Supported Features; answered with `HCIReturn.features`.
+    ///
+    /// Core 6.0, Vol 4, Part E, 7.4.3.
+    public static let readLocalSupportedFeatures = HCICommand(.readLocalSupportedFeatures)
+
+    /// Read Buffer Size; answered with `DataBuffers.init(readBufferSize:)`.
+    ///
+    /// Core 6.0, Vol 4, Part E, 7.4.5.
+    public static let readBufferSize = HCICommand(.readBufferSize)
+
+    /// Read BD_ADDR; answered with `HCIReturn.address`.
+    ///
+    /// Core 6.0, Vol 4, Part E, 7.4.6.
+    public static let readBDADDR = HCICommand(.readBDADDR)
+
+    /// LE Read Buffer Size [v1]; answered with `DataBuffers.init(leReadBufferSize:)`.
+    ///
+    /// Core 6.0, Vol 4, Part E, 7.8.2.
+    public static let leReadBufferSize = HCICommand(.leReadBufferSize)
+
+    /// LE Read Local Supported Features; answered with `HCIReturn.features`.
+    ///
+    /// Core 6.0, Vol 4, Part E, 7.8.3.
+    public static let leReadLocalSupportedFeatures = HCICommand(.leReadLocalSupportedFeatures)
+
+    /// LE Set Random Address.
+    ///
+    /// Core 6.0, Vol 4, Part E, 7.8.4.
+    public static func leSetRandomAddress(_ address: BluetoothAddress) -> HCICommand {
+        var writer = ByteWriter()
+        writer.write(address)
+        return HCICommand(.leSetRandomAddress, writer.bytes)
+    }
+
+    /// LE Create Connection to one device.
+    ///
+    /// Core 6.0, Vol 4, Part E, 7.8.12.
+    public static func leCreateConnection(
+        to device: DeviceAddress,
+        _ parameters: ConnectionParameters,
+        ownAddressType: ScanParameters.OwnAddressType = .public
+    ) -> HCICommand {
+        var writer = ByteWriter()
+        writer.write(initiatingInterval)
+        writer.write(initiatingWindow)
+        // Initiator_Filter_Policy: the device that is named.
+        writer.write(UInt8(0))
+        writer.write(device.type.rawValue)
+        writer.write(device.address)
+        writer.write(ownAddressType.rawValue)
+        parameters.write(to: &writer)
+        // Min_CE_Length and Max_CE_Length: as the controller likes.
+        writer.write(UInt16(0))
+        writer.write(UInt16(0))
+        return HCICommand(.leCreateConnection, writer.bytes)
+    }
+
+    /// LE Extended Create Connection [v1] to one device on LE 1M.
+    ///
+    /// Core 6.0, Vol 4, Part E, 7.8.66.
+    public static func leExtendedCreateConnection(
+        to device: DeviceAddress,
+        _ parameters: ConnectionParameters,
+        ownAddressType: ScanParameters.OwnAddressType = .public
+    ) -> HCICommand {
+        var writer = ByteWriter()
+        // Initiator_Filter_Policy: the device that is named.
+        writer.write(UInt8(0))
+        writer.write(ownAddressType.rawValue)
+        writer.write(device.type.rawValue)
+        writer.write(device.address)
+        // Initiating_PHYs: bit 0 is LE 1M.
+        writer.write(UInt8(1))
+        writer.write(initiatingInterval)
+        writer.write(initiatingWindow)
+        parameters.write(to: &writer)
+        writer.write(UInt16(0))
+        writer.write(UInt16(0))
+        return HCICommand(.leExtendedCreateConnection, writer.bytes)
+    }
+
+    /// LE Create Connection Cancel.
+    ///
+    /// Core 6.0, Vol 4, Part E, 7.8.13.
+    public static let leCreateConnectionCancel = HCICommand(.leCreateConnectionCancel)
+
+    /// LE Connection Update.
+    ///
+    /// Core 6.0, Vol 4, Part E, 7.8.18.
+    public static func leConnectionUpdate(handle: UInt16, _ parameters: ConnectionParameters) -> HCICommand {
+        HCICommand(.leConnectionUpdate, change(handle, parameters))
+    }
+
+    /// LE Long Term Key Request Negative Reply: there is no key.
+    ///
+    /// Core 6.0, Vol 4, Part E, 7.8.26.
+    public static func leLongTermKeyRequestNegativeReply(handle: UInt16) -> HCICommand {
+        var writer = ByteWriter()
+        writer.write(handle & 0x0FFF)
+        return HCICommand(.leLongTermKeyRequestNegativeReply, writer.bytes)
+    }
+
+    /// LE Remote Connection Parameter Request Reply: the parameters are accepted.
+    ///
+    /// Core 6.0, Vol 4, Part E, 7.8.31.
+    public static func leRemoteConnectionParameterRequestReply(
+        handle: UInt16,
+        _ parameters: ConnectionParameters
+    ) -> HCICommand {
+        HCICommand(.leRemoteConnectionParameterRequestReply, change(handle, parameters))
+    }
+
+    /// LE Remote Connection Parameter Request Negative Reply.
+    ///
+    /// Core 6.0, Vol 4, Part E, 7.8.32.
+    public static func leRemoteConnectionParameterRequestNegativeReply(
+        handle: UInt16,
+        reason: HCIStatus = .unacceptableConnectionParameters
+    ) -> HCICommand {
+        var writer = ByteWriter()
+        writer.write(handle & 0x0FFF)
+        writer.write(reason.rawValue)
+        return HCICommand(.leRemoteConnectionParameterRequestNegativeReply, writer.bytes)
+    }
+
+    /// The receiver is always open while connecting: 60 ms of 60 ms.
+    private static let initiatingInterval: UInt16 = 0x0060
+    private static let initiatingWindow: UInt16 = 0x0060
+
+    private static func change(_ handle: UInt16, _ parameters: ConnectionParameters) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.write(handle & 0x0FFF)
+        parameters.write(to: &writer)
+        // Min_CE_Length and Max_CE_Length.
+        writer.write(UInt16(0))
+        writer.write(UInt16(0))
+        return writer.bytes
+    }
+}
+
+/// Which events the controller sends.
+///
+/// Core 6.0, Vol 4, Part E, 7.3.1. Command Complete, Command Status and Number Of Completed Packets cannot be masked.
+public struct HCIEventMask: OptionSet, Hashable, Sendable {
+    /// The 61 bits of Event_Mask.
+    public let rawValue: UInt64
+
+    /// A mask of these bits.
+    public init(rawValue: UInt64) {
+        self.rawValue = rawValue
+    }
+
+    /// Disconnection Complete.
+    public static let disconnectionComplete = HCIEventMask(rawValue: 1 &<< 4)
+    /// Hardware Error.
+    public static let hardwareError = HCIEventMask(rawValue: 1 &<< 15)
+    /// Data Buffer Overflow.
+    public static let dataBufferOverflow = HCIEventMask(rawValue: 1 &<< 25)
+    /// LE Meta.
+    public static let leMeta = HCIEventMask(rawValue: 1 &<< 61)
+}
+
+/// Which LE subevents the controller sends.
+///
+/// Core 6.0, Vol 4, Part E, 7.8.1.
+public struct LEEventMask: OptionSet, Hashable, Sendable {
+    /// The bits of LE_Event_Mask.
+    public let rawValue: UInt64
+
+    /// A mask of these bits.
+    public init(rawValue: UInt64) {
+        self.rawValue = rawValue
+    }
+
+    /// LE Connection Complete.
+    public static let connectionComplete = LEEventMask(rawValue: 1 &<< 0)
+    /// LE Advertising Report.
+    public static let advertisingReport = LEEventMask(rawValue: 1 &<< 1)
+    /// LE Connection Update Complete.
+    public static let connectionUpdateComplete = LEEventMask(rawValue: 1 &<< 2)
+    /// LE Long Term Key Request.
+    public static let longTermKeyRequest = LEEventMask(rawValue: 1 &<< 4)
+    /// LE Remote Connection Parameter Request.
+    public static let remoteConnectionParameterRequest = LEEventMask(rawValue: 1 &<< 5)
+    /// LE Enhanced Connection Complete [v1].
+    public static let enhancedConnectionComplete = LEEventMask(rawValue: 1 &<< 9)
+    /// LE Extended Advertising Report.
+    public static let extendedAdvertisingReport = LEEventMask(rawValue: 1 &<< 12)
+    /// LE Scan Timeout.
+    public static let scanTimeout = LEEventMask(rawValue: 1 &<< 16)
+    /// LE Advertising Set Terminated.
+    public static let advertisingSetTerminated = LEEventMask(rawValue: 1 &<< 17)
+}

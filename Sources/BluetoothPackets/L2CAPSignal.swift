@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// What the two L2CAPs of an LE connection say to one another.
+///
+/// Core 6.0, Vol 3, Part A, 4.
+public enum L2CAPSignal: Hashable, Sendable {
+    /// Command Reject Response (0x01, 4.1), with the data that its reason asks for.
+    case commandReject(identifier: UInt8, reason: RejectReason, data: [UInt8])
+    /// Disconnection Request (0x06, 4.6): of a channel, not of the connection.
+    case disconnectionRequest(identifier: UInt8, destination: L2CAPChannel, source: L2CAPChannel)
+    /// Disconnection Response (0x07, 4.7).
+    case disconnectionResponse(identifier: UInt8, destination: L2CAPChannel, source: L2CAPChannel)
+    /// Connection Parameter Update Request (0x12, 4.20): the peripheral asks the central.
+    case connectionParameterUpdateRequest(identifier: UInt8, ConnectionParameters)
+    /// Connection Parameter Update Response (0x13, 4.21).
+    case connectionParameterUpdateResponse(identifier: UInt8, isAccepted: Bool)
+    /// LE Credit Based Connection Request (0x14, 4.22).
+    case leCreditBasedConnectionRequest(identifier: UInt8, spsm: UInt16, source: L2CAPChannel)
+    /// LE Credit Based Connection Response (0x15, 4.23) that refuses.
+    case leCreditBasedConnectionRefusal(identifier: UInt8, CreditRefusal)
+    /// L2CAP Credit Based Connection Request (0x17, 4.25).
+    case creditBasedConnectionRequest(identifier: UInt8, spsm: UInt16, sources: [L2CAPChannel])
+    /// L2CAP Credit Based Connection Response (0x18, 4.26) that refuses every channel.
+    case creditBasedConnectionRefusal(identifier: UInt8, CreditRefusal)
+    /// Any other command.
+    case other(code: UInt8, identifier: UInt8)
+
+    /// Why a command was not understood.
+    public struct RejectReason: RawRepresentable, Hashable, Sendable {
+        /// The code.
+        public let rawValue: UInt16
+
+        /// A reason from its code.
+        public init(rawValue: UInt16) {
+            self.rawValue = rawValue
+        }
+
+        /// Nobody knows the command.
+        public static let notUnderstood = RejectReason(rawValue: 0x0000)
+        /// The command is longer than the signalling MTU, which is the data.
+        public static let mtuExceeded = RejectReason(rawValue: 0x0001)
+        /// There is no such channel; its two identifiers are the data.
+        public static let invalidChannel = RejectReason(rawValue: 0x0002)
+    }
+
+    /// Why a credit based channel was not made.
+    public struct CreditRefusal: RawRepresentable, Hashable, Sendable {
+        /// The code.
+        public let rawValue: UInt16
+
+        /// A result from its code.
+        public init(rawValue: UInt16) {
+            self.rawValue = rawValue
+        }
+
+        /// Nobody listens there.
+        public static let spsmNotSupported = CreditRefusal(rawValue: 0x0002)
+    }
+
+    /// Codes of commands.
+    ///
+    /// Core 6.0, Vol 3, Part A, 4, table 4.2.
+    private enum Code {
+        static let commandReject: UInt8 = 0x01
+        static let disconnectionRequest: UInt8 = 0x06
+        static let disconnectionResponse: UInt8 = 0x07
+        static let parameterUpdateRequest: UInt8 = 0x12
+        static let parameterUpdateResponse: UInt8 = 0x13
+        static let leCreditRequest: UInt8 = 0x14
+        static let leCreditResponse: UInt8 = 0x15
+        static let creditRequest: UInt8 = 0x17
+        static let creditResponse: UInt8 = 0x18
+    }
+
+    /// The codes that answer another command, and are themselves never answered.
+    private static let responses: Set<UInt8> = [
+        0x01, 0x03, 0x05, 0x07, 0x09, 0x0B, 0x0D, 0x0F, 0x11, 0x13, 0x15, 0x18, 0x1A,
+    ]
+    /// The least signalling MTU of LE, which every host must take.
+    ///
+    /// Core 6.0, Vol 3, Part A, 4, table 4.1.
+    public static let minimumMTU = 23
+    /// The most channels of one L2CAP Credit Based Connection Request.
+    private static let maximumChannels = 5
+
+    /// What a request and its answer have in common; never 0.
+    public var identifier: UInt8 {
+        switch self {
+        case .commandReject(let identifier, _, _), .disconnectionRequest(let identifier, _, _),
+            .disconnectionResponse(let identifier, _, _), .connectionParameterUpdateRequest(let identifier, _),
+            .connectionParameterUpdateResponse(let identifier, _),
+            .leCreditBasedConnectionRequest(let identifier, _, _), .leCreditBasedConnectionRefusal(let identifier, _),
+            .creditBasedConnectionRequest(let identifier, _, _), .creditBasedConnectionRefusal(let identifier, _),
+            .other(_, let identifier):
+            identifier
+        }
+    }
+
+    /// True for a command that answers another.
+    public var isResponse: Bool {
+        switch self {
+        case .commandReject, .disconnectionResponse, .connectionParameterUpdateResponse,
+            .leCreditBasedConnectionRefusal, .creditBasedConnectionRefusal:
+            true
+        case .other(let code, _): Self.responses.contains(code)
+        default: false
+        }
+    }
+
+    /// Reads a frame of the signalling channel: one command, as LE has it.
+    public init(_ payload: Span<UInt8>) throws(DecodingError) {
+        var reader = ByteReader(payload, packet: "L2CAP Signalling")
+        let code = try reader.readUInt8("Code")
+        let identifier = try reader.readUInt8("Identifier")
+        guard identifier != 0 else { throw reader.error("Identifier", .invalidValue(0)) }
+        let length = Int(try reader.readUInt16("Data Length"))
+        guard length == reader.remaining else { throw reader.error("Data Length", .invalidLength(length)) }
+        switch code {
+        case Code.commandReject:
+            let reason = RejectReason(rawValue: try reader.readUInt16("Reason"))
+            let data = [UInt8](copying: reader.readRest())
+            self = .commandReject(identifier: identifier, reason: reason, data: data)
+        case Code.disconnectionRequest, Code.disconnectionResponse:
+            let destination = L2CAPChannel(rawValue: try reader.readUInt16("Destination CID"))
+            let source = L2CAPChannel(rawValue: try reader.readUInt16("Source CID"))
+            self =
+                code == Code.disconnectionRequest
+                ? .disconnectionRequest(identifier: identifier, destination: destination, source: source)
+                : .disconnectionResponse(identifier: identifier, destination: destination, source: source)
+        case Code.parameterUpdateRequest:
+            let parameters = try ConnectionParameters(from: &reader)
+            self = .connectionParameterUpdateRequest(identifier: identifier, parameters)
+        case Code.parameterUpdateResponse:
+            let result = try reader.readUInt16("Result")
+            self = .connectionParameterUpdateResponse(identifier: identifier, isAccepted: result == 0)
+        case Code.leCreditRequest:
+            let spsm = try reader.readUInt16("SPSM")
+            let source = L2CAPChannel(rawValue: try reader.readUInt16("Source CID"))
+            for field in ["MTU", "MPS", "Initial Credits"] { _ = try reader.readUInt16(field) }
+            self = .leCreditBasedConnectionRequest(identifier: identifier, spsm: spsm, source: source)
+        case Code.creditRequest:
+            let spsm = try reader.readUInt16("SPSM")
+            for field in ["MTU", "MPS", "Initial Credits"] { _ = try reader.readUInt16(field) }
+            var sources: [L2CAPChannel] = []
+            while !reader.isAtEnd {
+                guard sources.count < Self.maximumChannels else {
+                    throw reader.error("Source CID", .trailing(count: reader.remaining))
+                }
+                sources.append(L2CAPChannel(rawValue: try reader.readUInt16("Source CID")))
+            }
+            self = .creditBasedConnectionRequest(identifier: identifier, spsm: spsm, sources: sources)
+        default:
+            _ = reader.readRest()
+            self = .other(code: code, identifier: identifier)
+        }
+        try reader.expectEnd()
+    }
+
+    /// The command's bytes, without the frame around them.
+    public var encoded: [UInt8] {
+        var data = ByteWriter()
+        let code: UInt8
+        switch self {
+        case .commandReject(_, let reason, let bytes):
+            code = Code.commandReject
+            data.write(reason.rawValue)
+            data.write(bytes)
+        case .disconnectionRequest(_, let destination, let source):
+            code = Code.disconnectionRequest
+            data.write(destination.rawValue)
+            data.write(source.rawValue)
+        case .disconnectionResponse(_, let destination, let source):
+            code = Code.disconnectionResponse
+            data.write(destination.rawValue)
+            data.write(source.rawValue)
+        case .connectionParameterUpdateRequest(_, let parameters):
+            code = Code.parameterUpdateRequest
+            parameters.write(to: &data)
+        case .connectionParameterUpdateResponse(_, let isAccepted):
+            code = Code.parameterUpdateResponse
+            data.write(UInt16(isAccepted ? 0 : 1))
+        case .leCreditBasedConnectionRequest(_, let spsm, let source):
+            code = Code.leCreditRequest
+            data.write(spsm)
+            data.write(source.rawValue)
+            Self.writeLeast(to: &data)
+        case .leCreditBasedConnectionRefusal(_, let result):
+            code = Code.leCreditResponse
+            // Destination CID, MTU, MPS and credits mean nothing here.
+            for _ in 0..<4 { data.write(UInt16(0)) }
+            data.write(result.rawValue)
+        case .creditBasedConnectionRequest(_, let spsm, let sources):
+            code = Code.creditRequest
+            data.write(spsm)
+            Self.writeLeast(to: &data)
+            for source in sources { data.write(source.rawValue) }
+        case .creditBasedConnectionRefusal(_, let result):
+            code = Code.creditResponse
+            // MTU, MPS and credits; no channel follows the result.
+            for _ in 0..<3 { data.write(UInt16(0)) }
+            data.write(result.rawValue)
+        case .other(let other, _): code = other
+        }
+        var writer = ByteWriter()
+        writer.write(code)
+        writer.write(identifier)
+        writer.write(UInt16(truncatingIfNeeded: data.bytes.count))
+        writer.write(data.bytes)
+        return writer.bytes
+    }
+
+    /// The least MTU and MPS that a request may name, and one credit.
+    private static func writeLeast(to writer: inout ByteWriter) {
+        writer.write(UInt16(64))
+        writer.write(UInt16(64))
+        writer.write(UInt16(1))
+    }
+}

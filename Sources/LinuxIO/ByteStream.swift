@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import CLinux
+package import SystemPackage
+
+/// A stream of bytes to a controller: a unix socket, a TCP connection, a serial line.
+package struct ByteStream: ~Copyable {
+    /// What the bytes pass through, for the event loop; it does not block.
+    package let descriptor: Descriptor
+    /// True while a connection is being made: when the descriptor turns writable, `takePendingError` says how it ended.
+    package let isConnecting: Bool
+
+    private static let speedCodes: [UInt32: speed_t] = [
+        9600: speed_t(B9600), 19200: speed_t(B19200), 38400: speed_t(B38400), 57600: speed_t(B57600),
+        115_200: speed_t(B115200), 230_400: speed_t(B230400), 460_800: speed_t(B460800), 921_600: speed_t(B921600),
+        1_000_000: speed_t(B1000000), 2_000_000: speed_t(B2000000), 3_000_000: speed_t(B3000000),
+    ]
+
+    /// The speeds of a serial line that are known, in bits per second.
+    package static var speeds: [UInt32] { speedCodes.keys.sorted() }
+
+    private static let flags = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+
+    /// Connects to a unix socket.
+    ///
+    /// Throws `fileNameTooLong` for a path that a socket's address cannot hold. The corresponding C functions are
+    /// `socket` and `connect`.
+    package init(unixSocket path: String) throws(Errno) {
+        let socket = Descriptor(owning: try SystemCall.run { CLinux.socket(AF_UNIX, Self.flags, 0) })
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        let capacity = MemoryLayout.size(ofValue: address.sun_path)
+        guard bytes.count < capacity else { throw .fileNameTooLong }
+        // Sound: the bytes were found to fit, and the rest of the field is zero.
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { field in unsafe field.copyBytes(from: bytes) }
+        isConnecting = try Self.isUnderWay(socket.connect(to: address))
+        descriptor = socket
+    }
+
+    /// Connects to a TCP port of an IPv4 address, or of `localhost`.
+    ///
+    /// Throws `addressNotAvailable` for text that is no address. The corresponding C functions are `inet_pton`,
+    /// `socket` and `connect`.
+    package init(host: String, port: UInt16) throws(Errno) {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        // Sound: inet_pton writes the four bytes of the structure that it is given.
+        guard unsafe inet_pton(AF_INET, host == "localhost" ? "127.0.0.1" : host, &address.sin_addr) == 1 else {
+            throw .addressNotAvailable
+        }
+        let socket = Descriptor(owning: try SystemCall.run { CLinux.socket(AF_INET, Self.flags, 0) })
+        // Small packets go out at once.
+        try socket.setOption(Int32(IPPROTO_TCP), TCP_NODELAY, to: Int32(1))
+        isConnecting = try Self.isUnderWay(socket.connect(to: address))
+        descriptor = socket
+    }
+
+    /// Opens a serial line: 8 bits, no parity, raw, with hardware flow control, as H4 asks for.
+    ///
+    /// Throws `invalidArgument` for a speed that is not in `speeds`, `inappropriateIOCTLForDevice` (ENOTTY) for what is
+    /// no serial line. Core 6.0, Vol 4, Part A, 3. The corresponding C functions are `open`, `tcgetattr` and `tcsetattr`.
+    package init(serialLine path: String, speed: UInt32, usesFlowControl: Bool = true) throws(Errno) {
+        guard let code = Self.speedCodes[speed] else { throw .invalidArgument }
+        let line = try Descriptor.open(path, O_RDWR | O_NOCTTY | O_NONBLOCK)
+        let number = line.number
+        var settings = termios()
+        // Sound, as the calls below: the structure is a local that outlives each call.
+        _ = try SystemCall.run { unsafe tcgetattr(number, &settings) }
+        unsafe cfmakeraw(&settings)
+        settings.c_cflag |= tcflag_t(CLOCAL | CREAD)
+        if usesFlowControl {
+            settings.c_cflag |= tcflag_t(blewedge_CRTSCTS)
+        } else {
+            settings.c_cflag &= ~tcflag_t(blewedge_CRTSCTS)
+        }
+        _ = try SystemCall.run { unsafe cfsetispeed(&settings, code) }
+        _ = try SystemCall.run { unsafe cfsetospeed(&settings, code) }
+        _ = try SystemCall.run { unsafe tcsetattr(number, TCSANOW, &settings) }
+        // What came before belongs to nobody.
+        _ = try SystemCall.run { tcflush(number, TCIOFLUSH) }
+        isConnecting = false
+        descriptor = line
+    }
+
+    private static func isUnderWay(_ connection: NonBlocking<Void>) -> Bool {
+        if case .wouldBlock = connection { true } else { false }
+    }
+}

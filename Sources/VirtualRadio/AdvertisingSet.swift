@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothPackets
+
+/// One advertiser of a controller: the only one of the legacy commands, or one of the extended ones.
+struct AdvertisingSet {
+    /// What it sends.
+    struct Properties: OptionSet, Hashable {
+        let rawValue: UInt16
+        static let connectable = Properties(rawValue: 1 << 0)
+        static let scannable = Properties(rawValue: 1 << 1)
+        static let directed = Properties(rawValue: 1 << 2)
+        static let highDutyCycle = Properties(rawValue: 1 << 3)
+        static let legacy = Properties(rawValue: 1 << 4)
+        static let anonymous = Properties(rawValue: 1 << 5)
+        static let includesTxPower = Properties(rawValue: 1 << 6)
+        /// The properties that exist.
+        static let all = Properties(rawValue: 0x7F)
+
+        /// The combinations with legacy PDUs that exist (Core 6.0, Vol 4, Part E, 7.8.53, table 7.5).
+        static let legacyKinds: Set<Properties> = [
+            [.legacy, .connectable, .scannable], [.legacy, .connectable, .directed],
+            [.legacy, .connectable, .directed, .highDutyCycle], [.legacy, .scannable], [.legacy],
+        ]
+
+        /// The kind of a legacy command's Advertising_Type (7.8.5); nil for a value that does not exist.
+        init?(legacyType: UInt8) {
+            switch legacyType {
+            case 0x00: self = [.legacy, .connectable, .scannable]
+            case 0x01: self = [.legacy, .connectable, .directed, .highDutyCycle]
+            case 0x02: self = [.legacy, .scannable]
+            case 0x03: self = [.legacy]
+            case 0x04: self = [.legacy, .connectable, .directed]
+            default: return nil
+            }
+        }
+
+        init(rawValue: UInt16) {
+            self.rawValue = rawValue
+        }
+    }
+
+    /// Whom it answers.
+    struct FilterPolicy: OptionSet, Hashable {
+        let rawValue: UInt8
+        static let scansFromAcceptList = FilterPolicy(rawValue: 1 << 0)
+        static let connectionsFromAcceptList = FilterPolicy(rawValue: 1 << 1)
+    }
+
+    /// Its number; nil for the legacy commands' only one.
+    let handle: UInt8?
+    var properties: Properties = [.legacy, .connectable, .scannable]
+    /// In units of 0.625 ms; 1.28 s until the host says otherwise (7.8.5).
+    var interval: UInt32 = 0x0800
+    var ownAddressType = AddressType.public
+    var peer = DeviceAddress(BluetoothAddress(rawValue: 0), .public)
+    var filterPolicy: FilterPolicy = []
+    var sid: UInt8 = 0
+    var reportsScanRequests = false
+    var randomAddress: BluetoothAddress?
+    var data: [UInt8] = []
+    var scanResponse: [UInt8] = []
+    /// True while the host has sent a part of the data, and not its last.
+    var isDataIncomplete = false
+    var isScanResponseIncomplete = false
+
+    /// When it sends next; nil while it is off.
+    var nextEvent: Duration?
+    /// When it ends by itself.
+    var end: Duration?
+    /// After how many events it ends by itself; zero for never.
+    var maximumEvents: UInt8 = 0
+    /// How many events there were since it was enabled.
+    var eventCount: UInt8 = 0
+    /// What it is known as, fixed while it is on.
+    var address = DeviceAddress(BluetoothAddress(rawValue: 0), .public)
+
+    /// A set that is off.
+    init(handle: UInt8?) {
+        self.handle = handle
+    }
+
+    var isEnabled: Bool { nextEvent != nil }
+
+    /// The time between two events without their random delay.
+    ///
+    /// High duty cycle directed advertising sends at least every 3.75 ms (Core 6.0, Vol 6, Part B, 4.4.2.4.3).
+    var period: Duration {
+        properties.contains(.highDutyCycle) ? .microseconds(3750) : .microseconds(625) * Int(interval)
+    }
+
+    /// For how long high duty cycle directed advertising lasts (Core 6.0, Vol 6, Part B, 4.4.2.4.3).
+    static let highDutyCycleDuration = Duration.milliseconds(1280)
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothPackets
+
+/// The commands that a virtual controller carries out, by opcode.
+///
+/// Core 6.0, Vol 4, Part E, 7.1 to 7.8.
+enum ControllerCommand: UInt16, CaseIterable {
+    // Link Control, 7.1
+    case disconnect = 0x0406
+    case readRemoteVersionInformation = 0x041D
+    // Controller & Baseband, 7.3
+    case setEventMask = 0x0C01
+    case reset = 0x0C03
+    // Informational Parameters, 7.4
+    case readLocalVersionInformation = 0x1001
+    case readLocalSupportedCommands = 0x1002
+    case readLocalSupportedFeatures = 0x1003
+    case readBufferSize = 0x1005
+    case readAddress = 0x1009
+    // Status Parameters, 7.5
+    case readRSSI = 0x1405
+    // LE Controller, 7.8
+    case leSetEventMask = 0x2001
+    case leReadBufferSize = 0x2002
+    case leReadLocalSupportedFeatures = 0x2003
+    case leSetRandomAddress = 0x2005
+    case leSetAdvertisingParameters = 0x2006
+    case leReadAdvertisingTxPower = 0x2007
+    case leSetAdvertisingData = 0x2008
+    case leSetScanResponseData = 0x2009
+    case leSetAdvertisingEnable = 0x200A
+    case leSetScanParameters = 0x200B
+    case leSetScanEnable = 0x200C
+    case leCreateConnection = 0x200D
+    case leCreateConnectionCancel = 0x200E
+    case leReadFilterAcceptListSize = 0x200F
+    case leClearFilterAcceptList = 0x2010
+    case leAddToFilterAcceptList = 0x2011
+    case leRemoveFromFilterAcceptList = 0x2012
+    case leConnectionUpdate = 0x2013
+    case leReadChannelMap = 0x2015
+    case leReadRemoteFeatures = 0x2016
+    case leRand = 0x2018
+    case leReadSupportedStates = 0x201C
+    case leRemoteConnectionParameterRequestReply = 0x2020
+    case leRemoteConnectionParameterRequestNegativeReply = 0x2021
+    case leSetAdvertisingSetRandomAddress = 0x2035
+    case leSetExtendedAdvertisingParameters = 0x2036
+    case leSetExtendedAdvertisingData = 0x2037
+    case leSetExtendedScanResponseData = 0x2038
+    case leSetExtendedAdvertisingEnable = 0x2039
+    case leReadMaximumAdvertisingDataLength = 0x203A
+    case leReadNumberOfSupportedAdvertisingSets = 0x203B
+    case leRemoveAdvertisingSet = 0x203C
+    case leClearAdvertisingSets = 0x203D
+    case leSetExtendedScanParameters = 0x2041
+    case leSetExtendedScanEnable = 0x2042
+    case leExtendedCreateConnection = 0x2043
+
+    /// How a command is recognised, checked and answered.
+    struct Shape {
+        /// Its place in the map of supported commands (6.27).
+        var bit: SupportedCommands.Bit
+        /// How long its parameters may be, in bytes.
+        var parameters: ClosedRange<Int>
+        /// How many bytes its Command Complete carries after the status; nil where Command Status answers it.
+        var returned: Int?
+        /// True when the first two parameters are a handle that its Command Complete repeats.
+        var repeatsHandle: Bool
+    }
+
+    /// Which advertising, scanning and initiating commands belong together: a host uses those of one generation only.
+    ///
+    /// Core 6.0, Vol 4, Part E, 3.1.1.
+    var generation: VirtualController.Generation? {
+        switch self {
+        case .leSetAdvertisingParameters, .leReadAdvertisingTxPower, .leSetAdvertisingData, .leSetScanResponseData,
+            .leSetAdvertisingEnable, .leSetScanParameters, .leSetScanEnable, .leCreateConnection:
+            .legacy
+        case .leSetAdvertisingSetRandomAddress, .leSetExtendedAdvertisingParameters, .leSetExtendedAdvertisingData,
+            .leSetExtendedScanResponseData, .leSetExtendedAdvertisingEnable, .leReadMaximumAdvertisingDataLength,
+            .leReadNumberOfSupportedAdvertisingSets, .leRemoveAdvertisingSet, .leClearAdvertisingSets,
+            .leSetExtendedScanParameters, .leSetExtendedScanEnable, .leExtendedCreateConnection:
+            .extended
+        default: nil
+        }
+    }
+
+    /// The table of 6.27 and the commands' own sections.
+    var shape: Shape {
+        switch self {
+        case .disconnect: Self.status(0, 5, 3...3)
+        case .readRemoteVersionInformation: Self.status(2, 7, 2...2)
+        case .setEventMask: Self.complete(5, 6, 8...8, 0)
+        case .reset: Self.complete(5, 7, 0...0, 0)
+        case .readLocalVersionInformation: Self.complete(14, 3, 0...0, 8)
+        case .readLocalSupportedCommands: Self.complete(14, 4, 0...0, 64)
+        case .readLocalSupportedFeatures: Self.complete(14, 5, 0...0, 8)
+        case .readBufferSize: Self.complete(14, 7, 0...0, 7)
+        case .readAddress: Self.complete(15, 1, 0...0, 6)
+        case .readRSSI: Self.complete(15, 5, 2...2, 3, repeatsHandle: true)
+        case .leSetEventMask: Self.complete(25, 0, 8...8, 0)
+        case .leReadBufferSize: Self.complete(25, 1, 0...0, 3)
+        case .leReadLocalSupportedFeatures: Self.complete(25, 2, 0...0, 8)
+        case .leSetRandomAddress: Self.complete(25, 4, 6...6, 0)
+        case .leSetAdvertisingParameters: Self.complete(25, 5, 15...15, 0)
+        case .leReadAdvertisingTxPower: Self.complete(25, 6, 0...0, 1)
+        case .leSetAdvertisingData: Self.complete(25, 7, 32...32, 0)
+        case .leSetScanResponseData: Self.complete(26, 0, 32...32, 0)
+        case .leSetAdvertisingEnable: Self.complete(26, 1, 1...1, 0)
+        case .leSetScanParameters: Self.complete(26, 2, 7...7, 0)
+        case .leSetScanEnable: Self.complete(26, 3, 2...2, 0)
+        case .leCreateConnection: Self.status(26, 4, 25...25)
+        case .leCreateConnectionCancel: Self.complete(26, 5, 0...0, 0)
+        case .leReadFilterAcceptListSize: Self.complete(26, 6, 0...0, 1)
+        case .leClearFilterAcceptList: Self.complete(26, 7, 0...0, 0)
+        case .leAddToFilterAcceptList: Self.complete(27, 0, 7...7, 0)
+        case .leRemoveFromFilterAcceptList: Self.complete(27, 1, 7...7, 0)
+        case .leConnectionUpdate: Self.status(27, 2, 14...14)
+        case .leReadChannelMap: Self.complete(27, 4, 2...2, 7, repeatsHandle: true)
+        case .leReadRemoteFeatures: Self.status(27, 5, 2...2)
+        case .leRand: Self.complete(27, 7, 0...0, 8)
+        case .leReadSupportedStates: Self.complete(28, 3, 0...0, 8)
+        case .leRemoteConnectionParameterRequestReply: Self.complete(33, 4, 14...14, 2, repeatsHandle: true)
+        case .leRemoteConnectionParameterRequestNegativeReply: Self.complete(33, 5, 3...3, 2, repeatsHandle: true)
+        case .leSetAdvertisingSetRandomAddress: Self.complete(36, 1, 7...7, 0)
+        case .leSetExtendedAdvertisingParameters: Self.complete(36, 2, 25...25, 1)
+        case .leSetExtendedAdvertisingData: Self.complete(36, 3, 4...255, 0)
+        case .leSetExtendedScanResponseData: Self.complete(36, 4, 4...255, 0)
+        case .leSetExtendedAdvertisingEnable: Self.complete(36, 5, 2...254, 0)
+        case .leReadMaximumAdvertisingDataLength: Self.complete(36, 6, 0...0, 2)
+        case .leReadNumberOfSupportedAdvertisingSets: Self.complete(36, 7, 0...0, 1)
+        case .leRemoveAdvertisingSet: Self.complete(37, 0, 1...1, 0)
+        case .leClearAdvertisingSets: Self.complete(37, 1, 0...0, 0)
+        case .leSetExtendedScanParameters: Self.complete(37, 5, 3...43, 0)
+        case .leSetExtendedScanEnable: Self.complete(37, 6, 6...6, 0)
+        case .leExtendedCreateConnection: Self.status(37, 7, 10...138)
+        }
+    }
+
+    private static func status(_ octet: UInt8, _ bit: UInt8, _ parameters: ClosedRange<Int>) -> Shape {
+        Shape(bit: .init(octet: octet, bit: bit), parameters: parameters, returned: nil, repeatsHandle: false)
+    }
+
+    private static func complete(
+        _ octet: UInt8,
+        _ bit: UInt8,
+        _ parameters: ClosedRange<Int>,
+        _ returned: Int,
+        repeatsHandle: Bool = false
+    ) -> Shape {
+        Shape(
+            bit: .init(octet: octet, bit: bit),
+            parameters: parameters,
+            returned: returned,
+            repeatsHandle: repeatsHandle
+        )
+    }
+}

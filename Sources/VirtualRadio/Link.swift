@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothPackets
+
+extension ConnectionRole {
+    /// The role of the device at the other end.
+    var other: ConnectionRole { self == .central ? .peripheral : .central }
+}
+
+extension ConnectionParameters {
+    /// Reads Interval_Min, Interval_Max, Max_Latency and Supervision_Timeout.
+    ///
+    /// Core 6.0, Vol 4, Part E, 7.8.12.
+    init(_ command: inout CommandParameters) throws(Refusal) {
+        self.init(
+            minimumInterval: try command.readUInt16(),
+            maximumInterval: try command.readUInt16(),
+            latency: try command.readUInt16(),
+            supervisionTimeout: try command.readUInt16()
+        )
+        guard isValid else { throw .invalid }
+    }
+}
+
+/// A connection between two controllers.
+final class Link {
+    /// A packet of the host on its way, cut into what fits the air.
+    struct OutgoingPacket {
+        var fragments: [Fragment]
+    }
+
+    /// What one packet on the air carries.
+    struct Fragment {
+        var isFirst: Bool
+        var payload: [UInt8]
+    }
+
+    /// What an end wants to tell the other at the next connection event.
+    enum Operation: Hashable {
+        case readVersion
+        case readFeatures
+        /// The central sets new parameters.
+        case update(ConnectionParameters)
+        /// The peripheral asks for new parameters.
+        case requestUpdate(ConnectionParameters)
+        /// The central does not give them.
+        case rejectUpdate(HCIStatus)
+        case terminate(HCIStatus)
+    }
+
+    /// One of the two devices.
+    struct End {
+        let controller: VirtualController
+        let handle: UInt16
+        let address: DeviceAddress
+        /// False once its host was told that the link is over, or its controller was reset.
+        var isAlive = true
+        var queue: [OutgoingPacket] = []
+        var operations: [Operation] = []
+    }
+
+    /// New parameters and when they begin to count.
+    struct Update {
+        var parameters: ConnectionParameters
+        var instant: Duration
+    }
+
+    /// How long a procedure may take that needs an answer (Core 6.0, Vol 6, Part B, 5.2).
+    static let procedureTimeout = Duration.seconds(40)
+    /// How many connection events a change is announced ahead (Core 6.0, Vol 6, Part B, 5.1.1).
+    static let instantDistance = 6
+    /// Within how many intervals a new connection must be heard of (Core 6.0, Vol 6, Part B, 4.5.2).
+    static let establishmentEvents = 6
+
+    private(set) var central: End
+    private(set) var peripheral: End
+    private(set) var parameters: ConnectionParameters
+    /// The time of a connection event, from which the others are counted.
+    private(set) var anchor: Duration
+    private(set) var lastHeard: Duration
+    private(set) var isEstablished = false
+    /// True while the two do not hear each other.
+    private(set) var isCut = false
+    /// The next connection event at which something happens.
+    private(set) var nextExchange: Duration?
+    var update: Update?
+    /// Until when the central's host must answer the peripheral's request.
+    var requestDeadline: Duration?
+    /// Whether the host of the central was asked and has not answered.
+    var isHostAsked = false
+
+    /// A link of which the first connection event is at `anchor`.
+    init(central: End, peripheral: End, parameters: ConnectionParameters, anchor: Duration) {
+        self.central = central
+        self.peripheral = peripheral
+        self.parameters = parameters
+        self.anchor = anchor
+        lastHeard = anchor
+        nextExchange = anchor
+    }
+
+    /// One of the two ends.
+    subscript(role: ConnectionRole) -> End {
+        get { role == .central ? central : peripheral }
+        set { if role == .central { central = newValue } else { peripheral = newValue } }
+    }
+
+    /// The end that a controller has; nil if it has none that is alive.
+    func role(of controller: VirtualController) -> ConnectionRole? {
+        if central.controller === controller, central.isAlive { return .central }
+        if peripheral.controller === controller, peripheral.isAlive { return .peripheral }
+        return nil
+    }
+
+    /// The interval in use.
+    var interval: Duration { .microseconds(1250) * Int(parameters.maximumInterval) }
+    /// The supervision time-out in use.
+    var timeout: Duration { .milliseconds(10) * Int(parameters.supervisionTimeout) }
+    /// True while both ends hear each other and exist.
+    var isWhole: Bool { !isCut && central.isAlive && peripheral.isAlive }
+
+    /// True when something waits for a connection event.
+    var hasWork: Bool {
+        !central.queue.isEmpty || !peripheral.queue.isEmpty
+            || !central.operations.isEmpty || !peripheral.operations.isEmpty
+    }
+    /// True while the parameters are being changed, or talked about.
+    var isChanging: Bool {
+        update != nil || requestDeadline != nil
+            || (central.operations + peripheral.operations).contains { operation in
+                switch operation {
+                case .update, .requestUpdate, .rejectUpdate: true
+                case .readVersion, .readFeatures, .terminate: false
+                }
+            }
+    }
+
+    /// When the two ends, or the one that is left, give the link up.
+    var lossDeadline: Duration { isEstablished ? lastHeard + timeout : anchor + interval * Self.establishmentEvents }
+
+    /// When the radio has to look at the link again.
+    var deadline: Duration? {
+        guard isWhole else { return lossDeadline }
+        return [nextExchange, update?.instant, requestDeadline].compactMap { $0 }.min()
+    }
+
+    /// The number of the connection event at or after `time`, counted from the anchor, and its time.
+    private func event(atOrAfter time: Duration) -> (number: Int128, time: Duration) {
+        guard time > anchor else { return (0, anchor) }
+        let step = interval.attoseconds
+        let number = ((time - anchor).attoseconds + step - 1) / step
+        return (number, Duration(attoseconds: anchor.attoseconds + number * step))
+    }
+
+    /// Sees to it that there is a connection event after `now` at which waiting things happen.
+    ///
+    /// A peripheral with latency that has nothing to say listens only to every event that it has to.
+    func wake(now: Duration) {
+        guard isWhole else { return }
+        var (number, time) = event(atOrAfter: now + .nanoseconds(1))
+        if !isEstablished { (number, time) = event(atOrAfter: now) }
+        if peripheral.queue.isEmpty, peripheral.operations.isEmpty, parameters.latency > 0 {
+            let stride = Int128(parameters.latency) + 1
+            let skipped = (stride - number % stride) % stride
+            time += Duration(attoseconds: skipped * interval.attoseconds)
+        }
+        nextExchange = min(nextExchange ?? time, time)
+    }
+
+    /// Notes a connection event at which the two heard each other.
+    func noteExchange(at time: Duration) {
+        lastHeard = time
+        isEstablished = true
+        nextExchange = nil
+    }
+
+    /// Notes that the two do not hear each other from now on: the last time was the last connection event.
+    func cut(now: Duration) {
+        guard isWhole else { return }
+        noteLastHeard(now)
+        isCut = true
+        nextExchange = nil
+    }
+
+    /// Notes that the two hear each other again.
+    func mend(now: Duration) {
+        isCut = false
+        wake(now: now)
+    }
+
+    /// Ends one side: the other hears nothing any more.
+    func kill(_ role: ConnectionRole, now: Duration) {
+        if isWhole { noteLastHeard(now) }
+        self[role].isAlive = false
+        self[role].queue = []
+        self[role].operations = []
+        nextExchange = nil
+    }
+
+    /// Takes new parameters, from the connection event at `time` on.
+    func apply(_ new: ConnectionParameters, at time: Duration) {
+        parameters = new
+        anchor = time
+        lastHeard = time
+        update = nil
+        nextExchange = nil
+        wake(now: time)
+    }
+
+    /// The time at which a change that is announced now begins to count.
+    func instant(after time: Duration) -> Duration { time + interval * Self.instantDistance }
+
+    private func noteLastHeard(_ now: Duration) {
+        guard isEstablished, now >= anchor else { return }
+        let (_, next) = event(atOrAfter: now)
+        lastHeard = max(lastHeard, next > now ? next - interval : next)
+    }
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// The air between virtual controllers: who hears whom, how strongly, and when.
+///
+/// Nothing happens by itself: the owner calls `advance(to:)` when `deadline` has come, with a real clock or one that it
+/// sets as it likes. What happens follows from the seed, the calls and their times alone. Not for use from two threads
+/// at once.
+///
+/// To join two hosts, add two controllers, hand each host's packets to its controller's `receive(_:now:)`, and bring each
+/// controller's packets to its host, either by `onPacket` or by `nextPacket()` after every `receive` and `advance`: what
+/// one host does may give packets to another.
+public final class VirtualRadio {
+    /// The time up to which everything has happened.
+    public private(set) var now: Duration
+    /// The controllers in the order in which they were added.
+    public private(set) var controllers: [VirtualController] = []
+    /// The connections that at least one side has not given up.
+    var links: [Link] = []
+
+    private var generator: RadioGenerator
+    private var separated: Set<Pair> = []
+    private var strengths: [Pair: Int8] = [:]
+    private var isDispatching = false
+
+    /// Two controllers, whichever comes first.
+    private struct Pair: Hashable {
+        let low: Int
+        let high: Int
+
+        init(_ left: VirtualController, _ right: VirtualController) {
+            low = min(left.index, right.index)
+            high = max(left.index, right.index)
+        }
+    }
+
+    /// The strength of reception between two controllers of which nothing else was said, in dBm.
+    private static let standardStrength: Int8 = -50
+    /// By how much the strength varies from packet to packet, in dB either way.
+    private static let fading: ClosedRange<Int8> = -3...3
+
+    /// An empty radio whose time begins at `now` and whose chances follow from `seed`.
+    public init(seed: UInt64 = 1, now: Duration = .zero) {
+        generator = RadioGenerator(seed: seed)
+        self.now = now
+    }
+
+    /// A new controller in range of all others, as it is after power-on.
+    public func addController(_ configuration: VirtualController.Configuration) -> VirtualController {
+        let controller = VirtualController(configuration, index: controllers.count, radio: self)
+        controllers.append(controller)
+        return controller
+    }
+
+    // MARK: Time
+
+    /// When `advance(to:)` has something to do; nil if nothing will happen until a host speaks.
+    public var deadline: Duration? { nextHappening?.time }
+
+    /// Lets everything happen up to and at `time`, in order; a time that has passed already does nothing.
+    ///
+    /// It takes as long as there are things to do: an advertiser at 20 ms makes fifty a second.
+    public func advance(to time: Duration) {
+        while let next = nextHappening, next.time <= time {
+            now = max(now, next.time)
+            perform(next.what)
+            dispatch()
+        }
+        now = max(now, time)
+    }
+
+    /// Something that will happen.
+    private enum Happening {
+        case controller(VirtualController)
+        case link(Link)
+    }
+
+    /// What happens first; of several at one time the controllers' in their order, then the oldest link's.
+    private var nextHappening: (time: Duration, what: Happening)? {
+        var next: (time: Duration, what: Happening)?
+        for controller in controllers {
+            guard let time = controller.deadline else { continue }
+            if let next, next.time <= time { continue }
+            next = (time, .controller(controller))
+        }
+        for link in links {
+            guard let time = link.deadline else { continue }
+            if let next, next.time <= time { continue }
+            next = (time, .link(link))
+        }
+        return next
+    }
+
+    private func perform(_ happening: Happening) {
+        switch happening {
+        case .controller(let controller): controller.expire()
+        case .link(let link): perform(link)
+        }
+        links.removeAll { !$0.central.isAlive && !$0.peripheral.isAlive }
+    }
+
+    /// Gives waiting packets to the hosts that have a closure for them.
+    ///
+    /// A host may answer at once, in its closure: the answer is carried out then and there, and what comes of it is
+    /// given out by the call that is under way.
+    func dispatch() {
+        guard !isDispatching else { return }
+        isDispatching = true
+        defer { isDispatching = false }
+        var isQuiet = false
+        while !isQuiet {
+            isQuiet = true
+            for controller in controllers {
+                guard let onPacket = controller.onPacket, let packet = controller.nextPacket() else { continue }
+                isQuiet = false
+                onPacket(packet)
+            }
+        }
+    }
+
+    // MARK: Range
+
+    /// Takes two controllers out of each other's range: what they send is lost, and connections time out.
+    public func separate(_ left: VirtualController, _ right: VirtualController) {
+        separated.insert(Pair(left, right))
+        for link in links where connects(link, left, right) { link.cut(now: now) }
+    }
+
+    /// Brings two controllers back into range; a connection that has not timed out yet goes on.
+    public func join(_ left: VirtualController, _ right: VirtualController) {
+        guard separated.remove(Pair(left, right)) != nil else { return }
+        for link in links where connects(link, left, right) { link.mend(now: now) }
+    }
+
+    /// Sets how strongly two controllers hear each other, in dBm: -127 … 20.
+    public func setSignalStrength(_ dBm: Int8, _ left: VirtualController, _ right: VirtualController) {
+        strengths[Pair(left, right)] = min(max(dBm, -127), 20)
+    }
+
+    /// True when two controllers hear each other.
+    func isInRange(_ left: VirtualController, _ right: VirtualController) -> Bool {
+        left !== right && !separated.contains(Pair(left, right))
+    }
+
+    /// How strongly a packet was heard, in dBm: -127 … 20.
+    func signalStrength(_ left: VirtualController, _ right: VirtualController) -> Int8 {
+        let strength = Int(strengths[Pair(left, right)] ?? Self.standardStrength) + Int(random(in: Self.fading))
+        return Int8(clamping: min(max(strength, -127), 20))
+    }
+
+    private func connects(_ link: Link, _ left: VirtualController, _ right: VirtualController) -> Bool {
+        (link.central.controller === left && link.peripheral.controller === right)
+            || (link.central.controller === right && link.peripheral.controller === left)
+    }
+
+    // MARK: Chance
+
+    /// A number in the range.
+    func random<Value: FixedWidthInteger>(in range: ClosedRange<Value>) -> Value {
+        Value.random(in: range, using: &generator)
+    }
+}

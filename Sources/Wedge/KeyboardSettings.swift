@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import BluetoothLE
+package import Keystrokes
+
+/// What `KeyboardService` is to do.
+package struct KeyboardSettings: Sendable {
+    /// Which adapter.
+    package var adapter: AdapterSelector
+    /// Which device.
+    package var device: DeviceChoice
+    /// What the device offers.
+    package var profile: Profile
+    /// What each byte types.
+    package var table: CompiledTable
+    /// How fast.
+    package var pacer: Pacer
+    /// Which scans are typed, and with what around them; nil types the bytes as they come (D-2).
+    package var scans: ScanRules?
+    /// The age after which bytes are not typed any more; nil types bytes of any age (D-1).
+    package var maximumAge: Duration?
+    /// What becomes of letters while CapsLock is on.
+    package var capsLock: CapsLockPolicy
+    /// Whether the keyboard's own event node is read and compared with what was meant.
+    package var verifies: Bool
+
+    /// Settings with all that has no default.
+    package init(
+        adapter: AdapterSelector,
+        device: DeviceChoice,
+        profile: Profile,
+        table: CompiledTable,
+        pacer: Pacer,
+        scans: ScanRules? = nil,
+        maximumAge: Duration?,
+        capsLock: CapsLockPolicy = .auto,
+        verifies: Bool
+    ) {
+        self.adapter = adapter
+        self.device = device
+        self.profile = profile
+        self.table = table
+        self.pacer = pacer
+        self.scans = scans
+        self.maximumAge = maximumAge
+        self.capsLock = capsLock
+        self.verifies = verifies
+    }
+}

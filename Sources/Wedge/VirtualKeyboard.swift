@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Keystrokes
+import LinuxIO
+import SystemPackage
+
+/// The typing half of the wedge: a virtual keyboard with a thread of its own, and the way of the bytes to it.
+///
+/// To be used on the loop's thread.
+final class VirtualKeyboard {
+    /// The ring's bytes: a burst of 2,000 scans of 13 characters waits in it while the typist paces.
+    private static let ringCapacity = 1 << 16
+
+    /// The event node where readers find it; nil where the kernel made none.
+    let node: String?
+
+    private let loop: EventLoop
+    private let onFailure: (Errno) -> Void
+    private let ledger = Ledger()
+    private let gate = Gate()
+    private var feed: Feed
+    private let typing: TypingThread
+    private let finished: Waker
+    private var registration: EventLoop.Registration?
+    private let verifier: Verifier?
+    private let lights: LightWatch?
+    private var onEnd: (() -> Void)?
+
+    /// Makes the keyboard, and starts its thread; `onFailure` is called once if it can no longer be written to.
+    ///
+    /// With a `screen` there is no keyboard of the kernel: what is typed is shown there.
+    init(
+        _ settings: KeyboardSettings,
+        on loop: EventLoop,
+        screen: TextKeyboard?,
+        onFailure: @escaping (Errno) -> Void
+    ) throws(CommandFailure) {
+        self.loop = loop
+        self.onFailure = onFailure
+        let output = try KeyboardOutput(settings, screen: screen)
+        node = output.eventNode
+        do {
+            let ring = try ByteRing(capacity: Self.ringCapacity)
+            guard let producer = ring.takeProducer(), let consumer = ring.takeConsumer() else {
+                throw CommandFailure(.internal, "the ring's ends are taken")
+            }
+            feed = Feed(producer, ledger: ledger)
+            if settings.capsLock == .auto, let found = try output.lights() {
+                lights = try LightWatch(found, on: loop)
+            } else {
+                lights = nil
+            }
+            let typist = Typist(
+                consumer,
+                table: settings.table,
+                pacer: settings.pacer,
+                scans: settings.scans,
+                maximumAge: settings.maximumAge?.nanoseconds,
+                gate: gate,
+                light: lights?.capsLock,
+                ledger: ledger
+            )
+            finished = try Waker()
+            let meant = settings.verifies ? try MeantEvents() : nil
+            verifier = try Self.makeVerifier(meant, node, loop)
+            typing = try TypingThread(
+                typist,
+                device: output,
+                meant: meant?.takeWriter(),
+                finished: finished
+            )
+            registration = try loop.watch(finished.descriptor, for: .readable) { [unowned self] _ in typingEnded() }
+        } catch let failure as CommandFailure {
+            throw failure
+        } catch {
+            throw CommandFailure(.internal, "cannot set up the data path: \(error)")
+        }
+    }
+
+    /// Takes what a notification brought on the link `epoch`: one copy into the ring.
+    func receive(_ value: Span<UInt8>, epoch: UInt32) {
+        if unsafe feed.receive(value.bytes, epoch: epoch, now: MonotonicClock.nanoseconds) == .acceptedMustWake {
+            typing.wake()
+        }
+    }
+
+    /// Tells the typist that nothing more comes from links through `epoch`: a scan that waits for its end is cut.
+    func endLink(through epoch: UInt32) {
+        gate.endLink(through: epoch)
+        typing.wake()
+    }
+
+    /// Drops what waits of links through `epoch`.
+    func drop(through epoch: UInt32, _ cause: Gate.Drop) { gate.drop(through: epoch, cause) }
+
+    /// Lets the thread finish what may still be typed, and calls `completion` when it has ended.
+    func stop(completion: @escaping () -> Void) {
+        if typing.error != nil || registration == nil {
+            completion()
+        } else {
+            onEnd = completion
+            typing.stop()
+        }
+    }
+
+    /// The bytes' account.
+    var bytes: Ledger.Snapshot { ledger.snapshot() }
+
+    /// What the self-check found; nil without one.
+    var check: SelfCheck.Counts? { verifier?.counts }
+
+    private static func makeVerifier(
+        _ meant: MeantEvents?,
+        _ node: String?,
+        _ loop: EventLoop
+    ) throws(CommandFailure) -> Verifier? {
+        guard let reader = meant?.takeReader() else { return nil }
+        guard let node else {
+            throw CommandFailure(.unavailable, "the keyboard has no event node", remedy: "`modprobe evdev`")
+        }
+        do {
+            return try Verifier(node, meant: reader, on: loop)
+        } catch {
+            throw CommandFailure(
+                error == .permissionDenied ? .permission : .inputOutput,
+                "cannot read the keyboard's own events at \(node): \(error)",
+                remedy: error == .permissionDenied ? "run as root, or install udev/60-blewedge.rules" : nil
+            )
+        }
+    }
+
+    private func typingEnded() {
+        finished.reset()
+        if let registration { loop.unwatch(registration, finished.descriptor) }
+        registration = nil
+        lights?.end()
+        if let onEnd {
+            onEnd()
+        } else if let error = typing.error {
+            onFailure(error)
+        }
+    }
+}
+
+extension Duration {
+    /// The whole nanoseconds, at most what fits.
+    fileprivate var nanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        return overflow ? .max : product + attoseconds / 1_000_000_000
+    }
+}

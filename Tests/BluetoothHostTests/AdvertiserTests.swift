@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothHost
+import BluetoothPackets
+import Testing
+
+@Suite struct AdvertiserTests {
+    static let generations: [Advertiser.Generation] = [.legacy, .extended]
+    static let content = Advertiser.Content(
+        AdvertisingParameters(kind: .connectable, interval: 0x00A0),
+        data: [0x02, 0x01, 0x06],
+        scanResponse: [0x02, 0x09, 0x41]
+    )
+
+    /// The opcodes in the order of a start.
+    private static func opcodes(_ generation: Advertiser.Generation) -> [HCIOpcode] {
+        switch generation {
+        case .legacy:
+            [
+                .leSetAdvertisingEnable, .leSetAdvertisingParameters, .leSetAdvertisingData, .leSetScanResponseData,
+                .leSetAdvertisingEnable,
+            ]
+        case .extended:
+            [
+                .leSetExtendedAdvertisingEnable, .leSetExtendedAdvertisingParameters, .leSetExtendedAdvertisingData,
+                .leSetExtendedScanResponseData, .leSetExtendedAdvertisingEnable,
+            ]
+        }
+    }
+
+    /// Answers commands with success until none comes, and returns their opcodes.
+    private func run(
+        _ advertiser: inout Advertiser,
+        _ answer: (HCIOpcode) -> HCIStatus = { _ in .success }
+    ) -> [HCIOpcode] {
+        var sent: [HCIOpcode] = []
+        while let command = advertiser.nextCommand(now: .zero), sent.count < 20 {
+            sent.append(command.opcode)
+            let event = ScanEvents.complete(command.opcode, answer(command.opcode))
+            advertiser.handle(event.span, now: .zero)
+        }
+        return sent
+    }
+
+    private func started(_ generation: Advertiser.Generation) -> Advertiser {
+        var advertiser = Advertiser(generation)
+        advertiser.start(Self.content)
+        _ = run(&advertiser)
+        return advertiser
+    }
+
+    @Test("CB-22: the generation is that of the commands the controller knows")
+    func generation() {
+        let legacy: Set<SupportedCommands.Bit> = [.leSetAdvertisingParameters, .leSetAdvertisingEnable]
+        let extended: Set<SupportedCommands.Bit> = [
+            .leSetExtendedAdvertisingParameters, .leSetExtendedAdvertisingEnable,
+        ]
+        #expect(Advertiser(SupportedCommands(legacy))?.generation == .legacy)
+        #expect(Advertiser(SupportedCommands(legacy.union(extended)))?.generation == .extended)
+        #expect(Advertiser(SupportedCommands([.leSetExtendedAdvertisingEnable])) == nil)
+    }
+
+    @Test("CB-22: off, parameters, data, scan response, on; then off", arguments: generations)
+    func sequence(_ generation: Advertiser.Generation) {
+        var advertiser = Advertiser(generation)
+        #expect(advertiser.state == .idle)
+        advertiser.start(Self.content)
+        #expect(advertiser.state == .starting)
+        #expect(run(&advertiser) == Self.opcodes(generation))
+        #expect(advertiser.state == .advertising)
+        advertiser.stop()
+        #expect(advertiser.state == .stopping)
+        #expect(run(&advertiser) == [Self.opcodes(generation)[0]])
+        #expect(advertiser.state == .idle)
+        advertiser.stop()
+        #expect(advertiser.nextCommand(now: .zero) == nil)
+    }
+
+    @Test("CB-22: what was off already, and a set that is not there yet, are no failure", arguments: generations)
+    func offAlready(_ generation: Advertiser.Generation) {
+        var advertiser = Advertiser(generation)
+        advertiser.start(Self.content)
+        var isFirst = true
+        _ = run(&advertiser) { _ in
+            defer { isFirst = false }
+            return isFirst ? (generation == .legacy ? .commandDisallowed : .unknownAdvertisingIdentifier) : .success
+        }
+        #expect(advertiser.state == .advertising)
+    }
+
+    @Test("CB-22: nobody asks a non-connectable advertiser for a scan response: none is set", arguments: generations)
+    func nonConnectable(_ generation: Advertiser.Generation) {
+        var advertiser = Advertiser(generation)
+        advertiser.start(
+            .init(AdvertisingParameters(kind: .nonConnectable, interval: 0x00A0), data: [0x02, 0x01, 0x04])
+        )
+        var expected = Self.opcodes(generation)
+        expected.remove(at: 3)
+        #expect(run(&advertiser) == expected)
+    }
+
+    @Test("CB-22: a refused command fails it, with its name and status", arguments: generations, 1..<5)
+    func refusals(_ generation: Advertiser.Generation, _ step: Int) {
+        var advertiser = Advertiser(generation)
+        advertiser.start(Self.content)
+        var count = 0
+        _ = run(&advertiser) { _ in
+            defer { count += 1 }
+            return count == step ? .invalidHCICommandParameters : .success
+        }
+        let opcode = Self.opcodes(generation)[step]
+        #expect(advertiser.state == .failed(.refused(opcode, .invalidHCICommandParameters)))
+        advertiser.start(Self.content)
+        #expect(run(&advertiser) == Self.opcodes(generation))
+    }
+
+    @Test(
+        "CB-22: on again after a connection; refused while the controller is full, and tried again",
+        arguments: generations
+    )
+    func resuming(_ generation: Advertiser.Generation) {
+        var advertiser = started(generation)
+        let enable = Self.opcodes(generation)[4]
+        advertiser.resume()
+        #expect(run(&advertiser) == [enable])
+        #expect(advertiser.state == .advertising)
+        advertiser.resume()
+        _ = run(&advertiser) { _ in .connectionLimitExceeded }
+        #expect(advertiser.state == .suspended)
+        advertiser.resume()
+        #expect(run(&advertiser) == [enable])
+        #expect(advertiser.state == .advertising)
+        advertiser.stop()
+        _ = run(&advertiser)
+        advertiser.resume()
+        #expect(advertiser.nextCommand(now: .zero) == nil)
+    }
+
+    @Test("CB-22: a stop in the middle of a start ends in idle", arguments: generations)
+    func stopWhileStarting(_ generation: Advertiser.Generation) {
+        var advertiser = Advertiser(generation)
+        advertiser.start(Self.content)
+        let first = advertiser.nextCommand(now: .zero)
+        advertiser.stop()
+        #expect(advertiser.nextCommand(now: .zero) == nil)
+        if let first { advertiser.handle(ScanEvents.complete(first.opcode, .success).span, now: .zero) }
+        #expect(run(&advertiser) == [Self.opcodes(generation)[0]])
+        #expect(advertiser.state == .idle)
+    }
+
+    @Test("CB-22: a controller that is silent, broken or given too much", arguments: generations)
+    func failures(_ generation: Advertiser.Generation) {
+        var advertiser = Advertiser(generation)
+        advertiser.start(Self.content)
+        let opcode = advertiser.nextCommand(now: .zero)?.opcode
+        advertiser.advance(now: .seconds(3))
+        #expect(advertiser.state == .failed(.noAnswer(opcode ?? .none)))
+
+        advertiser = started(generation)
+        advertiser.handle([0x04, 0x10, 0x01, 0x2A].span, now: .zero)
+        #expect(advertiser.state == .failed(.hardwareError(0x2A)))
+
+        let long = [UInt8](repeating: 0, count: 32)
+        advertiser.start(.init(AdvertisingParameters(kind: .connectable, interval: 0x00A0), data: long))
+        #expect(advertiser.state == .failed(.tooLong(data: 32, scanResponse: 0)))
+        #expect(advertiser.nextCommand(now: .zero) == nil)
+    }
+
+    @Test("D-12: somebody else's switching is counted, and no packet harms", arguments: generations)
+    func foreign(_ generation: Advertiser.Generation) {
+        var advertiser = started(generation)
+        advertiser.handle(ScanEvents.complete(Self.opcodes(generation)[4], .success).span, now: .zero)
+        #expect(advertiser.foreignCommands == 1)
+        for packet in [[], [0x04], [0x04, 0x0E, 0xFF], [0x02, 0x00]] as [[UInt8]] {
+            advertiser.handle(packet.span, now: .zero)
+        }
+        #expect(advertiser.state == .advertising)
+    }
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import BluetoothLE
+
+@Suite(.timeLimit(.minutes(5))) struct CentralTests {
+    /// A central that is connected to the scripted device, and the characteristic of its level.
+    private func connected() async throws -> (BluetoothAdapter, Peripheral, GATTCharacteristic) {
+        let adapter = try await BluetoothAdapter.fake(Script.play)
+        let peripheral = try await Central(adapter).connect(to: Script.device)
+        let services = try await peripheral.discoverServices(Script.battery)
+        let service = try #require(services.first)
+        let found = try await peripheral.discoverCharacteristics(of: service)
+        return (adapter, peripheral, try #require(found.first))
+    }
+
+    @Test("CB-6, CB-7, CB-8, CB-9, CB-11, CB-12: connect, discover, read and write")
+    func wholeWay() async throws {
+        let (adapter, peripheral, level) = try await connected()
+        #expect(await peripheral.mtu == 100)
+        #expect(await peripheral.isConnected)
+        let all = try await peripheral.discoverServices()
+        #expect(all.map(\.uuid) == [Script.battery])
+        let included = try await peripheral.discoverIncludedServices(of: try #require(all.first))
+        #expect(included.isEmpty)
+        #expect(level.uuid == Script.level && level.properties == [.read, .write, .notify])
+        let descriptors = try await peripheral.discoverDescriptors(of: level)
+        #expect(descriptors.map(\.uuid) == [GATTAttributeType.clientConfiguration])
+        #expect(try await peripheral.read(level.value) == [0x64])
+        #expect(try await peripheral.readLong(level.value) == [0x64])
+        try await peripheral.write([0x2A], to: level.value)
+        try await peripheral.writeWithoutResponse([0x2B], to: level.value)
+        try await peripheral.writeLong([1, 2], to: level.value)
+        try await peripheral.writeReliably([.init(handle: level.value, value: [1, 2])])
+        let sent = try await adapter.fake { $0.channels[0].sent }
+        #expect(sent.contains([0x52, 0x12, 0x00, 0x2B]))
+        #expect(sent.count { $0 == [0x18, 0x01] } == 2)
+    }
+
+    @Test("CB-9: a refusal has the device's reason, and a value that is too long never leaves")
+    func refusals() async throws {
+        let (_, peripheral, level) = try await connected()
+        let refusal = GATTError.errorResponse(
+            request: .readRequest,
+            handle: AttributeHandle(0x0014),
+            error: .readNotPermitted
+        )
+        await #expect(throws: BluetoothError.procedure(refusal)) { try await peripheral.read(AttributeHandle(0x0014)) }
+        await #expect(throws: BluetoothError.procedure(.valueTooLong(limit: 97))) {
+            try await peripheral.write([UInt8](repeating: 0, count: 98), to: level.value)
+        }
+    }
+
+    @Test("CB-6: an attempt goes on after time-outs, and after what trying again does not change it fails")
+    func attempts() async throws {
+        let adapter = try await BluetoothAdapter.fake { adapter in
+            Script.play(adapter)
+            adapter.attempts = [.timedOut(.seconds(1)), .system(.connectionRefused)]
+        }
+        let peripheral = try await Central(adapter).connect(to: Script.device)
+        #expect(await peripheral.isConnected)
+        #expect(try await adapter.fake { $0.begun } == 3)
+        await peripheral.disconnect()
+        try await adapter.fake { $0.attempts = [.system(.permissionDenied)] }
+        let error = await #expect(throws: BluetoothError.self) { try await Central(adapter).connect(to: Script.device) }
+        guard case .connectionFailed(.system) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    @Test("CB-13: cancelling the task cancels the attempt, and the next one succeeds")
+    func cancellation() async throws {
+        let adapter = try await BluetoothAdapter.fake { adapter in
+            Script.play(adapter)
+            adapter.attempts = [nil]
+        }
+        let central = Central(adapter)
+        let task = Task { try await central.connect(to: Script.device) }
+        #expect(try await adapter.until { $0.begun == 1 })
+        task.cancel()
+        await #expect(throws: BluetoothError.cancelled) { try await task.value }
+        #expect(try await adapter.fake { $0.cancelled } == 1)
+        #expect(try await adapter.fake { $0.disconnected } == [Script.device])
+        try await central.connect(to: Script.device)
+        #expect(await central.connectedDevices == [Script.device])
+    }
+
+    @Test("CB-13: a link that breaks while a read waits ends the read with the reason, and is reported")
+    func brokenLink() async throws {
+        let (adapter, peripheral, _) = try await connected()
+        let events = await peripheral.connectionEvents()
+        // The script has no answer to this one.
+        let task = Task { try await peripheral.read(AttributeHandle(0x0099)) }
+        #expect(try await adapter.until { $0.channels[0].sent.last == [0x0A, 0x99, 0x00] })
+        try await adapter.fake { $0.channels[0].lose(.system(.timedOut)) }
+        await #expect(throws: BluetoothError.disconnected(.outOfReach)) { try await task.value }
+        var iterator = events.makeAsyncIterator()
+        #expect(try await iterator.next() == .disconnected(.outOfReach))
+        #expect(await !peripheral.isConnected)
+        await #expect(throws: BluetoothError.notConnected) { try await peripheral.read(AttributeHandle(0x0012)) }
+    }
+
+    @Test("CB-13: disconnecting ends what waits, and the reason is this side's wish")
+    func disconnecting() async throws {
+        let (adapter, peripheral, _) = try await connected()
+        let task = Task { try await peripheral.read(AttributeHandle(0x0099)) }
+        #expect(try await adapter.until { $0.channels[0].sent.last == [0x0A, 0x99, 0x00] })
+        await peripheral.disconnect()
+        await #expect(throws: BluetoothError.disconnected(.requested)) { try await task.value }
+        #expect(try await adapter.fake { $0.channels[0].isClosed })
+        #expect(try await adapter.fake { $0.disconnected } == [Script.device])
+    }
+
+    @Test("A cancelled read stops waiting at once; the connection stays, and the next answer is not its")
+    func cancelledRead() async throws {
+        let (adapter, peripheral, level) = try await connected()
+        let task = Task { try await peripheral.read(AttributeHandle(0x0099)) }
+        #expect(try await adapter.until { $0.channels[0].sent.last == [0x0A, 0x99, 0x00] })
+        task.cancel()
+        await #expect(throws: BluetoothError.cancelled) { try await task.value }
+        try await adapter.fake { $0.channels[0].deliver([0x0B, 0x01]) }
+        #expect(try await peripheral.read(level.value) == [0x64])
+    }
+
+    @Test("CB-10, D-15: values come in order, as many as fit; what does not fit is counted")
+    func boundedValues() async throws {
+        let (adapter, peripheral, level) = try await connected()
+        let values = try await peripheral.subscribe(to: level, capacity: 4)
+        try await adapter.fake { adapter in
+            for number in 0..<10 { adapter.channels[0].deliver([0x1B, 0x12, 0x00, UInt8(number)]) }
+        }
+        #expect(values.dropped == 6)
+        var iterator = values.makeAsyncIterator()
+        for number in 0..<4 { #expect(try await iterator.next() == [UInt8(number)]) }
+        try await peripheral.unsubscribe(from: level)
+        #expect(try await iterator.next() == nil)
+        #expect(try await adapter.fake { $0.channels[0].sent.last } == [0x12, 0x13, 0x00, 0x00, 0x00])
+    }
+
+    @Test("D-15: a sink has each value in place, before the next one")
+    func sink() async throws {
+        let (adapter, peripheral, level) = try await connected()
+        let total = Total()
+        try await peripheral.subscribe(to: level) { value in total.add(Int(value[0])) }
+        let seen = try await adapter.fake { adapter in
+            adapter.channels[0].deliver([0x1B, 0x12, 0x00, 40])
+            adapter.channels[0].deliver([0x1B, 0x12, 0x00, 2])
+            // Another handle's value is not this subscription's.
+            adapter.channels[0].deliver([0x1B, 0x15, 0x00, 100])
+            return total.value
+        }
+        #expect(seen == 42)
+    }
+
+    @Test("CB-10: a reader that goes away ends the subscription")
+    func abandonedReader() async throws {
+        let (adapter, peripheral, level) = try await connected()
+        let values = try await peripheral.subscribe(to: level)
+        let task = Task { for try await _ in values {} }
+        task.cancel()
+        try await task.value
+        #expect(try await adapter.until { $0.channels[0].sent.last == [0x12, 0x13, 0x00, 0x00, 0x00] })
+    }
+
+    @Test("CB-10: the subscription is made again on the next connection, and the sequence goes on")
+    func resubscription() async throws {
+        let (adapter, peripheral, level) = try await connected()
+        let values = try await peripheral.subscribe(to: level)
+        try await adapter.fake { adapter in
+            adapter.channels[0].deliver([0x1B, 0x12, 0x00, 0x01])
+            adapter.channels[0].lose(.system(.connectionReset))
+        }
+        try await Central(adapter).connect(to: Script.device)
+        let sent = try await adapter.fake { $0.channels[1].sent }
+        #expect(sent.last == [0x12, 0x13, 0x00, 0x01, 0x00])
+        // By the service's UUID and the characteristic's, for handles may have changed.
+        #expect(sent.contains([0x06, 0x01, 0x00, 0xFF, 0xFF, 0x00, 0x28, 0x0F, 0x18]))
+        try await adapter.fake { $0.channels[1].deliver([0x1B, 0x12, 0x00, 0x02]) }
+        var iterator = values.makeAsyncIterator()
+        #expect(try await iterator.next() == [0x01])
+        #expect(try await iterator.next() == [0x02])
+        withExtendedLifetime(peripheral) {}
+    }
+
+    @Test("CB-10: a characteristic that neither notifies nor indicates is refused")
+    func notSubscribable() async throws {
+        let (_, peripheral, level) = try await connected()
+        var silent = level
+        silent.properties = [.read]
+        await #expect(throws: BluetoothError.procedure(.notSubscribable(level.value))) {
+            try await peripheral.subscribe(to: silent)
+        }
+    }
+}
+
+/// A sum that a sink may add to.
+private final class Total: Sendable {
+    private let sum = Atomic<Int>(0)
+    var value: Int { sum.load(ordering: .relaxed) }
+    func add(_ number: Int) { sum.add(number, ordering: .relaxed) }
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import LinuxIO
+import SystemPackage
+
+@testable import BluetoothLE
+
+/// An adapter in memory whose devices answer by a script; used on the loop's thread only.
+final class FakeAdapter: LowEnergyAdapter {
+    let name = "fake0"
+    let address = BluetoothAddress(rawValue: 0xC0FF_EE00_0001)
+    var onLoss: ((String) -> Void)?
+
+    let loop: EventLoop
+    /// What the device answers to a PDU; nil is silence.
+    var answers: [[UInt8]: [UInt8]] = [:]
+    /// How the next connection attempts end; a nil ends only by being cancelled.
+    ///
+    /// Beyond them they succeed.
+    var attempts: [LinkFailure?] = []
+    /// The attempts that were begun, and those that were cancelled.
+    var begun = 0
+    var cancelled = 0
+    var disconnected: [DeviceAddress] = []
+    var scanners: [FakeScanner] = []
+    var channels: [FakeChannel] = []
+    var advertisement: Advertisement?
+    var onConnection: ((any ATTChannel) -> Void)?
+
+    init(_ loop: EventLoop) {
+        self.loop = loop
+    }
+
+    func makeScanner() throws(ScanError) -> any DeviceScanner {
+        let scanner = FakeScanner(loop)
+        scanners.append(scanner)
+        return scanner
+    }
+
+    func connect(
+        to device: DeviceAddress,
+        timeout: Duration,
+        completion: @escaping (Result<any ATTChannel, LinkFailure>) -> Void
+    ) throws(LinkFailure) -> any ConnectionAttempt {
+        begun += 1
+        let attempt = FakeAttempt(self)
+        let outcome: LinkFailure?? = attempts.isEmpty ? .none : .some(attempts.removeFirst())
+        if case .some(nil) = outcome { return attempt }
+        _ = loop.schedule(at: .zero) { [self] in
+            guard !attempt.isCancelled else { return }
+            if case .some(let failure?) = outcome { return completion(.failure(failure)) }
+            completion(.success(makeChannel(device)))
+        }
+        return attempt
+    }
+
+    func makeChannel(_ device: DeviceAddress) -> FakeChannel {
+        let channel = FakeChannel(device, loop) { [weak self] pdu in self?.answers[pdu] }
+        channels.append(channel)
+        return channel
+    }
+
+    func disconnect(_ device: DeviceAddress, completion: @escaping () -> Void) {
+        disconnected.append(device)
+        _ = loop.schedule(at: .zero, handler: completion)
+    }
+
+    func advertise(
+        _ advertisement: Advertisement,
+        onConnection: @escaping (any ATTChannel) -> Void,
+        completion: @escaping (Result<Void, AdapterError>) -> Void
+    ) {
+        self.advertisement = advertisement
+        self.onConnection = onConnection
+        _ = loop.schedule(at: .zero) { completion(.success(())) }
+    }
+
+    func stopAdvertising(completion: @escaping () -> Void) {
+        advertisement = nil
+        onConnection = nil
+        _ = loop.schedule(at: .zero, handler: completion)
+    }
+}
+
+final class FakeAttempt: ConnectionAttempt {
+    private unowned let adapter: FakeAdapter
+    var isCancelled = false
+
+    init(_ adapter: FakeAdapter) {
+        self.adapter = adapter
+    }
+
+    func cancel() {
+        isCancelled = true
+        adapter.cancelled += 1
+    }
+}
+
+/// A channel to a scripted device.
+final class FakeChannel: ATTChannel {
+    let device: DeviceAddress
+    var droppedPackets: UInt32 = 0
+    var onReceive: ((Span<UInt8>) -> Void)?
+    var onWritable: (() -> Void)?
+    var onClosed: ((LinkFailure) -> Void)?
+    /// What was sent to the device.
+    var sent: [[UInt8]] = []
+    /// False to take no PDU now.
+    var isWritable = true
+    var isClosed = false
+
+    private let loop: EventLoop
+    private let answer: ([UInt8]) -> [UInt8]?
+
+    init(_ device: DeviceAddress, _ loop: EventLoop, answer: @escaping ([UInt8]) -> [UInt8]?) {
+        self.device = device
+        self.loop = loop
+        self.answer = answer
+    }
+
+    func send(_ pdu: [UInt8]) throws(LinkFailure) -> Bool {
+        guard isWritable else { return false }
+        sent.append(pdu)
+        if let answer = answer(pdu) { _ = loop.schedule(at: .zero) { [weak self] in self?.deliver(answer) } }
+        return true
+    }
+
+    func close() {
+        isClosed = true
+        onReceive = nil
+        onWritable = nil
+        onClosed = nil
+    }
+
+    /// A PDU from the device.
+    func deliver(_ pdu: [UInt8]) {
+        onReceive?(pdu.span)
+    }
+
+    /// The connection breaks.
+    func lose(_ failure: LinkFailure) {
+        let handler = onClosed
+        close()
+        handler?(failure)
+    }
+}
+
+final class FakeScanner: DeviceScanner {
+    var onUpdate: ((DeviceTable.Update) -> Void)?
+    var onStarted: (() -> Void)?
+    var onFailure: ((ScanError) -> Void)?
+    var isScanning = false
+    var starts = 0
+    var devices = DeviceTable()
+    private let loop: EventLoop
+
+    init(_ loop: EventLoop) {
+        self.loop = loop
+    }
+
+    func start(_ parameters: ScanParameters, devices: DeviceTable) {
+        isScanning = true
+        starts += 1
+        self.devices = devices
+    }
+
+    func stop(completion: @escaping () -> Void) {
+        isScanning = false
+        _ = loop.schedule(at: .zero, handler: completion)
+    }
+
+    func close() { isScanning = false }
+
+    /// An LE Advertising Report (ADV_IND) of a random address, as a controller would send it.
+    func hear(_ device: UInt64, _ data: [UInt8]) {
+        let address = (0..<6).map { UInt8(truncatingIfNeeded: device >> UInt64(8 * $0)) }
+        let parameters = [0x01, 0x00, 0x01] + address + [UInt8(data.count)] + data + [0xCE]
+        guard let reader = try? AdvertisingReportReader(.advertisingReport, parameters.span) else { return }
+        var reports = reader
+        while let report = try? reports.next() {
+            if let update = devices.handle(report, now: MonotonicClock.now) { onUpdate?(update) }
+        }
+    }
+}
+
+extension BluetoothAdapter {
+    /// An adapter in memory, ready; `prepare` sets its script.
+    static func fake(_ prepare: @escaping @Sendable (FakeAdapter) -> Void = { _ in }) async throws -> BluetoothAdapter {
+        let adapter = try BluetoothAdapter { (loop, completion) throws(AdapterError) in
+            let fake = FakeAdapter(loop)
+            prepare(fake)
+            _ = loop.schedule(at: .zero) { completion(.success(fake)) }
+        }
+        try await adapter.start()
+        return adapter
+    }
+
+    /// Looks at the adapter in memory, or plays its part, on the loop's thread.
+    func fake<Value: Sendable>(_ body: @Sendable (FakeAdapter) -> Value) throws -> Value {
+        guard let fake = core.value.backend as? FakeAdapter else { throw BluetoothError.notConnected }
+        return body(fake)
+    }
+
+    /// Waits until something holds of the adapter in memory, for at most ten seconds.
+    func until(_ condition: @Sendable (FakeAdapter) -> Bool) async throws -> Bool {
+        for _ in 0..<1000 {
+            if try fake(condition) { return true }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        return false
+    }
+}
+
+/// The device of the tests: a battery service at 0x0010, its level at 0x0012, configured at 0x0013.
+enum Script {
+    static let device = DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random)
+    static let battery = BluetoothUUID(UInt16(0x180F))
+    static let level = BluetoothUUID(UInt16(0x2A19))
+
+    static let answers: [[UInt8]: [UInt8]] = [
+        // MTU 517 against 100.
+        [0x02, 0x05, 0x02]: [0x03, 0x64, 0x00],
+        // The service by its UUID, and no second one.
+        [0x06, 0x01, 0x00, 0xFF, 0xFF, 0x00, 0x28, 0x0F, 0x18]: [0x07, 0x10, 0x00, 0x14, 0x00],
+        [0x06, 0x15, 0x00, 0xFF, 0xFF, 0x00, 0x28, 0x0F, 0x18]: [0x01, 0x06, 0x15, 0x00, 0x0A],
+        // All services.
+        [0x10, 0x01, 0x00, 0xFF, 0xFF, 0x00, 0x28]: [0x11, 0x06, 0x10, 0x00, 0x14, 0x00, 0x0F, 0x18],
+        [0x10, 0x15, 0x00, 0xFF, 0xFF, 0x00, 0x28]: [0x01, 0x10, 0x15, 0x00, 0x0A],
+        // Its characteristics: read, write, notify.
+        [0x08, 0x10, 0x00, 0x14, 0x00, 0x03, 0x28]: [0x09, 0x07, 0x11, 0x00, 0x1A, 0x12, 0x00, 0x19, 0x2A],
+        [0x08, 0x12, 0x00, 0x14, 0x00, 0x03, 0x28]: [0x01, 0x08, 0x12, 0x00, 0x0A],
+        // Included services: none.
+        [0x08, 0x10, 0x00, 0x14, 0x00, 0x02, 0x28]: [0x01, 0x08, 0x10, 0x00, 0x0A],
+        // Descriptors.
+        [0x04, 0x13, 0x00, 0x14, 0x00]: [0x05, 0x01, 0x13, 0x00, 0x02, 0x29],
+        [0x04, 0x14, 0x00, 0x14, 0x00]: [0x01, 0x04, 0x14, 0x00, 0x0A],
+        // Subscribing and unsubscribing.
+        [0x12, 0x13, 0x00, 0x01, 0x00]: [0x13],
+        [0x12, 0x13, 0x00, 0x00, 0x00]: [0x13],
+        // Reading 0x0012, writing it, and what is refused.
+        [0x0A, 0x12, 0x00]: [0x0B, 0x64],
+        [0x0C, 0x12, 0x00, 0x00, 0x00]: [0x0D, 0x64],
+        [0x12, 0x12, 0x00, 0x2A]: [0x13],
+        [0x0A, 0x14, 0x00]: [0x01, 0x0A, 0x14, 0x00, 0x02],
+        // A long and reliable write of two bytes.
+        [0x16, 0x12, 0x00, 0x00, 0x00, 0x01, 0x02]: [0x17, 0x12, 0x00, 0x00, 0x00, 0x01, 0x02],
+        [0x18, 0x01]: [0x19],
+    ]
+
+    static func play(_ adapter: FakeAdapter) { adapter.answers = answers }
+}

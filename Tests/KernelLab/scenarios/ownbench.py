@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# `bench --uinput`: measured on a keyboard of its own, and nobody else hears it.
+
+from __future__ import annotations
+
+import asyncio
+
+from bench import Bench
+from readers import EventReader, Terminal
+from scenarios import scenario
+from scenarios.kills import order
+from waiting import expect
+
+FIGURES = ("eventsPerSecond", "keystrokes", "lost", "p50Nanoseconds", "p99Nanoseconds")
+
+
+@scenario("bench-uinput", peer="", deadline=90)
+async def bench_uinput(bench: Bench) -> None:
+    """`bench --uinput` ends with 0 and its figures; neither the terminal in front nor another keyboard's reader hears it."""
+    terminal = await Terminal.open(bench)
+    keys, node = await bench.keys()
+    reader = await EventReader.open(bench, node, share=True)
+    product = await bench.product("bench", "--json", "--uinput", "--seconds", "2")
+    await product.exits(0, 60)
+    cases = {o["case"]: o for o in product.program.objects if "case" in o}
+    expect("uinput" in cases, f"no figures of uinput: {product.program.out!r}")
+    figures = cases["uinput"]
+    expect(all(name in figures for name in FIGURES), f"figures are missing: {figures}")
+    expect(figures["lost"] == 0 and figures["eventsPerSecond"] > 0 and figures["keystrokes"] > 0, f"figures: {figures}")
+    # What the ears are worth: a key that is not the bench's reaches both.
+    heard = bytes(terminal.text), reader.text
+    await order(keys, "events 4")
+    await terminal.until(len(heard[0]) + 1, 10)
+    await reader.until(len(heard[1]) + 1, 10)
+    await asyncio.sleep(0.2)  # and whatever else was on its way
+    expect(terminal.text == b"a" and reader.text == b"a", f"heard: {heard}, at last {terminal.text!r}, {reader.text!r}")
+    await terminal.close()
+    others = ", ".join(name for name in cases if name != "uinput")
+    bench.note = (
+        f"{figures['eventsPerSecond']} events/s, write to read p50 {figures['p50Nanoseconds'] / 1000:.0f} µs, "
+        f"p99 {figures['p99Nanoseconds'] / 1000:.0f} µs, {figures['keystrokes']} keystrokes; also {others}"
+    )

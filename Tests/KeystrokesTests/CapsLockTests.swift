@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Testing
+
+@testable import Keystrokes
+
+@Suite("X-5: text comes out as meant while readers have CapsLock on")
+struct CapsLockTests {
+    static let text = "aZ bY,{1}!"
+
+    /// Stream mode, and scan mode with letters around each scan.
+    static func modes() throws -> [ScanRules?] {
+        [nil, try ScanRules(prefix: try ScanAffix("pR"), suffix: try ScanAffix("{tab}sU"))]
+    }
+
+    @Test("X-5: in every mode and at every pace, letters are turned round while the light is on, and nothing else is")
+    func turned() throws {
+        for pace in [nil] + (try Pace.Profile.allCases.map { try Pace($0) }) {
+            for scans in try Self.modes() {
+                let light = CapsLockLight()
+                let path = try Path(pace: pace, scans: scans, light: light)
+                path.keyboard.capsLock = true
+                light.set(true)
+                path.receive((Self.text + "\r").bytes)
+                try path.typeAll()
+                let expected = scans == nil ? Self.text + "\n" : "pR" + Self.text + "\tsU"
+                #expect(path.keyboard.text == expected)
+                #expect(path.ledger.snapshot().typed == UInt64(Self.text.count + (scans == nil ? 1 : 0)))
+            }
+        }
+    }
+
+    @Test("X-5: a keyboard without a light, and one whose light was never told of, types as if CapsLock were off")
+    func ignored() throws {
+        for scans in try Self.modes() {
+            for light in [nil, CapsLockLight()] {
+                let path = try Path(scans: scans, light: light)
+                path.receive((Self.text + "\r").bytes)
+                try path.typeAll()
+                #expect(path.keyboard.text.contains(Self.text))
+            }
+        }
+        // Where nobody looks at the light, a reader with CapsLock on shows what the light is for (control).
+        let path = try Path()
+        path.keyboard.capsLock = true
+        path.receive("aZ 1\r".bytes)
+        try path.typeAll()
+        #expect(path.keyboard.text == "Az 1\n")
+    }
+
+    @Test("X-5: a change in the middle of a paced scan is taken up at the next keystroke")
+    func changes() throws {
+        for profile in [Pace.Profile.scanner, .slow, .desktop] {
+            for scans in [nil, try ScanRules()] {
+                let light = CapsLockLight()
+                let path = try Path(pace: try Pace(profile), scans: scans, light: light)
+                let text = String(repeating: "aB", count: 60)
+                path.receive((text + "\r").bytes)
+                var changes = 0
+                while case .wait(let time) = try path.typeDue() {
+                    try #require(time > path.now)
+                    path.now = time
+                    // Between keystrokes only: a key that is down is finished as it was begun.
+                    guard path.keyboard.down.isEmpty else { continue }
+                    light.set(!light.isOn)
+                    path.keyboard.capsLock = light.isOn
+                    changes += 1
+                }
+                #expect(path.keyboard.text == text + "\n")
+                #expect(changes > 50)
+            }
+        }
+    }
+
+    @Test("X-5, X-1: a write cut short while the light is on is counted by what was meant")
+    func failures() throws {
+        for scans in [nil, try ScanRules()] {
+            for accepted in 0...18 {
+                let light = CapsLockLight()
+                light.set(true)
+                let path = try Path(scans: scans, light: light)
+                // Six events for the letter that needs Shift now, four each for the others.
+                path.receive("aB1\r".bytes)
+                try #require(path.next() == .write)
+                try #require(path.outputEvents().count == 18)
+                path.fail(accepted: accepted)
+                light.set(false)
+                try path.typeAll()
+                let account = path.ledger.snapshot()
+                let typed = [5: 1, 10: 2, 14: 3, 18: 4].filter { $0.key <= accepted }.map(\.value).max() ?? 0
+                #expect(account.typed == UInt64(typed), "\(accepted)")
+                #expect(account.lost(.writeFailed) == UInt64(4 - typed) && account.waiting == 0)
+                #expect(path.keyboard.text.isEmpty)
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// A link with an implementation under test at its far end, in memory or over any transport.
+///
+/// The lower tester sends and receives PDUs; the upper tester asks the implementation for something and hears of it.
+public protocol ConformanceLink {
+    /// Sends one PDU to the implementation.
+    mutating func send(_ pdu: [UInt8]) throws
+    /// The next PDU from the implementation; one that is not expected need not be waited for long.
+    mutating func nextPDU(isExpected: Bool) throws -> [UInt8]?
+    /// Has the implementation do something, in the words of the script.
+    mutating func perform(_ words: [String]) throws
+    /// The next thing that the implementation tells of; one that is not expected need not be waited for long.
+    mutating func nextOutcome(isExpected: Bool) throws -> String?
+    /// Lets time pass.
+    mutating func wait(seconds: Int) throws
+}
+
+/// One conversation of a conformance file; the file's first lines tell how it is written.
+public struct ConformanceScript: Sendable {
+    /// A line that nobody can read.
+    public struct Unreadable: Error {
+        /// Its number in the file.
+        public var line: Int
+
+        /// The line of this number.
+        public init(line: Int) {
+            self.line = line
+        }
+    }
+
+    /// What stands after `script`: ids, and words.
+    public var name: String
+    /// The lines of the database that is served, in the words of the file.
+    public var database: [String]
+    /// What happens, each with its line's number.
+    public var steps: [(number: Int, text: String)]
+
+    /// The published ids that it replays.
+    public var ids: [String] {
+        name.split(separator: " ").filter { $0.hasPrefix("GATT/") }.map { String($0) }
+    }
+
+    /// All of a file.
+    public static func all(_ file: String) throws -> [ConformanceScript] {
+        var scripts: [ConformanceScript] = []
+        var databases: [String: [String]] = [:]
+        var current = ""
+        var isDatabase = false
+        for (number, text) in try VectorFile.lines(file) {
+            if text.hasPrefix("script ") {
+                isDatabase = false
+                let name = String(text.dropFirst(7))
+                scripts.append(ConformanceScript(name: name, database: databases[current] ?? [], steps: []))
+            } else if text.hasPrefix("database ") {
+                isDatabase = true
+                current = String(text.dropFirst(9))
+                databases[current] = []
+            } else if isDatabase {
+                databases[current]?.append(text)
+            } else if text.hasPrefix("on "), let index = scripts.indices.last {
+                guard let lines = databases[String(text.dropFirst(3))] else { throw Unreadable(line: number) }
+                scripts[index].database = lines
+            } else {
+                guard let index = scripts.indices.last else { throw Unreadable(line: number) }
+                scripts[index].steps.append((number, text))
+            }
+        }
+        return scripts
+    }
+
+    /// Plays the testers' side; what came otherwise than it stands in the script, nothing when all is right.
+    public func run(_ link: inout some ConformanceLink) throws -> [String] {
+        var differences: [String] = []
+        for (number, text) in steps {
+            switch text.first {
+            case ">":
+                let pdu = try link.nextPDU(isExpected: true)
+                if pdu != VectorFile.bytes(text.dropFirst()) {
+                    differences.append("line \(number): \(text), not \(pdu.map { Self.text($0) } ?? "nothing")")
+                }
+            case "?":
+                let outcome = try link.nextOutcome(isExpected: true)
+                if outcome != String(text.dropFirst(2)) {
+                    differences.append("line \(number): \(text), not \(outcome ?? "nothing")")
+                }
+            default:
+                differences += try rest(&link, before: number)
+                try play(text, number, &link)
+            }
+        }
+        return differences + (try rest(&link, before: nil))
+    }
+
+    private func play(_ text: String, _ number: Int, _ link: inout some ConformanceLink) throws {
+        let words = text.split(separator: " ").map { String($0) }
+        switch words.first {
+        case "<":
+            guard let bytes = VectorFile.bytes(text.dropFirst()) else { throw Unreadable(line: number) }
+            try link.send(bytes)
+        case "wait":
+            guard words.count == 2, let seconds = Int(words[1]) else { throw Unreadable(line: number) }
+            try link.wait(seconds: seconds)
+        case "do": try link.perform(Array(words.dropFirst()))
+        default: throw Unreadable(line: number)
+        }
+    }
+
+    /// What has come without being asked for.
+    private func rest(_ link: inout some ConformanceLink, before line: Int?) throws -> [String] {
+        let place = line.map { "before line \($0)" } ?? "at the end"
+        var all: [String] = []
+        while let pdu = try link.nextPDU(isExpected: false) { all.append("\(place): > \(Self.text(pdu))") }
+        while let outcome = try link.nextOutcome(isExpected: false) { all.append("\(place): ? \(outcome)") }
+        return all
+    }
+
+    private static func text(_ bytes: [UInt8]) -> String {
+        bytes.map { byte in
+            let digits = String(byte, radix: 16, uppercase: true)
+            return digits.utf8.count == 1 ? "0" + digits : digits
+        }.joined(separator: " ")
+    }
+}
