@@ -86,7 +86,7 @@ public enum BluetoothError: Error, Equatable, Sendable, CustomStringConvertible 
             case .noBluetoothInKernel, .noAdapter, .notFound, .lowEnergyUnsupported: .unsupported
             case .blocked: .poweredOff
             case .notPermitted, .system(_, .permissionDenied), .system(_, .notPermitted): .unauthorized
-            case .refused, .silent, .system: .resetting
+            case .refused, .silent, .system, .controller: .resetting
             }
         self = .unavailable(state, cause: error.cause, remedy: error.remedy)
     }

@@ -83,8 +83,9 @@ public actor PeripheralServer {
         let box = ServerBox()
         core = LoopBound(to: executor) { _ in
             let core = ServerCore(
-                owner.value,
+                { [unowned adapter = owner.value] () throws(BluetoothError) in try adapter.ready() },
                 database,
+                on: owner.value.loop,
                 onEvent: { core, event in
                     Self.take(event, core, handlers, source) { work in
                         executor.submit { [weak box] in if let core = box?.core { work(core) } }
@@ -135,7 +136,7 @@ public actor PeripheralServer {
                 isConnectable: isConnectable,
                 interval: interval
             ),
-            reply
+            completion: reply.give
         )
         try await reply.value()
     }
@@ -143,7 +144,7 @@ public actor PeripheralServer {
     /// Advertises no more; connections stay.
     public func stopAdvertising() async {
         let reply = Reply<Void>()
-        core.value.stopAdvertising(reply)
+        core.value.stopAdvertising { reply.give(.success(())) }
         // A cancelled task does not wait for the controller.
         try? await reply.value()
     }

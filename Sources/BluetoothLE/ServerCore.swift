@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import BluetoothHost
-import BluetoothPackets
-import LinuxIO
+package import BluetoothHost
+package import BluetoothPackets
+package import LinuxIO
 
 /// The peripheral's part of an adapter: advertising, and a GATT server over the channels of the centrals that connect.
 ///
 /// To be used on the loop's thread.
-final class ServerCore {
+package final class ServerCore {
     private final class Link {
         let channel: any ATTChannel
         var client = GATTClient()
@@ -18,7 +18,7 @@ final class ServerCore {
         }
     }
 
-    private unowned let adapter: AdapterCore
+    private let adapter: () throws(BluetoothError) -> any LowEnergyAdapter
     private let loop: EventLoop
     private var isAdvertising = false
     private var server: GATTServer
@@ -28,14 +28,16 @@ final class ServerCore {
     private let onEvent: (ServerCore, GATTServer.Event) -> Void
     private let onConnection: (GATTServer.PeerID, DeviceAddress, DisconnectReason?) -> Void
 
-    init(
-        _ adapter: AdapterCore,
+    /// A server of a database that nobody can reach yet; `adapter` is asked for the adapter whenever it is needed.
+    package init(
+        _ adapter: @escaping () throws(BluetoothError) -> any LowEnergyAdapter,
         _ database: GATTServerDatabase,
+        on loop: EventLoop,
         onEvent: @escaping (ServerCore, GATTServer.Event) -> Void,
         onConnection: @escaping (GATTServer.PeerID, DeviceAddress, DisconnectReason?) -> Void
     ) {
         self.adapter = adapter
-        loop = adapter.loop
+        self.loop = loop
         server = GATTServer(database)
         self.onEvent = onEvent
         self.onConnection = onConnection
@@ -44,14 +46,22 @@ final class ServerCore {
     deinit { close() }
 
     /// The centrals that are connected.
-    var centrals: [GATTServer.PeerID: DeviceAddress] { links.mapValues { $0.channel.device } }
+    package var centrals: [GATTServer.PeerID: DeviceAddress] { links.mapValues { $0.channel.device } }
 
-    func subscribers(of handle: AttributeHandle) -> [GATTServer.PeerID] { server.subscribers(of: handle) }
+    /// The centrals that want a characteristic's values.
+    package func subscribers(of handle: AttributeHandle) -> [GATTServer.PeerID] { server.subscribers(of: handle) }
+
+    /// The longest PDU that may pass between us and a central, in bytes; nil for one that has gone.
+    package func mtu(of id: GATTServer.PeerID) -> UInt16? { links[id]?.client.mtu }
 
     // MARK: Advertising
 
-    func advertise(_ advertisement: Advertisement, _ reply: Reply<Void>) throws(BluetoothError) {
-        let backend = try adapter.ready()
+    /// Advertises until `stopAdvertising`; `completion` is called once, later.
+    package func advertise(
+        _ advertisement: Advertisement,
+        completion: @escaping (Result<Void, BluetoothError>) -> Void
+    ) throws(BluetoothError) {
+        let backend = try adapter()
         isAdvertising = true
         backend.advertise(
             advertisement,
@@ -59,16 +69,15 @@ final class ServerCore {
                 guard let self else { return channel.close() }
                 accept(channel)
             },
-            completion: { result in
-                reply.give(result.mapError { .advertisingFailed(cause: $0.cause) })
-            }
+            completion: { result in completion(result.mapError { .advertisingFailed(cause: $0.cause) }) }
         )
     }
 
-    func stopAdvertising(_ reply: Reply<Void>) {
+    /// Advertises no more; the centrals stay.
+    package func stopAdvertising(completion: @escaping () -> Void) {
         isAdvertising = false
-        guard let backend = adapter.backend else { return reply.give(.success(())) }
-        backend.stopAdvertising { reply.give(.success(())) }
+        guard let backend = try? adapter() else { return completion() }
+        backend.stopAdvertising(completion: completion)
     }
 
     // MARK: Centrals
@@ -84,10 +93,10 @@ final class ServerCore {
     }
 
     /// Ends the connection with a central.
-    func disconnect(_ id: GATTServer.PeerID) {
+    package func disconnect(_ id: GATTServer.PeerID) {
         guard let device = links[id]?.channel.device else { return }
         end(id, .requested)
-        adapter.backend?.disconnect(device) {}
+        (try? adapter())?.disconnect(device) {}
     }
 
     private func end(_ id: GATTServer.PeerID, _ reason: DisconnectReason) {
@@ -105,19 +114,19 @@ final class ServerCore {
     }
 
     /// Ends everything at once.
-    func close() {
+    package func close() {
         if let timer { loop.cancel(timer) }
         timer = nil
         for link in links.values { link.channel.close() }
         links = [:]
-        if isAdvertising { adapter.backend?.stopAdvertising {} }
+        if isAdvertising { (try? adapter())?.stopAdvertising {} }
         isAdvertising = false
     }
 
     // MARK: Serving
 
     /// Answers, updates or asks the server; what follows from it is sent.
-    func perform<Value>(
+    package func perform<Value>(
         _ body: (inout GATTServer) throws(GATTServerError) -> Value
     ) throws(BluetoothError) -> Value {
         defer { pump() }

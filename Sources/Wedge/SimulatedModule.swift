@@ -18,45 +18,27 @@ package final class SimulatedModule {
         /// A central has written.
         case received([UInt8])
         /// A central has gone.
-        case disconnected(DeviceAddress, LinkFailure)
+        case disconnected(DeviceAddress, DisconnectReason)
     }
 
     /// What was counted since the start.
     package struct Counts: Equatable, Sendable {
-        /// Values that were queued for a subscriber, and their bytes.
+        /// Values that were queued for a subscriber.
         package var values = 0
+        /// Their bytes.
         package var bytes = 0
         /// Values that nobody wanted.
         package var discarded = 0
     }
 
-    private final class Peer {
-        let channel: any ATTChannel
-        let id: GATTServer.PeerID
-        var client = GATTClient()
-        var unsent: [UInt8]?
-        var timer: EventLoop.Timer?
-
-        init(_ channel: any ATTChannel, _ id: GATTServer.PeerID) {
-            self.channel = channel
-            self.id = id
-        }
-    }
-
-    private let adapter: any LowEnergyAdapter
-    private let loop: EventLoop
     private let name: String
     private let profile: Profile
-    private var server: GATTServer
     private let output: AttributeHandle
-    private let input: AttributeHandle
-    private var peers: [Peer] = []
+    private let server: ServerCore
 
     /// What was counted so far.
     package private(set) var counts = Counts()
-    /// Hears of everything.
-    package var onEvent: ((Event) -> Void)?
-    /// Called when there is room again for a value that `notify` did not take.
+    /// Called when there may be room again for what `notify` did not take.
     package var onRoom: (() -> Void)?
 
     /// A module that does not advertise yet.
@@ -66,12 +48,11 @@ package final class SimulatedModule {
         _ profile: Profile,
         name: String,
         on adapter: any LowEnergyAdapter,
-        loop: EventLoop
+        loop: EventLoop,
+        onEvent: @escaping (Event) -> Void
     ) throws(GATTDatabaseError) {
         self.profile = profile
         self.name = name
-        self.adapter = adapter
-        self.loop = loop
         var builder = try GATTDatabaseBuilder(deviceName: name)
         let service = try builder.add(
             GATTServiceDefinition(
@@ -87,71 +68,104 @@ package final class SimulatedModule {
             )
         )
         output = service.value(of: profile.fromPeripheral) ?? .invalid
-        input = service.value(of: profile.toPeripheral) ?? .invalid
-        server = GATTServer(builder.database)
-    }
-
-    /// Advertises the service, and the name in the scan response, until `stop`.
-    package func start(completion: @escaping (Result<Void, AdapterError>) -> Void) {
-        adapter.advertise(
-            Self.advertisement(of: profile.service, name: name),
-            onConnection: { [unowned self] channel in accept(channel) },
-            completion: completion
+        let room = RoomCall()
+        server = ServerCore(
+            { () throws(BluetoothError) in adapter },
+            builder.database,
+            on: loop,
+            onEvent: { core, event in
+                switch event {
+                case .command(_, _, let value), .written(_, _, let value): onEvent(.received(value))
+                case .subscribed: onEvent(.subscribed(true))
+                case .unsubscribed: onEvent(.subscribed(false))
+                case .readyToUpdate: room.module?.onRoom?()
+                case .read(let request, _, _, _):
+                    // No characteristic of the profile can be read: the server refuses before it asks.
+                    _ = try? core.perform { server throws(GATTServerError) in
+                        try server.refuse(request, .readNotPermitted)
+                    }
+                case .write(let request, _, let writes):
+                    for write in writes { onEvent(.received(write.value)) }
+                    _ = try? core.perform { server throws(GATTServerError) in try server.accept(request) }
+                case .requestEnded, .confirmed: break
+                }
+            },
+            onConnection: { _, address, reason in
+                onEvent(reason.map { .disconnected(address, $0) } ?? .connected(address))
+            }
         )
+        room.module = self
     }
 
-    /// Advertises no more and closes all links.
-    package func stop(completion: @escaping () -> Void) {
-        let devices = peers.map(\.channel.device)
-        for peer in peers { close(peer) }
-        var left = devices.count + 1
-        let done = {
-            left -= 1
-            if left == 0 { completion() }
+    private final class RoomCall {
+        weak var module: SimulatedModule?
+    }
+
+    /// Advertises the service and the name until `stop`; throws where the name does not fit.
+    package func start(
+        completion: @escaping (Result<Void, BluetoothError>) -> Void
+    ) throws(SimulationFailure) {
+        do {
+            let layout = try AdvertisementLayout(
+                AdvertisementLayout.Content(localName: name, services: [profile.service])
+            )
+            try server.advertise(
+                Advertisement(data: layout.data, scanResponse: layout.scanResponse),
+                completion: completion
+            )
+        } catch let failure as AdvertisementLayout.Failure {
+            throw .doesNotFit(failure)
+        } catch {
+            throw .refused("\(error)")
         }
-        for device in devices { adapter.disconnect(device, completion: done) }
-        adapter.stopAdvertising(completion: done)
+    }
+
+    /// Advertises no more and lets the centrals go.
+    package func stop(completion: @escaping () -> Void) {
+        server.stopAdvertising { [server] in
+            for id in server.centrals.keys { server.disconnect(id) }
+            completion()
+        }
     }
 
     /// Whether somebody wants the values.
     package var isSubscribed: Bool { !server.subscribers(of: output).isEmpty }
 
-    /// Notifies a value to all who want it, in as many notifications as the shortest MTU needs; false when a queue has no
-    /// room for all of it: then nothing was queued, and `onRoom` tells when to try again.
+    /// The longest value that one notification carries to all who want it, in bytes; the least that any MTU allows while
+    /// nobody does.
+    package var longestValue: Int {
+        let lengths = server.subscribers(of: output).compactMap { server.mtu(of: $0) }
+        return Int(lengths.min() ?? 23) - 3
+    }
+
+    /// Notifies a value to all who want it; false when a queue has no room: then `onRoom` tells when to try again.
+    ///
+    /// What is longer than `longestValue` is cut.
     package func notify(_ value: [UInt8]) -> Bool {
-        let subscribers = server.subscribers(of: output)
-        guard !subscribers.isEmpty else {
+        guard isSubscribed else {
             counts.discarded += 1
             return true
         }
-        let wanting = peers.filter { subscribers.contains($0.id) }
-        let part = max(1, wanting.map { Int($0.client.mtu) - 3 }.min() ?? 20)
-        var start = 0
-        while start < value.count {
-            let end = min(start + part, value.count)
-            // Only values of one part are refused whole; longer ones go on when there is room, so callers keep to one.
-            guard let full = try? server.update(Array(value[start..<end]), of: output), full.isEmpty else { return false }
-            start = end
-        }
+        let full = try? server.perform { server throws(GATTServerError) in try server.update(value, of: output) }
+        guard let full, full.isEmpty else { return false }
         counts.values += 1
         counts.bytes += value.count
-        for peer in wanting { pump(peer) }
         return true
     }
+}
 
-    /// Flags and the service in the advertisement, the name, shortened where it is too long, in the scan response.
-    ///
-    /// Core Specification Supplement, Part A, 1.1 to 1.3.
-    private static func advertisement(of service: BluetoothUUID, name: String) -> Advertisement {
-        let longest = 29
-        let bytes = Array(name.utf8)
-        let isWhole = bytes.count <= longest
-        // General discoverable, no classic Bluetooth; one complete 128-bit service.
-        let data: [UInt8] = [0x02, 0x01, 0x06, 0x11, 0x07] + service.littleEndianBytes
-        let kept = isWhole ? bytes : Array(bytes.prefix(longest))
-        return Advertisement(
-            data: data,
-            scanResponse: [UInt8(truncatingIfNeeded: kept.count + 1), isWhole ? 0x09 : 0x08] + kept
-        )
+/// Why a simulated module cannot be reached.
+package enum SimulationFailure: Error, CustomStringConvertible {
+    /// The name or the service does not fit into an advertisement.
+    case doesNotFit(AdvertisementLayout.Failure)
+    /// The adapter does not advertise.
+    case refused(String)
+
+    /// One line for people.
+    package var description: String {
+        switch self {
+        case .doesNotFit(let failure): failure.description
+        case .refused(let reason): reason
+        }
     }
 }

@@ -39,6 +39,7 @@ struct BlewedgeCommand: ParsableCommand {
         abstract: "Types what a Bluetooth LE device sends, without bluetoothd, D-Bus or a desktop.",
         discussion: """
             EXAMPLES:
+              blewedge demo                        See it work: no adapter, no privilege.
               blewedge scan                        Show the devices around.
               blewedge run --device LINBLE-TEST    Connect to one and type what it sends.
               blewedge gatt LINBLE-TEST            Show what a device offers.
@@ -51,7 +52,8 @@ struct BlewedgeCommand: ParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            ScanCommand.self, RunCommand.self, GATTCommand.self, CaptureCommand.self, TableCommand.self,
+            DemoCommand.self, ScanCommand.self, RunCommand.self, GATTCommand.self, CaptureCommand.self,
+            TableCommand.self,
             BenchCommand.self,
         ]
     )

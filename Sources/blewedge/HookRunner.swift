@@ -10,7 +10,7 @@ import Wedge
 /// To be used on the event loop's thread.
 final class HookRunner {
     /// How long the end of the program is put off for notices that wait.
-    private static let patience = Duration.seconds(2)
+    private static let patience = Duration.seconds(5)
 
     private let command: String
     private let loop: EventLoop
@@ -40,7 +40,7 @@ final class HookRunner {
         runNext()
     }
 
-    /// Calls `completion` once nothing runs and nothing waits, or after 2 s; a command that still runs is left to itself.
+    /// Calls `completion` once nothing runs and nothing waits, or after 5 s; a command that still runs is left to itself.
     func drain(completion: @escaping () -> Void) {
         guard !queue.isIdle else {
             completion()

@@ -90,9 +90,9 @@ struct CommandLineTests {
         let stall = try run(["run", "--device", "X", "--stall", "5s"])
         #expect(stall.status == 78)
         #expect(stall.error.contains("--stall"))
-        let hook = try run(["run", "--device", "X", "--hook", "/etc/hostname"])
+        let hook = try run(["run", "--device", "X", "--hook", "/etc/passwd"])
         #expect(hook.status == 78)
-        #expect(hook.error.contains("--hook /etc/hostname"))
+        #expect(hook.error.contains("--hook /etc/passwd"))
     }
 
     @Test("CB-32: a capture is printed packet by packet; what is none, is cut, or is not there is exit status 74")

@@ -84,7 +84,7 @@ struct ChildProcessTests {
             _ = try ChildProcess("/nonexistent/program", environment: [], replacing: "BLEWEDGE_")
         }
         #expect(throws: Errno.permissionDenied) {
-            _ = try ChildProcess("/etc/hostname", environment: [], replacing: "BLEWEDGE_")
+            _ = try ChildProcess("/etc/passwd", environment: [], replacing: "BLEWEDGE_")
         }
     }
 }

@@ -168,7 +168,7 @@ import VirtualRadio
         while let packet = bench.first.nextPacket() {
             guard case .leMeta(let subevent, let parameters) = try HCIEvent(packet.span) else { continue }
             var reader = try AdvertisingReportReader(subevent, parameters)
-            while let report = try reader.next() {
+            while let report = reader.next() {
                 statuses.append(report.dataStatus)
                 data += [UInt8](copying: report.data)
                 #expect(report.advertisingSID == 3)

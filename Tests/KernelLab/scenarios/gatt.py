@@ -134,7 +134,6 @@ async def values(bench: Bench) -> None:
     await look(bench, "write", WRITE, "--text", "no answer", "--no-response")
     written = bench.peer.attribute(WRITE).value
     expect(bytes(written) == b"no answer", f"written without response: {written!r}")
-    await look(bench, "write", INDICATED, "--text", "x", code=77)
 
     product = await bench.product("gatt", NAME, "--json", "subscribe", NOTIFY, "--count", "3")
     await bench.peer.until_subscribed()

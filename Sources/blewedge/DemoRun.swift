@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+import Keystrokes
+import LinuxIO
+import SystemPackage
+import Wedge
+
+/// The whole path on a radio in memory: a simulated scanner on one controller, the wedge on another.
+final class DemoRun {
+    /// The scanner, as others would see it.
+    private static let name = "LINBLE-DEMO"
+    /// How long the whole may take; a machine that is slower than this has a fault.
+    private static let timeout = Duration.seconds(120)
+    /// The time between two barcodes that a person watches.
+    private static let pause = Duration.milliseconds(700)
+
+    private let loop: EventLoop
+    private let radio: MemoryRadio
+    private let peripheral: HostAdapter
+    private let central: HostAdapter
+    private let keyboard: TextKeyboard
+    private let settings: KeyboardSettings
+    private let barcodes: [String]
+    private let isFast: Bool
+    private let isJSON: Bool
+
+    private var module: SimulatedModule?
+    private var service: KeyboardService?
+    private var arrival: EventLoop.Registration?
+    private var sent = 0
+    private var typed = ""
+    private var isSubscribed = false
+    private var outcome: Result<ExitStatus, CommandFailure>?
+
+    init(_ barcodes: [String], isFast: Bool, isJSON: Bool) throws {
+        self.barcodes = barcodes
+        self.isFast = isFast
+        self.isJSON = isJSON
+        loop = try EventLoop()
+        radio = MemoryRadio(on: loop)
+        peripheral = HostAdapter(
+            name: "scanner",
+            transport: radio.addController(BluetoothAddress(rawValue: 0xC0FF_EE00_0001)),
+            on: loop
+        )
+        central = HostAdapter(
+            name: "memory",
+            transport: radio.addController(BluetoothAddress(rawValue: 0xC0FF_EE00_0002)),
+            on: loop
+        )
+        keyboard = try TextKeyboard(layout: .us)
+        guard let device = DeviceChoice(Self.name) else {
+            throw CommandFailure(.internal, "the demo's own name is wrong")
+        }
+        settings = KeyboardSettings(
+            adapter: .any,
+            device: device,
+            profile: .linble,
+            table: try CompiledTable(ByteTable(.linble), layout: .us),
+            pacer: Pacer(try isFast ? Pace(stall: 0) : Pace(.desktop)),
+            maximumAge: nil,
+            capsLock: .ignore,
+            verifies: false
+        )
+    }
+
+    /// Runs until every barcode was typed; throws the exit status unless it is success.
+    func run() throws {
+        try loop.handleSignals(ExitStatus.signals) { [unowned self] number in
+            if outcome != nil { Process.exit(ExitStatus(signal: number).rawValue) }
+            finish(.success(ExitStatus(signal: number)))
+        }
+        arrival = try loop.watch(keyboard.screen.arrival.descriptor, for: .readable) { [unowned self] _ in
+            keyboard.screen.arrival.reset()
+            show(keyboard.screen.takeText())
+        }
+        _ = loop.schedule(at: MonotonicClock.now + Self.timeout) { [unowned self] in
+            finish(
+                .failure(CommandFailure(.timeout, "the demo did not end within \(Self.timeout.components.seconds) s"))
+            )
+        }
+        note("radio", "two controllers in memory; no adapter is touched")
+        peripheral.start { [unowned self] result in
+            guard succeeded(result) else { return }
+            central.start { [unowned self] result in if succeeded(result) { advertise() } }
+        }
+        try loop.run()
+        try conclude()
+    }
+
+    // MARK: The scanner
+
+    private func advertise() {
+        do {
+            let module = try SimulatedModule(.linble, name: Self.name, on: peripheral, loop: loop) {
+                [unowned self] event in
+                take(event)
+            }
+            self.module = module
+            module.onRoom = { [unowned self] in send() }
+            try module.start { [unowned self] result in
+                switch result {
+                case .success:
+                    note("scanner", "\(Self.name) advertises the LINBLE UART Service")
+                    type()
+                case .failure(let error): finish(.failure(CommandFailure(.internal, "\(error)")))
+                }
+            }
+        } catch {
+            finish(.failure(CommandFailure(.internal, "\(error)")))
+        }
+    }
+
+    private func take(_ event: SimulatedModule.Event) {
+        switch event {
+        case .subscribed(let isOn):
+            isSubscribed = isOn
+            // The wedge types once its own side knows of the subscription too.
+            if isOn { _ = loop.schedule(at: MonotonicClock.now + Self.pause) { [unowned self] in send() } }
+        case .connected, .received, .disconnected: break
+        }
+    }
+
+    /// Sends the next barcode; all that have room at once where nobody watches.
+    private func send() {
+        guard isSubscribed, outcome == nil, let module else { return }
+        repeat {
+            guard sent < barcodes.count else { return }
+            let barcode = barcodes[sent]
+            // Its length is at most an MTU's; a queue that is full calls back.
+            var rest = Array(barcode.utf8) + [0x0D]
+            guard rest.count <= module.longestValue || module.longestValue >= 20 else { return }
+            guard module.notify(Array(rest.prefix(module.longestValue))) else { return }
+            rest.removeFirst(min(rest.count, module.longestValue))
+            if !rest.isEmpty { _ = module.notify(rest) }
+            sent += 1
+            note("notify", "\(barcode)⏎ (\(barcode.utf8.count + 1) bytes)")
+        } while isFast
+        if sent < barcodes.count {
+            _ = loop.schedule(at: MonotonicClock.now + Self.pause) { [unowned self] in send() }
+        }
+    }
+
+    // MARK: The wedge
+
+    private func type() {
+        do throws(CommandFailure) {
+            let service = try KeyboardService(settings, on: loop, adapter: central, screen: keyboard) {
+                [unowned self] event in
+                if case .state(let state, _, let reason) = event { note("\(state.rawValue)", reason ?? Self.name) }
+            }
+            self.service = service
+            service.start { [unowned self] result in _ = succeeded(result) }
+        } catch {
+            finish(.failure(error))
+        }
+    }
+
+    private func show(_ text: String) {
+        typed += text
+        if !isJSON, !isFast { try? StandardStream.output.write(text) }
+        if typed.utf8.lazy.filter({ $0 == 0x0A }).count == barcodes.count { finish(.success(.success)) }
+    }
+
+    // MARK: The end
+
+    private func succeeded(_ result: Result<Void, AdapterError>) -> Bool {
+        guard case .failure(let error) = result else { return true }
+        finish(.failure(CommandFailure(error)))
+        return false
+    }
+
+    private func finish(_ result: Result<ExitStatus, CommandFailure>) {
+        guard outcome == nil else { return }
+        outcome = result
+        guard let service else { return loop.stop() }
+        service.stop { [unowned self] in
+            show(keyboard.screen.takeText())
+            loop.stop()
+        }
+    }
+
+    private func conclude() throws {
+        let bytes = service?.counts.bytes
+        let right = zip(typed.split(separator: "\n"), barcodes).count { $0 == $1 }
+        let accounted = bytes.map {
+            $0.typed + $0.discarded + $0.rejected + $0.gated + $0.lost + $0.waiting == $0.received
+        }
+        if isJSON {
+            var object = JSONObject()
+            object.add("event", "demo")
+            object.add("barcodes", UInt64(barcodes.count))
+            object.add("right", UInt64(right))
+            object.add("received", bytes?.received ?? 0)
+            object.add("typed", bytes?.typed ?? 0)
+            object.add("lost", bytes?.lost ?? 0)
+            try StandardStream.output.write(object.text + "\n")
+        } else {
+            try StandardStream.output.write(
+                "barcodes typed right: \(right) of \(barcodes.count); "
+                    + (bytes.map {
+                        "received \($0.received) bytes = typed \($0.typed) + discarded \($0.discarded) + rejected "
+                            + "\($0.rejected) + gated \($0.gated) + lost \($0.lost) + waiting \($0.waiting)\n"
+                    } ?? "nothing was received\n")
+            )
+        }
+        if let status = try outcome?.get(), status != .success { throw status }
+        guard right == barcodes.count, accounted == true else {
+            throw CommandFailure(.internal, "not every barcode was typed right, or the account does not balance")
+        }
+    }
+
+    /// A stage's news, beside what is typed.
+    private func note(_ stage: String, _ text: String) {
+        guard !isFast, !isJSON else { return }
+        let padding = String(repeating: " ", count: max(1, 14 - stage.count))
+        try? StandardStream.error.write("\(stage)\(padding)\(text)\n")
+    }
+}
