@@ -104,7 +104,8 @@ import Testing
         var controller = ModelController.ready(isExtended: isExtended)
         // A set that is not there yet cannot be switched off.
         let parameters = AdvertisingParameters(kind: .connectable, interval: 0xA0)
-        #expect(controller.host.advertise(parameters, data: [2, 1, 6], scanResponse: []))
+        let isTaken1 = controller.host.advertise(parameters, data: [2, 1, 6], scanResponse: [])
+        #expect(isTaken1)
         controller.pump()
         #expect(controller.events == [.advertisingStarted])
         #expect(controller.commands.count == 5)
@@ -135,7 +136,8 @@ import Testing
         let takesResponse = controller.host.advertise(parameters, data: [], scanResponse: long)
         #expect(!takesData && !takesResponse)
         controller.refusals = [.leSetExtendedAdvertisingParameters: .invalidHCICommandParameters]
-        #expect(controller.host.advertise(parameters, data: [], scanResponse: []))
+        let isTaken2 = controller.host.advertise(parameters, data: [], scanResponse: [])
+        #expect(isTaken2)
         controller.pump()
         #expect(
             controller.events == [
@@ -147,7 +149,8 @@ import Testing
     @Test("CB-2: scanning begins, reports, and ends", arguments: [true, false])
     func scans(_ isExtended: Bool) {
         var controller = ModelController.ready(isExtended: isExtended)
-        #expect(controller.host.startScanning(.discovery, devices: DeviceTable()))
+        let isTaken3 = controller.host.startScanning(.discovery, devices: DeviceTable())
+        #expect(isTaken3)
         controller.pump()
         #expect(controller.events == [.scanStarted])
         controller.sendEvent(0x3E, [2, 1, 0, 1, 1, 2, 3, 4, 5, 6, 3, 2, 1, 6, 0xC0])

@@ -157,7 +157,8 @@ import Testing
     @Test("A controller that forgets completions fails the host in bounded time")
     func completionsForgotten() {
         var controller = Self.connected()
-        #expect(controller.host.send([1, 2, 3], on: 0x40))
+        let isTaken1 = controller.host.send([1, 2, 3], on: 0x40)
+        #expect(isTaken1)
         controller.pump()
         controller.advance(to: .seconds(39))
         #expect(controller.events.isEmpty)
@@ -168,7 +169,10 @@ import Testing
     @Test("Data never exceeds the controller's buffers, and a disconnection gives them back")
     func credits() {
         var controller = Self.connected(buffers: DataBuffers(dataLength: 27, packetCount: 4))
-        for _ in 0..<5 { #expect(controller.host.send([UInt8](repeating: 7, count: 60), on: 0x40)) }
+        for _ in 0..<5 {
+            let isTaken = controller.host.send([UInt8](repeating: 7, count: 60), on: 0x40)
+            #expect(isTaken)
+        }
         controller.pump()
         #expect(controller.data.count == 4)
         controller.complete(0x40, 2)
@@ -200,7 +204,8 @@ import Testing
             for length in 0...600 {
                 let pdu = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 7) }
                 controller.data = []
-                #expect(controller.host.send(pdu, on: 0x40))
+                let isTaken2 = controller.host.send(pdu, on: 0x40)
+                #expect(isTaken2)
                 controller.pump()
                 var frame: [UInt8] = []
                 while frame.count < length + 4 {
@@ -264,8 +269,10 @@ import Testing
         var controller = Self.connected(buffers: DataBuffers(dataLength: 27, packetCount: 1))
         controller.connect(0x41, role: .peripheral, peer: Self.other)
         for _ in 0..<3 {
-            #expect(controller.host.send([1], on: 0x40))
-            #expect(controller.host.send([2], on: 0x41))
+            let isTaken3 = controller.host.send([1], on: 0x40)
+            #expect(isTaken3)
+            let isTaken4 = controller.host.send([2], on: 0x41)
+            #expect(isTaken4)
         }
         controller.pump()
         for _ in 0..<6 {
