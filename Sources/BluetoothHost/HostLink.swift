@@ -23,6 +23,9 @@ struct HostLink: Sendable {
     /// True after a frame was refused: somebody waits for room.
     private(set) var owesRoom = false
 
+    /// Frames of which the rest never came.
+    private(set) var unfinishedFrames: UInt64 = 0
+
     private var partial: [UInt8] = []
     private var isSkipping = true
 
@@ -38,7 +41,7 @@ struct HostLink: Sendable {
         case incomplete
         /// A frame is whole.
         case frame([UInt8])
-        /// The fragment, or the frame before it, was thrown away.
+        /// The fragment was thrown away.
         case dropped
     }
 
@@ -107,10 +110,9 @@ struct HostLink: Sendable {
 
     /// Takes a fragment.
     mutating func receive(_ boundary: ACLPacket.Boundary, _ data: Span<UInt8>) -> Reception {
-        var hasDropped = false
         switch boundary {
         case .first, .firstNonFlushable:
-            hasDropped = !partial.isEmpty
+            if !partial.isEmpty { unfinishedFrames &+= 1 }
             partial.removeAll(keepingCapacity: true)
             isSkipping = false
         case .continuing:
@@ -124,13 +126,13 @@ struct HostLink: Sendable {
             return .dropped
         }
         for index in data.indices { partial.append(data[index]) }
-        guard partial.count >= L2CAPFrame.headerLength else { return hasDropped ? .dropped : .incomplete }
+        guard partial.count >= L2CAPFrame.headerLength else { return .incomplete }
         let length = (Int(partial[0]) | Int(partial[1]) &<< 8) &+ L2CAPFrame.headerLength
         guard length <= Self.maximumPayload &+ L2CAPFrame.headerLength, partial.count <= length else {
             skip()
             return .dropped
         }
-        guard partial.count == length else { return hasDropped ? .dropped : .incomplete }
+        guard partial.count == length else { return .incomplete }
         let frame = partial
         skip()
         return .frame(frame)

@@ -117,7 +117,9 @@ extension LowEnergyHost {
                 return
             }
             guard announced.contains(data.handle), link.disconnectDeadline == nil else { return }
-            switch links[data.handle]?.receive(data.boundary, data.data) {
+            let reception = links[data.handle]?.receive(data.boundary, data.data)
+            counters.badFrames &+= (links[data.handle]?.unfinishedFrames ?? 0) &- link.unfinishedFrames
+            switch reception {
             case .frame(let frame): try receiveFrame(frame.span, link.connection, now: now)
             case .dropped: counters.badFrames &+= 1
             case .incomplete, nil: break
