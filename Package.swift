@@ -62,7 +62,8 @@ let package = Package(
         .executableTarget(
             name: "blewedge",
             dependencies: [
-                "Wedge", "Measuring", "BluetoothLE", "VirtualRadio", "Keystrokes", "LinuxIO", argumentParser, systemPackage,
+                "Wedge", "Measuring", "BluetoothLE", "VirtualRadio", "Keystrokes", "LinuxIO", argumentParser,
+                systemPackage,
             ],
             swiftSettings: swiftSettings
         ),
