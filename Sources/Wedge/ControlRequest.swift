@@ -46,7 +46,9 @@ package enum ControlRequest: Equatable, Sendable {
     package static let scanTimes = 1...60
     /// The most keys of one request.
     package static let mostKeys = 256
-    /// The most bytes of one `send`: the longest attribute value. Core 6.0, Vol 3, Part F, 3.2.9.
+    /// The most bytes of one `send`, which are those of the longest attribute value.
+    ///
+    /// Core 6.0, Vol 3, Part F, 3.2.9.
     package static let mostBytes = 512
 
     /// Who may ask for it.
