@@ -7,8 +7,8 @@ package import Keystrokes
 package struct KeyboardSettings: Sendable {
     /// Which adapter.
     package var adapter: AdapterSelector
-    /// Which device.
-    package var device: DeviceChoice
+    /// Which device, from the beginning; nil for none yet.
+    package var device: DeviceChoice?
     /// What the device offers.
     package var profile: Profile
     /// What each byte types.
@@ -27,7 +27,7 @@ package struct KeyboardSettings: Sendable {
     /// Settings with all that has no default.
     package init(
         adapter: AdapterSelector,
-        device: DeviceChoice,
+        device: DeviceChoice?,
         profile: Profile,
         table: CompiledTable,
         pacer: Pacer,

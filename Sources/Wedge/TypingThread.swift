@@ -21,9 +21,15 @@ package final class TypingThread: Sendable {
         }
 
         /// Types until `shouldStop`, and until nothing waits then; returns the error that ended it earlier.
-        func run(_ waker: Waker, shouldStop: () -> Bool, notBefore: Int64) -> Errno? {
-            while MonotonicClock.nanoseconds < notBefore, !shouldStop() { waker.wait(until: notBefore) }
+        ///
+        /// `progress` is called again and again: whenever the typist is asked.
+        func run(_ waker: Waker, shouldStop: () -> Bool, progress: () -> Void, notBefore: Int64) -> Errno? {
+            while MonotonicClock.nanoseconds < notBefore, !shouldStop() {
+                progress()
+                waker.wait(until: notBefore)
+            }
             while true {
+                progress()
                 switch typist.next(now: MonotonicClock.nanoseconds) {
                 case .write:
                     if let error = write() { return error }
@@ -67,6 +73,9 @@ package final class TypingThread: Sendable {
     private let waker: Waker
     private let stopping = Atomic<Bool>(false)
     private let finished: Waker
+    /// The questions whether the thread still works, and those that it has answered.
+    private let asked = Atomic<UInt32>(0)
+    private let answered = Atomic<UInt32>(0)
     private let failure = Mutex<Errno?>(nil)
 
     /// Starts the thread.
@@ -86,6 +95,7 @@ package final class TypingThread: Sendable {
             let error = hands.run(
                 waker,
                 shouldStop: { stopping.load(ordering: .acquiring) },
+                progress: { answered.store(asked.load(ordering: .relaxed), ordering: .relaxed) },
                 notBefore: notBefore
             )
             failure.withLock { $0 = error }
@@ -95,6 +105,15 @@ package final class TypingThread: Sendable {
 
     /// Makes the thread look into the ring.
     package func wake() { waker.wake() }
+
+    /// Asks the thread for a sign of life; called by one thread only.
+    package func ping() {
+        asked.store(asked.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+        waker.wake()
+    }
+
+    /// Whether the thread has given the sign of life that it was asked for last.
+    package var hasAnswered: Bool { answered.load(ordering: .relaxed) == asked.load(ordering: .relaxed) }
 
     /// Lets the thread finish what may still be typed, and end.
     package func stop() {

@@ -148,10 +148,14 @@ final class DemoRun {
         do throws(CommandFailure) {
             let service = try KeyboardService(settings, on: loop, adapter: central, screen: keyboard) {
                 [unowned self] event in
-                if case .state(let state, _, let reason) = event { note("\(state.rawValue)", reason ?? Self.name) }
+                if case .state(let state, _, let reason) = event {
+                    note("\(state.rawValue)", reason?.cause ?? Self.name)
+                }
             }
             self.service = service
-            service.start { [unowned self] result in _ = succeeded(result) }
+            service.start { [unowned self] result in
+                if case .failure(let failure) = result { finish(.failure(failure)) }
+            }
         } catch {
             finish(.failure(error))
         }

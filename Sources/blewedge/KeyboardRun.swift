@@ -64,7 +64,7 @@ final class KeyboardRun {
         service.onReceived = { [unowned self] length in events.received(length) }
         self.service = service
         service.start { [unowned self] result in
-            if case .failure(let error) = result { finish(.failure(CommandFailure(error))) }
+            if case .failure(let failure) = result { finish(.failure(failure)) }
         }
         try loop.run()
         printCounts(service.counts)
@@ -93,26 +93,28 @@ final class KeyboardRun {
                 Console.note("the keyboard is \(node ?? "there, but the kernel has no evdev: `modprobe evdev`")")
             }
         case .state(let state, let device, let reason):
-            defer { events.take(state, device, reason) }
+            defer { events.take(state, device, reason?.cause) }
             if output != .people {
                 var object = JSONObject()
                 object.add("event", "state")
                 object.add("state", state.rawValue)
-                object.add("device", "\(settings.device)")
+                object.add("device", service?.choice.map { "\($0)" } ?? settings.device.map { "\($0)" })
                 object.add("address", device.map { "\($0.address)" })
                 object.add("addressType", device.map { "\($0.type)" })
-                object.add("reason", reason)
+                object.add("reason", reason?.cause)
+                object.add("remedy", reason?.remedy)
                 printEvent(object)
             } else {
-                Console.note(Self.sentence(state, settings.device, reason))
+                Console.note(Self.sentence(state, service?.choice ?? settings.device, reason))
             }
         case .keyboardFailed(let error):
             finish(.failure(CommandFailure(writingKeys: error)))
         }
     }
 
-    private static func sentence(_ state: Session.State, _ device: DeviceChoice, _ reason: String?) -> String {
-        let detail = reason.map { ": \($0)" } ?? ""
+    private static func sentence(_ state: Session.State, _ choice: DeviceChoice?, _ reason: Reason?) -> String {
+        let detail = reason.map { ": " + $0.cause + ($0.remedy.map { " (\($0))" } ?? "") } ?? ""
+        let device = choice.map { "\($0)" } ?? "the device"
         return switch state {
         case .unselected: "no device is chosen"
         case .connecting: "looking for \(device)\(detail)"
