@@ -54,6 +54,9 @@ struct BlewedgeCommand: ParsableCommand {
         subcommands: [
             DemoCommand.self, ScanCommand.self, RunCommand.self, GATTCommand.self, CaptureCommand.self,
             TableCommand.self,
+            ConnectCommand.self, DisconnectCommand.self,
+            PauseCommand.self, ResumeCommand.self, EventsCommand.self, KeyCommand.self, SnippetCommand.self,
+            ClearCommand.self, SendCommand.self, ReloadCommand.self, StopCommand.self, CompletionsCommand.self,
             BenchCommand.self,
         ]
     )
