@@ -18,13 +18,3 @@ extension sockaddr_un {
         unsafe withUnsafeMutableBytes(of: &sun_path) { field in unsafe field.copyBytes(from: bytes) }
     }
 }
-
-extension Descriptor {
-    /// A non-blocking stream socket of the unix family, closed on exec.
-    ///
-    /// The corresponding C function is `socket`.
-    static func localSocket() throws(Errno) -> Descriptor {
-        let flags = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
-        return Descriptor(owning: try SystemCall.run { CLinux.socket(AF_UNIX, flags, 0) })
-    }
-}
