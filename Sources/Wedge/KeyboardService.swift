@@ -56,6 +56,7 @@ package final class KeyboardService {
     private var link: ATTLink?
     private var setup: LinkSetup
     private var setupTimer: EventLoop.Timer?
+    private var replyTimer: EventLoop.Timer?
     private var device: DeviceAddress?
     private var epoch: UInt32 = 0
     private var isStopping = false
@@ -81,7 +82,7 @@ package final class KeyboardService {
         self.given = given
         self.onEvent = onEvent
         chooser = DeviceChooser(settings.device)
-        setup = LinkSetup(profile: settings.profile)
+        setup = LinkSetup(profiles: settings.profiles)
 
         keyboard = try VirtualKeyboard(settings, on: loop, screen: screen) { error in onEvent(.keyboardFailed(error)) }
         onEvent(.keyboard(node: keyboard.node))
@@ -263,7 +264,7 @@ package final class KeyboardService {
     private func connect(_ device: DeviceAddress) {
         guard let adapter, !isStopping else { return }
         epoch &+= 1
-        setup = LinkSetup(profile: settings.profile)
+        setup = LinkSetup(profiles: settings.profiles)
         do throws(LinkFailure) {
             attempt = try adapter.connect(to: device, timeout: Self.attemptTimeout) { [unowned self] result in
                 connected(result)
@@ -302,11 +303,15 @@ package final class KeyboardService {
     }
 
     private func progress(_ progress: LinkSetup.Progress) {
+        armReplyTimer()
         switch progress {
         case .underWay: break
         case .ready:
             stopSetupTimer()
             apply(.ready)
+            let earlyBytes = setup.earlyBytes
+            if !earlyBytes.isEmpty { pass(earlyBytes.span) }
+        case .refused(let failure): apply(.attemptFailed("\(failure)"))
         case .unsupported(let reason): apply(.unsupported(reason))
         // A bearer that failed closes the link, which is reported then.
         case .failed(.bearer): break
@@ -317,15 +322,42 @@ package final class KeyboardService {
     /// The hot path begins: one comparison, and on to the keyboard's ring.
     private func take(_ value: Span<UInt8>, of handle: AttributeHandle, _ kind: GATTSubscriptionKind) {
         guard setup.isWanted(handle, kind) else {
-            strayValues &+= 1
+            takeReply(value, of: handle, kind)
             return
         }
         notifications &+= 1
+        pass(value)
+    }
+
+    private func pass(_ value: Span<UInt8>) {
         keyboard.receive(value, epoch: epoch)
         onReceived?(value.count)
     }
 
+    /// Hands what the device says during its profile's handshake to that.
+    private func takeReply(_ value: Span<UInt8>, of handle: AttributeHandle, _ kind: GATTSubscriptionKind) {
+        guard let link, setup.isReply(handle, kind) else {
+            strayValues &+= 1
+            return
+        }
+        let reply = [UInt8](copying: value)
+        progress(link.perform { client, now in setup.receive(reply, &client, now: now) })
+    }
+
+    private func armReplyTimer() {
+        if let replyTimer { loop.cancel(replyTimer) }
+        replyTimer = setup.deadline.map { deadline in
+            loop.schedule(at: deadline) { [unowned self] in
+                replyTimer = nil
+                guard let link else { return }
+                progress(link.perform { client, now in setup.handleDeadline(&client, now: now) })
+            }
+        }
+    }
+
     private func stopSetupTimer() {
+        if let replyTimer { loop.cancel(replyTimer) }
+        replyTimer = nil
         if let setupTimer { loop.cancel(setupTimer) }
         setupTimer = nil
     }
