@@ -50,13 +50,15 @@ let package = Package(
         .systemLibrary(name: "CBluetooth", providers: [.apt(["libbluetooth-dev"])]),
         .systemLibrary(name: "CCapability", providers: [.apt(["libcap-dev"])]),
         .target(name: "CLinux"),
+        // toml++ (libtomlplusplus-dev), headers only, behind a header of C's.
+        .target(name: "CTOML"),
         module("BluetoothPackets"),
         module("BluetoothHost", ["BluetoothPackets"]),
         module("VirtualRadio", ["BluetoothPackets"]),
         module("LinuxIO", ["CLinux", "CBluetooth", "CCapability", systemPackage]),
         module("BluetoothLE", ["BluetoothHost", "BluetoothPackets", "LinuxIO"]),
         module("Keystrokes"),
-        module("Wedge", ["BluetoothLE", "Keystrokes", "LinuxIO", systemPackage]),
+        module("Wedge", ["BluetoothLE", "Keystrokes", "LinuxIO", "CTOML", systemPackage]),
         .target(name: "CReference"),
         module("Measuring", ["Keystrokes", "LinuxIO", "CReference", systemPackage]),
         .executableTarget(
@@ -77,5 +79,6 @@ let package = Package(
         tests("CommandLineTests", ["blewedge"]),
         tests("WedgeTests", ["TestSupport", "Wedge", "BluetoothLE", "Keystrokes", "LinuxIO", systemPackage]),
         tests("MeasuringTests", ["Measuring", "Keystrokes"]),
-    ]
+    ],
+    cxxLanguageStandard: .cxx17
 )

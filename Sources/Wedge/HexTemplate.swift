@@ -56,8 +56,10 @@ package struct HexTemplate: Hashable, Sendable {
     /// The most bytes of a key.
     package static let longestKey = 64
 
+    /// As it was written.
+    package let text: String
     let elements: [Element]
-    private let key: [UInt8]
+    let key: [UInt8]
 
     /// Reads a template; `key` is what bytes on the air are combined with, nothing if it is empty.
     package init(_ text: String, for purpose: Purpose, key: [UInt8] = []) throws(HexTemplateFault) {
@@ -67,6 +69,7 @@ package struct HexTemplate: Hashable, Sendable {
         guard Self.length(elements) <= Self.greatestLength else {
             throw HexTemplateFault(column: 1, reason: "more than \(Self.greatestLength) bytes")
         }
+        self.text = text
         self.elements = elements
         self.key = key
     }
@@ -84,7 +87,9 @@ package struct HexTemplate: Hashable, Sendable {
         Set(elements.compactMap { if case .remembered(let number, _) = $0 { number } else { nil } })
     }
 
-    /// The bytes to send. A number that nothing was remembered under stands for 0; configurations cannot name one.
+    /// The bytes to send.
+    ///
+    /// A number that nothing was remembered under stands for 0; configurations cannot name one.
     package func bytes(_ memory: Memory = [:]) -> [UInt8] {
         var plain: [UInt8] = []
         for element in elements {

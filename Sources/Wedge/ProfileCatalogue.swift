@@ -60,8 +60,9 @@ extension Profile {
         toPeripheral: BluetoothUUID(0xFFE1 as UInt16)
     )
 
-    /// ANNA, NINA, NORA and ODIN modules of u-blox. The characteristic for credits is left alone, which the service
-    /// takes as a connection without flow control.
+    /// ANNA, NINA, NORA and ODIN modules of u-blox.
+    ///
+    /// The characteristic for credits is left alone, which the service takes as a connection without flow control.
     ///
     /// github.com/u-blox/sps, SPS_PROTOCOL.md, Service Definition; u-blox UBX-16011192.
     package static let ublox = Profile(

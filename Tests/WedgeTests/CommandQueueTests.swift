@@ -121,7 +121,7 @@ struct CommandQueueTests {
         let reply1: [UInt8] = [0x81, 0x42] + Checksum.crc8.value(of: [0x81, 0x42])
         let replies: [[UInt8]] = [[0x00, 0x81] + reply1, Array("OOK".utf8) + [0x0A], [0x83, 0x83, 0x83, 0x84, 0x39]]
         var generator = SeededGenerator(seed: 5)
-        for _ in 0..<500 {
+        for _ in 0..<200 {
             var queue = CommandQueue(commands)
             var step = queue.begin(now: .zero)
             for (index, reply) in replies.enumerated() {
@@ -150,7 +150,7 @@ struct CommandQueueTests {
     @Test("BT-5: random bytes neither trap nor finish a handshake that a check value guards, and are bounded")
     func hostile() throws {
         var generator = SeededGenerator(seed: 6)
-        for _ in 0..<200 {
+        for _ in 0..<10 {
             var queue = CommandQueue([try Self.command("01 => A5 5A ?? ?? ?? {crc16-ccitt}")])
             _ = queue.begin(now: .zero)
             _ = queue.written(now: .zero)
