@@ -49,6 +49,7 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CBluetooth", providers: [.apt(["libbluetooth-dev"])]),
         .systemLibrary(name: "CCapability", providers: [.apt(["libcap-dev"])]),
+        .systemLibrary(name: "CJansson", providers: [.apt(["libjansson-dev"])]),
         .target(name: "CLinux"),
         // toml++ (libtomlplusplus-dev), headers only, behind a header of C's.
         .target(name: "CTOML"),
@@ -58,7 +59,7 @@ let package = Package(
         module("LinuxIO", ["CLinux", "CBluetooth", "CCapability", systemPackage]),
         module("BluetoothLE", ["BluetoothHost", "BluetoothPackets", "LinuxIO"]),
         module("Keystrokes"),
-        module("Wedge", ["BluetoothLE", "Keystrokes", "LinuxIO", "CTOML", systemPackage]),
+        module("Wedge", ["BluetoothLE", "Keystrokes", "LinuxIO", "CJansson", "CTOML", systemPackage]),
         .target(name: "CReference"),
         module("Measuring", ["Keystrokes", "LinuxIO", "CReference", systemPackage]),
         .executableTarget(
