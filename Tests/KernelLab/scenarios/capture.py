@@ -117,7 +117,7 @@ async def capture(bench: Bench) -> None:
     await look(bench, "read", LONG, "--capture", CAPTURE)
     await look(bench, "write", LONG, "--hex", bytes(range(256)).hex(), "--capture", CAPTURE)
     await look(bench, "write", WRITE, "--text", "unanswered", "--no-response", "--capture", CAPTURE)
-    product = await bench.connected("--capture", CAPTURE)
+    product = await bench.connected("--max-age", "0", "--capture", CAPTURE)
     reader = await EventReader.open(bench, product.node)
     scans = [ean13(number) for number in range(50)]
     sent = bench.peer.burst(scans)
@@ -171,11 +171,11 @@ async def disk_full(bench: Bench) -> None:
     folder = "/run/lab/small"
     path = f"{folder}/capture.btsnoop"
     await bench.guest.run("mkdir", "-p", folder)
-    await bench.guest.run("mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", folder)
+    await bench.guest.run("mount", "-t", "tmpfs", "-o", "size=8k", "tmpfs", folder)
     try:
-        product = await bench.connected("--capture", path)
+        product = await bench.connected("--max-age", "0", "--capture", path)
         reader = await EventReader.open(bench, product.node)
-        scans = [ean13(number) for number in range(400)]
+        scans = [ean13(number) for number in range(200)]
         sent = bench.peer.burst(scans)
         await reader.until(sent, 60)
         await product.end(signal.SIGINT, 130)
