@@ -48,16 +48,9 @@ extension Daemon {
         _ reply: @escaping (Result<JSONObject, CommandFailure>) -> Void
     ) {
         if let refusal = refusalOfChange { return reply(.failure(refusal)) }
-        if !confirmed, let chosen = service.choice, !chosen.isMeant(by: choice) {
-            let failure = CommandFailure(
-                .usage,
-                "\(chosen) is chosen",
-                remedy: "say --yes to give it up for \(choice)"
-            )
-            return reply(.failure(failure))
-        }
-        if case .selected(let selection)? = service.choice, service.choice?.isMeant(by: choice) == true {
-            return reply(keep(selection))
+        if case .selected(let selection)? = service.choice {
+            if choice.means(selection) { return reply(keep(selection)) }
+            if !confirmed { return reply(.failure(.chosenAlready(selection))) }
         }
         var chooser = DeviceChooser(choice)
         service.survey(for: Self.useTime) { device in
@@ -104,11 +97,7 @@ extension Daemon {
             return .failure(CommandFailure(error))
         }
         if service.choice == .selected(selection) { service.connect() } else { choose(selection) }
-        var object = JSONObject()
-        object.add("name", selection.name)
-        object.add("address", "\(selection.device.address)")
-        object.add("addressType", "\(selection.device.type)")
-        return .success(object)
+        return .success(JSONObject(selection))
     }
 
     private func forget() throws(CommandFailure) {
@@ -176,14 +165,6 @@ extension DeviceChoice {
         case .address(let address): device.address.address == address
         case .selected(let selection): device.address == selection.device
         case .name(let name): device.name.map { $0.text.lowercased() == name.lowercased() } ?? false
-        }
-    }
-
-    /// Whether `other`, as a user says it, means the same device without any doubt.
-    fileprivate func isMeant(by other: DeviceChoice) -> Bool {
-        switch (self, other) {
-        case (.selected(let selection), .address(let address)): selection.device.address == address
-        default: self == other
         }
     }
 }

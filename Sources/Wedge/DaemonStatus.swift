@@ -38,12 +38,14 @@ package struct DaemonStatus: Sendable {
     package var object: JSONObject {
         var object = JSONObject()
         object.add("state", state.rawValue)
-        object.add("text", state.sentence(choice, reason))
         object.add("reason", reason?.cause)
         object.add("remedy", reason?.remedy)
         object.add("since", WallClock.universal(WallClock.seconds - Int(clamping: since.components.seconds)))
         object.add("seconds", since.components.seconds)
-        object.add("device", deviceObject)
+        object.add("device", choice.map { "\($0)" })
+        object.add("address", device.map { "\($0.address)" })
+        object.add("addressType", device.map { "\($0.type)" })
+        object.add("selection", selection)
         object.add("adapter", adapter)
         object.add("keyboard", keyboard)
         object.add("profile", labels.profile)
@@ -68,22 +70,10 @@ package struct DaemonStatus: Sendable {
         return object
     }
 
-    private var deviceObject: JSONObject? {
-        guard let choice else { return nil }
-        var object = JSONObject()
-        var known = device
-        switch choice {
-        case .selected(let selection):
-            object.add("name", selection.name)
-            known = selection.device
-        case .name(let name): object.add("name", name)
-        case .address(let address): if known == nil { object.add("address", "\(address)") }
-        }
-        if let known {
-            object.add("address", "\(known.address)")
-            object.add("addressType", "\(known.type)")
-        }
-        return object
+    /// The choice that is kept.
+    private var selection: JSONObject? {
+        guard case .selected(let selection)? = choice else { return nil }
+        return JSONObject(selection)
     }
 
     /// The programs that also manage adapters, with their process numbers.
@@ -114,5 +104,15 @@ package struct DaemonLabels: Sendable {
         self.layout = layout
         self.table = table
         self.program = program
+    }
+}
+
+extension JSONObject {
+    /// A choice, as programs are told of it.
+    init(_ selection: Selection) {
+        self.init()
+        add("name", selection.name)
+        add("address", "\(selection.device.address)")
+        add("addressType", "\(selection.device.type)")
     }
 }

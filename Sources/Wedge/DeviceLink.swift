@@ -34,19 +34,20 @@ final class DeviceLink {
     private var droppedBefore: UInt64 = 0
 
     private let loop: EventLoop
-    private let profile: Profile
+    private let profiles: [Profile]
     private var attempt: (any ConnectionAttempt)?
     private var link: ATTLink?
     private var setup: LinkSetup
     /// Called when no end of a link is waited for any more.
     private var closers: [() -> Void] = []
     private var closings = 0
+    private var replyTimer: EventLoop.Timer?
 
     /// No link yet.
-    init(_ profile: Profile, on loop: EventLoop) {
+    init(_ profiles: [Profile], on loop: EventLoop) {
         self.loop = loop
-        self.profile = profile
-        setup = LinkSetup(profile: profile)
+        self.profiles = profiles
+        setup = LinkSetup(profiles: profiles)
     }
 
     /// Packets that the kernel dropped because they were not read in time.
@@ -56,7 +57,7 @@ final class DeviceLink {
     func open(_ device: DeviceAddress, through adapter: any LowEnergyAdapter, timeout: Duration) {
         epoch &+= 1
         self.device = device
-        setup = LinkSetup(profile: profile)
+        setup = LinkSetup(profiles: profiles)
         do throws(LinkFailure) {
             attempt = try adapter.connect(to: device, timeout: timeout) { [unowned self] result in connected(result) }
         } catch {
@@ -70,6 +71,8 @@ final class DeviceLink {
 
     /// Ends the link or the attempt; `completion` is called, later, when there is none any more.
     func close(through adapter: (any LowEnergyAdapter)?, completion: @escaping () -> Void) {
+        if let replyTimer { loop.cancel(replyTimer) }
+        replyTimer = nil
         closers.append(completion)
         closings &+= 1
         let isOpen = link != nil || attempt != nil
@@ -89,6 +92,28 @@ final class DeviceLink {
             adapter.disconnect(device, completion: finish)
         } else {
             _ = loop.schedule(at: .zero, handler: finish)
+        }
+    }
+
+    /// The profile that the device was found to have; nil before that, and without a link.
+    var profile: Profile? { link == nil ? nil : setup.profile }
+
+    /// Sends bytes to the device, through the profile's characteristic for that; no answer tells that they arrived.
+    func send(_ bytes: [UInt8]) throws(CommandFailure) {
+        guard let link else { throw CommandFailure(.unavailable, "there is no link to send on") }
+        guard let output = setup.output else {
+            throw CommandFailure(.unavailable, "the device takes no bytes: it has no characteristic for them")
+        }
+        do throws(GATTError) {
+            try link.perform { client, now throws(GATTError) in
+                if output.properties.contains(.writeWithoutResponse) {
+                    try client.writeWithoutResponse(bytes, to: output.value, now: now)
+                } else {
+                    _ = try client.write(bytes, to: output.value, now: now)
+                }
+            }
+        } catch {
+            throw CommandFailure(.inputOutput, "the bytes cannot be sent: \(error)")
         }
     }
 
@@ -126,9 +151,14 @@ final class DeviceLink {
     }
 
     private func progress(_ progress: LinkSetup.Progress) {
+        armReplyTimer()
         switch progress {
         case .underWay: break
-        case .ready: onEvent?(.ready)
+        case .ready:
+            let earlyBytes = setup.earlyBytes
+            onEvent?(.ready)
+            if !earlyBytes.isEmpty, link != nil { onValue?(earlyBytes.span) }
+        case .refused(let failure): onEvent?(.failed("\(failure)"))
         case .unsupported(let reason): onEvent?(.unsupported(reason))
         // A bearer that failed closes the link, which is reported then.
         case .failed(.bearer): break
@@ -139,10 +169,31 @@ final class DeviceLink {
     /// The hot path begins: one comparison, and on to the keyboard's ring.
     private func take(_ value: Span<UInt8>, of handle: AttributeHandle, _ kind: GATTSubscriptionKind) {
         guard setup.isWanted(handle, kind) else {
-            strayValues &+= 1
+            takeReply(value, of: handle, kind)
             return
         }
         notifications &+= 1
         onValue?(value)
+    }
+
+    /// Hands what the device says during its profile's handshake to that.
+    private func takeReply(_ value: Span<UInt8>, of handle: AttributeHandle, _ kind: GATTSubscriptionKind) {
+        guard let link, setup.isReply(handle, kind) else {
+            strayValues &+= 1
+            return
+        }
+        let reply = [UInt8](copying: value)
+        progress(link.perform { client, now in setup.receive(reply, &client, now: now) })
+    }
+
+    private func armReplyTimer() {
+        if let replyTimer { loop.cancel(replyTimer) }
+        replyTimer = setup.deadline.map { deadline in
+            loop.schedule(at: deadline) { [unowned self] in
+                replyTimer = nil
+                guard let link else { return }
+                progress(link.perform { client, now in setup.handleDeadline(&client, now: now) })
+            }
+        }
     }
 }

@@ -79,8 +79,8 @@ package final class KeyboardService {
         self.given = given
         self.onEvent = onEvent
         choice = settings.device
-        session = Session(isChosen: settings.device != nil)
-        link = DeviceLink(settings.profile, on: loop)
+        session = Session(isChosen: settings.device != nil, attemptTimeout: Self.attemptTimeout(settings.profiles))
+        link = DeviceLink(settings.profiles, on: loop)
 
         keyboard = try VirtualKeyboard(settings, on: loop, screen: screen) { error in onEvent(.keyboardFailed(error)) }
         onEvent(.keyboard(node: keyboard.node))
@@ -167,6 +167,14 @@ package final class KeyboardService {
     package func ping() { keyboard.ping() }
 
     // MARK: The session
+
+    /// The longest that an attempt may take: to the subscription, and through the longest handshake.
+    private static func attemptTimeout(_ profiles: [Profile]) -> Duration {
+        let handshakes = profiles.map { profile in
+            profile.handshake.reduce(Duration.zero) { $0 + $1.timeout * $1.attempts }
+        }
+        return Session.usualAttemptTimeout + (handshakes.max() ?? .zero)
+    }
 
     private func apply(_ event: Session.Event) {
         guard !isStopping else { return }

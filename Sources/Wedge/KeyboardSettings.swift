@@ -9,8 +9,8 @@ package struct KeyboardSettings: Sendable {
     package var adapter: AdapterSelector
     /// Which device, from the beginning; nil for none yet.
     package var device: DeviceChoice?
-    /// What the device offers.
-    package var profile: Profile
+    /// What the device may offer; the first of them that it does is used.
+    package var profiles: [Profile]
     /// What each byte types.
     package var table: CompiledTable
     /// How fast.
@@ -38,7 +38,7 @@ package struct KeyboardSettings: Sendable {
     ) {
         self.adapter = adapter
         self.device = device
-        self.profile = profile
+        profiles = [profile]
         self.table = table
         self.pacer = pacer
         self.scans = scans

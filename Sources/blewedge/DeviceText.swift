@@ -57,7 +57,7 @@ enum DeviceText {
 
     /// What people call a service, where they have a name for it.
     private static func serviceName(_ uuid: BluetoothUUID) -> String {
-        uuid == Profile.linble.service ? Profile.linble.name : uuid.description
+        Profile.builtIn.first { $0.service == uuid }?.title ?? uuid.description
     }
 
     private static func row(
