@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import CLinux
-package import SystemPackage
+import SystemPackage
 
 /// What the virtual terminal in front does with keys.
 package struct ConsoleState: Equatable, Sendable {

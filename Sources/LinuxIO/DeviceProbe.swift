@@ -46,6 +46,16 @@ package enum DeviceProbe {
         }
     }
 
+    /// Whether the kernel makes event nodes for input devices; true where it does not say.
+    ///
+    /// Linux, drivers/input/input.c (`/proc/bus/input/handlers`).
+    package static func hasEventNodes(proc: String = "/proc") -> Bool {
+        guard let handlers = try? FileSystem.contents(of: "\(proc)/bus/input/handlers", limit: 1 << 16) else {
+            return true
+        }
+        return String(decoding: handlers, as: UTF8.self).contains("Name=evdev")
+    }
+
     /// The event nodes of keyboards that the product made, on this machine, now.
     package static func ownEventNodes(sysfs: String = "/sys") -> [String] {
         let directory = "\(sysfs)/class/input"

@@ -60,10 +60,11 @@ extension Doctor {
             return [
                 Finding(
                     .bytesLost,
-                    .hinders,
                     .inputOutput,
+                    .hinders,
                     what: "\(status.lost) of \(status.received) bytes were lost",
-                    why: "the device sends faster than is typed, or the machine stalled for longer than is provided for",
+                    why:
+                        "the device sends faster than is typed, or the machine stalled for longer than is provided for",
                     remedy: "state a shorter stall or another pace, and see `blewedge status` for where they were lost",
                     command: "blewedge status"
                 )
@@ -94,8 +95,8 @@ extension Doctor {
             return [
                 Finding(
                     .linkLost,
-                    .hinders,
                     .unavailable,
+                    .hinders,
                     what: "the link to \(device) was lost\(reason)",
                     why: "nothing is received until it is there again; it is tried for ever",
                     remedy: "bring the device nearer, and see that it is on"

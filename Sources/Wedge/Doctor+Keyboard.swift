@@ -19,7 +19,8 @@ extension Doctor {
                     .permission,
                     what: "this process may not open \(UInputDevice.path)",
                     why: "the keyboard is made there",
-                    remedy: "run as root, or install the rule for the group `blewedge` with `blewedge setup`, join it and log in again",
+                    remedy:
+                        "run as root, or install the rule for the group `blewedge` with `blewedge setup`, join it and log in again",
                     command: "usermod --append --groups blewedge \"$USER\""
                 )
             )
@@ -39,8 +40,8 @@ extension Doctor {
             findings.append(
                 Finding(
                     .evdevMissing,
-                    .hinders,
                     .unavailable,
+                    .hinders,
                     what: "the kernel makes no event nodes for keyboards (no evdev)",
                     why: "text consoles get the keys, but no desktop and no other program can read them",
                     remedy: "load the module; `blewedge setup` has it loaded at every start",
@@ -96,8 +97,8 @@ extension Doctor {
             return [
                 Finding(
                     .consoleLeaksKeys,
-                    .hinders,
                     .configuration,
+                    .hinders,
                     what: "a program draws on \(name), and the console beneath it takes keys, too",
                     why: "what is typed goes to a shell or login prompt that nobody sees",
                     remedy: "let the program mute the console (K_OFF), or give it a terminal where nothing else runs",
@@ -109,10 +110,11 @@ extension Doctor {
             return [
                 Finding(
                     .consoleIgnoresKeys,
-                    .hinders,
                     .configuration,
+                    .hinders,
                     what: "\(name) shows text, and its keyboard is \(console.keys == .off ? "off" : "in raw mode")",
-                    why: "programs on it get no text of what is typed; often a graphical program has ended without tidying up",
+                    why:
+                        "programs on it get no text of what is typed; often a graphical program has ended without tidying up",
                     remedy: "set its keyboard to Unicode",
                     command: "kbd_mode -u -C /dev/\(name)"
                 )
@@ -123,8 +125,8 @@ extension Doctor {
             findings.append(
                 Finding(
                     .loginPromptInFront,
-                    .hinders,
                     .configuration,
+                    .hinders,
                     what: "\(prompt.name) (process \(prompt.pid)) asks for a login on \(name), which is in front",
                     why: "what is typed is taken for a name or a password",
                     remedy: "log in there, bring the program's terminal to the front, or turn the prompt off",
@@ -140,12 +142,13 @@ extension Doctor {
             findings.append(
                 Finding(
                     .layoutDiffers,
-                    .hinders,
                     .configuration,
+                    .hinders,
                     what: "layout \(facts.layout) is not that of \(name): \(examples.joined(separator: ", "))"
                         + (facts.layoutDifferences.count > 3 ? ", and \(facts.layoutDifferences.count - 3) more" : ""),
                     why: "other characters come out than the device sent",
-                    remedy: "type with the console's own map: `layout = \"console\"` in the configuration, `--layout console` for `run`"
+                    remedy:
+                        "type with the console's own map: `layout = \"console\"` in the configuration, `--layout console` for `run`"
                 )
             )
         }

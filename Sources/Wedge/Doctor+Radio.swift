@@ -17,7 +17,8 @@ extension Doctor {
                     .permission,
                     what: "the kernel refuses Bluetooth sockets to this process: \(error)",
                     why: "without them no adapter can be used",
-                    remedy: "permit AF_BLUETOOTH in the service's RestrictAddressFamilies= and in the container's or security module's policy"
+                    remedy:
+                        "permit AF_BLUETOOTH in the service's RestrictAddressFamilies= and in the container's or security module's policy"
                 )
             ]
         case .available: break
@@ -77,7 +78,8 @@ extension Doctor {
             .unavailable,
             what: "no Bluetooth adapter",
             why: "nothing can be heard without one",
-            remedy: "plug one in; the kernel's log tells of one that did not start, mostly for want of its firmware file",
+            remedy:
+                "plug one in; the kernel's log tells of one that did not start, mostly for want of its firmware file",
             command: "dmesg | grep -i -e bluetooth -e firmware"
         )
     }
@@ -154,10 +156,11 @@ extension Doctor {
         return [
             Finding(
                 .otherBluetoothService,
-                .hinders,
                 .unavailable,
+                .hinders,
                 what: "\(other.name) runs beside (process \(other.pid))",
-                why: "it scans, connects and switches the same adapter, and may take connections that are meant for others",
+                why:
+                    "it scans, connects and switches the same adapter, and may take connections that are meant for others",
                 remedy: "stop it where nothing else needs it, or give it another adapter",
                 command: "systemctl disable --now bluetooth"
             )

@@ -77,10 +77,11 @@ package enum Doctor {
         return [
             Finding(
                 .kernelQuirk,
-                .note,
                 .success,
+                .note,
                 what: "Linux \(facts.kernelRelease) belongs to a series in which a connection can break the kernel",
-                why: "an adapter that is unplugged while a connection is being made can leave a process that nothing ends",
+                why:
+                    "an adapter that is unplugged while a connection is being made can leave a process that nothing ends",
                 remedy: "use Linux 5.10, or 6.12 and later, where adapters come and go"
             )
         ]

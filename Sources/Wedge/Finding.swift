@@ -80,8 +80,8 @@ package struct Finding: Equatable, Sendable {
     /// A finding with all that is to be said of it.
     package init(
         _ cause: Cause,
-        _ severity: Severity = .blocks,
         _ status: ExitStatus,
+        _ severity: Severity = .blocks,
         what: String,
         why: String,
         remedy: String,

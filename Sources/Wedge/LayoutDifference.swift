@@ -16,10 +16,10 @@ package struct LayoutDifference: Hashable, Sendable {
         self.given = given
     }
 
-    /// The printable ASCII characters that `layout` types and that come out otherwise on a console with that map.
-    package static func between(_ layout: KeyboardLayout, _ keymap: ConsoleKeymap) -> [LayoutDifference] {
+    /// The printable ASCII characters that `layout` types and that come out otherwise on a console with those levels.
+    package static func between(_ layout: KeyboardLayout, _ levels: [ConsoleKeymap.Level]) -> [LayoutDifference] {
         var given: [KeyboardLayout.Stroke: Unicode.Scalar] = [:]
-        for level in keymap.levels {
+        for level in levels {
             var modifiers = KeyModifiers()
             if level.shift { modifiers.insert(.shift) }
             if level.altGr { modifiers.insert(.altGr) }

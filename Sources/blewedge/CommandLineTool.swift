@@ -54,7 +54,7 @@ struct BlewedgeCommand: ParsableCommand {
         subcommands: [
             DemoCommand.self, ScanCommand.self, RunCommand.self, GATTCommand.self, CaptureCommand.self,
             TableCommand.self,
-            BenchCommand.self,
+            DoctorCommand.self, SetupCommand.self, BenchCommand.self,
         ]
     )
 }

@@ -270,7 +270,9 @@ struct DoctorTests {
         }
         let finding = try #require(Doctor.findings(facts).first)
         #expect(finding.command == "blewedge gatt NAME")
-        #expect(!finding.text.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" || (0x7F...0x9F).contains($0.value) })
+        #expect(
+            !finding.text.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" || (0x7F...0x9F).contains($0.value) }
+        )
         #expect(finding.text.split(separator: "\n").count == 4)
     }
 }
