@@ -59,7 +59,18 @@ let package = Package(
         module("LinuxIO", ["CLinux", "CBluetooth", "CCapability", systemPackage]),
         module("BluetoothLE", ["BluetoothHost", "BluetoothPackets", "LinuxIO"]),
         module("Keystrokes"),
-        module("Wedge", ["BluetoothLE", "Keystrokes", "LinuxIO", "CJansson", "CTOML", systemPackage]),
+        // What is installed on a target system, beside the files that it is: one source for both.
+        .target(
+            name: "ServiceFiles",
+            path: "udev",
+            sources: ["ServiceFile.swift"],
+            resources: [
+                .embedInCode("60-blewedge.rules"), .embedInCode("blewedge.service"), .embedInCode("modules-load.conf"),
+                .embedInCode("sysusers.conf"), .embedInCode("tmpfiles.conf"),
+            ],
+            swiftSettings: swiftSettings
+        ),
+        module("Wedge", ["BluetoothLE", "Keystrokes", "LinuxIO", "CJansson", "CTOML", "ServiceFiles", systemPackage]),
         .target(name: "CReference"),
         module("Measuring", ["Keystrokes", "LinuxIO", "CReference", systemPackage]),
         .executableTarget(
@@ -78,7 +89,10 @@ let package = Package(
         tests("BluetoothLETests", ["TestSupport", "BluetoothLE", "LinuxIO", systemPackage]),
         tests("KeystrokesTests", ["TestSupport", "Keystrokes"]),
         tests("CommandLineTests", ["blewedge"]),
-        tests("WedgeTests", ["TestSupport", "Wedge", "BluetoothLE", "Keystrokes", "LinuxIO", systemPackage]),
+        tests(
+            "WedgeTests",
+            ["TestSupport", "Wedge", "ServiceFiles", "BluetoothLE", "Keystrokes", "LinuxIO", systemPackage]
+        ),
         tests("MeasuringTests", ["Measuring", "Keystrokes"]),
     ],
     cxxLanguageStandard: .cxx17
