@@ -55,17 +55,4 @@ package enum DeviceProbe {
         }
         return String(decoding: handlers, as: UTF8.self).contains("Name=evdev")
     }
-
-    /// The event nodes of keyboards that the product made, on this machine, now.
-    package static func ownEventNodes(sysfs: String = "/sys") -> [String] {
-        let directory = "\(sysfs)/class/input"
-        return FileSystem.names(in: directory).filter { name in
-            guard name.hasPrefix("event"),
-                let vendor = FileSystem.line(of: "\(directory)/\(name)/device/id/vendor"),
-                let product = FileSystem.line(of: "\(directory)/\(name)/device/id/product")
-            else { return false }
-            return UInt16(vendor, radix: 16) == UInputDevice.identity.vendor
-                && UInt16(product, radix: 16) == UInputDevice.identity.product
-        }.map { "/dev/input/" + $0 }
-    }
 }

@@ -10,15 +10,17 @@ extension Doctor {
         case .none:
             // It does not run for what was found, or cannot do anything while that lasts.
             return isBlocked ? [] : [notRunning(facts)]
-        case .silent(let pid):
+        case .silent(let pid): return [silent(pid)]
+        case .hidden:
             return [
                 Finding(
-                    .daemonSilent,
-                    .unavailable,
-                    what: "process \(pid) holds the adapter's lock, and does not answer",
-                    why: "one process owns an adapter, and this one does nothing that could be seen",
-                    remedy: "end it; the service starts anew by itself",
-                    command: "kill \(pid)"
+                    .daemonNotAskable,
+                    .success,
+                    .note,
+                    what: "a daemon runs, and this process may not ask it what it does",
+                    why: "what only the daemon knows is not looked at",
+                    remedy: "run it as root, or as a member of the daemon's group",
+                    command: "sudo blewedge doctor"
                 )
             ]
         case .running(let status):
@@ -36,6 +38,18 @@ extension Doctor {
                 ? "start the service; `journalctl -u blewedge -b` says why it ended"
                 : "run it by hand with `blewedge run`, or install it as a service",
             command: facts.isServiceInstalled ? "systemctl start blewedge" : "blewedge setup"
+        )
+    }
+
+    private static func silent(_ pid: Int32?) -> Finding {
+        let process = pid.flatMap { $0 > 0 ? "\($0)" : nil }
+        return Finding(
+            .daemonSilent,
+            .unavailable,
+            what: "the daemon\(process.map { " (process \($0))" } ?? "") is there, and does not answer",
+            why: "one process owns an adapter, and this one does nothing that could be seen",
+            remedy: "end it; the service starts anew by itself",
+            command: process.map { "kill -KILL \($0)" } ?? "systemctl restart blewedge"
         )
     }
 

@@ -43,6 +43,7 @@ package struct Finding: Equatable, Sendable {
         case nothingSelected = "nothing-selected"
         // The daemon.
         case daemonSilent = "daemon-silent"
+        case daemonNotAskable = "daemon-not-askable"
         case daemonNotRunning = "daemon-not-running"
         case daemonOff = "daemon-bluetooth-off"
         case daemonUnauthorized = "daemon-unauthorized"

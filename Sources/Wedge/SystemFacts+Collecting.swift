@@ -9,14 +9,18 @@ extension SystemFacts {
     /// What the keyboard is to be, as far as the machine has to fit it.
     package struct Wish: Sendable {
         /// Which adapter.
-        package var selector = AdapterSelector.any
+        package var selector: AdapterSelector
         /// Which layout.
-        package var layout = "us"
+        package var layout: String
         /// Whether the keyboard's own event node is read back.
-        package var verifies = false
+        package var verifies: Bool
 
-        /// The defaults.
-        package init() {}
+        /// All that is wished for.
+        package init(selector: AdapterSelector, layout: String, verifies: Bool) {
+            self.selector = selector
+            self.layout = layout
+            self.verifies = verifies
+        }
     }
 
     /// Programs that manage adapters, by their first 15 bytes as /proc has them.
@@ -98,11 +102,10 @@ extension SystemFacts {
 
     /// Whether the daemon can read its keyboard can be tried only where it is this user's.
     private mutating func lookAtEventNode() {
-        guard case .running(let status) = daemon, FileSystem.owner(of: "/proc/\(status.pid)") == ProcessFacts.user
+        guard case .running(let status) = daemon, FileSystem.owner(of: "/proc/\(status.pid)") == ProcessFacts.user,
+            let node = status.eventNode, DeviceProbe.readingFault(node) == .permissionDenied
         else { return }
-        unreadableEventNode = DeviceProbe.ownEventNodes().first {
-            DeviceProbe.readingFault($0) == .permissionDenied
-        }
+        unreadableEventNode = node
     }
 }
 
@@ -119,8 +122,21 @@ extension SystemFacts.Adapter {
 }
 
 extension SystemFacts.Selection {
+    /// The choice as a running daemon has it, else as a file has it.
+    package init(_ daemon: SystemFacts.Daemon, _ store: SelectionStore) {
+        guard case .running(let status) = daemon else {
+            self.init(store)
+            return
+        }
+        if let fault = status.selectionFault {
+            self = .unreadable(path: store.path.string, reason: fault)
+        } else {
+            self = status.device.map { .chosen($0) } ?? .none
+        }
+    }
+
     /// The choice as a file has it.
-    package init(_ store: SelectionStore) {
+    init(_ store: SelectionStore) {
         do throws(SelectionStore.Failure) {
             self = try store.read().map { .chosen($0.label) } ?? .none
         } catch {

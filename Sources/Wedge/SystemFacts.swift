@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import BluetoothLE
+import Keystrokes
 package import LinuxIO
 
 /// All that the doctor looks at, as a value: what the machine is, what this process may do, and what is asked for.
@@ -74,8 +75,10 @@ package struct SystemFacts: Equatable, Sendable {
     package enum Daemon: Equatable, Sendable {
         /// Nobody answers, and nobody holds the lock.
         case none
-        /// A process holds the adapter's lock, and does not answer.
-        case silent(pid: Int32)
+        /// It is there, and does not answer; its process where that is known.
+        case silent(pid: Int32?)
+        /// It is there, and this process may not ask it.
+        case hidden
         /// It runs, and says so.
         case running(Status)
     }
@@ -98,8 +101,17 @@ package struct SystemFacts: Equatable, Sendable {
         package var discarded: UInt64 = 0
         /// Of these, lost.
         package var lost: UInt64 = 0
+        /// The layout that it types with.
+        package var layout: String?
+        /// Its keyboard's event node.
+        package var eventNode: String?
+        /// What it could not read or keep of the choice.
+        package var selectionFault: String?
         /// Its process.
         package var pid: Int32
+
+        /// The counts of bytes that were lost against the user's will, as the answer names them.
+        static let losses = [Ledger.Loss.ringFull, .writeFailed, .tooOld].map { "\($0)" }
 
         /// A daemon in a state that has counted nothing yet.
         package init(state: Session.State, pid: Int32) {

@@ -28,31 +28,35 @@ struct DoctorCommand: ParsableCommand {
 
     @OptionGroup var adapterOptions: AdapterOptions
 
-    @Option(help: ArgumentHelp("The layout to compare with the console's.", valueName: "name"))
-    var layout = "us"
+    @Option(help: ArgumentHelp("The layout to compare with the console's, instead of the daemon's.", valueName: "name"))
+    var layout: String?
+
+    @Flag(help: "Look whether the keyboard's own event node can be read, too.")
+    var verify = false
 
     @Flag(help: "Print one JSON object.")
     var json = false
 
     func run() throws {
-        var wish = SystemFacts.Wish()
-        wish.selector = adapterOptions.selector
-        wish.layout = layout
         let paths = try DaemonPaths.current()
+        // Where there is a service, a user's question is about it.
+        let place = SystemFacts.isServiceInstalled ? DaemonPaths.system : paths
+        let daemon = SystemFacts.Daemon(at: paths.withSystem)
+        var running: SystemFacts.Status?
+        if case .running(let status) = daemon { running = status }
         let facts = SystemFacts(
-            of: wish,
-            daemon: .none,
-            selection: SystemFacts.Selection(SelectionStore(paths.selection)),
+            of: SystemFacts.Wish(
+                selector: adapterOptions.selector,
+                layout: layout ?? running?.layout ?? "us",
+                verifies: verify
+            ),
+            daemon: daemon,
+            selection: SystemFacts.Selection(daemon, SelectionStore(place.selection)),
             configuration: .correct
         )
         let findings = Doctor.findings(facts)
-        if json {
-            try StandardStream.output.write(Doctor.object(findings).text + "\n")
-        } else {
-            try StandardStream.output.write(
-                findings.isEmpty ? "nothing is wrong\n" : findings.map(\.text).joined(separator: "\n")
-            )
-        }
+        let text = findings.isEmpty ? "nothing is wrong\n" : findings.map(\.text).joined(separator: "\n")
+        try StandardStream.output.write(json ? Doctor.object(findings).text + "\n" : text)
         let status = Doctor.status(findings)
         guard status == .success else { throw status }
     }

@@ -81,18 +81,6 @@ struct ProbeTests {
         #expect(!DeviceProbe.hasEventNodes(proc: proc.path))
     }
 
-    @Test("X-6: the product's own keyboards are known by vendor and product, and no other keyboard is")
-    func ownNodes() throws {
-        let sysfs = try TestDirectory()
-        for (node, vendor, product) in [
-            ("event0", "b1ed", "0001"), ("event1", "b1ed", "0002"), ("event2", "046d", "0001"),
-        ] {
-            try sysfs.write(vendor + "\n", to: "class/input/\(node)/device/id/vendor")
-            try sysfs.write(product + "\n", to: "class/input/\(node)/device/id/product")
-        }
-        #expect(DeviceProbe.ownEventNodes(sysfs: sysfs.path) == ["/dev/input/event0"])
-    }
-
     @Test("LK-10: a file that is not there, and one that is, are told apart")
     func reading() {
         #expect(DeviceProbe.readingFault("/proc/self/stat") == nil)

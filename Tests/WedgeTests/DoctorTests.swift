@@ -98,6 +98,7 @@ private let causes: [(cause: Finding.Cause, make: @Sendable (inout SystemFacts) 
     (.selectionUnreadable, { $0.selection = .unreadable(path: "/var/lib/blewedge/selection", reason: "garbled") }),
     (.nothingSelected, { $0.selection = .none }),
     (.daemonSilent, { $0.daemon = .silent(pid: 99) }),
+    (.daemonNotAskable, { $0.daemon = .hidden }),
     (.daemonNotRunning, { $0.daemon = .none }),
     (.daemonOff, { $0.says { $0.state = .bluetoothOff } }),
     (.daemonUnauthorized, { $0.says { $0.state = .unauthorized } }),
@@ -223,6 +224,63 @@ struct DoctorTests {
         #expect(Doctor.findings(facts).map(\.cause) == [.adapterWithoutLowEnergy])
         facts.selector = .address(facts.adapters[1].address)
         #expect(Doctor.findings(facts).isEmpty)
+    }
+
+    @Test("X-6: what a daemon answers to status is what the doctor knows of it")
+    func answer() throws {
+        let text = #"""
+            {"ok":true,"version":1,"state":"failed","reason":"not heard","device":{"name":"LINBLE-TEST","address":"F0:F1:F2:F3:F4:F5"},
+            "keyboard":"/dev/input/event3","layout":"jp","gate":"closed","gateReason":"paused","pid":4711,
+            "counts":{"received":20,"typed":10,"discarded":3,"rejected":2,"lost":5,"ringFull":1,"tooOld":2,"disconnected":2}}
+            """#
+        let status = try #require(SystemFacts.Status(answer: try JSONValue(Array(text.utf8))))
+        var expected = SystemFacts.Status(state: .failed, pid: 4711)
+        expected.reason = "not heard"
+        expected.device = "LINBLE-TEST"
+        expected.layout = "jp"
+        expected.eventNode = "/dev/input/event3"
+        expected.pause = "paused"
+        expected.received = 20
+        expected.typed = 10
+        expected.discarded = 5
+        // What was dropped because the user disconnected is no loss to mend.
+        expected.lost = 3
+        #expect(status == expected)
+    }
+
+    @Test(
+        "X-6: an answer that says no state or no process is none",
+        arguments: [
+            "{}", "[]", "7", #"{"state":"connected"}"#, #"{"state":"happy","pid":1}"#, #"{"state":7,"pid":1}"#,
+            #"{"state":"lost","pid":99999999999}"#,
+        ]
+    )
+    func brokenAnswer(text: String) throws {
+        #expect(SystemFacts.Status(answer: try JSONValue(Array(text.utf8))) == nil)
+    }
+
+    @Test("X-6: counts that are negative, too large or no numbers count as nothing, and stop no program")
+    func brokenCounts() throws {
+        let text = #"""
+            {"state":"connected","pid":1,"counts":{"received":-1,"typed":"x","discarded":9223372036854775807,
+            "rejected":9223372036854775807,"ringFull":9223372036854775807,"tooOld":9223372036854775807,
+            "writeFailed":9223372036854775807}}
+            """#
+        let status = try #require(SystemFacts.Status(answer: try JSONValue(Array(text.utf8))))
+        #expect(status.received == 0 && status.typed == 0)
+        #expect(status.discarded == UInt64.max - 1)
+        #expect(status.lost == .max)
+    }
+
+    @Test("X-6: a daemon that does not answer is named by its process where that is known, and can be ended")
+    func silent() throws {
+        for (pid, command) in [
+            (99, "kill -KILL 99"), (0, "systemctl restart blewedge"), (nil, "systemctl restart blewedge"),
+        ] {
+            var facts = try healthy()
+            facts.daemon = .silent(pid: pid)
+            #expect(Doctor.findings(facts).map(\.command) == [command])
+        }
     }
 
     @Test("X-6: where uinput is missing, the remedy is what can be done about it here")
