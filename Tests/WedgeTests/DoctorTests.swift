@@ -274,9 +274,10 @@ struct DoctorTests {
 
     @Test("X-6: a daemon that does not answer is named by its process where that is known, and can be ended")
     func silent() throws {
-        for (pid, command) in [
+        let commands: [(pid: Int32?, command: String)] = [
             (99, "kill -KILL 99"), (0, "systemctl restart blewedge"), (nil, "systemctl restart blewedge"),
-        ] {
+        ]
+        for (pid, command) in commands {
             var facts = try healthy()
             facts.daemon = .silent(pid: pid)
             #expect(Doctor.findings(facts).map(\.command) == [command])
