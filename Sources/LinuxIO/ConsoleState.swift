@@ -42,9 +42,7 @@ package struct ConsoleState: Equatable, Sendable {
     package init?(sysfs: String = "/sys", path: String = ConsoleKeymap.foreground) {
         guard let name = FileSystem.line(of: "\(sysfs)/class/tty/tty0/active"), name.hasPrefix("tty"),
             let terminal = Int(name.dropFirst(3)),
-            // Asking needs no right to read what is typed: the group tty may only write.
-            let console = (try? Descriptor.open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK))
-                ?? (try? Descriptor.open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK))
+            let console = try? Descriptor.terminal(path)
         else { return nil }
         let number = console.number
         var mode: Int32 = 0

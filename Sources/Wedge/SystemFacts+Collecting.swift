@@ -6,23 +6,6 @@ import LinuxIO
 import SystemPackage
 
 extension SystemFacts {
-    /// What the keyboard is to be, as far as the machine has to fit it.
-    package struct Wish: Sendable {
-        /// Which adapter.
-        package var selector: AdapterSelector
-        /// Which layout.
-        package var layout: String
-        /// Whether the keyboard's own event node is read back.
-        package var verifies: Bool
-
-        /// All that is wished for.
-        package init(selector: AdapterSelector, layout: String, verifies: Bool) {
-            self.selector = selector
-            self.layout = layout
-            self.verifies = verifies
-        }
-    }
-
     /// Programs that manage adapters, by their first 15 bytes as /proc has them.
     private static let bluetoothServices = ["bluetoothd", "bluetooth-meshd"]
     /// Programs that ask for a name or a password.
@@ -37,12 +20,18 @@ extension SystemFacts {
     }
 
     /// Looks at this machine; nothing on it is changed.
-    package init(of wish: Wish, daemon: Daemon, selection: Selection, configuration: Configuration) {
-        self.daemon = daemon
-        self.selection = selection
-        self.configuration = configuration
-        selector = wish.selector
-        layout = wish.layout
+    ///
+    /// `places` are where a daemon may be, the user's own first. An adapter and a layout that are named here come before
+    /// the daemon's and the configuration's.
+    package init(at places: [DaemonPaths], adapter: AdapterSelector?, layout named: String?) {
+        daemon = Daemon(at: places)
+        // Where there is a service, a user's question is about it.
+        let place = Self.isServiceInstalled ? DaemonPaths.system : places.first ?? .system
+        selection = Selection(daemon, SelectionStore(place.selection))
+        let asked = ConfigurationState.read(place.configurationFile)
+        configuration = asked.state
+        selector = adapter ?? asked.configuration.adapter
+        layout = named ?? daemon.status?.layout ?? asked.configuration.layout
         kernelRelease = ModuleState.kernelRelease
         isServiceInstalled = Self.isServiceInstalled
         missingCapabilities = Capability.missing
@@ -52,7 +41,7 @@ extension SystemFacts {
         let processes = ProcessEntry.all()
         otherServices = processes.filter { Self.bluetoothServices.contains($0.name) }
         lookAtConsole(processes)
-        if wish.verifies { lookAtEventNode() }
+        if asked.configuration.verifies { lookAtEventNode() }
     }
 
     private mutating func lookAtRadio() {
@@ -102,7 +91,7 @@ extension SystemFacts {
 
     /// Whether the daemon can read its keyboard can be tried only where it is this user's.
     private mutating func lookAtEventNode() {
-        guard case .running(let status) = daemon, FileSystem.owner(of: "/proc/\(status.pid)") == ProcessFacts.user,
+        guard let status = daemon.status, FileSystem.owner(of: "/proc/\(status.pid)") == ProcessFacts.user,
             let node = status.eventNode, DeviceProbe.readingFault(node) == .permissionDenied
         else { return }
         unreadableEventNode = node
@@ -121,10 +110,26 @@ extension SystemFacts.Adapter {
     }
 }
 
+extension SystemFacts.ConfigurationState {
+    /// Reads a configuration file and all that it names; the defaults where it is wrong, or not there.
+    fileprivate static func read(_ path: FilePath) -> (state: Self, configuration: Configuration) {
+        do throws(CommandFailure) {
+            let configuration = try Configuration.read(path)
+            _ = try configuration.settings(device: nil)
+            return (.correct, configuration)
+        } catch {
+            // What this process may not read, the daemon may.
+            guard error.status == .configuration else { return (.correct, Configuration()) }
+            let reason = error.cause.split(separator: "\n").first.map(String.init) ?? error.cause
+            return (.wrong(path: path.string, reason: reason), Configuration())
+        }
+    }
+}
+
 extension SystemFacts.Selection {
     /// The choice as a running daemon has it, else as a file has it.
     package init(_ daemon: SystemFacts.Daemon, _ store: SelectionStore) {
-        guard case .running(let status) = daemon else {
+        guard let status = daemon.status else {
             self.init(store)
             return
         }

@@ -22,6 +22,12 @@ extension SystemFacts.Daemon {
         }
     }
 
+    /// What it says of itself; nil where it says nothing.
+    var status: SystemFacts.Status? {
+        guard case .running(let status) = self else { return nil }
+        return status
+    }
+
     /// The process that has the lock of an adapter; 0 where it does not say which it is, nil where there is none.
     private static func holder(_ places: [DaemonPaths]) -> Int32? {
         places.lazy.flatMap { place in

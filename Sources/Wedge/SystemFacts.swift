@@ -63,8 +63,8 @@ package struct SystemFacts: Equatable, Sendable {
         case unreadable(path: String, reason: String)
     }
 
-    /// The configuration file.
-    package enum Configuration: Equatable, Sendable {
+    /// Whether the configuration can be used.
+    package enum ConfigurationState: Equatable, Sendable {
         /// There is none, or it is correct.
         case correct
         /// It is wrong, and where.
@@ -147,7 +147,7 @@ package struct SystemFacts: Equatable, Sendable {
     /// Whether the service is installed.
     package var isServiceInstalled = false
     /// What the configuration says.
-    package var configuration = Configuration.correct
+    package var configuration = ConfigurationState.correct
     /// What is chosen.
     package var selection = Selection.none
     /// The daemon.

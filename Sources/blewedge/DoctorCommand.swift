@@ -28,33 +28,20 @@ struct DoctorCommand: ParsableCommand {
 
     @OptionGroup var adapterOptions: AdapterOptions
 
-    @Option(help: ArgumentHelp("The layout to compare with the console's, instead of the daemon's.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp(
+            "The layout to compare with the console's, instead of the daemon's or the configuration's.",
+            valueName: "name"
+        )
+    )
     var layout: String?
-
-    @Flag(help: "Look whether the keyboard's own event node can be read, too.")
-    var verify = false
 
     @Flag(help: "Print one JSON object.")
     var json = false
 
     func run() throws {
-        let paths = try DaemonPaths.current()
-        // Where there is a service, a user's question is about it.
-        let place = SystemFacts.isServiceInstalled ? DaemonPaths.system : paths
-        let daemon = SystemFacts.Daemon(at: paths.withSystem)
-        var running: SystemFacts.Status?
-        if case .running(let status) = daemon { running = status }
-        let facts = SystemFacts(
-            of: SystemFacts.Wish(
-                selector: adapterOptions.selector,
-                layout: layout ?? running?.layout ?? "us",
-                verifies: verify
-            ),
-            daemon: daemon,
-            selection: SystemFacts.Selection(daemon, SelectionStore(place.selection)),
-            configuration: .correct
-        )
-        let findings = Doctor.findings(facts)
+        let places = try DaemonPaths.current().withSystem
+        let findings = Doctor.findings(SystemFacts(at: places, adapter: adapterOptions.adapter, layout: layout))
         let text = findings.isEmpty ? "nothing is wrong\n" : findings.map(\.text).joined(separator: "\n")
         try StandardStream.output.write(json ? Doctor.object(findings).text + "\n" : text)
         let status = Doctor.status(findings)

@@ -5,30 +5,38 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+import signal
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from bench import BINARY, Bench
 from guest import Program
+from peer import ean13
+from product import Product
 from scenarios import scenario
+from scenarios.layouts import Layout, keymap
 from waiting import expect
 
 NOBODY = "65534"
 HOME = "/run/lab/doctor"
 SELECTION = f"{HOME}/state/blewedge/selection"
+CONFIGURATION = f"{HOME}/config/blewedge.toml"
 CHOICE = b'address = F0:F1:F2:F3:F4:F5\ntype = random\nname = "LINBLE-TEST"\n'
 # Directories of its own, so that neither the machine's nor another scenario's choice is meant.
 ENVIRONMENT = (
     "env", f"HOME={HOME}", f"STATE_DIRECTORY={HOME}/state/blewedge", f"RUNTIME_DIRECTORY={HOME}/run",
     f"CONFIGURATION_DIRECTORY={HOME}/config",
 )  # fmt: skip
+CONSOLE = "/dev/tty1"
+# KDSETMODE; 1 is KD_GRAPHICS, 0 KD_TEXT.
+SCREEN = "import fcntl, os, sys; fcntl.ioctl(os.open(sys.argv[1], os.O_RDWR | os.O_NOCTTY), 0x4B3A, int(sys.argv[2]))"
 RIGHTS = "+net_admin,+net_raw"
 AS_NOBODY = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
-WITH_RIGHTS = (*AS_NOBODY, f"--inh-caps={RIGHTS}", f"--ambient-caps={RIGHTS}")
+WITH_CONSOLE = "/dev/tty1"
+# KDSETMODE; 1 is KD_GRAPHICS, 0 KD_TEXT.
+SCREEN = "import fcntl, os, sys; fcntl.ioctl(os.open(sys.argv[1], os.O_RDWR | os.O_NOCTTY), 0x4B3A, int(sys.argv[2]))"
+RIGHTS = (*AS_NOBODY, f"--inh-caps={RIGHTS}", f"--ambient-caps={RIGHTS}")
 BLUETOOTH = ("hci_vhci", "bluetooth")
-
-Cause = Callable[[], Awaitable[None]]
-
 
 class Patient:
     """A machine that is looked at again and again, and what was found."""
@@ -65,6 +73,14 @@ class Patient:
         expect(found == [cause], f"made: {cause}; found: {found or 'nothing'}")
         expect(code == status, f"{cause}: exit {code} instead of {status}")
         self.found.append(cause)
+
+    async def until_received(self, count: int) -> None:
+        """The daemon has counted so many bytes."""
+        for _ in range(20):
+            status = await self.bench.guest.run(*ENVIRONMENT, BINARY, "status", "--json")
+            if status.objects[0]["counts"]["received"] >= count:
+                return
+        expect(False, f"the daemon has not received {count} bytes{status.evidence()}")
 
     @asynccontextmanager
     async def controllers(self, *options: str) -> AsyncIterator[None]:
@@ -171,3 +187,91 @@ async def choice(patient: Patient) -> None:
     await patient.choose(b"\xff\x00garbled")
     await patient.finds("selection-unreadable", 78)
     await patient.choose(CHOICE)
+    await patient.bench.guest.write_file(CONFIGURATION, b'layuot = "us"\n')
+    await patient.finds("configuration-wrong", 78)
+    await patient.shell(f"rm {CONFIGURATION}")
+
+
+@scenario("doctor-daemon", deadline=300)
+async def doctor_daemon(bench: Bench) -> None:
+    """A daemon that types: nothing is found; then what stops or hinders it, one after the other: each named, and no other."""
+    patient = Patient(bench)
+    await patient.prepare()
+    product = await bench.product("run", "--json", before=ENVIRONMENT)
+    await product.keyboard()
+    await product.state("connected", 30)
+    await bench.peer.until_subscribed()
+    bench.peer.burst([b"\x01\x02\x03"])
+    await patient.until_received(3)
+    await patient.finds("all-discarded", 78)
+    bench.peer.burst([ean13(1)])
+    await settled(patient)
+    await told(patient)
+    await consoles(patient)
+    await rival(patient)
+    await settled(patient)
+    async with patient.without("evdev"):
+        await patient.finds("evdev-missing", 69)
+    await bench.peer.vanish()
+    await product.state("failed", 40, may_fail=True)
+    await patient.finds("device-not-reached", 69)
+    await bench.peer.advertise()
+    await product.state("connected", 40, may_fail=True)
+    await product.program.signal(signal.SIGSTOP)
+    await patient.finds("daemon-silent", 69)
+    await product.program.signal(signal.SIGCONT)
+    await settled(patient)
+    await product.end(signal.SIGTERM, 143)
+    bench.note = f"{len(patient.found)} causes: {', '.join(sorted(patient.found))}"
+
+
+async def settled(patient: Patient) -> None:
+    """Nothing is found any more, soon."""
+    for _ in range(20):
+        found, code = await patient.findings()
+        if not found:
+            expect(code == 0, f"nothing found, and exit {code}")
+            return
+    expect(False, f"still found: {found}")
+
+
+async def told(patient: Patient) -> None:
+    """What a command told the daemon to do."""
+    for command, cause, opposite in (
+        ("pause", "paused", "resume"),
+        ("disconnect", "disconnected-by-user", "connect"),
+    ):
+        await patient.bench.guest.run(*ENVIRONMENT, BINARY, command)
+        await patient.finds(cause, 69)
+        await patient.bench.guest.run(*ENVIRONMENT, BINARY, opposite)
+        await settled(patient)
+
+
+async def consoles(patient: Patient) -> None:
+    """What the terminal in front does with the keys."""
+    guest = patient.bench.guest
+    await guest.run("kbd_mode", "-k", "-C", CONSOLE)
+    await patient.finds("console-ignores-keys", 78)
+    await guest.run("kbd_mode", "-u", "-C", CONSOLE)
+    await guest.run("/usr/bin/python3", "-c", SCREEN, CONSOLE, "1")
+    await patient.finds("console-leaks-keys", 78)
+    await guest.run("/usr/bin/python3", "-c", SCREEN, CONSOLE, "0")
+    before = await guest.run("dumpkeys", "-C", CONSOLE)
+    await guest.run("loadkeys", "-q", "-C", CONSOLE, "-", stdin=await keymap(Layout("de", "", "")))
+    await patient.finds("layout-differs-from-console", 78)
+    await guest.run("loadkeys", "-q", "-C", CONSOLE, "-", stdin=bytes(before.stdout))
+    prompt = await patient.bench.start("agetty", "--noclear", "--nohostname", "tty1", "linux")
+    await patient.finds("login-prompt-in-front", 78)
+    await prompt.stop()
+    await settled(patient)
+
+
+async def rival(patient: Patient) -> None:
+    """bluetoothd beside the daemon."""
+    await patient.shell("mkdir -p /run/dbus")
+    bus = await patient.bench.start("dbus-daemon", "--system", "--nofork", "--nopidfile", "--print-address=1")
+    await bus.until(lambda: "unix:" in bus.out, "the system's bus", 20)
+    daemon = await patient.bench.start("/usr/libexec/bluetooth/bluetoothd", "--nodetach")
+    await patient.finds("other-bluetooth-service", 69)
+    await daemon.stop()
+    await bus.stop()
