@@ -4,12 +4,10 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from bench import BINARY, Bench, Machine, compare
-from guest import Program
 from peer import ADDRESS, ean13
 from product import Product
 from readers import EventReader
@@ -20,9 +18,10 @@ UNIT = "/etc/systemd/system/blewedge.service"
 INSTALLED = "/usr/local/bin/blewedge"
 # Services of the build machine that a target may have, and this scenario not.
 MASKED = ("bluetooth", "systemd-timesyncd", "keyboard-setup", "console-setup")
-# Stops one thread of a process and keeps it so, as a typist that hangs would stop: PTRACE_ATTACH.
+# Stops one thread of a process and keeps it so, as a typist that hangs would stop: PTRACE_ATTACH. Whoever traces a thread has
+# to wait for its end, or the process never ends (__WALL).
 STOP_THREAD = """
-import ctypes, os, sys, time
+import ctypes, os, sys
 process, name = int(sys.argv[1]), sys.argv[2]
 for thread in os.listdir(f"/proc/{process}/task"):
     with open(f"/proc/{process}/task/{thread}/comm") as comm:
@@ -30,8 +29,10 @@ for thread in os.listdir(f"/proc/{process}/task"):
             libc = ctypes.CDLL(None, use_errno=True)
             if libc.ptrace(16, int(thread), None, None) != 0:
                 sys.exit(f"ptrace: {os.strerror(ctypes.get_errno())}")
+            os.waitpid(int(thread), 0x40000000)
             print("stopped", flush=True)
-            time.sleep(600)
+            os.waitpid(int(thread), 0x40000000)
+            sys.exit()
 sys.exit(f"no thread {name}")
 """
 
@@ -148,7 +149,7 @@ async def keyboard(machine: Target) -> str:
     owner = await machine.shell(f"stat -c '%U %G' {node}")
     expect(owner == "blewedge input", f"{node} belongs to {owner}")
     properties = await machine.shell(f"udevadm info --query=property --name={node}")
-    expect("ID_INPUT_KEY=1" in properties.splitlines(), f"udev says of the keyboard: {properties}")
+    expect("ID_INPUT_KEYBOARD=1" in properties.splitlines(), f"udev says of the keyboard: {properties}")
     status = await machine.shell("grep -h -e ^Uid -e ^NoNewPrivs -e ^Seccomp: -e ^CapEff /proc/$(pidof blewedge)/task/*/status")
     threads = status.splitlines()
     expect("Uid:\t0" not in status, "a thread runs as root")
@@ -174,7 +175,6 @@ async def hung(machine: Target) -> int:
     stopper = await machine.bench.start("/usr/bin/python3", "-c", STOP_THREAD, before, "typist")
     await stopper.until(lambda: "stopped" in stopper.out, "the typist is stopped", 60)
     await restarted(machine, before, 120)
-    await stopper.signal(signal.SIGKILL)
     log = await machine.shell("journalctl -u blewedge -b --no-pager -o cat")
     expect("atchdog" in log, "it was not the watchdog that ended it")
     return await types(machine, range(6, 9))
