@@ -42,4 +42,11 @@ public struct Feed: ~Copyable, Sendable {
         }
         return producer.mustWake() ? .acceptedMustWake : .accepted
     }
+
+    /// Counts bytes that are not to be typed where the device sends frames: those around payloads, and those of no good
+    /// frame.
+    public mutating func skip(wrapping: Int, bad: Int) { ledger.addFrames(wrapping: wrapping, bad: bad) }
+
+    /// Counts bytes that went to another end than the keyboard as they are, and those that found no room there.
+    public mutating func passed(_ count: Int, refused: Int) { ledger.addDelivered(count, refused: refused) }
 }

@@ -304,6 +304,7 @@ package final class KeyboardService {
 
     private func progress(_ progress: LinkSetup.Progress) {
         armReplyTimer()
+        keyboard.useFraming(setup.profile?.framing)
         switch progress {
         case .underWay: break
         case .ready:

@@ -53,7 +53,7 @@ struct BlewedgeCommand: ParsableCommand {
         version: "0.1.0",
         subcommands: [
             DemoCommand.self, ScanCommand.self, RunCommand.self, GATTCommand.self, CaptureCommand.self,
-            TableCommand.self,
+            TableCommand.self, ConfigCommand.self, ProfilesCommand.self,
             BenchCommand.self,
         ]
     )
