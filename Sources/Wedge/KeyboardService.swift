@@ -118,6 +118,18 @@ package final class KeyboardService {
         )
     }
 
+    /// Where bytes go as they are, instead of being typed; answers how many it took.
+    package var rawEnd: ((Span<UInt8>) -> Int)? {
+        get { keyboard.rawEnd }
+        set { keyboard.rawEnd = newValue }
+    }
+
+    /// Sends bytes to the device; answers how many of them are on their way: none while it is not connected.
+    package func send(_ bytes: [UInt8]) -> Int {
+        guard session.state == .connected, let link else { return 0 }
+        return link.perform { client, now in setup.send(bytes, &client, now: now) }
+    }
+
     // MARK: The session
 
     private func apply(_ event: Session.Event) {
