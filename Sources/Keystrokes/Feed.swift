@@ -47,6 +47,9 @@ public struct Feed: ~Copyable, Sendable {
     /// frame.
     public mutating func skip(wrapping: Int, bad: Int) { ledger.addFrames(wrapping: wrapping, bad: bad) }
 
-    /// Counts bytes that went to another end than the keyboard as they are, and those that found no room there.
-    public mutating func passed(_ count: Int, refused: Int) { ledger.addDelivered(count, refused: refused) }
+    /// Counts bytes that went to another end than the keyboard as they are, those that found no room there, and those that
+    /// came to a closed gate.
+    public mutating func passed(_ count: Int, refused: Int, gated: Int) {
+        ledger.addDelivered(count, refused: refused, gated: gated)
+    }
 }

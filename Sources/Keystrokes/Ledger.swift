@@ -79,6 +79,7 @@ public final class Ledger: Sendable {
     private let wrapping = Atomic<UInt64>(0)
     private let badFrames = Atomic<UInt64>(0)
     private let delivered = Atomic<UInt64>(0)
+    private let gated = Atomic<UInt64>(0)
     /// True from a chunk that found no room to the next that did.
     private let isMissingBytes = Atomic<Bool>(false)
     private let between = Padding()
@@ -97,7 +98,7 @@ public final class Ledger: Sendable {
         now.rejections = Rejection.allCases.map { rejection in
             Fate(rejection).map(count) ?? badFrames.load(ordering: .acquiring)
         }
-        now.gated = count(of: .gated)
+        now.gated = count(of: .gated) &+ gated.load(ordering: .acquiring)
         now.losses = Loss.allCases.map { loss in
             Fate(loss).map(count) ?? ringFull.load(ordering: .acquiring)
         }
@@ -122,9 +123,11 @@ public final class Ledger: Sendable {
         Self.add(bad, to: badFrames)
     }
 
-    /// Adds bytes that went to another end than the keyboard, or found no room there; only the producer calls it.
-    func addDelivered(_ count: Int, refused: Int) {
-        addReceived(count + refused)
+    /// Adds bytes that went to another end than the keyboard, that found no room there, or came to a closed gate; only the
+    /// producer calls it.
+    func addDelivered(_ count: Int, refused: Int, gated: Int) {
+        addReceived(count + refused + gated)
+        Self.add(gated, to: self.gated)
         Self.add(count, to: delivered)
         Self.add(refused, to: ringFull)
     }

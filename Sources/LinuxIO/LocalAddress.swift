@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import CBluetooth
 import CLinux
 import SystemPackage
 
@@ -15,15 +16,5 @@ extension sockaddr_un {
         guard bytes.count < MemoryLayout.size(ofValue: sun_path) else { throw .fileNameTooLong }
         // Sound: the bytes were found to fit, and the rest of the field is zero.
         unsafe withUnsafeMutableBytes(of: &sun_path) { field in unsafe field.copyBytes(from: bytes) }
-    }
-}
-
-extension Descriptor {
-    /// A non-blocking stream socket of the unix family, closed on exec.
-    ///
-    /// The corresponding C function is `socket`.
-    static func localSocket() throws(Errno) -> Descriptor {
-        let flags = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
-        return Descriptor(owning: try SystemCall.run { CLinux.socket(AF_UNIX, flags, 0) })
     }
 }

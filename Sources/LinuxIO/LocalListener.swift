@@ -50,11 +50,6 @@ package struct LocalListener: ~Copyable {
         _ = unsafe unlink(path)
     }
 
-    /// The user that a socket belongs to which this process makes now.
-    ///
-    /// The corresponding C function is `geteuid`.
-    package static var owner: UInt32 { geteuid() }
-
     /// Calls `handler` while somebody waits to be accepted.
     package func watch(
         on loop: EventLoop,

@@ -70,7 +70,7 @@ extension Configuration {
     }
 
     /// What the keyboard is to do with that device, everything read and checked that the configuration names.
-    package func settings(device: DeviceChoice) throws(CommandFailure) -> KeyboardSettings {
+    package func settings(device: DeviceChoice?) throws(CommandFailure) -> KeyboardSettings {
         let profiles = try profiles()
         let layout = try LayoutSource.layout(layout)
         let tableName =

@@ -91,6 +91,18 @@ package struct ControlClient: ~Copyable {
         }
     }
 
+    /// Sleeps for that time between two questions; throws as soon as the daemon goes.
+    package mutating func rest(for time: Duration) throws(CommandFailure) {
+        let deadline = MonotonicClock.now + time
+        do throws(Errno) {
+            // Nothing comes unasked: what can be read is the end.
+            guard try stream.wait(for: .readable, until: deadline) else { return }
+        } catch {
+            throw CommandFailure(.inputOutput, "cannot wait for the daemon: \(error)")
+        }
+        throw CommandFailure(.unavailable, "the daemon has ended", remedy: "`systemctl start blewedge`")
+    }
+
     /// Waits for more; false at the end.
     private mutating func read(until deadline: Duration?) throws(CommandFailure) -> Bool {
         var buffer = [UInt8](repeating: 0, count: 4096)

@@ -25,10 +25,10 @@ package enum ControlLine {
     /// A word as a line has it, in quotation marks where it needs them.
     package static func written(_ word: some Sequence<UInt8>) -> String {
         let bytes = Array(word)
-        let isPlain = bytes.allSatisfy { $0 > space && $0 < delete && $0 != quotationMark }
-        guard !isPlain || bytes.isEmpty else { return String(decoding: bytes, as: UTF8.self) }
-        // Bytes that are no UTF-8 are written as their numbers, and so are all beyond ASCII of the same word.
         let isText = String(validating: bytes, as: UTF8.self) != nil
+        let isPlain = bytes.allSatisfy { $0 > space && $0 != delete && $0 != quotationMark }
+        guard bytes.isEmpty || !isPlain || !isText else { return String(decoding: bytes, as: UTF8.self) }
+        // Bytes that are no UTF-8 are written as their numbers, and so are all beyond ASCII of the same word.
         var result: [UInt8] = [quotationMark]
         for byte in bytes {
             switch byte {

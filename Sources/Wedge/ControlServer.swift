@@ -57,7 +57,7 @@ package final class ControlServer {
         self.loop = loop
         self.limits = limits
         self.handler = handler
-        rights = ControlRights(owner: LocalListener.owner, allowsKeys: allowsKeys)
+        rights = ControlRights(owner: ProcessFacts.user, allowsKeys: allowsKeys)
         do {
             listener = try LocalListener(at: path, mode: Self.mode)
         } catch {

@@ -66,6 +66,8 @@ package struct DaemonPaths: Hashable, Sendable {
 
     /// The daemon's settings.
     package var configurationFile: FilePath { configuration.appending("blewedge.toml") }
+    /// The texts that `snippet` types.
+    package var snippets: FilePath { configuration.appending("snippets.json") }
     /// The socket that commands speak to the daemon on.
     package var controlSocket: FilePath { runtime.appending("control") }
     /// The user's choice of device.

@@ -146,7 +146,7 @@ private struct Builder {
             }
             keys = keys.union(more)
         } catch .untypable(_, let character, let layout) {
-            refusals[step] = "layout \(layout) cannot type \(character.debugDescription)"
+            refusals[step] = "layout \(layout) cannot type \"\(character)\""
             return
         } catch {
             refusals[step] = "\(error)"

@@ -7,8 +7,8 @@ package import Keystrokes
 package struct KeyboardSettings: Sendable {
     /// Which adapter.
     package var adapter: AdapterSelector
-    /// Which device.
-    package var device: DeviceChoice
+    /// Which device, from the beginning; nil for none yet.
+    package var device: DeviceChoice?
     /// What the device may offer; the first of them that it does is used.
     package var profiles: [Profile]
     /// What each byte types.
@@ -23,11 +23,13 @@ package struct KeyboardSettings: Sendable {
     package var capsLock: CapsLockPolicy
     /// Whether the keyboard's own event node is read and compared with what was meant.
     package var verifies: Bool
+    /// The keys that clients may press; nil for none.
+    package var keypad: Keypad?
 
     /// Settings with all that has no default.
     package init(
         adapter: AdapterSelector,
-        device: DeviceChoice,
+        device: DeviceChoice?,
         profile: Profile,
         table: CompiledTable,
         pacer: Pacer,

@@ -129,7 +129,7 @@ package struct LinkSetup: Sendable {
     /// Writes bytes for the device, cut to what the link carries, without hearing of them where the device permits that;
     /// answers how many of them are on their way.
     package func send(_ bytes: [UInt8], _ client: inout GATTClient, now: Duration) -> Int {
-        guard step == .done, let output, Self.isWritable(output.properties) else { return 0 }
+        guard step == .done, let output, output.isWritable else { return 0 }
         let length = max(1, Int(client.mtu) - 3)
         var sent = 0
         while sent < bytes.count {
@@ -189,7 +189,7 @@ package struct LinkSetup: Sendable {
             return nextCandidate(&client, now)
         }
         output = found.first { $0.uuid == profile.toPeripheral }
-        if !profile.handshake.isEmpty, output.map(\.properties).map(Self.isWritable) != true {
+        if !profile.handshake.isEmpty, output?.isWritable != true {
             refusal = "its characteristic \(profile.toPeripheral) cannot be written"
             return nextCandidate(&client, now)
         }
@@ -246,10 +246,6 @@ package struct LinkSetup: Sendable {
         }
     }
 
-    private static func isWritable(_ properties: GATTCharacteristicProperties) -> Bool {
-        properties.contains(.write) || properties.contains(.writeWithoutResponse)
-    }
-
     private static func attempt(_ begin: () throws(GATTError) -> Void) -> Progress {
         do throws(GATTError) {
             try begin()
@@ -258,4 +254,9 @@ package struct LinkSetup: Sendable {
             return .failed(error)
         }
     }
+}
+
+extension GATTCharacteristic {
+    /// Whether its value can be written at all.
+    var isWritable: Bool { properties.contains(.write) || properties.contains(.writeWithoutResponse) }
 }

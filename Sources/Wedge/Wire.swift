@@ -40,7 +40,7 @@ package final class Wire {
     package func join(_ service: KeyboardService) {
         if isRaw { service.rawEnd = { [unowned self] bytes in end.deliver(bytes) } }
         // What a device that is not connected cannot take is dropped, as a cable that is not plugged in drops it.
-        end.onBytes = { [unowned service] bytes in _ = service.send(bytes) }
+        end.onBytes = { [unowned service] bytes in try? service.send(bytes) }
     }
 
     /// Hands over the rest, and closes the other end.
