@@ -311,7 +311,7 @@ package final class KeyboardService {
             listener?.choice = choice
             return
         }
-        let listener = DeviceListener(choice, on: loop)
+        let listener = DeviceListener(choice, advertisedAt: settings.advertisedAddress, on: loop)
         self.listener = listener
         listener.onHeard = { [unowned self] device in
             self.device = device

@@ -60,7 +60,7 @@ struct CommandLineTests {
         arguments: [
             ["nonsense"], ["scan", "--nonsense"], ["scan", "--adapter", "eth0"], ["scan", "--service", "xyz"],
             ["scan", "--seconds", "-1"], ["scan", "--seconds", "0"], ["scan", "--seconds", "99999999999999999999"],
-            ["scan", "--once", "--duplicates"], ["run"], ["run", "--device"], ["run", "--device", ""],
+            ["scan", "--once", "--duplicates"], ["run", "--device"], ["run", "--device", ""],
             ["run", "--device", "X", "--stall", "long"], ["run", "--device", "X", "extra"],
             ["gatt"], ["gatt", ""], ["gatt", "X", "nonsense"], ["gatt", "X", "read"], ["gatt", "X", "read", "12"],
             ["gatt", "X", "read", "0x0"], ["gatt", "X", "read", "2A00", "--hex", "00"], ["gatt", "X", "write", "2A00"],
