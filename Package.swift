@@ -75,7 +75,7 @@ let package = Package(
         tests("LinuxIOTests", ["LinuxIO", "CLinux", "Keystrokes", systemPackage]),
         tests("BluetoothLETests", ["TestSupport", "BluetoothLE", "LinuxIO", systemPackage]),
         tests("KeystrokesTests", ["TestSupport", "Keystrokes"]),
-        tests("CommandLineTests", ["blewedge"]),
+        tests("CommandLineTests", ["blewedge", "Wedge", "LinuxIO", systemPackage]),
         tests("WedgeTests", ["TestSupport", "Wedge", "BluetoothLE", "Keystrokes", "LinuxIO", systemPackage]),
         tests("MeasuringTests", ["Measuring", "Keystrokes"]),
     ]
