@@ -112,7 +112,7 @@ private final class FakeDaemon: ControlHandler {
     }
 }
 
-@Suite("Commands and the daemon", .timeLimit(.minutes(2)))
+@Suite("Commands and the daemon", .timeLimit(.minutes(5)))
 struct DaemonCommandTests {
     static let commands = [
         ["status"], ["status", "--watch"], ["events"], ["connect"], ["disconnect"], ["pause"], ["resume"],
