@@ -51,13 +51,15 @@ let package = Package(
         .systemLibrary(name: "CCapability", providers: [.apt(["libcap-dev"])]),
         .systemLibrary(name: "CJansson", providers: [.apt(["libjansson-dev"])]),
         .target(name: "CLinux"),
+        // toml++ (libtomlplusplus-dev), headers only, behind a header of C's.
+        .target(name: "CTOML"),
         module("BluetoothPackets"),
         module("BluetoothHost", ["BluetoothPackets"]),
         module("VirtualRadio", ["BluetoothPackets"]),
         module("LinuxIO", ["CLinux", "CBluetooth", "CCapability", systemPackage]),
         module("BluetoothLE", ["BluetoothHost", "BluetoothPackets", "LinuxIO"]),
         module("Keystrokes"),
-        module("Wedge", ["BluetoothLE", "Keystrokes", "LinuxIO", "CJansson", systemPackage]),
+        module("Wedge", ["BluetoothLE", "Keystrokes", "LinuxIO", "CJansson", "CTOML", systemPackage]),
         .target(name: "CReference"),
         module("Measuring", ["Keystrokes", "LinuxIO", "CReference", systemPackage]),
         .executableTarget(
@@ -78,5 +80,6 @@ let package = Package(
         tests("CommandLineTests", ["blewedge", "Wedge", "LinuxIO", systemPackage]),
         tests("WedgeTests", ["TestSupport", "Wedge", "BluetoothLE", "Keystrokes", "LinuxIO", systemPackage]),
         tests("MeasuringTests", ["Measuring", "Keystrokes"]),
-    ]
+    ],
+    cxxLanguageStandard: .cxx17
 )

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import CLinux
+import Glibc
 package import SystemPackage
 
 /// Standard output and standard error, written at once and whole.
@@ -53,6 +54,16 @@ package enum StandardStream: Int32, Sendable {
     ///
     /// The corresponding C function is `isatty`.
     package var isTerminal: Bool { isatty(rawValue) == 1 }
+
+    /// Whether what is written goes to the system's journal itself.
+    ///
+    /// systemd.exec(5), $JOURNAL_STREAM. The corresponding C function is `fstat`.
+    package var isJournal: Bool {
+        guard let named = ProcessFacts.environment("JOURNAL_STREAM") else { return false }
+        var status = stat()
+        // Sound: the kernel fills the structure that the call is for.
+        return unsafe fstat(rawValue, &status) == 0 && named == "\(status.st_dev):\(status.st_ino)"
+    }
 
     /// Columns and rows of the terminal; nil where it has none or is none.
     ///

@@ -10,6 +10,7 @@ extension DeviceChoice {
         switch self {
         case .address(let address): address == selection.device.address
         case .name(let name): selection.name?.lowercased() == name.lowercased()
+        case .selected(let other): other.device == selection.device
         }
     }
 }

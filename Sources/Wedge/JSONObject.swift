@@ -53,7 +53,8 @@ package struct JSONObject: Sendable {
         members += Self.quoted(name) + ":" + value
     }
 
-    private static func quoted(_ text: String) -> String {
+    /// A text in quotes, as TOML has it too.
+    static func quoted(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {
             switch scalar {

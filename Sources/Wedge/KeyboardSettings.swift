@@ -7,10 +7,10 @@ package import Keystrokes
 package struct KeyboardSettings: Sendable {
     /// Which adapter.
     package var adapter: AdapterSelector
-    /// Which device.
-    package var device: DeviceChoice
-    /// What the device offers.
-    package var profile: Profile
+    /// Which device, from the beginning; nil for none yet.
+    package var device: DeviceChoice?
+    /// What the device may offer; the first of them that it does is used.
+    package var profiles: [Profile]
     /// What each byte types.
     package var table: CompiledTable
     /// How fast.
@@ -27,7 +27,7 @@ package struct KeyboardSettings: Sendable {
     /// Settings with all that has no default.
     package init(
         adapter: AdapterSelector,
-        device: DeviceChoice,
+        device: DeviceChoice?,
         profile: Profile,
         table: CompiledTable,
         pacer: Pacer,
@@ -38,7 +38,7 @@ package struct KeyboardSettings: Sendable {
     ) {
         self.adapter = adapter
         self.device = device
-        self.profile = profile
+        profiles = [profile]
         self.table = table
         self.pacer = pacer
         self.scans = scans

@@ -77,10 +77,12 @@ final class VirtualKeyboard {
         }
     }
 
-    /// Takes what a notification brought on the link `epoch`: one copy into the ring.
+    /// Takes what a notification brought on the link `epoch`: one copy into the ring, and out of it at once where nothing
+    /// waits before it.
     func receive(_ value: Span<UInt8>, epoch: UInt32) {
-        if unsafe feed.receive(value.bytes, epoch: epoch, now: MonotonicClock.nanoseconds) == .acceptedMustWake {
-            typing.wake()
+        let now = MonotonicClock.nanoseconds
+        if unsafe feed.receive(value.bytes, epoch: epoch, now: now) == .acceptedMustWake {
+            typing.typeIfAsleep(now: now)
         }
     }
 
@@ -91,7 +93,22 @@ final class VirtualKeyboard {
     }
 
     /// Drops what waits of links through `epoch`.
-    func drop(through epoch: UInt32, _ cause: Gate.Drop) { gate.drop(through: epoch, cause) }
+    func drop(through epoch: UInt32, _ cause: Gate.Drop) {
+        gate.drop(through: epoch, cause)
+        typing.wake()
+    }
+
+    /// Whether what comes is typed; while it is not, what waits and what comes is refused, for good (D-1).
+    var isGateOpen: Bool {
+        get { gate.isOpen }
+        set { if newValue { gate.open(now: MonotonicClock.nanoseconds) } else { gate.close() } }
+    }
+
+    /// Whether the typing thread has done something since the last `ping`.
+    var hasAnswered: Bool { typing.hasAnswered }
+
+    /// Asks the typing thread for a sign of life.
+    func ping() { typing.ping() }
 
     /// Lets the thread finish what may still be typed, and calls `completion` when it has ended.
     func stop(completion: @escaping () -> Void) {
