@@ -167,7 +167,7 @@ struct DaemonCommandTests {
         _ = try FakeDaemon.run(at: home("control")) { script in
             script.status.withLock { $0 = [("name", "LINBLE-TEST"), ("address", "F0:F1:F2:F3:F4:F5")] }
             let people = try run(["status"], environment: home.environment).output.split(separator: "\n")
-            #expect(people.first == "connected")
+            #expect(people.first == "connected to the device: typing what it sends")
             #expect(people.contains { $0.contains("selection") && $0.contains("LINBLE-TEST") })
             let program = try run(["status", "--json"], environment: home.environment).output
             #expect(try JSONValue(Array(program.utf8))["state"]?.string == "connected")

@@ -155,7 +155,9 @@ struct LocalListenerTests {
         fclose(file)
         #expect(throws: Errno.addressInUse) { _ = try LocalListener(at: path, mode: 0o600) }
         #expect(exists(path))
-        #expect(throws: Errno.noSuchFileOrDirectory) { _ = try LocalListener(at: directory("none/control"), mode: 0o600) }
+        #expect(throws: Errno.noSuchFileOrDirectory) {
+            _ = try LocalListener(at: directory("none/control"), mode: 0o600)
+        }
         #expect(throws: Errno.fileNameTooLong) {
             _ = try LocalListener(at: String(repeating: "x", count: 108), mode: 0o600)
         }

@@ -96,16 +96,20 @@ struct JSONValueTests {
     func status() throws {
         let answer = try value(
             """
-            {"ok":true,"version":1,"state":"lost","reason":"time-out","selection":{"name":"A\\u001b[2J","address":"F0"},\
+            {"ok":true,"version":1,"state":"lost","reason":"time-out","device":"A","selection":{"name":"A\\u001b[2J","address":"F0"},\
             "paused":false,"counts":{"received":12,"typed":0,"tooShort":2},"lastReceived":null,"causes":[],"pid":7}
             """
         )
         #expect(
             StatusText.lines(answer) == [
-                "lost: time-out", "  selection  name A\u{FFFD}[2J, address F0", "  paused     no",
+                "the link to A was lost: time-out; trying again in 3 s", "  selection  name A\u{FFFD}[2J, address F0",
+                "  paused     no",
                 "  counts     received 12, too short 2", "  pid        7",
             ]
         )
+        #expect(StatusText.lines(try value(#"{"state":"newer","seconds":1}"#)) == ["newer", "  seconds  1"])
+        let later = try value(#"{"state":"newer","seconds":2,"last":{"secondsAgo":3,"length":4}}"#)
+        #expect(StatusText.lasting(later) == (try value(#"{"state":"newer","last":{"length":4}}"#)))
         #expect(StatusText.lines(.array([])) == [])
         #expect(StatusText.lines(.object([])) == ["unknown"])
     }

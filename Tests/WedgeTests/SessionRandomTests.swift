@@ -74,7 +74,10 @@ struct SessionRandomTests {
         /// What must hold between two events.
         mutating func check(_ session: Session, _ now: Duration) {
             let state = session.state
-            expect((state == .connected) == (isLinked && !session.isAttempting), "connected without a link, or a link that does not count")
+            expect(
+                (state == .connected) == (isLinked && !session.isAttempting),
+                "connected without a link, or a link that does not count"
+            )
             expect(hasAdapter || !isLinked && !isScanning, "listens or connects without an adapter")
             expect(
                 hasAdapter || ![.connected, .lost, .failed, .unsupported].contains(state),
