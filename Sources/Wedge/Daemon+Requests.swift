@@ -26,8 +26,26 @@ extension Daemon {
             _ = loop.schedule(at: MonotonicClock.now + .milliseconds(20)) { [weak self] in self?.onStopAsked?() }
         // The server answers these itself.
         case .events: reply(.success(JSONObject()))
-        case .key, .snippet, .clear, .send:
-            reply(.failure(CommandFailure(.unavailable, "this daemon presses no keys for others, and sends nothing")))
+        case .key(let keys):
+            reply(
+                result { () throws(CommandFailure) in
+                    try press { keypad throws(CommandFailure) in try keypad.sequence(of: keys) }
+                }
+            )
+        case .snippet(let title):
+            reply(
+                result { () throws(CommandFailure) in
+                    try press { keypad throws(CommandFailure) in try keypad.sequence(ofSnippet: title) }
+                }
+            )
+        case .clear:
+            reply(
+                result { () throws(CommandFailure) in
+                    let length = field.characters
+                    try press { keypad throws(CommandFailure) in try keypad.clearing(length) }
+                }
+            )
+        case .send(let bytes): reply(result { () throws(CommandFailure) in try service.send(bytes) })
         }
     }
 
@@ -118,6 +136,25 @@ extension Daemon {
                 "this daemon was started for \(service.choice.map { "\($0)" } ?? "one device") with --device",
                 remedy: "start it without, and it follows `blewedge use`"
             )
+    }
+
+    // MARK: Keys
+
+    private func press(_ sequence: (Keypad) throws(CommandFailure) -> KeySequence) throws(CommandFailure) {
+        guard let keypad = service.keypad else {
+            throw CommandFailure(
+                .unavailable,
+                "this keyboard has no keys for others",
+                remedy: "set `keys = on` in the configuration, and run the daemon without --device"
+            )
+        }
+        // Where nothing of the device is typed, nothing else is: the reader in front is another one.
+        if let reason = gate.reason {
+            throw CommandFailure(.unavailable, "nothing is typed now: \(reason.cause)", remedy: reason.remedy)
+        }
+        let sequence = try sequence(keypad)
+        try service.press(sequence)
+        field.take(sequence)
     }
 
     // MARK: The link

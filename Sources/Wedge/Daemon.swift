@@ -54,6 +54,8 @@ package final class Daemon {
     let store: SelectionStore
     let gate: KeyboardGate
     let loop: EventLoop
+    /// What stands in the field that was typed into, as far as it is ours.
+    var field = FieldLength()
 
     private let lock: AdapterLock
     private let follower: SelectionFollower?
@@ -151,6 +153,19 @@ package final class Daemon {
             lock.release()
             completion()
         }
+    }
+
+    /// What the user has asked for that is kept nowhere else, for the process after this one.
+    package var memory: String {
+        ([gate.isPaused ? "paused" : nil, service.state == .disconnected ? "disconnected" : nil] as [String?])
+            .compactMap { $0 }.joined(separator: " ")
+    }
+
+    /// Takes what the process before this one had been asked for.
+    package func restore(_ memory: String?) {
+        let words = memory?.split(separator: " ") ?? []
+        if words.contains("paused") { gate.isPaused = true }
+        if words.contains("disconnected") { service.disconnect() }
     }
 
     /// How it stands.

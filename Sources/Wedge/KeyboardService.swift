@@ -132,6 +132,27 @@ package final class KeyboardService {
     /// Wants no link, until `connect` or another choice (LK-17).
     package func disconnect() { apply(.disconnectAsked) }
 
+    /// Presses the keys of a sequence, between what is received.
+    package func press(_ sequence: KeySequence) throws(CommandFailure) {
+        guard keyboard.press(sequence.bytes) else {
+            throw CommandFailure(.timeout, "too many keys wait to be pressed", remedy: "try again in a few seconds")
+        }
+    }
+
+    /// The keys that clients may press; nil for none.
+    package var keypad: Keypad? { settings.keypad }
+
+    /// Sends bytes to the device.
+    package func send(_ bytes: [UInt8]) throws(CommandFailure) {
+        guard state == .connected else {
+            throw CommandFailure(.unavailable, "not connected", remedy: "`blewedge status` says why")
+        }
+        try link.send(bytes)
+    }
+
+    /// The profile that the device was found to have; nil without a link.
+    package var profile: Profile? { link.profile }
+
     /// Whether what comes is typed; while it is not, what waits and what comes is refused, for good (D-1).
     package var isGateOpen: Bool {
         get { keyboard.isGateOpen }

@@ -23,6 +23,8 @@ package struct KeyboardSettings: Sendable {
     package var capsLock: CapsLockPolicy
     /// Whether the keyboard's own event node is read and compared with what was meant.
     package var verifies: Bool
+    /// The keys that clients may press; nil for none.
+    package var keypad: Keypad?
 
     /// Settings with all that has no default.
     package init(

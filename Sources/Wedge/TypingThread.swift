@@ -25,17 +25,23 @@ package final class TypingThread: Sendable {
 
     /// Starts the thread.
     ///
-    /// `finished` is woken when it has ended; `meant` hears of all events for the self-check, where there is one.
+    /// `finished` is woken when it has ended; `meant` hears of all events for the self-check, where there is one. A `keypad`
+    /// types between what the typist types, `separation` nanoseconds apart from it.
     package init<Device: KeyboardDevice & ~Copyable>(
         _ typist: consuming sending Typist,
         device: consuming sending Device,
         meant: consuming sending MeantEvents.Writer? = nil,
+        keypad: consuming sending Typist? = nil,
+        separation: Int64 = 0,
         finished: Waker
     ) throws(Errno) {
         self.waker = try Waker()
         self.finished = finished
         let notBefore = MonotonicClock.nanoseconds + Self.settlingTime
-        hands = TypingHands(TypingState(typist, device, meant), notBefore: notBefore)
+        hands = TypingHands(
+            TypingState(typist, device, meant, keypad: keypad, separation: separation),
+            notBefore: notBefore
+        )
         _ = try SystemThread(name: "typist") { [self] in
             let error = run(notBefore: notBefore)
             failure.withLock { $0 = error }

@@ -10,6 +10,8 @@ import SystemPackage
 final class VirtualKeyboard {
     /// The ring's bytes: a burst of 2,000 scans of 13 characters waits in it while the typist paces.
     private static let ringCapacity = 1 << 16
+    /// The bytes of the keypad's ring: the longest snippet with its cursor's way.
+    private static let keypadCapacity = 1 << 14
 
     /// The event node where readers find it; nil where the kernel made none.
     let node: String?
@@ -25,6 +27,8 @@ final class VirtualKeyboard {
     private let verifier: Verifier?
     private let lights: LightWatch?
     private var onEnd: (() -> Void)?
+    private let keypadLedger = Ledger()
+    private var keypadFeed: Feed?
 
     /// Makes the keyboard, and starts its thread; `onFailure` is called once if it can no longer be written to.
     ///
@@ -60,6 +64,23 @@ final class VirtualKeyboard {
                 light: lights?.capsLock,
                 ledger: ledger
             )
+            var keypadTypist: Typist?
+            if let keypad = settings.keypad {
+                let ring = try ByteRing(capacity: Self.keypadCapacity)
+                guard let producer = ring.takeProducer(), let consumer = ring.takeConsumer() else {
+                    throw CommandFailure(.internal, "the ring's ends are taken")
+                }
+                keypadFeed = Feed(producer, ledger: keypadLedger)
+                keypadTypist = Typist(
+                    consumer,
+                    table: keypad.table,
+                    pacer: settings.pacer,
+                    maximumAge: nil,
+                    gate: Gate(),
+                    light: lights?.capsLock,
+                    ledger: keypadLedger
+                )
+            }
             finished = try Waker()
             let meant = settings.verifies ? try MeantEvents() : nil
             verifier = try Self.makeVerifier(meant, node, loop)
@@ -67,6 +88,8 @@ final class VirtualKeyboard {
                 typist,
                 device: output,
                 meant: meant?.takeWriter(),
+                keypad: keypadTypist,
+                separation: settings.pacer.pace.stall,
                 finished: finished
             )
             registration = try loop.watch(finished.descriptor, for: .readable) { [unowned self] _ in typingEnded() }
@@ -83,6 +106,18 @@ final class VirtualKeyboard {
         let now = MonotonicClock.nanoseconds
         if unsafe feed.receive(value.bytes, epoch: epoch, now: now) == .acceptedMustWake {
             typing.typeIfAsleep(now: now)
+        }
+    }
+
+    /// Types bytes of the keypad's table; false where there is no room for them, or no keypad.
+    func press(_ bytes: [UInt8]) -> Bool {
+        let now = MonotonicClock.nanoseconds
+        switch unsafe keypadFeed?.receive(bytes.span.bytes, epoch: 1, now: now) {
+        case .accepted: return true
+        case .acceptedMustWake:
+            typing.wake()
+            return true
+        case .lost, nil: return false
         }
     }
 

@@ -18,6 +18,9 @@ final class KeyboardRun {
         case events
     }
 
+    /// Reads the configuration again: whether it has changed, and may be used.
+    var onReload: (() throws(CommandFailure) -> Bool)?
+
     private let loop: EventLoop
     private let settings: KeyboardSettings
     private let options: Daemon.Options
@@ -27,6 +30,7 @@ final class KeyboardRun {
     private let captureOptions: CaptureOptions
     private var daemon: Daemon?
     private var outcome: Result<ExitStatus, CommandFailure>?
+    private var isReloading = false
 
     init(
         _ settings: KeyboardSettings,
@@ -69,18 +73,34 @@ final class KeyboardRun {
         daemon.onEvent = { [unowned self] event in show(event) }
         daemon.onNote = { [unowned self] note in say(.warning, Self.text(note)) }
         daemon.onStopAsked = { [unowned self] in finish(.success(.success)) }
+        daemon.onReload = { [unowned self] () throws(CommandFailure) in try reload() }
         daemon.onReceived = { [unowned self] length in events.received(length) }
         daemon.service.onAdapter = { index in capture?.follow(index) }
         self.daemon = daemon
         daemon.start { [unowned self] result in if case .failure(let failure) = result { adapterFailed(failure) } }
+        daemon.restore(ProcessFacts.environment(Self.reloadVariable))
         try loop.run()
         printCounts(daemon.service.counts)
+        if isReloading { try Process.replaceBySelf(telling: (Self.reloadVariable, daemon.memory)) }
         if let status = try outcome?.get(), status != .success { throw status }
     }
 
     /// A daemon waits for an adapter that is not there, or is switched off; a keyboard for one device does not.
     private func adapterFailed(_ failure: CommandFailure) {
         if !options.followsSelection || failure.status != .unavailable { finish(.failure(failure)) }
+    }
+
+    /// What a process that has read its configuration anew is told of the one before.
+    private static let reloadVariable = "BLEWEDGE_RELOADED"
+
+    /// Begins anew with a configuration that has changed: link, keyboard and clients end in good order before.
+    private func reload() throws(CommandFailure) {
+        guard try onReload?() == true else { return }
+        // The answer leaves first.
+        _ = loop.schedule(at: MonotonicClock.now + .milliseconds(20)) { [unowned self] in
+            isReloading = outcome == nil
+            finish(.success(.success))
+        }
     }
 
     private func finish(_ result: Result<ExitStatus, CommandFailure>) {

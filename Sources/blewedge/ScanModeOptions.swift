@@ -13,7 +13,7 @@ struct PaceOptions: ParsableArguments {
             valueName: "profile"
         )
     )
-    var pace = Pace.Profile.desktop
+    var pace: Pace.Profile?
 
     @Option(
         help: ArgumentHelp(
@@ -23,7 +23,8 @@ struct PaceOptions: ParsableArguments {
     )
     var stall: TimeArgument?
 
-    func value() throws(CommandFailure) -> Pace {
+    /// The pace of a profile with the stall that is given.
+    func value(_ pace: Pace.Profile) throws(CommandFailure) -> Pace {
         do {
             return try Pace(pace, stall: stall?.nanoseconds)
         } catch {
