@@ -55,14 +55,14 @@ func run(_ arguments: [String], environment variables: [String] = []) throws -> 
     return Outcome(status: status & 0x7F == 0 ? status >> 8 & 0xFF : -status, output: texts[0], error: texts[1])
 }
 
-@Suite("The command line", .timeLimit(.minutes(1)))
+@Suite("The command line", .timeLimit(.minutes(10)))
 struct CommandLineTests {
     @Test(
         "D-10: nonsense is a usage error with exit status 64, one explanation, and nothing on standard output",
         arguments: [
             ["nonsense"], ["scan", "--nonsense"], ["scan", "--adapter", "eth0"], ["scan", "--service", "xyz"],
             ["scan", "--seconds", "-1"], ["scan", "--seconds", "0"], ["scan", "--seconds", "99999999999999999999"],
-            ["scan", "--once", "--duplicates"], ["run"], ["run", "--device"], ["run", "--device", ""],
+            ["scan", "--once", "--duplicates"], ["run", "--device"], ["run", "--device", ""],
             ["run", "--device", "X", "--stall", "long"], ["run", "--device", "X", "extra"],
             ["gatt"], ["gatt", ""], ["gatt", "X", "nonsense"], ["gatt", "X", "read"], ["gatt", "X", "read", "12"],
             ["gatt", "X", "read", "0x0"], ["gatt", "X", "read", "2A00", "--hex", "00"], ["gatt", "X", "write", "2A00"],

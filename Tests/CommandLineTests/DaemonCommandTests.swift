@@ -77,7 +77,9 @@ private final class FakeDaemon: ControlHandler {
             var selection = JSONObject()
             for (name, value) in script.status.withLock({ $0 }) { selection.add(name, value) }
             object.add("selection", selection)
+            object.add("adapter", "hci7")
             reply(.success(object))
+        case .scan: reply(.success(Self.devices))
         case .use(_, confirmed: false): reply(.failure(CommandFailure(.usage, "another is chosen", remedy: "yes")))
         case .send: reply(.failure(CommandFailure(.unavailable, "nothing is connected", remedy: "`blewedge connect`")))
         case .stop:
@@ -85,6 +87,25 @@ private final class FakeDaemon: ControlHandler {
             loop.stop()
         default: reply(.success(JSONObject()))
         }
+    }
+
+    private static var devices: JSONObject {
+        let heard = [("F0:F1:F2:F3:F4:F5", "LINBLE-\u{1B}[2J", -70), ("F0:F1:F2:F3:F4:F6", "LINBLE-B", -40)]
+        var object = JSONObject()
+        object.add(
+            "devices",
+            heard.map { address, name, rssi in
+                var device = JSONObject()
+                device.add("address", address)
+                device.add("addressType", "random")
+                device.add("name", name)
+                device.add("rssi", rssi)
+                device.add("services", ["27ADC9CA-35EB-465A-9154-B8FF9076F3E8"])
+                device.add("lastHeard", "2026-11-21T00:00:00Z")
+                return device
+            } + [JSONObject()]
+        )
+        return object
     }
 
     private static func state(_ state: String) -> JSONObject {
@@ -112,7 +133,7 @@ private final class FakeDaemon: ControlHandler {
     }
 }
 
-@Suite("Commands and the daemon", .timeLimit(.minutes(5)))
+@Suite("Commands and the daemon", .timeLimit(.minutes(10)))
 struct DaemonCommandTests {
     static let commands = [
         ["status"], ["status", "--watch"], ["events"], ["connect"], ["disconnect"], ["pause"], ["resume"],
@@ -187,6 +208,33 @@ struct DaemonCommandTests {
                     == ["connecting", "connected"].map { "{\"event\":\"state\",\"state\":\"\($0)\"}\n" }.joined()
             )
         }
+    }
+
+    @Test("D-12: while a daemon uses the adapter, scan asks the daemon: the strongest first, filtered, harmless to see")
+    func scan() throws {
+        let home = try Home()
+        let requests = try FakeDaemon.run(at: home("control")) { _ in
+            func scan(_ arguments: String...) throws -> Outcome {
+                try run(["scan", "--once", "--seconds", "1"] + arguments, environment: home.environment)
+            }
+            let lines = try scan()
+            #expect(lines.status == 0, "\(lines.error)")
+            let service = "27ADC9CA-35EB-465A-9154-B8FF9076F3E8"
+            #expect(
+                lines.output == """
+                    F0:F1:F2:F3:F4:F6\trandom\t-40 dBm\tLINBLE-B\t\(service)
+                    F0:F1:F2:F3:F4:F5\trandom\t-70 dBm\tLINBLE-\u{FFFD}[2J\t\(service)
+
+                    """
+            )
+            let json = try scan("--json", "--adapter", "hci7", "--name", "linble-b").output
+            #expect(try JSONValue(Array(json.dropLast().utf8))["name"]?.string == "LINBLE-B")
+            #expect(try scan("--service", "180A").output.isEmpty)
+            // Another adapter is not the daemon's; there is none here.
+            #expect(try scan("--adapter", "hci9999").status != 0)
+        }
+        #expect(requests.filter { $0 != "status" }.dropLast().allSatisfy { $0.hasPrefix("scan ") })
+        #expect(requests.filter { $0.hasPrefix("scan ") }.count >= 3)
     }
 
     @Test(

@@ -33,7 +33,7 @@ private struct CannedDaemon: ~Copyable {
     consuming func join() { thread.join() }
 }
 
-@Suite("The client of the control socket", .timeLimit(.minutes(5)))
+@Suite("The client of the control socket", .timeLimit(.minutes(10)))
 struct ControlClientTests {
     /// What a client makes of a daemon that answers with `answer`.
     private func failure(
@@ -110,7 +110,7 @@ struct ControlClientTests {
     }
 }
 
-@Suite("The socket's file", .timeLimit(.minutes(5)))
+@Suite("The socket's file", .timeLimit(.minutes(10)))
 struct LocalListenerTests {
     private func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 

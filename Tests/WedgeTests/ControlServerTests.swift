@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Wedge
 
-@Suite("The control socket", .timeLimit(.minutes(5)))
+@Suite("The control socket", .timeLimit(.minutes(10)))
 struct ControlServerTests {
     /// Limits under which a test need not wait.
     static var hasty: ControlServer.Limits {
@@ -165,7 +165,7 @@ struct ControlServerTests {
     }
 }
 
-@Suite("Hostile clients of the control socket", .timeLimit(.minutes(5)))
+@Suite("Hostile clients of the control socket", .timeLimit(.minutes(10)))
 struct HostileControlTests {
     @Test("D-9: half a line, or nothing: let go after the patience is over, without an answer, and nobody waits for it")
     func halfLine() throws {
