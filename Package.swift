@@ -77,7 +77,7 @@ let package = Package(
         tests("LinuxIOTests", ["LinuxIO", "CLinux", "Keystrokes", systemPackage]),
         tests("BluetoothLETests", ["TestSupport", "BluetoothLE", "LinuxIO", systemPackage]),
         tests("KeystrokesTests", ["TestSupport", "Keystrokes"]),
-        tests("CommandLineTests", ["blewedge", "Wedge", "BluetoothLE", "Keystrokes", "LinuxIO"]),
+        tests("CommandLineTests", ["blewedge", "Wedge", "BluetoothLE", "Keystrokes", "LinuxIO", systemPackage]),
         tests("WedgeTests", ["TestSupport", "Wedge", "BluetoothLE", "Keystrokes", "LinuxIO", systemPackage]),
         tests("MeasuringTests", ["Measuring", "Keystrokes"]),
     ],
