@@ -36,6 +36,21 @@ package final class H4StreamTransport: PacketTransport {
         ) { [weak self] readiness in self?.handle(readiness) }
     }
 
+    /// Opens the stream that leads there.
+    package convenience init(to address: H4Address, on loop: EventLoop) throws(AdapterError) {
+        do throws(Errno) {
+            let stream =
+                switch address {
+                case .unixSocket(let path): try ByteStream(unixSocket: path)
+                case .tcp(let host, let port): try ByteStream(host: host, port: port)
+                case .serialLine(let path, let speed): try ByteStream(serialLine: path, speed: speed)
+                }
+            try self.init(stream, on: loop)
+        } catch {
+            throw .stream(address, error)
+        }
+    }
+
     deinit { close() }
 
     package func send(_ packet: [UInt8]) {
