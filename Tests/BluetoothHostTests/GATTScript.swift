@@ -66,7 +66,9 @@ struct GATTTranscript {
         case "wait":
             guard words.count == 2, let seconds = Int(words[1]) else { throw Unreadable(line: line) }
             player.now += .seconds(seconds)
-            if let deadline = player.client.deadline, deadline <= player.now { player.client.handleDeadline(now: player.now) }
+            if let deadline = player.client.deadline, deadline <= player.now {
+                player.client.handleDeadline(now: player.now)
+            }
         case "hold": isHolding = true
         case "release": isHolding = false
         case "close": player.client.close()

@@ -7,7 +7,7 @@ import TestSupport
 /// A controller that answers some commands as it should and others as it likes, and tells of things that never were.
 struct HostileController {
     var random: SeededGenerator
-    /// In how many of a hundred commands it does what it should.
+    /// In how many of a thousand commands it does what it should.
     var honesty: Int
     /// In how many of a hundred turns it says something of its own.
     let talk: Int
@@ -22,8 +22,8 @@ struct HostileController {
 
     init(seed: UInt64) {
         random = SeededGenerator(seed: seed)
-        honesty = [100, 99, 98, 95, 90, 60][random.below(6)]
-        talk = [0, 5, 30, 80][random.below(4)]
+        honesty = [1000, 999, 997, 990, 950, 700][random.below(6)]
+        talk = [0, 2, 20, 80][random.below(4)]
         var model = ModelController()
         model.isExtended = random.chance(50)
         model.buffers = DataBuffers(
@@ -39,7 +39,7 @@ struct HostileController {
     mutating func answers(to packet: [UInt8]) -> [[UInt8]] {
         guard packet[0] == 1 else { return answers(toData: packet) }
         let honest = honestAnswers(to: packet)
-        guard isHostile, !random.chance(honesty) else { return honest }
+        guard isHostile, random.below(1000) >= honesty else { return honest }
         switch random.below(10) {
         // Forgotten, in part or at all.
         case 0: return []
@@ -94,7 +94,7 @@ struct HostileController {
     /// The packets that it has sent on, said now or never, or of another connection, or too many.
     private mutating func answers(toData packet: [UInt8]) -> [[UInt8]] {
         let handle = (UInt16(packet[1]) | UInt16(packet[2]) << 8) & 0x0FFF
-        guard isHostile, !random.chance(honesty) else { return [completed(handle, 1)] }
+        guard isHostile, random.below(1000) >= honesty else { return [completed(handle, 1)] }
         switch random.below(4) {
         case 0: return []
         case 1: return [completed(handle, UInt16.random(in: 0 ... .max, using: &random))]
@@ -167,7 +167,8 @@ struct HostileController {
 
     /// The packet with fewer or more parameters, and a length that is right.
     private mutating func resized(_ packet: [UInt8]) -> [UInt8] {
-        var packet = random.chance(50) ? packet + random.bytes(1 + random.below(5)) : Array(packet.dropLast(1 + random.below(5)))
+        var packet =
+            random.chance(50) ? packet + random.bytes(1 + random.below(5)) : Array(packet.dropLast(1 + random.below(5)))
         if packet.count > 2 { packet[2] = UInt8(clamping: packet.count - 3) }
         return packet
     }

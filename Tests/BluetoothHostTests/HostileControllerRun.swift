@@ -68,7 +68,9 @@ struct HostileControllerRun {
         let hostile = now
         controller.isHostile = false
         let end = settle()
-        if broken == nil, now - hostile > Self.settling * 5 { broken = "lasted \(now - hostile) with an honest controller" }
+        if broken == nil, now - hostile > Self.settling * 5 {
+            broken = "lasted \(now - hostile) with an honest controller"
+        }
         // Each packet for the host may cost an answer or two, each act of its user a handful of commands.
         if commands > 100 + 8 * Self.turns + 3 * given { broken = "\(commands) commands for \(given) packets" }
         if bytes > 300 * (commands + given) + 40 * 600 * Self.turns { broken = "\(bytes) bytes" }

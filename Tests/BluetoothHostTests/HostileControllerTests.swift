@@ -8,7 +8,7 @@ import Testing
 @Suite struct HostileControllerTests {
     @Test("X-7, T19: random hostile controllers: each ends in a typed error or a working host, within bounds")
     func hostileControllers() {
-        let runs = RunCount.from("BLEWEDGE_HOSTILE_CONTROLLERS", usual: RunCount.isOptimized ? 100_000 : 3000)
+        let runs = RunCount.from("BLEWEDGE_HOSTILE_CONTROLLERS", usual: RunCount.isOptimized ? 100_000 : 1000)
         var ends: [String: Int] = [:]
         var ready = 0
         var most = 0

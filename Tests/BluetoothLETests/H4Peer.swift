@@ -38,7 +38,11 @@ final class H4Peer {
     func send(_ bytes: [UInt8]) {
         var rest = bytes[...]
         while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { write(descriptor.number, $0.baseAddress, $0.count) }
+            let count = rest.withUnsafeBytes { bytes in
+                // A near end that has gone is no reason to die of SIGPIPE; a line is no socket.
+                let sent = Glibc.send(descriptor.number, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+                return sent < 0 && errno == ENOTSOCK ? write(descriptor.number, bytes.baseAddress, bytes.count) : sent
+            }
             guard count > 0 else { return }
             rest = rest.dropFirst(count)
         }

@@ -124,7 +124,9 @@ struct HostAdapterTests {
         other.close()
     }
 
-    @Test("CB-32: a capture has every packet that passed the stream, both ways, and nothing else; no privilege is needed")
+    @Test(
+        "CB-32: a capture has every packet that passed the stream, both ways, and nothing else; no privilege is needed"
+    )
     func capture() throws {
         let path = "/tmp/blewedge-test.\(getpid()).\(UInt64.random(in: 0...UInt64.max)).btsnoop"
         defer { unlink(path) }

@@ -17,7 +17,10 @@ final class ClientOverRadio: ConformanceLink {
         tester = TesterChannel(far, bench)
         link = ATTLink(near, on: bench.loop)
         link.onValue = { [weak self] handle, kind, value in
-            self?.note("\(kind == .notifications ? "notification" : "indication") \(handle) 0x" + Hexadecimal.text([UInt8](copying: value)))
+            self?.note(
+                "\(kind == .notifications ? "notification" : "indication") \(handle) 0x"
+                    + Hexadecimal.text([UInt8](copying: value))
+            )
         }
         link.onEvent = { [weak self] event in
             switch event {
@@ -31,8 +34,7 @@ final class ClientOverRadio: ConformanceLink {
     /// Ends the connection, and waits until the tester has seen it.
     func close() {
         link.close()
-        bench.subject.disconnect(link.device) {}
-        _ = try? bench.until(bench.pace.patience) { [tester] in !tester.isOpen }
+        bench.disconnect(bench.subject, from: link.device) { [tester] in !tester.isOpen }
     }
 
     private func note(_ outcome: String) {

@@ -145,7 +145,17 @@ package final class ConformanceBench {
         try outcome.get()
     }
 
-    private static func address(of adapter: any LowEnergyAdapter) -> DeviceAddress {
+    /// Ends the connection between the two, if there is one, and waits until both know.
+    func disconnect(_ central: any LowEnergyAdapter, from device: DeviceAddress, _ isOver: @escaping () -> Bool) {
+        var isDone = false
+        central.disconnect(device) { [weak self] in
+            isDone = true
+            self?.noteProgress()
+        }
+        _ = try? until(pace.patience) { isDone && isOver() }
+    }
+
+    static func address(of adapter: any LowEnergyAdapter) -> DeviceAddress {
         (adapter as? HostAdapter)?.deviceAddress ?? DeviceAddress(adapter.address, .public)
     }
 }

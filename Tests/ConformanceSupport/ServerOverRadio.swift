@@ -46,9 +46,9 @@ final class ServerOverRadio: ConformanceLink {
     /// Ends the connection and the advertising, and waits for both.
     func close() {
         tester?.close()
-        if let peer { server?.disconnect(peer) }
         let bench = bench
-        _ = try? bench.until(bench.pace.patience) { [weak self] in self?.server?.centrals.isEmpty ?? true }
+        let device = ConformanceBench.address(of: bench.subject)
+        bench.disconnect(bench.tester, from: device) { [weak self] in self?.server?.centrals.isEmpty ?? true }
         var isStopped = false
         server?.stopAdvertising {
             isStopped = true
