@@ -134,6 +134,9 @@ class Peer(Changing):
         if pdu[0] == att.Opcode.ATT_HANDLE_VALUE_CONFIRMATION:
             self.confirmations += 1
             self.changed()
+            # Bumble hears of the answers to the indications that it has sent itself.
+            if self.connection is not None and self._device.gatt_server.pending_confirmations.get(self.connection):
+                self._device.on_gatt_pdu(handle, pdu)
         elif self._asking and pdu[0] & 1:  # a response: ours to look at, Bumble has asked nothing
             self._answers.append(pdu)
             self.changed()
