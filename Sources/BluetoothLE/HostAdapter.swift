@@ -62,6 +62,8 @@ package final class HostAdapter: LowEnergyAdapter {
         timer = nil
         transport.onReceive = nil
         transport.onClosed = nil
+        onLoss = nil
+        onReady = nil
     }
 
     /// The address that peers see; zero before the adapter is ready.

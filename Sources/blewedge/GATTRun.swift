@@ -22,14 +22,14 @@ final class GATTRun {
 
     private let loop: EventLoop
     private let choice: DeviceChoice
-    private let selector: AdapterSelector
+    private let transport: AdapterTransport
     private let captureOptions: CaptureOptions
     private let output: GATTText
     private let limit: SubscriptionLimit
     private var browser: GATTBrowser
     private var chooser: DeviceChooser
-    private var adapter: KernelAdapter?
-    private var scanner: AdapterScanner?
+    private var adapter: (any LowEnergyAdapter)?
+    private var scanner: (any DeviceScanner)?
     private var attempt: (any ConnectionAttempt)?
     private var link: ATTLink?
     private var timer: EventLoop.Timer?
@@ -39,7 +39,7 @@ final class GATTRun {
     init(
         _ task: GATTBrowser.Task,
         of choice: DeviceChoice,
-        through selector: AdapterSelector,
+        through transport: AdapterTransport,
         capture: CaptureOptions,
         output: GATTText,
         limit: SubscriptionLimit
@@ -50,7 +50,7 @@ final class GATTRun {
             throw CommandFailure(.internal, "cannot make an event loop: \(error)")
         }
         self.choice = choice
-        self.selector = selector
+        self.transport = transport
         captureOptions = capture
         self.output = output
         self.limit = limit
@@ -65,16 +65,14 @@ final class GATTRun {
             if outcome != nil { Process.exit(ExitStatus(signal: number).rawValue) }
             finish(.success(ExitStatus(signal: number)))
         }
-        let capture = try captureOptions.begin(on: loop, for: selector)
+        let capture = try captureOptions.begin(on: loop, for: transport)
         defer { capture?.finish() }
         do throws(AdapterError) {
-            try KernelAdapter.open(selector, on: loop) { [unowned self] result in
+            try LowEnergyAdapters.open(transport, on: loop, capture: capture) { [unowned self] result in
                 guard outcome == nil else { return }
                 switch result {
                 case .failure(let error): finish(.failure(CommandFailure(error)))
-                case .success(let adapter):
-                    capture?.follow(adapter.index)
-                    scan(through: adapter)
+                case .success(let adapter): scan(through: adapter)
                 }
             }
         } catch {
@@ -86,11 +84,11 @@ final class GATTRun {
 
     // MARK: Finding the device
 
-    private func scan(through adapter: KernelAdapter) {
+    private func scan(through adapter: any LowEnergyAdapter) {
         self.adapter = adapter
         adapter.onLoss = { [unowned self] reason in finish(.failure(CommandFailure(.unavailable, reason))) }
         do throws(ScanError) {
-            let scanner = try AdapterScanner(adapter, on: loop)
+            let scanner = try adapter.makeScanner()
             self.scanner = scanner
             scanner.onUpdate = { [unowned self] update in
                 take(chooser.heard(update.device, now: MonotonicClock.now))
@@ -217,7 +215,10 @@ final class GATTRun {
         cancelTimer()
         attempt?.cancel()
         attempt = nil
-        let stopped = { [unowned self] in loop.stop() }
+        let stopped = { [unowned self] in
+            adapter?.close()
+            loop.stop()
+        }
         if let link, let adapter {
             self.link = nil
             link.close()

@@ -54,13 +54,13 @@ final class KeyboardRun {
             if outcome != nil { Process.exit(ExitStatus(signal: number).rawValue) }
             finish(.success(ExitStatus(signal: number)))
         }
-        if !Capability.missing.isEmpty {
+        if settings.adapter.needsCapabilities, !Capability.missing.isEmpty {
             throw CommandFailure(AdapterError.notPermitted(missing: Capability.missing))
         }
         let capture = try captureOptions.begin(on: loop, for: settings.adapter)
         defer { capture?.finish() }
         let service = try KeyboardService(settings, on: loop) { [unowned self] event in show(event) }
-        service.onAdapter = { index in capture?.follow(index) }
+        service.capture = capture
         service.onReceived = { [unowned self] length in events.received(length) }
         self.service = service
         service.start { [unowned self] result in

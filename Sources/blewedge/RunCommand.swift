@@ -107,7 +107,7 @@ struct RunCommand: ParsableCommand {
             )
         }
         let settings = KeyboardSettings(
-            adapter: adapterOptions.selector,
+            adapter: adapterOptions.transport,
             device: choice,
             profile: .linble,
             table: compiled,

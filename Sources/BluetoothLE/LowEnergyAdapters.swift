@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import LinuxIO
+import SystemPackage
+
+/// Opens adapters, whatever carries their packets.
+package enum LowEnergyAdapters {
+    /// Finds and readies an adapter; `completion` is called once, later, on the loop's thread.
+    ///
+    /// `capture` records its packets; over the kernel's sockets it must `listen` before. Throws at once what can be known
+    /// at once.
+    package static func open(
+        _ transport: AdapterTransport,
+        on loop: EventLoop,
+        capture: TrafficCapture? = nil,
+        completion: @escaping (Result<any LowEnergyAdapter, AdapterError>) -> Void
+    ) throws(AdapterError) {
+        switch transport {
+        case .kernel(let selector):
+            try KernelAdapter.open(selector, on: loop) { result in
+                if case .success(let adapter) = result { capture?.follow(adapter.index) }
+                completion(result.map { $0 })
+            }
+        case .userChannel(let index):
+            // Its packets bear its number; the monitor is not listened to.
+            capture?.follow(index)
+            start(try UserChannelTransport(controller: index, on: loop), "\(transport)", loop, capture, completion)
+        case .h4(let address):
+            start(try stream(address, on: loop), "\(transport)", loop, capture, completion)
+        }
+    }
+
+    private static func stream(_ address: H4Address, on loop: EventLoop) throws(AdapterError) -> H4StreamTransport {
+        do throws(Errno) {
+            let stream =
+                switch address {
+                case .unixSocket(let path): try ByteStream(unixSocket: path)
+                case .tcp(let host, let port): try ByteStream(host: host, port: port)
+                case .serialLine(let path, let speed): try ByteStream(serialLine: path, speed: speed)
+                }
+            return try H4StreamTransport(stream, on: loop)
+        } catch {
+            throw .stream(address, error)
+        }
+    }
+
+    /// Puts our own host above a controller.
+    private static func start(
+        _ transport: any PacketTransport,
+        _ name: String,
+        _ loop: EventLoop,
+        _ capture: TrafficCapture?,
+        _ completion: @escaping (Result<any LowEnergyAdapter, AdapterError>) -> Void
+    ) {
+        let adapter = HostAdapter(name: name, transport: transport, on: loop)
+        adapter.onPacket = { [weak capture] isSent, packet in capture?.record(isSent ? .sent : .received, packet) }
+        // Kept by its own completion until that is called.
+        adapter.start { result in completion(result.map { adapter }) }
+    }
+}
