@@ -31,11 +31,11 @@ struct SimulateCommand: ParsableCommand {
             takes them, and wait while there is none. What a central writes is printed, one line for each write.
 
             EXAMPLES:
-              blewedge simulate                                  Type lines; each is sent with an Enter.
+              blewedge simulate                       Send each line that is typed.
               blewedge simulate --name SCANNER-7 --file scans.txt
               blewedge simulate --barcodes 1000 --rate 20
               blewedge simulate --adapter hci1 --json
-              blewedge simulate --adapter h4:unix:/run/controller.sock --capture session.btsnoop
+              blewedge simulate --adapter h4:unix:/run/controller.sock
             """
     )
 

@@ -5,7 +5,8 @@ import BluetoothLE
 /// A database with something of everything that a client can find.
 struct RichDatabase {
     static let service = uuid(0x00)
-    static let included = uuid(0x10)
+    // Of 16 bits: some clients cannot find an included service of 128.
+    static let included = BluetoothUUID(UInt16(0x180A))
     static let batteryService = BluetoothUUID(UInt16(0x180F))
     static let batteryLevel = BluetoothUUID(UInt16(0x2A19))
 
