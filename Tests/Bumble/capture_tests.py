@@ -9,10 +9,10 @@ import signal
 from pathlib import Path
 
 from attributes import INDICATED, LONG, rich
+from central import find, meet, numbered, subscribe
 from decoders import Packet, by_product, by_tshark, difference
 from peer import NAME, NOTIFY, SERVICE, WRITE
-from server_tests import joined, linked, subscribe
-from setting import Setting, numbered, test
+from setting import Setting, test
 from waiting import expect
 
 # What the two sessions have to contain.
@@ -53,11 +53,11 @@ async def capture(setting: Setting) -> None:
 
     product = await setting.product(port, "simulate", "--name", "SIM", *options)
     device = await setting.central()
-    client = await linked(device, await setting.find(device, SERVICE))
+    _, client = await meet(device, await find(device, SERVICE, "SIM"), 247)
     expect(await client.read_value(3) == b"SIM", "the device name by its handle")
-    counter = await subscribe(client, NOTIFY, True)
+    counter = await subscribe(client, NOTIFY)
     await product.program.write(b"a line\n")
-    await counter.until(lambda: joined(counter) == b"a line\r", "a line", 20)
+    await counter.until(lambda: counter.joined == b"a line\r", "a line", 20)
     await product.end(signal.SIGINT, 130)
 
     ours, theirs = await decoded(setting, path), by_tshark(path)

@@ -9,8 +9,9 @@ import signal
 from bumble.gatt import Characteristic
 
 from attributes import INDICATED, LOCKED, LONG, VALUE, built, only, rich
+from central import numbered
 from peer import NAME, NOTIFY, WRITE
-from setting import Setting, numbered, test
+from setting import Setting, test
 from waiting import expect
 
 

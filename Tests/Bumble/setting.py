@@ -10,56 +10,17 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from bumble import gatt_client, hci
+from bumble import hci
 from bumble.controller import Controller
-from bumble.core import UUID, AdvertisingData
-from bumble.device import Advertisement, Connection, Device, DeviceConfiguration
+from bumble.device import Device, DeviceConfiguration
 from bumble.link import LocalLink
 
+from central import event
 from local import LocalProgram
 from product import Product
 from radio import Ends, Port, SoftPeer, generation
-from waiting import Changing, expect
 
 CENTRAL = "C0:C1:C2:C3:C4:C5"
-
-
-def numbered(number: int) -> bytes:
-    """20 bytes that bear their number; GATTPeer's Sender makes the same."""
-    return number.to_bytes(4, "little") + bytes((number * 31 + index) & 0xFF for index in range(4, 20))
-
-
-class Found(Changing):
-    """What a scan has heard."""
-
-    def __init__(self, service: UUID) -> None:
-        super().__init__()
-        self._service = service
-        self.address: hci.Address | None = None
-        self.name = ""
-
-    def heard(self, advertisement: Advertisement) -> None:
-        kinds = (
-            AdvertisingData.Type.COMPLETE_LIST_OF_16_BIT_SERVICE_CLASS_UUIDS,
-            AdvertisingData.Type.COMPLETE_LIST_OF_128_BIT_SERVICE_CLASS_UUIDS,
-        )
-        services = [uuid for kind in kinds for some in advertisement.data.get_all(kind) for uuid in some]
-        if self._service in services:
-            self.address = advertisement.address
-            self.name = str(advertisement.data.get(AdvertisingData.Type.COMPLETE_LOCAL_NAME) or "")
-            self.changed()
-
-
-class Counter(Changing):
-    """The values that arrived."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.values: list[bytes] = []
-
-    def take(self, value: bytes) -> None:
-        self.values.append(bytes(value))
-        self.changed()
 
 
 class Setting:
@@ -101,26 +62,6 @@ class Setting:
         self._devices.append(device)
         return device
 
-    async def find(self, device: Device, service: str) -> Found:
-        """Scans for who advertises a service."""
-        found = Found(UUID(service))
-        device.on("advertisement", found.heard)
-        await device.start_scanning(active=True)
-        await found.until(lambda: found.address, f"an advertisement of {service}", 20)
-        await device.stop_scanning()
-        device.remove_listener("advertisement", found.heard)
-        return found
-
-    async def meet(self, device: Device, service: str, mtu: int = 0) -> tuple[Connection, gatt_client.Client]:
-        """Finds and connects; with an exchange of MTUs unless `mtu` is 0."""
-        found = await self.find(device, service)
-        assert found.address is not None
-        connection = await device.connect(found.address)
-        client = connection.gatt_client
-        if mtu:
-            expect(await client.request_mtu(mtu) == mtu, f"the MTU is {client.mtu} instead of {mtu}")
-        return connection, client
-
     async def product(self, port: Port | None, *arguments: str) -> Product:
         """The product, on a port."""
         adapter = ("--adapter", port.adapter) if port else ()
@@ -152,12 +93,6 @@ class Setting:
         for device in self._devices:
             await device.stop_advertising()
         self._folder.cleanup()
-
-
-async def event(program: LocalProgram, name: str, seconds: float = 20) -> dict[str, Any]:
-    """Waits for the first of these events."""
-    await program.until(lambda: any(o.get("event") == name for o in program.objects), f"the event {name}", seconds)
-    return next(o for o in program.objects if o.get("event") == name)
 
 
 Body = Callable[[Setting], Awaitable[None]]
