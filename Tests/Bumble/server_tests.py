@@ -14,7 +14,7 @@ from attributes import VALUE
 from central import BATTERY, Found, check_values, compare_trees, event, find, found_handle, meet, peer_uuid, subscribe, tree
 from peer import NOTIFY, SERVICE, WRITE
 from setting import Setting, test
-from waiting import expect
+from waiting import LabError, expect
 
 
 async def discovery(setting: Setting, extended: bool, tcp: bool) -> None:
@@ -83,6 +83,36 @@ async def notifications(setting: Setting) -> None:
 async def indications(setting: Setting) -> None:
     """Numbered indications, each confirmed: every one arrives, in order."""
     await numbers(setting, peer_uuid(4), "indicate")
+
+
+@test("control-lost")
+async def lost(setting: Setting) -> None:
+    """The control: of 200 notifications one is lost on the way and the next comes twice, and that must be noticed."""
+    device = await setting.central()
+    program, _ = await setting.server(await setting.port())
+    _, client = await meet(device, await find(device, BATTERY), 247)
+    counter = await subscribe(client, peer_uuid(3))
+    await event(program, "subscribed")
+    controller = setting.ports[0].wires[0].controller
+    assert controller is not None
+    deliver = controller.on_hci_acl_data_packet
+    packets: list[Any] = []
+
+    def tamper(packet: Any) -> None:
+        packets.append(packet)
+        if len(packets) != 50:
+            deliver(packet)
+        if len(packets) == 51:
+            deliver(packet)
+
+    controller.on_hci_acl_data_packet = tamper
+    await program.write(b"notify 200\n")
+    cause = ""
+    try:
+        await counter.numbers(200, 30)
+    except LabError as error:
+        cause = str(error)
+    expect(cause == "value 49 is another", f"a lost notification was not noticed: {cause!r}")
 
 
 async def simulated(setting: Setting, *arguments: str) -> tuple[Any, Device, Found]:

@@ -12,37 +12,46 @@ struct SimulatedModuleTests {
     private static let unsubscribe: [UInt8] = [0x12, 0x0A, 0x00, 0x00, 0x00]
     private static let exchangeMTU: [UInt8] = [0x02, 0xF7, 0x00]
 
+    /// What goes in and comes out.
+    private final class Log {
+        var lines: [[UInt8]]
+        var taken = 0
+        var sent: [[UInt8]] = []
+        var received: [[UInt8]] = []
+        weak var sender: LineSender?
+
+        init(_ lines: [[UInt8]]) {
+            self.lines = lines
+        }
+
+        func next() -> [UInt8]? {
+            guard taken < lines.count else { return nil }
+            defer { taken += 1 }
+            return lines[taken]
+        }
+    }
+
     /// A module that advertises, and what happened to it.
-    private final class Bench {
+    private struct Bench {
         let adapter = StubPeripheral()
         let loop: EventLoop
-        private(set) var module: SimulatedModule!
-        private(set) var sender: LineSender!
-        var lines: [[UInt8]] = []
-        private(set) var taken = 0
-        private(set) var sent: [[UInt8]] = []
-        private(set) var received: [[UInt8]] = []
+        let log: Log
+        let module: SimulatedModule
+        let sender: LineSender
 
         init(_ lines: [[UInt8]]) throws {
-            self.lines = lines
+            let log = Log(lines)
             loop = try EventLoop()
-            module = try SimulatedModule(.linble, name: "LINBLE-TEST", on: adapter, loop: loop) {
-                [unowned self] event in
+            module = try SimulatedModule(.linble, name: "LINBLE-TEST", on: adapter, loop: loop) { event in
                 switch event {
-                case .subscribed(true): sender?.pump()
-                case .received(let value): received.append(value)
+                case .subscribed(true): log.sender?.pump()
+                case .received(let value): log.received.append(value)
                 case .subscribed(false), .connected, .disconnected: break
                 }
             }
-            sender = LineSender(
-                module,
-                next: { [unowned self] in
-                    guard taken < self.lines.count else { return nil }
-                    defer { taken += 1 }
-                    return self.lines[taken]
-                },
-                onSent: { [unowned self] line in sent.append(line) }
-            )
+            sender = LineSender(module, next: log.next) { line in log.sent.append(line) }
+            log.sender = sender
+            self.log = log
             try module.start { _ in }
         }
     }
@@ -53,19 +62,19 @@ struct SimulatedModuleTests {
     func backPressure() throws {
         let bench = try Bench((0..<1000).map(Self.line))
         bench.sender.pump()
-        #expect(bench.taken == 0, "a line was read while there was nobody")
+        #expect(bench.log.taken == 0, "a line was read while there was nobody")
         let central = bench.adapter.connect(1)
         central.request(Self.exchangeMTU)
         central.isWritable = false
         central.request(Self.subscribe)
         #expect(central.values.isEmpty)
-        #expect((1...70).contains(bench.taken), "\(bench.taken) lines were read for a central that takes none")
-        let before = bench.taken
+        #expect((1...70).contains(bench.log.taken), "\(bench.log.taken) lines were read for a central that takes none")
+        let before = bench.log.taken
         bench.sender.pump()
-        #expect(bench.taken == before)
+        #expect(bench.log.taken == before)
         central.isWritable = true
-        #expect(central.values == bench.lines)
-        #expect(bench.sent == bench.lines)
+        #expect(central.values == bench.log.lines)
+        #expect(bench.log.sent == bench.log.lines)
         #expect(bench.module.counts.values == 1000)
         #expect(bench.module.counts.discarded == 0)
     }
@@ -76,9 +85,9 @@ struct SimulatedModuleTests {
         let centrals = [bench.adapter.connect(1), bench.adapter.connect(2)]
         for central in centrals { central.request(Self.exchangeMTU) }
         centrals[1].isWritable = false
-        bench.lines = []
+        bench.log.lines = []
         for central in centrals { central.request(Self.subscribe) }
-        bench.lines = (0..<500).map(Self.line)
+        bench.log.lines = (0..<500).map(Self.line)
         bench.sender.pump()
         #expect(centrals[0].values.count < 500)
         // It is slow, but not dead: now and then it takes some.
@@ -87,7 +96,7 @@ struct SimulatedModuleTests {
             centrals[1].isWritable = false
         }
         centrals[1].isWritable = true
-        for central in centrals { #expect(central.values == bench.lines) }
+        for central in centrals { #expect(central.values == bench.log.lines) }
     }
 
     @Test("CB-26: a central that leaves while its queue is full frees the others")
@@ -110,14 +119,14 @@ struct SimulatedModuleTests {
         let first = bench.adapter.connect(1)
         first.isWritable = false
         first.request(Self.subscribe)
-        #expect(bench.taken == 1)
+        #expect(bench.log.taken == 1)
         first.request(Self.unsubscribe)
         first.onClosed?(.closedByPeer)
         let second = bench.adapter.connect(2)
         second.request(Self.subscribe)
         #expect(second.values.allSatisfy { $0.count <= 20 })
         #expect(Array(second.values.joined()) == long + Self.line(1))
-        #expect(bench.sent == [long, Self.line(1)])
+        #expect(bench.log.sent == [long, Self.line(1)])
     }
 
     @Test("CB-24: what is written is reported; a name that does not fit is refused with its sizes")
@@ -125,7 +134,7 @@ struct SimulatedModuleTests {
         let bench = try Bench([])
         let central = bench.adapter.connect(1)
         central.request([0x52, 0x0C, 0x00] + Array("hello".utf8))
-        #expect(bench.received == [Array("hello".utf8)])
+        #expect(bench.log.received == [Array("hello".utf8)])
         var isStopped = false
         bench.module.stop { isStopped = true }
         #expect(isStopped)
