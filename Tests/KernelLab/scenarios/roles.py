@@ -12,11 +12,12 @@ from typing import Any
 from bumble import gatt, hci
 
 from attributes import VALUE
-from bench import BINARY, Bench
+from bench import BINARY, Bench, compare
 from central import BATTERY, check_values, compare_trees, event, find, found_handle, meet, numbered, peer_uuid, subscribe, tree
 from guest import Program
-from peer import ADDRESS, NAME, NOTIFY, SERVICE, WRITE
+from peer import ADDRESS, NAME, NOTIFY, SERVICE, WRITE, ean13
 from product import Product
+from readers import EventReader
 from scenarios import scenario
 from waiting import LabError, expect
 
@@ -125,6 +126,31 @@ async def simulate(bench: Bench) -> None:
     await product.end(signal.SIGINT, 130)
     await asyncio.wait_for(gone, 10)
     bench.note = f"{len(lines) + 1} lines over two connections"
+
+
+@scenario("simulate-run", peer="", deadline=120)
+async def simulate_run(bench: Bench) -> None:
+    """`run` on one controller types what `simulate` sends on the other, over kernel sockets and over the user channel."""
+    scans = [ean13(number) for number in range(100)]
+    for adapter in "hci1", "user:hci1":
+        if adapter.startswith("user:"):
+            await bench.guest.run("btmgmt", "--index", "1", "power", "off")
+        simulator = Product(await bench.start(BINARY, "simulate", "--json", "--adapter", adapter))
+        await event(simulator.program, "advertising")
+        product = await bench.run("--adapter", "hci0")
+        await product.state("connected", 30)
+        await event(simulator.program, "subscribed")
+        reader = await EventReader.open(bench, product.node)
+        await simulator.program.write(b"".join(scans))
+        sent = sum(map(len, scans))
+        await reader.until(sent, 60)
+        compare(b"".join(scans), reader.text)
+        await product.end(signal.SIGINT, 130)
+        await event(simulator.program, "disconnected")
+        await simulator.end(signal.SIGINT, 130)
+        bench.account(sent, len(reader.text), product.counts())
+        await reader.program.stop()
+    bench.note = "over kernel sockets and over the user channel"
 
 
 @scenario("both-roles", deadline=180)
