@@ -15,6 +15,8 @@ package struct TextKeyboard: KeyboardDevice {
         fileprivate struct State: Sendable {
             var text = ""
             var isShifted = false
+            var events: UInt64 = 0
+            var writes: UInt64 = 0
         }
 
         fileprivate let state = Mutex(State())
@@ -24,6 +26,9 @@ package struct TextKeyboard: KeyboardDevice {
         fileprivate init() throws(Errno) {
             arrival = try Waker()
         }
+
+        /// The events that were written since the start, and in how many writes.
+        package var counts: (events: UInt64, writes: UInt64) { state.withLock { ($0.events, $0.writes) } }
 
         /// What was typed since the last call.
         package func takeText() -> String {
@@ -54,6 +59,8 @@ package struct TextKeyboard: KeyboardDevice {
         var parsed: [EventNode.Event] = []
         EventNode.parse(events, into: &parsed)
         screen.state.withLock { state in
+            state.events += UInt64(parsed.count)
+            state.writes += 1
             for event in parsed where event.type == InputEvent.key {
                 let key = KeyCode(rawValue: event.code)
                 if key == .leftShift {

@@ -5,62 +5,12 @@ package import LinuxIO
 import Synchronization
 package import SystemPackage
 
-/// The thread that owns the virtual keyboard: it sleeps until bytes wait, and writes what the typist says when it says.
+/// The virtual keyboard, and the thread that types when nobody else does.
+///
+/// Whoever brings bytes while the thread sleeps types them itself (`typeIfAsleep`): a change of threads would take longer
+/// than all the rest of their way. What has to wait for its time is the thread's, which sleeps until then. One of the two
+/// holds the typist at any time, and the bringer never waits for it.
 package final class TypingThread: Sendable {
-    /// What the thread alone touches, and the thread's own creation before it.
-    private final class Hands<Device: KeyboardDevice & ~Copyable>: @unchecked Sendable {
-        // Sound: `run` is called once, by the thread that is started with it.
-        private var typist: Typist
-        private let device: Device
-        private var meant: MeantEvents.Writer?
-
-        init(_ typist: consuming Typist, _ device: consuming Device, _ meant: consuming MeantEvents.Writer?) {
-            self.typist = typist
-            self.device = device
-            self.meant = meant
-        }
-
-        /// Types until `shouldStop`, and until nothing waits then; returns the error that ended it earlier.
-        func run(_ waker: Waker, shouldStop: () -> Bool, notBefore: Int64) -> Errno? {
-            while MonotonicClock.nanoseconds < notBefore, !shouldStop() { waker.wait(until: notBefore) }
-            while true {
-                switch typist.next(now: MonotonicClock.nanoseconds) {
-                case .write:
-                    if let error = write() { return error }
-                case .wait(let time):
-                    waker.wait(until: time)
-                case .sleep:
-                    if shouldStop() { return nil }
-                    waker.wait(until: nil)
-                }
-            }
-        }
-
-        private func write() -> Errno? {
-            let events = typist.outputEvents
-            // Before the write, so that whoever reads an event finds it among those meant.
-            meant?.add(typist.output)
-            var failure: Errno?
-            var written = 0
-            do throws(Errno) {
-                if case .done(let bytes) = try device.write(typist.output) {
-                    written = bytes / UInputDevice.eventSize
-                }
-            } catch {
-                failure = error
-            }
-            let now = MonotonicClock.nanoseconds
-            if written == events, failure == nil {
-                typist.commit(now: now)
-            } else {
-                // A keyboard that takes less than a whole write is one that takes nothing more.
-                typist.fail(acceptedEvents: written, now: now)
-                failure = failure ?? .ioError
-            }
-            return failure
-        }
-    }
-
     /// How long after its making the keyboard is given to readers that have yet to open it.
     package static let settlingTime: Int64 = 200_000_000
 
@@ -68,29 +18,33 @@ package final class TypingThread: Sendable {
     private let stopping = Atomic<Bool>(false)
     private let finished: Waker
     private let failure = Mutex<Errno?>(nil)
+    private let hands: any Typing
 
     /// Starts the thread.
     ///
     /// `finished` is woken when it has ended; `meant` hears of all events for the self-check, where there is one.
     package init<Device: KeyboardDevice & ~Copyable>(
-        _ typist: consuming Typist,
-        device: consuming Device,
-        meant: consuming MeantEvents.Writer? = nil,
+        _ typist: consuming sending Typist,
+        device: consuming sending Device,
+        meant: consuming sending MeantEvents.Writer? = nil,
         finished: Waker
     ) throws(Errno) {
         self.waker = try Waker()
         self.finished = finished
-        let hands = Hands(typist, device, meant)
         let notBefore = MonotonicClock.nanoseconds + Self.settlingTime
+        hands = TypingHands(TypingState(typist, device, meant), notBefore: notBefore)
         _ = try SystemThread(name: "typist") { [self] in
-            let error = hands.run(
-                waker,
-                shouldStop: { stopping.load(ordering: .acquiring) },
-                notBefore: notBefore
-            )
+            let error = run(notBefore: notBefore)
             failure.withLock { $0 = error }
             finished.wake()
         }
+    }
+
+    /// Types what has just been put into the ring, if the feed said that the typist must be woken; `now` is the time.
+    ///
+    /// What is left for later, or cannot be typed here, is given to the thread.
+    package func typeIfAsleep(now: Int64) {
+        if hands.typeIfFree(now: now) != .sleep { waker.wake() }
     }
 
     /// Makes the thread look into the ring.
@@ -104,4 +58,20 @@ package final class TypingThread: Sendable {
 
     /// Why the thread ended by itself; nil where it was told to, or runs.
     package var error: Errno? { failure.withLock { $0 } }
+
+    /// Types until it is told to stop, and until nothing waits then; returns the error that ended it earlier.
+    private func run(notBefore: Int64) -> Errno? {
+        while MonotonicClock.nanoseconds < notBefore, !shouldStop { waker.wait(until: notBefore) }
+        while true {
+            switch hands.type() {
+            case .failed(let error): return error
+            case .wait(let time): waker.wait(until: time)
+            case .sleep:
+                if shouldStop { return nil }
+                waker.wait(until: nil)
+            }
+        }
+    }
+
+    private var shouldStop: Bool { stopping.load(ordering: .acquiring) }
 }

@@ -77,10 +77,12 @@ final class VirtualKeyboard {
         }
     }
 
-    /// Takes what a notification brought on the link `epoch`: one copy into the ring.
+    /// Takes what a notification brought on the link `epoch`: one copy into the ring, and out of it at once where nothing
+    /// waits before it.
     func receive(_ value: Span<UInt8>, epoch: UInt32) {
-        if unsafe feed.receive(value.bytes, epoch: epoch, now: MonotonicClock.nanoseconds) == .acceptedMustWake {
-            typing.wake()
+        let now = MonotonicClock.nanoseconds
+        if unsafe feed.receive(value.bytes, epoch: epoch, now: now) == .acceptedMustWake {
+            typing.typeIfAsleep(now: now)
         }
     }
 

@@ -24,7 +24,11 @@ final class DemoRun {
     private let barcodes: [String]
     private let isFast: Bool
     private let isJSON: Bool
+    /// True where the stages are drawn over themselves; else their news are told line by line.
+    private let draws: Bool
 
+    private var picture = DemoPicture()
+    private var stages = DemoPicture.Stages()
     private var module: SimulatedModule?
     private var sender: LineSender?
     private var service: KeyboardService?
@@ -38,6 +42,8 @@ final class DemoRun {
         self.barcodes = barcodes
         self.isFast = isFast
         self.isJSON = isJSON
+        draws = !isFast && !isJSON && StandardStream.output.isTerminal
+        stages.barcodes = (0, barcodes.count)
         loop = try EventLoop()
         radio = MemoryRadio(on: loop)
         peripheral = HostAdapter(
@@ -103,6 +109,7 @@ final class DemoRun {
                 module,
                 next: { [unowned self] in nextBarcode() },
                 onSent: { [unowned self] line in
+                    stages.barcodes.sent = sent
                     note("notify", "\(String(decoding: line.dropLast(), as: UTF8.self))⏎ (\(line.count) bytes)")
                 }
             )
@@ -151,7 +158,9 @@ final class DemoRun {
         do throws(CommandFailure) {
             let service = try KeyboardService(settings, on: loop, adapter: central, screen: keyboard) {
                 [unowned self] event in
-                if case .state(let state, _, let reason) = event { note("\(state.rawValue)", reason ?? Self.name) }
+                guard case .state(let state, _, let reason) = event else { return }
+                stages.state = "\(state.rawValue): \(reason ?? Self.name)"
+                note("\(state.rawValue)", reason ?? Self.name)
             }
             self.service = service
             service.start { [unowned self] result in _ = succeeded(result) }
@@ -162,7 +171,12 @@ final class DemoRun {
 
     private func show(_ text: String) {
         typed += text
-        if !isJSON, !isFast { try? StandardStream.output.write(text) }
+        if draws {
+            stages.text = String(typed.split(separator: "\n").last ?? "")
+            draw()
+        } else if !isJSON, !isFast {
+            try? StandardStream.output.write(text)
+        }
         if typed.utf8.lazy.filter({ $0 == 0x0A }).count == barcodes.count { finish(.success(.success)) }
     }
 
@@ -217,7 +231,22 @@ final class DemoRun {
     /// A stage's news, beside what is typed.
     private func note(_ stage: String, _ text: String) {
         guard !isFast, !isJSON else { return }
+        guard !draws else { return draw() }
         let padding = String(repeating: " ", count: max(1, 14 - stage.count))
         try? StandardStream.error.write("\(stage)\(padding)\(text)\n")
+    }
+
+    private func draw() {
+        if let counts = service?.counts {
+            stages.notifications = counts.notifications
+            stages.bytes = counts.bytes.received
+            stages.waiting = counts.bytes.waiting
+            stages.typed = counts.bytes.typed
+            stages.discarded = counts.bytes.discarded
+            stages.rejected = counts.bytes.rejected
+        }
+        (stages.events, stages.writes) = keyboard.screen.counts
+        let columns = StandardStream.output.windowSize?.columns ?? 80
+        try? StandardStream.output.write(picture.draw(stages, columns: columns))
     }
 }

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import os
 import shutil
 import subprocess
@@ -24,22 +25,25 @@ class VMError(Exception):
 
 
 def build_tools(cache: Path) -> Path:
-    """Compiles the guest's programs; only what is older than its source."""
-    folder = cache / "tools"
-    folder.mkdir(parents=True, exist_ok=True)
+    """Compiles the guest's programs, once for each state of their sources: other work trees may share the cache."""
+    sources = sorted([*HERE.glob("*.c"), *HERE.glob("*.h")])
+    state = hashlib.sha256(b"".join(source.name.encode() + source.read_bytes() for source in sources))
+    folder = cache / "tools" / state.hexdigest()[:16]
+    if folder.exists():
+        return folder
     compiler = next((c for c in ("cc", "gcc", "clang") if shutil.which(c)), None)
     if compiler is None:
         raise VMError("no C compiler (cc, gcc or clang) on PATH")
-    headers = [header.stat().st_mtime for header in HERE.glob("*.h")]
+    shutil.rmtree(cache / "tools", ignore_errors=True)
+    unfinished = folder.with_suffix(".new")
+    unfinished.mkdir(parents=True)
     for tool in TOOLS:
-        source, binary = HERE / f"{tool}.c", folder / tool
-        if binary.exists() and binary.stat().st_mtime >= max(source.stat().st_mtime, *headers):
-            continue
-        argv = [compiler, "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-o", str(binary), str(source)]
+        source = HERE / f"{tool}.c"
+        argv = [compiler, "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-o", str(unfinished / tool), str(source)]
         done = subprocess.run(argv, capture_output=True, text=True)
         if done.returncode != 0:
             raise VMError(f"{source.name} does not compile:\n{done.stderr}")
-    return folder
+    return unfinished.rename(folder)
 
 
 def build_initrd(kernel: Kernel, tools: Path, target: Path) -> None:

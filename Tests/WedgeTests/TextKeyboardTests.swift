@@ -38,6 +38,7 @@ struct TextKeyboardTests {
         _ = encoder.encode(backspace.span)
         _ = try keyboard.write(encoder.output)
         #expect(keyboard.screen.takeText() == "[backspace]")
+        #expect(keyboard.screen.counts == (4, 1))
     }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Glibc
 import Keystrokes
 import LinuxIO
 import Synchronization
@@ -90,5 +91,84 @@ struct TypingThreadTests {
             #expect(account.typed == UInt64(4 + refusal.part / 4))
             #expect(account.lost(.writeFailed) == UInt64(4 - refusal.part / 4) && account.waiting == 4)
         }
+    }
+
+    /// A keyboard that notes what it is given, and which thread gave it.
+    struct Noting: KeyboardDevice {
+        final class Notes: Sendable {
+            let taken = Mutex<(bytes: [UInt8], threads: [pthread_t])>(([], []))
+            let arrival: Waker
+
+            init() throws(Errno) { arrival = try Waker() }
+
+            /// Waits until so many keys were pressed, at most ten seconds.
+            func presses(_ count: Int) -> [UInt16] {
+                let deadline = MonotonicClock.nanoseconds + 10_000_000_000
+                while true {
+                    let presses = TypingThreadTests.presses(taken.withLock { $0.bytes })
+                    if presses.count >= count || MonotonicClock.nanoseconds > deadline { return presses }
+                    arrival.wait(until: deadline)
+                }
+            }
+        }
+
+        let notes: Notes
+
+        func write(_ events: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> {
+            let bytes = unsafe events.withUnsafeBytes { unsafe [UInt8]($0) }
+            notes.taken.withLock {
+                $0.bytes += bytes; $0.threads.append(pthread_self())
+            }
+            notes.arrival.wake()
+            return .done(bytes.count)
+        }
+    }
+
+    @Test("B-13, X-1: what comes while the thread sleeps is typed by its bringer, the rest by the thread, all in order")
+    func typedByBringer() throws {
+        let ring = try ByteRing(capacity: 1 << 12)
+        guard let producer = ring.takeProducer(), let consumer = ring.takeConsumer() else {
+            Issue.record("an end is missing")
+            return
+        }
+        let ledger = Ledger()
+        var feed = Feed(producer, ledger: ledger)
+        let typist = Typist(
+            consumer,
+            table: try CompiledTable(ByteTable(.linble)),
+            pacer: try Pacer(stall: 2_000_000),
+            gate: Gate(),
+            ledger: ledger
+        )
+        let notes = try Noting.Notes()
+        let finished = try Waker()
+        let thread = try TypingThread(typist, device: Noting(notes: notes), finished: finished)
+        // Before the keyboard has settled nobody types, and then the thread does.
+        var sent = 0
+        func bring(_ scan: String) {
+            let now = MonotonicClock.nanoseconds
+            let outcome = feed.receive(Array(scan.utf8).span.bytes, epoch: 1, now: now)
+            #expect(outcome != .lost)
+            if outcome == .acceptedMustWake { thread.typeIfAsleep(now: now) }
+            sent += scan.utf8.count
+        }
+        bring("1\r")
+        #expect(notes.presses(sent) == [2, 28])
+        #expect(notes.taken.withLock { $0.threads }.contains(pthread_self()) == false)
+        var expected: [UInt16] = [2, 28]
+        for number in 0..<200 {
+            // Every fifth is too long for the window: its rest is the thread's.
+            bring(number % 5 == 4 ? "23452345234523452345\r" : "23\r")
+            expected +=
+                number % 5 == 4 ? [3, 4, 5, 6, 3, 4, 5, 6, 3, 4, 5, 6, 3, 4, 5, 6, 3, 4, 5, 6, 28] : [3, 4, 28]
+            if number % 50 < 25 { #expect(notes.presses(sent).count == sent) }
+        }
+        #expect(notes.presses(sent) == expected)
+        let threads = notes.taken.withLock { $0.threads }
+        let mine = threads.count { $0 == pthread_self() }
+        #expect(mine > 40 && mine < threads.count)
+        thread.stop()
+        finished.wait(until: MonotonicClock.nanoseconds + 10_000_000_000)
+        #expect(thread.error == nil && ledger.snapshot().typed == UInt64(sent) && ledger.snapshot().waiting == 0)
     }
 }

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import sys
+from pathlib import Path
 
 from bench import Bench
 from peer import ADDRESS, ean13
@@ -16,6 +18,10 @@ from waiting import expect
 SCANS = [ean13(number) for number in range(50)]  # 13 digits and Enter
 REST = 0.2  # seconds between scans: what pacing owes to the scan before is no latency
 LATENCY_RATIO = 1.3
+BLUEZ_RATIO = 5
+NOTIFIED = "27adc9cb-35eb-465a-9154-b8ff9076f3e8"
+BUS = "/run/dbus/system_bus_socket"
+BLUEZ_PYTHON = f"{Path(sys.prefix).parent}/venv-bluez/bin/python"
 PSS_KB = 16 << 10
 SWITCHES_PER_SECOND = 1
 
@@ -44,9 +50,13 @@ async def of_product(bench: Bench, scans: list[bytes]) -> list[tuple[float, floa
     return found
 
 
-async def of_minimal(bench: Bench, scans: list[bytes]) -> list[tuple[float, float]]:
+async def switch_on(bench: Bench) -> None:
     for switch in ("le", "power"):
         await bench.guest.run("btmgmt", "--index", "0", switch, "on")
+
+
+async def of_minimal(bench: Bench, scans: list[bytes]) -> list[tuple[float, float]]:
+    await switch_on(bench)
     minimal = await bench.start("minimal", ADDRESS, str(bench.peer.configuration))
     await minimal.until(lambda: any("subscribed" in o for o in minimal.objects), "the C program subscribes", 30)
     found = await latencies(bench, await EventReader.open(bench, minimal.objects[0]["node"]), scans)
@@ -57,6 +67,14 @@ async def of_minimal(bench: Bench, scans: list[bytes]) -> list[tuple[float, floa
 def percentile(values: list[float], share: float) -> float:
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def described(who: str, pairs: list[tuple[float, float]]) -> str:
+    first, last = [a for a, _ in pairs], [b for _, b in pairs]
+    return (
+        f"{who} p50/p99 first {percentile(first, 0.5):.2f}/{percentile(first, 0.99):.2f} ms, "
+        f"last {percentile(last, 0.5):.2f}/{percentile(last, 0.99):.2f} ms"
+    )
 
 
 @scenario("latency", deadline=180, only_long=True)
@@ -73,18 +91,39 @@ async def latency(bench: Bench) -> None:
         found[who] += await measure(bench, part)
         await bench.monitor.until_quiet()
         await bench.peer.until_alone()
-    texts, middles = [], {}
-    for who, pairs in found.items():
-        first, last = [a for a, _ in pairs], [b for _, b in pairs]
-        middles[who] = percentile(first, 0.5)
-        texts.append(
-            f"{who} p50/p99 first {percentile(first, 0.5):.2f}/{percentile(first, 0.99):.2f} ms, "
-            f"last {percentile(last, 0.5):.2f}/{percentile(last, 0.99):.2f} ms"
-        )
-    ratio = middles["product"] / middles["C"]
-    bench.note = f"first key p50 ratio {ratio:.2f}; " + "; ".join(texts)
+    ratio = percentile([a for a, _ in found["product"]], 0.5) / percentile([a for a, _ in found["C"]], 0.5)
+    bench.note = f"first key p50 ratio {ratio:.2f}; " + "; ".join(described(*each) for each in found.items())
     if bench.long:
         expect(ratio <= LATENCY_RATIO, f"the product takes {ratio:.2f} times as long as the C program, gate {LATENCY_RATIO}")
+
+
+async def of_bluez(bench: Bench, scans: list[bytes]) -> list[tuple[float, float]]:
+    await switch_on(bench)
+    await bench.guest.run("mkdir", "-p", "/run/dbus")
+    bus = await bench.start("dbus-daemon", "--system", "--nofork", "--nopidfile", "--print-address=1")
+    await bus.until(lambda: BUS in bus.out, "the system's bus", 20)
+    daemon = await bench.start("/usr/libexec/bluetooth/bluetoothd", "--nodetach")
+    wedge = await bench.start(BLUEZ_PYTHON, f"/run/host{Path(__file__).resolve().parents[1]}/bleakwedge.py", ADDRESS, NOTIFIED)
+    await wedge.until(lambda: any("subscribed" in o for o in wedge.objects), "bleak subscribes", 90)
+    await bench.peer.until_subscribed()
+    found = await latencies(bench, await EventReader.open(bench, wedge.objects[0]["node"]), scans)
+    for program in (wedge, daemon, bus):
+        await program.stop()
+    return found
+
+
+@scenario("latency-bluez", deadline=300, only_long=True)
+async def latency_bluez(bench: Bench) -> None:
+    """B-14: the same for bluetoothd + bleak + python-evdev / product; the gate 5 holds with --long."""
+    await bench.guest.run("chrt", "--idle", "--pid", "0", str(bench.monitor.program.pid))
+    product = await of_product(bench, SCANS[:25])
+    await bench.monitor.until_quiet()
+    await bench.peer.until_alone()
+    bluez = await of_bluez(bench, SCANS[25:])
+    ratio = percentile([a for a, _ in bluez], 0.5) / percentile([a for a, _ in product], 0.5)
+    bench.note = f"first key p50 ratio {ratio:.2f}; {described('product', product)}; {described('bluez', bluez)}"
+    if bench.long:
+        expect(ratio >= BLUEZ_RATIO, f"bluetoothd + bleak + evdev take only {ratio:.2f} times as long, gate {BLUEZ_RATIO}")
 
 
 # The sum over all threads, ten seconds apart; then the memory.

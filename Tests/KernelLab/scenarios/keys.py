@@ -178,7 +178,7 @@ async def stalled_reader(bench: Bench) -> None:
     """An evdev reader that drains every 100 ms only loses nothing at the default stall."""
     scans = SCANS[:40]
     for _ in range(3):
-        product = await bench.run()
+        product = await bench.run("--max-age", "0")
         reader = await EventReader.open(bench, product.node, stall=100)
         await product.state("connected", 30)
         await bench.peer.until_subscribed()
