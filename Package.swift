@@ -68,6 +68,13 @@ let package = Package(
             ],
             swiftSettings: swiftSettings
         ),
+        // The library's user in the tests against other stacks.
+        .executableTarget(
+            name: "gattpeer",
+            dependencies: ["BluetoothLE"],
+            path: "Tests/GATTPeer",
+            swiftSettings: testSettings
+        ),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: testSettings),
         tests("BluetoothPacketsTests", ["TestSupport", "BluetoothPackets"]),
         .target(

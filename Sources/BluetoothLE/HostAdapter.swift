@@ -151,7 +151,8 @@ package final class HostAdapter: LowEnergyAdapter {
 
     func send(_ pdu: [UInt8], on handle: UInt16) -> Bool {
         let isTaken = host.send(pdu, on: handle)
-        flush()
+        // At once, from within a handler too: what follows may be the end, which throws away what waits.
+        if isPumping { sendOutgoing() } else { flush() }
         return isTaken
     }
 

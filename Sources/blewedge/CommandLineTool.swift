@@ -43,6 +43,7 @@ struct BlewedgeCommand: ParsableCommand {
               blewedge scan                        Show the devices around.
               blewedge run --device LINBLE-TEST    Connect to one and type what it sends.
               blewedge gatt LINBLE-TEST            Show what a device offers.
+              blewedge simulate                    Be such a device: send lines, print what is written.
               blewedge bench                       Measure this machine against the same written in C.
 
             EXIT STATUS:
@@ -52,9 +53,8 @@ struct BlewedgeCommand: ParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            DemoCommand.self, ScanCommand.self, RunCommand.self, GATTCommand.self, CaptureCommand.self,
-            TableCommand.self,
-            BenchCommand.self,
+            DemoCommand.self, ScanCommand.self, RunCommand.self, GATTCommand.self, SimulateCommand.self,
+            CaptureCommand.self, TableCommand.self, BenchCommand.self,
         ]
     )
 }

@@ -262,9 +262,11 @@ extension CommandFailure {
             switch failure {
             case .timedOut, .system(.timedOut), .bearer(.transactionTimeout): .timeout
             case .system(.permissionDenied), .system(.notPermitted): .permission
+            // ENODEV: not the other device, but our adapter.
+            case .system(.operationNotSupportedByDevice): .unavailable
             case .system, .bearer, .closedByPeer: .inputOutput
             }
-        self.init(status, "\(failure)")
+        self.init(status, status == .unavailable ? "the adapter is gone" : "\(failure)")
     }
 
     init(_ failure: GATTBrowser.Failure) {

@@ -69,6 +69,10 @@ struct CommandLineTests {
             ["gatt", "X", "subscribe", "2A00", "--count", "0"],
             ["gatt", "X", "subscribe", "2A00", "--seconds", "0"], ["gatt", "X", "read", "2A00", "--seconds", "1"],
             ["capture"], ["capture", "a", "b"],
+            ["simulate", "extra"], ["simulate", "--barcodes", "0"], ["simulate", "--rate", "-1"],
+            ["simulate", "--file", "a", "--barcodes", "1"], ["simulate", "--hex", "--json"],
+            ["simulate", "--name", ""],
+            ["simulate", "--line-end", "tab"],
         ]
     )
     func nonsense(arguments: [String]) throws {
@@ -169,7 +173,7 @@ struct CommandLineTests {
         #expect(outcome.error.isEmpty)
     }
 
-    @Test("Every command's help has an example", arguments: ["scan", "run", "gatt", "capture"])
+    @Test("Every command's help has an example", arguments: ["scan", "run", "gatt", "simulate", "capture"])
     func examples(command: String) throws {
         #expect(try run([command, "--help"]).output.contains("EXAMPLES:"))
     }
