@@ -49,7 +49,10 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CBluetooth", providers: [.apt(["libbluetooth-dev"])]),
         .systemLibrary(name: "CCapability", providers: [.apt(["libcap-dev"])]),
+        .systemLibrary(name: "CJansson", providers: [.apt(["libjansson-dev"])]),
         .target(name: "CLinux"),
+        // toml++ (libtomlplusplus-dev), headers only, behind a header of C's.
+        .target(name: "CTOML"),
         module("BluetoothPackets"),
         module("BluetoothHost", ["BluetoothPackets"]),
         module("VirtualRadio", ["BluetoothPackets"]),
@@ -57,7 +60,18 @@ let package = Package(
         module("BluetoothLE", ["BluetoothHost", "BluetoothPackets", "LinuxIO"]),
         module("VirtualTransport", ["BluetoothLE", "BluetoothPackets", "LinuxIO", "VirtualRadio"]),
         module("Keystrokes"),
-        module("Wedge", ["BluetoothLE", "Keystrokes", "LinuxIO", systemPackage]),
+        // What is installed on a target system, beside the files that it is: one source for both.
+        .target(
+            name: "ServiceFiles",
+            path: "udev",
+            sources: ["ServiceFile.swift"],
+            resources: [
+                .embedInCode("60-blewedge.rules"), .embedInCode("blewedge.service"), .embedInCode("modules-load.conf"),
+                .embedInCode("sysusers.conf"), .embedInCode("tmpfiles.conf"),
+            ],
+            swiftSettings: swiftSettings
+        ),
+        module("Wedge", ["BluetoothLE", "Keystrokes", "LinuxIO", "CJansson", "CTOML", "ServiceFiles", systemPackage]),
         .target(name: "CReference"),
         module("Measuring", ["Keystrokes", "LinuxIO", "CReference", systemPackage]),
         .executableTarget(
@@ -105,7 +119,11 @@ let package = Package(
         ),
         tests("KeystrokesTests", ["TestSupport", "Keystrokes"]),
         tests("CommandLineTests", ["blewedge"]),
-        tests("WedgeTests", ["TestSupport", "Wedge", "BluetoothLE", "Keystrokes", "LinuxIO", systemPackage]),
+        tests(
+            "WedgeTests",
+            ["TestSupport", "Wedge", "ServiceFiles", "BluetoothLE", "Keystrokes", "LinuxIO", systemPackage]
+        ),
         tests("MeasuringTests", ["Measuring", "Keystrokes"]),
-    ]
+    ],
+    cxxLanguageStandard: .cxx17
 )

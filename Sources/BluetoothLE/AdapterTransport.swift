@@ -71,6 +71,15 @@ public enum AdapterTransport: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// The kernel's adapter that is meant; nil for a controller that the kernel does not know.
+    package var selector: AdapterSelector? {
+        switch self {
+        case .kernel(let selector): selector
+        case .userChannel(let index): .index(index)
+        case .h4: nil
+        }
+    }
+
     /// True where the kernel carries the packets, which needs its permission.
     package var needsCapabilities: Bool {
         switch self {

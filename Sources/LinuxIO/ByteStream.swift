@@ -27,14 +27,8 @@ package struct ByteStream: ~Copyable {
     /// Throws `fileNameTooLong` for a path that a socket's address cannot hold. The corresponding C functions are
     /// `socket` and `connect`.
     package init(unixSocket path: String) throws(Errno) {
-        let socket = Descriptor(owning: try SystemCall.run { CLinux.socket(AF_UNIX, Self.flags, 0) })
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let bytes = Array(path.utf8)
-        let capacity = MemoryLayout.size(ofValue: address.sun_path)
-        guard bytes.count < capacity else { throw .fileNameTooLong }
-        // Sound: the bytes were found to fit, and the rest of the field is zero.
-        unsafe withUnsafeMutableBytes(of: &address.sun_path) { field in unsafe field.copyBytes(from: bytes) }
+        let address = try sockaddr_un(path: path)
+        let socket = try Descriptor.localSocket()
         isConnecting = try Self.isUnderWay(socket.connect(to: address))
         isSocket = true
         descriptor = socket

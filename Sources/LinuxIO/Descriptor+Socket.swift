@@ -20,6 +20,14 @@ extension Descriptor {
         return Descriptor(owning: try SystemCall.run { socket(AF_BLUETOOTH, type | flags, number) })
     }
 
+    /// A non-blocking stream socket of the unix family, closed on exec.
+    ///
+    /// The corresponding C function is `socket`.
+    static func localSocket() throws(Errno) -> Descriptor {
+        let flags = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        return Descriptor(owning: try SystemCall.run { socket(AF_UNIX, flags, 0) })
+    }
+
     /// Binds to an address of the socket's family.
     ///
     /// The corresponding C function is `bind`.

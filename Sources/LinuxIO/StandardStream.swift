@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import CLinux
+import Glibc
 package import SystemPackage
 
 /// Standard output and standard error, written at once and whole.
@@ -54,6 +55,16 @@ package enum StandardStream: Int32, Sendable {
     /// The corresponding C function is `isatty`.
     package var isTerminal: Bool { isatty(rawValue) == 1 }
 
+    /// Whether what is written goes to the system's journal itself.
+    ///
+    /// systemd.exec(5), $JOURNAL_STREAM. The corresponding C function is `fstat`.
+    package var isJournal: Bool {
+        guard let named = ProcessFacts.environment("JOURNAL_STREAM") else { return false }
+        var status = stat()
+        // Sound: the kernel fills the structure that the call is for.
+        return unsafe fstat(rawValue, &status) == 0 && named == "\(status.st_dev):\(status.st_ino)"
+    }
+
     /// Columns and rows of the terminal; nil where it has none or is none.
     ///
     /// The corresponding C call is `ioctl(TIOCGWINSZ)`.
@@ -74,6 +85,19 @@ package enum Process {
     /// The corresponding C function is `signal`.
     package static func ignoreBrokenPipes() {
         blewedge_ignore_signal(SIGPIPE)
+    }
+
+    /// Runs this program anew in this process, with the same arguments and one more variable in its environment.
+    ///
+    /// The corresponding C functions are `setenv` and `execv`.
+    package static func replaceBySelf(telling variable: (name: String, value: String)) throws(Errno) {
+        let arguments = CommandLine.arguments
+        // Sound: no other thread reads the environment any more, and the copies live until the program is another.
+        _ = unsafe setenv(variable.name, variable.value, 1)
+        var pointers = unsafe arguments.map { unsafe strdup($0) }
+        unsafe pointers.append(nil)
+        defer { unsafe pointers.forEach { unsafe free($0) } }
+        _ = try SystemCall.run { unsafe execv("/proc/self/exe", &pointers) }
     }
 
     /// Ends the process at once.

@@ -12,6 +12,11 @@ package enum WallClock {
     /// The corresponding C function is `time`.
     package static var seconds: Int { time(nil) }
 
+    /// Seconds since 1970-01-01 00:00:00 UTC at a moment of `MonotonicClock`, by today's time.
+    package static func seconds(at moment: Duration) -> Int {
+        seconds - Int(clamping: (MonotonicClock.now - moment).components.seconds)
+    }
+
     /// Microseconds since 1970-01-01 00:00:00 UTC.
     ///
     /// The corresponding C function is `clock_gettime`.

@@ -8,6 +8,8 @@ package enum DeviceChoice: Hashable, Sendable, CustomStringConvertible {
     case address(BluetoothAddress)
     /// The one that calls itself so, in letters of either case.
     case name(String)
+    /// The one that was chosen, by its address and the address's type (D-4).
+    case selected(Selection)
 
     /// Reads an address, or else takes the text as a name; nil for nothing.
     package init?(_ text: String) {
@@ -25,6 +27,7 @@ package enum DeviceChoice: Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .address(let address): "\(address)"
         case .name(let name): name
+        case .selected(let selection): selection.label
         }
     }
 
@@ -32,7 +35,7 @@ package enum DeviceChoice: Hashable, Sendable, CustomStringConvertible {
     package var scanParameters: ScanParameters {
         let background = ScanParameters.background
         switch self {
-        case .address: return background
+        case .address, .selected: return background
         case .name: return ScanParameters(type: .active, interval: background.interval, window: background.window)
         }
     }
@@ -43,7 +46,7 @@ package enum DeviceChoice: Hashable, Sendable, CustomStringConvertible {
     package var devices: DeviceTable {
         let filter: ScanFilter =
             switch self {
-            case .address: ScanFilter()
+            case .address, .selected: ScanFilter()
             case .name(let name): ScanFilter(name: .exactly(name))
             }
         return DeviceTable(filter: filter, reportsDuplicates: true)
@@ -92,6 +95,7 @@ package struct DeviceChooser: Sendable {
         guard device.isConnectable else { return .listen }
         switch choice {
         case .address(let address): return address == device.address.address ? take(device.address) : .listen
+        case .selected(let selection): return device.address == selection.device ? take(device.address) : .listen
         case .name:
             if device.address == known { return take(device.address) }
             if candidates.isEmpty { deadline = now + Self.grace }

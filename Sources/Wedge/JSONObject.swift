@@ -34,6 +34,17 @@ package struct JSONObject: Sendable {
         append(name, "[" + values.map(\.text).joined(separator: ",") + "]")
     }
 
+    /// Adds an object; nil adds nothing.
+    package mutating func add(_ name: String, _ value: JSONObject?) {
+        if let value { append(name, value.text) }
+    }
+
+    /// Adds the members of another object behind these.
+    package mutating func add(membersOf other: JSONObject) {
+        guard !other.members.isEmpty else { return }
+        members += (members.isEmpty ? "" : ",") + other.members
+    }
+
     /// The object, without a line's end.
     package var text: String { "{" + members + "}" }
 
@@ -42,7 +53,8 @@ package struct JSONObject: Sendable {
         members += Self.quoted(name) + ":" + value
     }
 
-    private static func quoted(_ text: String) -> String {
+    /// A text in quotes, as TOML has it too.
+    static func quoted(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {
             switch scalar {

@@ -17,7 +17,8 @@ enum KeyboardOutput: ~Copyable, KeyboardDevice {
         }
         let keys: KeySet
         do {
-            keys = try settings.table.keys.union(settings.scans?.keys ?? KeySet()).declared(asKeyboard: true)
+            keys = try settings.table.keys.union(settings.scans?.keys ?? KeySet())
+                .union(settings.keypad?.keys ?? KeySet()).declared(asKeyboard: true)
         } catch {
             throw CommandFailure(
                 .configuration,

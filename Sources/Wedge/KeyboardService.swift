@@ -12,7 +12,7 @@ package final class KeyboardService {
         /// The virtual keyboard stands; readers find it at this node.
         case keyboard(node: String?)
         /// The session has another state, or says it anew.
-        case state(Session.State, device: DeviceAddress?, reason: String?)
+        case state(Session.State, device: DeviceAddress?, reason: Reason?)
         /// The keyboard cannot be written to: nothing is typed any more.
         case keyboardFailed(Errno)
     }
@@ -21,6 +21,8 @@ package final class KeyboardService {
     package var capture: TrafficCapture?
     /// Told the length of each value that was received from the device, on the loop's thread.
     package var onReceived: ((Int) -> Void)?
+    /// Asked before an adapter is used, by its name: why it may not be; nil where it may.
+    package var refusal: ((String) -> CommandFailure?)?
 
     /// What was counted since the start.
     package struct Counts: Sendable {
@@ -36,8 +38,6 @@ package final class KeyboardService {
         package var check: SelfCheck.Counts?
     }
 
-    /// How long an attempt may take, from a device just heard to its subscription.
-    private static let attemptTimeout = Duration.seconds(15)
     /// How long after its loss the adapter is looked for again.
     private static let adapterInterval = Duration.seconds(3)
 
@@ -46,24 +46,22 @@ package final class KeyboardService {
     private let given: (any LowEnergyAdapter)?
     private let onEvent: (Event) -> Void
 
-    private var session = Session()
+    private var session: Session
     private var sessionTimer: EventLoop.Timer?
-    private var chooser: DeviceChooser
-    private var chooserTimer: EventLoop.Timer?
+    private var listener: DeviceListener?
+    private var survey: DeviceSurvey?
+    private let link: DeviceLink
     private var adapter: (any LowEnergyAdapter)?
-    private var scanner: (any DeviceScanner)?
-    private var attempt: (any ConnectionAttempt)?
-    private var link: ATTLink?
-    private var setup: LinkSetup
-    private var setupTimer: EventLoop.Timer?
-    private var device: DeviceAddress?
-    private var epoch: UInt32 = 0
     private var isStopping = false
-
+    private var attempts = 0
     private let keyboard: VirtualKeyboard
-    private var notifications: UInt64 = 0
-    private var strayValues: UInt64 = 0
-    private var droppedBefore: UInt64 = 0
+
+    /// Which device is meant; nil for none.
+    package private(set) var choice: DeviceChoice?
+    /// The chosen device as it was heard last; nil before it was.
+    package private(set) var device: DeviceAddress?
+    /// Why the state is as it is.
+    package private(set) var reason: Reason?
 
     /// Makes the virtual keyboard and its thread; nothing is scanned for yet.
     ///
@@ -80,49 +78,129 @@ package final class KeyboardService {
         self.settings = settings
         self.given = given
         self.onEvent = onEvent
-        chooser = DeviceChooser(settings.device)
-        setup = LinkSetup(profile: settings.profile)
+        choice = settings.device
+        session = Session(isChosen: settings.device != nil, attemptTimeout: Self.attemptTimeout(settings.profiles))
+        link = DeviceLink(settings.profiles, on: loop)
 
         keyboard = try VirtualKeyboard(settings, on: loop, screen: screen) { error in onEvent(.keyboardFailed(error)) }
         onEvent(.keyboard(node: keyboard.node))
+        link.onEvent = { [unowned self] event in take(event) }
+        // The hot path goes on: from the profile's characteristic into the keyboard's ring.
+        link.onValue = { [unowned self] value in
+            keyboard.receive(value, epoch: link.epoch)
+            onReceived?(value.count)
+        }
+        listen(for: settings.device)
     }
 
     /// Begins; `completion` is called once, with the reason if the adapter cannot be used.
-    package func start(completion: @escaping (Result<Void, AdapterError>) -> Void) {
-        openAdapter { [unowned self] result in
-            if case .success = result { apply(.adapterReady) }
-            completion(result)
-        }
+    ///
+    /// It is looked for further, until `stop`.
+    package func start(completion: @escaping (Result<Void, CommandFailure>) -> Void) {
+        findAdapter(completion: completion)
     }
 
     /// Closes the link, drops and counts what waits (D-1), and calls `completion` when all is quiet.
     package func stop(completion: @escaping () -> Void) {
         guard !isStopping else { return }
         isStopping = true
-        for timer in [sessionTimer, chooserTimer, setupTimer] { if let timer { loop.cancel(timer) } }
+        if let sessionTimer { loop.cancel(sessionTimer) }
+        survey?.abandon()
         keyboard.drop(through: .max, .disconnected)
         closeLink { [unowned self] in
             stopScan { [unowned self] in keyboard.stop(completion: completion) }
         }
     }
 
+    // MARK: What the user asks for
+
+    /// Means another device from now on, or none; the same one again is asked to connect.
+    package func choose(_ choice: DeviceChoice?) {
+        guard choice != self.choice else {
+            if choice != nil { connect() }
+            return
+        }
+        self.choice = choice
+        device = nil
+        if choice != nil { listen(for: choice) }
+        apply(choice == nil ? .forgotten : .switched)
+    }
+
+    /// Wants the link, again after `disconnect`.
+    package func connect() { apply(.connectAsked) }
+
+    /// Wants no link, until `connect` or another choice (LK-17).
+    package func disconnect() { apply(.disconnectAsked) }
+
+    /// Presses the keys of a sequence, between what is received.
+    package func press(_ sequence: KeySequence) throws(CommandFailure) {
+        guard keyboard.press(sequence.bytes) else {
+            throw CommandFailure(.timeout, "too many keys wait to be pressed", remedy: "try again in a few seconds")
+        }
+    }
+
+    /// The keys that clients may press; nil for none.
+    package var keypad: Keypad? { settings.keypad }
+
+    /// Sends bytes to the device.
+    package func send(_ bytes: [UInt8]) throws(CommandFailure) {
+        guard state == .connected else {
+            throw CommandFailure(.unavailable, "not connected", remedy: "`blewedge status` says why")
+        }
+        try link.send(bytes)
+    }
+
+    /// The profile that the device was found to have; nil without a link.
+    package var profile: Profile? { link.profile }
+
+    /// Whether what comes is typed; while it is not, what waits and what comes is refused, for good (D-1).
+    package var isGateOpen: Bool {
+        get { keyboard.isGateOpen }
+        set { if newValue != keyboard.isGateOpen { keyboard.isGateOpen = newValue } }
+    }
+
+    // MARK: How it stands
+
     /// What was counted so far.
     package var counts: Counts {
         Counts(
-            notifications: notifications,
-            strayValues: strayValues,
-            dropped: droppedBefore + UInt64(link?.droppedPackets ?? 0),
+            notifications: link.notifications,
+            strayValues: link.strayValues,
+            dropped: link.dropped,
             bytes: keyboard.bytes,
             check: keyboard.check
         )
     }
 
+    /// The session's state.
+    package var state: Session.State { session.state }
+
+    /// The adapter that is used; nil while there is none.
+    package var adapterName: String? { adapter?.name }
+
+    /// The event node of the keyboard; nil where the kernel made none.
+    package var keyboardNode: String? { keyboard.node }
+
+    /// Whether the typing thread has done something since the last `ping`.
+    package var hasAnswered: Bool { keyboard.hasAnswered }
+
+    /// Asks the typing thread for a sign of life.
+    package func ping() { keyboard.ping() }
+
     // MARK: The session
+
+    /// The longest that an attempt may take: to the subscription, and through the longest handshake.
+    private static func attemptTimeout(_ profiles: [Profile]) -> Duration {
+        let handshakes = profiles.map { profile in
+            profile.handshake.reduce(Duration.zero) { $0 + $1.timeout * $1.attempts }
+        }
+        return Session.usualAttemptTimeout + (handshakes.max() ?? .zero)
+    }
 
     private func apply(_ event: Session.Event) {
         guard !isStopping else { return }
         let actions = session.handle(event, now: MonotonicClock.now)
-        for action in actions { perform(action) }
+        for action in actions where !isStopping { perform(action) }
         if let sessionTimer { loop.cancel(sessionTimer) }
         sessionTimer = session.deadline.map { deadline in
             loop.schedule(at: deadline) { [unowned self] in
@@ -134,11 +212,20 @@ package final class KeyboardService {
 
     private func perform(_ action: Session.Action) {
         switch action {
-        case .scan: scan()
-        case .stopScan: stopChoosing()
-        case .connect(let device): stopScan { [unowned self] in connect(device) }
-        case .closeLink: closeLink {}
-        case .report(let state, let reason): onEvent(.state(state, device: device, reason: reason))
+        case .scan: resumeListening()
+        case .stopScan: stopScan {}
+        case .connect(let device):
+            attempts &+= 1
+            let number = attempts
+            stopScan { [unowned self] in
+                // Whatever was asked for while the scan was stopping comes before.
+                if number == attempts, session.isAttempting { open(device) }
+            }
+        case .closeLink: closeLink { [unowned self] in apply(.linkClosed) }
+        case .drop(let cause): keyboard.drop(through: link.epoch, cause)
+        case .report(let state, let reason):
+            self.reason = reason
+            onEvent(.state(state, device: device, reason: reason))
         }
     }
 
@@ -169,184 +256,155 @@ package final class KeyboardService {
         adapter.onLoss = { [unowned self] reason in adapterLost(reason) }
     }
 
-    private func adapterLost(_ reason: String) {
-        guard adapter != nil, !isStopping else { return }
-        scanner?.close()
-        scanner = nil
-        stopChoosing()
-        apply(.adapterLost(reason))
-        adapter = nil
+    private func findAdapter(completion: @escaping (Result<Void, CommandFailure>) -> Void) {
+        openAdapter { [unowned self] result in
+            guard !isStopping else { return completion(.success(())) }
+            switch result {
+            case .success:
+                if let adapter, let refusal = refusal?(adapter.name) {
+                    adapter.onLoss = nil
+                    self.adapter = nil
+                    apply(.forbidden(Reason(refusal.cause, remedy: refusal.remedy)))
+                    lookForAdapter()
+                    return completion(.failure(refusal))
+                }
+                apply(.adapterReady)
+                completion(.success(()))
+            case .failure(let error):
+                apply(Session.Event(error))
+                lookForAdapter()
+                completion(.failure(CommandFailure(error)))
+            }
+        }
+    }
+
+    private func adapterLost(_ text: String) {
+        guard let adapter, !isStopping else { return }
+        self.adapter = nil
+        listener?.abandon()
+        survey?.fail(.adapterGone)
+        keyboard.endLink(through: link.epoch)
+        apply(.adapterLost(Reason(lossOf: adapter.name, text)))
+        link.abandon()
         lookForAdapter()
     }
 
     private func lookForAdapter() {
         _ = loop.schedule(at: MonotonicClock.now + Self.adapterInterval) { [unowned self] in
-            guard !isStopping else { return }
-            openAdapter { [unowned self] result in
-                guard !isStopping else { return }
-                switch result {
-                case .success: apply(.adapterReady)
-                case .failure: lookForAdapter()
-                }
-            }
+            if !isStopping { findAdapter { _ in } }
         }
     }
 
-    // MARK: Scanning
+    // MARK: Listening
 
-    private func scan() {
-        guard let adapter else { return }
-        chooser.begin()
-        do throws(ScanError) {
-            let scanner = try adapter.makeScanner()
-            self.scanner?.close()
-            self.scanner = scanner
-            scanner.onUpdate = { [unowned self] update in
-                take(chooser.heard(update.device, now: MonotonicClock.now), of: update.device)
-            }
-            scanner.onFailure = { [unowned self] error in scanFailed(error) }
-            scanner.start(settings.device.scanParameters, devices: settings.device.devices)
-        } catch {
-            scanFailed(error)
+    private func listen(for choice: DeviceChoice?) {
+        guard let choice else { return }
+        guard listener == nil else {
+            listener?.choice = choice
+            return
         }
-    }
-
-    private func scanFailed(_ error: ScanError) {
-        scanner = nil
-        stopChoosing()
-        if error == .adapterGone { adapterLost(error.cause) } else { apply(.attemptFailed(error.cause)) }
-    }
-
-    private func take(_ verdict: DeviceChooser.Verdict, of heard: DiscoveredDevice?) {
-        switch verdict {
-        case .listen:
-            guard chooserTimer == nil, let deadline = chooser.deadline else { return }
-            chooserTimer = loop.schedule(at: deadline) { [unowned self] in
-                chooserTimer = nil
-                take(chooser.decide(now: MonotonicClock.now), of: nil)
-            }
-        case .take(let device):
-            stopChoosing()
+        let listener = DeviceListener(choice, on: loop)
+        self.listener = listener
+        listener.onHeard = { [unowned self] device in
             self.device = device
             apply(.heard(device))
-        case .ambiguous(let devices):
-            stopChoosing()
+        }
+        listener.onAmbiguity = { [unowned self, unowned listener] devices in
             let list = devices.map(\.description).joined(separator: " and ")
-            apply(.attemptFailed("several devices are called \(settings.device): \(list); name one by its address"))
+            apply(.attemptFailed("several devices are called \(listener.choice): \(list); name one by its address"))
+        }
+        listener.onFailure = { [unowned self] error in
+            if error == .adapterGone {
+                adapterLost(error.cause)
+            } else {
+                apply(.scanFailed(Reason(error.cause, remedy: error.remedy)))
+            }
         }
     }
 
-    private func stopChoosing() {
-        if let chooserTimer { loop.cancel(chooserTimer) }
-        chooserTimer = nil
-        chooser.begin()
-        scanner?.onUpdate = nil
+    private func resumeListening() {
+        if let adapter, survey == nil, session.isListening { listener?.start(adapter) }
+    }
+
+    /// Listens to all devices for a while, or until one is heard that is enough; what is chosen is not listened for meanwhile.
+    package func survey(
+        for duration: Duration,
+        until isEnough: ((DiscoveredDevice) -> Bool)? = nil,
+        completion: @escaping (Result<[DiscoveredDevice], CommandFailure>) -> Void
+    ) {
+        guard let adapter, survey == nil, !session.isAttempting else {
+            let cause =
+                adapter == nil
+                ? "there is no adapter to listen with" : survey != nil ? "somebody scans already" : "busy connecting"
+            let status = adapter == nil ? ExitStatus.unavailable : .timeout
+            return completion(.failure(CommandFailure(status, cause, remedy: "try again in a few seconds")))
+        }
+        let survey = DeviceSurvey(on: loop) { [unowned self] result in
+            self.survey = nil
+            resumeListening()
+            completion(result.mapError { CommandFailure($0) })
+        }
+        self.survey = survey
+        stopScan { [unowned self] in
+            guard self.survey === survey else { return }
+            do throws(ScanError) {
+                try survey.start(adapter, for: duration, until: isEnough)
+            } catch {
+                self.survey = nil
+                resumeListening()
+                completion(.failure(CommandFailure(error)))
+            }
+        }
     }
 
     private func stopScan(completion: @escaping () -> Void) {
-        stopChoosing()
-        guard let scanner else {
-            completion()
-            return
-        }
-        scanner.stop { [unowned self] in
-            // Its sockets would hear every report of the kernel's own scans.
-            scanner.close()
-            if self.scanner === scanner { self.scanner = nil }
-            completion()
-        }
+        if let listener { listener.stop(completion: completion) } else { completion() }
     }
 
     // MARK: The link
 
-    private func connect(_ device: DeviceAddress) {
+    private func open(_ device: DeviceAddress) {
         guard let adapter, !isStopping else { return }
-        epoch &+= 1
-        setup = LinkSetup(profile: settings.profile)
-        do throws(LinkFailure) {
-            attempt = try adapter.connect(to: device, timeout: Self.attemptTimeout) { [unowned self] result in
-                connected(result)
-            }
-            setupTimer = loop.schedule(at: MonotonicClock.now + Self.attemptTimeout) { [unowned self] in
-                setupTimer = nil
-                apply(.attemptFailed("the device did not finish within \(Self.attemptTimeout.components.seconds) s"))
-            }
-        } catch {
-            apply(.attemptFailed("\(error)"))
-        }
+        link.open(device, through: adapter, timeout: Session.usualAttemptTimeout)
     }
 
-    private func connected(_ result: Result<any ATTChannel, LinkFailure>) {
-        switch result {
-        case .success(let channel):
-            let link = ATTLink(channel, on: loop)
-            self.link = link
-            attempt = nil
-            link.onEvent = { [unowned self] event in linkEvent(event, link) }
-            link.onValue = { [unowned self] handle, kind, value in take(value, of: handle, kind) }
-            progress(link.perform { client, now in setup.begin(&client, now: now) })
-        case .failure(let failure): apply(.attemptFailed("\(failure)"))
-        }
-    }
-
-    private func linkEvent(_ event: ATTLink.Event, _ link: ATTLink) {
-        guard link === self.link else { return }
+    private func take(_ event: DeviceLink.Event) {
         switch event {
-        case .procedure(let event):
-            progress(link.perform { client, now in setup.handle(event, &client, now: now) })
-        case .closed(let failure):
-            keyboard.endLink(through: epoch)
-            apply(session.state == .connected ? .linkLost("\(failure)") : .attemptFailed("\(failure)"))
+        case .ready: apply(.ready)
+        case .unsupported(let reason): apply(.unsupported(Reason(reason)))
+        case .failed(let reason):
+            keyboard.endLink(through: link.epoch)
+            apply(session.state == .connected ? .linkLost(Reason(reason)) : .attemptFailed(Reason(reason)))
         }
-    }
-
-    private func progress(_ progress: LinkSetup.Progress) {
-        switch progress {
-        case .underWay: break
-        case .ready:
-            stopSetupTimer()
-            apply(.ready)
-        case .unsupported(let reason): apply(.unsupported(reason))
-        // A bearer that failed closes the link, which is reported then.
-        case .failed(.bearer): break
-        case .failed(let error): apply(.attemptFailed("\(error)"))
-        }
-    }
-
-    /// The hot path begins: one comparison, and on to the keyboard's ring.
-    private func take(_ value: Span<UInt8>, of handle: AttributeHandle, _ kind: GATTSubscriptionKind) {
-        guard setup.isWanted(handle, kind) else {
-            strayValues &+= 1
-            return
-        }
-        notifications &+= 1
-        keyboard.receive(value, epoch: epoch)
-        onReceived?(value.count)
-    }
-
-    private func stopSetupTimer() {
-        if let setupTimer { loop.cancel(setupTimer) }
-        setupTimer = nil
     }
 
     private func closeLink(completion: @escaping () -> Void) {
-        stopSetupTimer()
-        guard link != nil || attempt != nil else {
-            completion()
-            return
+        keyboard.endLink(through: link.epoch)
+        link.close(through: adapter, completion: completion)
+    }
+}
+
+extension Session.Event {
+    /// The adapter cannot be used.
+    fileprivate init(_ error: AdapterError) {
+        let reason = Reason(error.cause, remedy: error.remedy)
+        switch error {
+        case .notPermitted, .system(_, .permissionDenied), .system(_, .notPermitted), .stream(_, .permissionDenied):
+            self = .forbidden(reason)
+        default: self = .adapterLost(reason)
         }
-        attempt?.cancel()
-        attempt = nil
-        if let link {
-            droppedBefore += UInt64(link.droppedPackets)
-            self.link = nil
-            link.close()
+    }
+}
+
+extension Reason {
+    /// Why an adapter of the kernel has gone: a switch says more than the kernel's event.
+    fileprivate init(lossOf name: String, _ text: String) {
+        let index = name.hasPrefix("hci") ? UInt16(name.dropFirst(3)) : nil
+        if let rfkill = index.flatMap({ RFKill(controller: $0) }), rfkill.isSoftBlocked || rfkill.isHardBlocked {
+            let error = AdapterError.blocked(name, isHard: rfkill.isHardBlocked)
+            self.init(error.cause, remedy: error.remedy)
+        } else {
+            self.init(text)
         }
-        keyboard.endLink(through: epoch)
-        guard let adapter, let device else {
-            completion()
-            return
-        }
-        adapter.disconnect(device, completion: completion)
     }
 }

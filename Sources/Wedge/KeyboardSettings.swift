@@ -7,10 +7,10 @@ package import Keystrokes
 package struct KeyboardSettings: Sendable {
     /// Which adapter.
     package var adapter: AdapterTransport
-    /// Which device.
-    package var device: DeviceChoice
-    /// What the device offers.
-    package var profile: Profile
+    /// Which device, from the beginning; nil for none yet.
+    package var device: DeviceChoice?
+    /// What the device may offer; the first of them that it does is used.
+    package var profiles: [Profile]
     /// What each byte types.
     package var table: CompiledTable
     /// How fast.
@@ -23,11 +23,13 @@ package struct KeyboardSettings: Sendable {
     package var capsLock: CapsLockPolicy
     /// Whether the keyboard's own event node is read and compared with what was meant.
     package var verifies: Bool
+    /// The keys that clients may press; nil for none.
+    package var keypad: Keypad?
 
     /// Settings with all that has no default.
     package init(
         adapter: AdapterTransport,
-        device: DeviceChoice,
+        device: DeviceChoice?,
         profile: Profile,
         table: CompiledTable,
         pacer: Pacer,
@@ -38,7 +40,7 @@ package struct KeyboardSettings: Sendable {
     ) {
         self.adapter = adapter
         self.device = device
-        self.profile = profile
+        profiles = [profile]
         self.table = table
         self.pacer = pacer
         self.scans = scans

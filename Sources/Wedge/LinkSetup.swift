@@ -2,42 +2,83 @@
 
 package import BluetoothLE
 
-/// From a fresh connection to the first value: MTU, the profile's service, its characteristic, the subscription.
+/// From a fresh connection to the first value: MTU, the profile's service, its characteristics, the subscription, and the
+/// profile's handshake.
 ///
-/// A pure state machine over the client; nothing but the profile's own service is looked at (CB-31).
+/// A pure state machine over the client of one connection; nothing but the services of its profiles is looked at (CB-31).
+/// The owner makes one for each connection and passes it that connection's client only (BT-9), calls `handleDeadline` when
+/// `deadline` has come, and passes on every value that `isReply` is true of.
 package struct LinkSetup: Sendable {
     /// How the setup stands.
     package enum Progress: Equatable, Sendable {
-        /// A procedure runs.
+        /// A procedure runs, or a reply is waited for.
         case underWay
-        /// Values of this handle arrive from now on.
+        /// Values of this handle are for the keyboard from now on, and so is `earlyBytes`.
         case ready(AttributeHandle)
-        /// The device answers, but is not one of this profile.
+        /// The device answers, but is not one of these profiles.
         case unsupported(String)
         /// A procedure failed.
         case failed(GATTError)
+        /// The handshake failed: to be tried again like any attempt.
+        case refused(CommandQueue.Failure)
     }
 
-    private enum Step: Sendable { case mtu, services, characteristics, subscription }
+    private enum Step: Sendable { case mtu, services, characteristics, subscription, handshake, done }
 
-    private let profile: Profile
+    private struct Candidate: Sendable {
+        var profile: Profile
+        var service: GATTService
+    }
+
+    private let profiles: [Profile]
     private var step = Step.mtu
     private var procedure: GATTClient.ProcedureID?
-    private var services: [GATTService] = []
+    private var candidates: ArraySlice<Candidate> = []
+    /// Why the last candidate was not taken.
+    private var refusal: String?
+    private var queue = CommandQueue([])
+
+    /// The profile that the device was found to have.
+    package private(set) var profile: Profile?
     /// The characteristic that is subscribed to, known from the moment its subscription begins: the first value can come
     /// before the answer.
     package private(set) var characteristic: GATTCharacteristic?
+    /// The characteristic that takes bytes for the device; nil where there is none.
+    package private(set) var output: GATTCharacteristic?
+    /// What the device sent behind the last reply of the handshake: the first bytes for the keyboard.
+    package private(set) var earlyBytes: [UInt8] = []
 
-    /// Whether a value that comes in this way on this handle is one of those that were subscribed to.
+    /// Whether a value that comes in this way on this handle is for the keyboard.
+    @inline(__always)
     package func isWanted(_ handle: AttributeHandle, _ kind: GATTSubscriptionKind) -> Bool {
+        !hasHandshake && isSubscribed(handle, kind)
+    }
+
+    /// Whether a value that comes in this way on this handle is for the handshake: to be passed to `receive`.
+    package func isReply(_ handle: AttributeHandle, _ kind: GATTSubscriptionKind) -> Bool {
+        hasHandshake && isSubscribed(handle, kind)
+    }
+
+    /// True until the handshake has ended, false where there is none.
+    private var hasHandshake = false
+
+    private func isSubscribed(_ handle: AttributeHandle, _ kind: GATTSubscriptionKind) -> Bool {
         guard let characteristic, characteristic.value == handle else { return false }
         return kind == (characteristic.properties.contains(.notify) ? .notifications : .indications)
     }
 
-    /// A setup for one connection.
+    /// A setup for one connection, to a device of that profile.
     package init(profile: Profile) {
-        self.profile = profile
+        self.init(profiles: [profile])
     }
+
+    /// A setup for one connection, to a device of the first of these profiles that it offers.
+    package init(profiles: [Profile]) {
+        self.profiles = profiles
+    }
+
+    /// When `handleDeadline` wants to be called; nil while no reply is waited for.
+    package var deadline: Duration? { step == .handshake ? queue.deadline : nil }
 
     /// The first procedure.
     package mutating func begin(_ client: inout GATTClient, now: Duration) -> Progress {
@@ -51,51 +92,145 @@ package struct LinkSetup: Sendable {
         now: Duration
     ) -> Progress {
         guard event.procedure == procedure else { return .underWay }
+        procedure = nil
         switch (step, event.result) {
         case (.mtu, .failure(.bearer(let failure))): return .failed(.bearer(failure))
-        case (.mtu, _):
-            // A server that refuses the exchange keeps the 23 bytes that need none.
-            step = .services
-            return Self.attempt { () throws(GATTError) in
-                procedure = try client.discoverPrimaryServices(profile.service, now: now)
-            }
+        // A server that refuses the exchange keeps the 23 bytes that need none.
+        case (.mtu, _): return findServices(&client, now)
         case (.services, .success(.services(let found))):
-            services = found
-            return nextService(&client, now)
-        case (.characteristics, .success(.characteristics(let found))):
-            guard let characteristic = found.first(where: { $0.uuid == profile.fromPeripheral }) else {
-                return nextService(&client, now)
-            }
-            self.characteristic = characteristic
-            step = .subscription
-            return Self.attempt { () throws(GATTError) in procedure = try client.subscribe(characteristic, now: now) }
-        case (.subscription, .success):
-            return characteristic.map { .ready($0.value) } ?? .unsupported("no characteristic")
+            candidates = ArraySlice(
+                profiles.flatMap { profile in
+                    found.filter { $0.uuid == profile.service }.map { Candidate(profile: profile, service: $0) }
+                }
+            )
+            return nextCandidate(&client, now)
+        case (.characteristics, .success(.characteristics(let found))): return subscribe(found, &client, now)
+        case (.subscription, .success): return beginHandshake(&client, now)
         case (.subscription, .failure(.noClientConfiguration)):
-            return .unsupported("its characteristic \(profile.fromPeripheral) does not notify")
+            refusal = "its characteristic \(characteristic.map { "\($0.uuid)" } ?? "") does not notify"
+            return nextCandidate(&client, now)
+        case (.handshake, .success): return carryOut(queue.written(now: now), &client, now)
         case (_, .failure(let error)): return .failed(error)
         case (_, .success): return .underWay
         }
     }
 
-    private mutating func nextService(_ client: inout GATTClient, _ now: Duration) -> Progress {
-        guard !services.isEmpty else {
-            let what = step == .services ? "no \(profile.name)" : "no characteristic \(profile.fromPeripheral)"
-            return .unsupported("it has \(what)")
+    /// Takes a value that `isReply` is true of.
+    package mutating func receive(_ value: [UInt8], _ client: inout GATTClient, now: Duration) -> Progress {
+        carryOut(queue.receive(value, now: now), &client, now)
+    }
+
+    /// Time has passed.
+    package mutating func handleDeadline(_ client: inout GATTClient, now: Duration) -> Progress {
+        guard step == .handshake else { return .underWay }
+        return carryOut(queue.handleDeadline(now: now), &client, now)
+    }
+
+    // MARK: Discovery
+
+    private mutating func findServices(_ client: inout GATTClient, _ now: Duration) -> Progress {
+        step = .services
+        return Self.attempt { () throws(GATTError) in
+            // One service is asked for by its UUID, which costs the device least.
+            let services = Set(profiles.map(\.service))
+            procedure =
+                if services.count == 1, let only = services.first {
+                    try client.discoverPrimaryServices(only, now: now)
+                } else {
+                    try client.discoverPrimaryServices(now: now)
+                }
         }
-        let service = services.removeFirst()
+    }
+
+    private mutating func nextCandidate(_ client: inout GATTClient, _ now: Duration) -> Progress {
+        characteristic = nil
+        guard let candidate = candidates.popFirst() else {
+            let service = profiles.count == 1 ? profiles.first.map { "no \($0.title)" } : nil
+            return .unsupported(refusal ?? "it has \(service ?? "none of the services that carry a serial port")")
+        }
+        profile = candidate.profile
         step = .characteristics
         return Self.attempt { () throws(GATTError) in
-            procedure = try client.discoverCharacteristics(of: service, profile.fromPeripheral, now: now)
+            procedure = try client.discoverCharacteristics(of: candidate.service, now: now)
         }
+    }
+
+    private mutating func subscribe(
+        _ found: [GATTCharacteristic],
+        _ client: inout GATTClient,
+        _ now: Duration
+    ) -> Progress {
+        guard let profile else { return .underWay }
+        guard let input = found.first(where: { $0.uuid == profile.fromPeripheral }) else {
+            refusal = "it has no characteristic \(profile.fromPeripheral)"
+            return nextCandidate(&client, now)
+        }
+        output = found.first { $0.uuid == profile.toPeripheral }
+        if !profile.handshake.isEmpty, output.map(\.properties).map(Self.isWritable) != true {
+            refusal = "its characteristic \(profile.toPeripheral) cannot be written"
+            return nextCandidate(&client, now)
+        }
+        characteristic = input
+        queue = CommandQueue(profile.handshake)
+        hasHandshake = !profile.handshake.isEmpty
+        step = .subscription
+        do throws(GATTError) {
+            procedure = try client.subscribe(input, now: now)
+            return .underWay
+        } catch .notSubscribable {
+            refusal = "its characteristic \(input.uuid) does not notify"
+            return nextCandidate(&client, now)
+        } catch {
+            return .failed(error)
+        }
+    }
+
+    // MARK: The handshake
+
+    private mutating func beginHandshake(_ client: inout GATTClient, _ now: Duration) -> Progress {
+        step = .handshake
+        return carryOut(queue.begin(now: now), &client, now)
+    }
+
+    private mutating func carryOut(
+        _ first: CommandQueue.Step,
+        _ client: inout GATTClient,
+        _ now: Duration
+    ) -> Progress {
+        var next = first
+        while true {
+            switch next {
+            case .wait: return .underWay
+            case .failed(let failure): return .refused(failure)
+            case .finished(let rest):
+                step = .done
+                hasHandshake = false
+                earlyBytes = rest
+                return characteristic.map { .ready($0.value) } ?? .unsupported("no characteristic")
+            case .write(let bytes):
+                guard let output else { return .unsupported("it takes no bytes") }
+                do throws(GATTError) {
+                    if output.properties.contains(.write) {
+                        procedure = try client.write(bytes, to: output.value, now: now)
+                        return .underWay
+                    }
+                    try client.writeWithoutResponse(bytes, to: output.value, now: now)
+                } catch {
+                    return .failed(error)
+                }
+                next = queue.written(now: now)
+            }
+        }
+    }
+
+    private static func isWritable(_ properties: GATTCharacteristicProperties) -> Bool {
+        properties.contains(.write) || properties.contains(.writeWithoutResponse)
     }
 
     private static func attempt(_ begin: () throws(GATTError) -> Void) -> Progress {
         do throws(GATTError) {
             try begin()
             return .underWay
-        } catch .notSubscribable(let handle) {
-            return .unsupported("its characteristic \(handle) does not notify")
         } catch {
             return .failed(error)
         }

@@ -47,30 +47,82 @@ struct TypingState<Device: KeyboardDevice & ~Copyable>: ~Copyable {
     var typist: Typist
     let device: Device
     var meant: MeantEvents.Writer?
+    /// What types the keys that clients ask for; nil where they may not.
+    private var keypad: Typist?
+    /// Each of both keeps to its pace; so long after the one the other may write, so that both together do (D-13).
+    private let separation: Int64
+    private var lastWrite = (isOfKeypad: false, time: Int64.min / 2)
+    private var isKeypadBusy = false
     /// Why nothing more is typed.
     private var failure: Errno?
 
-    init(_ typist: consuming Typist, _ device: consuming Device, _ meant: consuming MeantEvents.Writer?) {
+    init(
+        _ typist: consuming Typist,
+        _ device: consuming Device,
+        _ meant: consuming MeantEvents.Writer?,
+        keypad: consuming Typist?,
+        separation: Int64
+    ) {
         self.typist = typist
         self.device = device
         self.meant = meant
+        self.keypad = keypad
+        self.separation = separation
     }
 
     /// Types until something has to be waited for.
     mutating func turn(now: Int64) -> TypingTurn {
         var now = now
         while failure == nil {
-            switch typist.next(now: now) {
-            case .write: now = write()
+            // Keys of a client that have begun to leave are ended first; none begin while what was received waits.
+            let step = isKeypadBusy ? Typist.Step.sleep : typist.next(now: now)
+            switch step {
+            case .write:
+                if let time = separated(isOfKeypad: false, now) { return .wait(time) }
+                now = Self.write(&typist, device, &meant, &failure)
+                lastWrite = (false, now)
             case .wait(let time): return .wait(time)
-            case .sleep: return .sleep
+            case .sleep: if let turn = keypadTurn(&now) { return turn }
             }
         }
         return .failed(failure ?? .ioError)
     }
 
-    /// Writes what the typist says; returns the time after it.
-    private mutating func write() -> Int64 {
+    /// One step of the keypad; nil to go on.
+    private mutating func keypadTurn(_ now: inout Int64) -> TypingTurn? {
+        guard var keypad = keypad.take() else { return .sleep }
+        let wasBusy = isKeypadBusy
+        let step = keypad.next(now: now)
+        isKeypadBusy = step != .sleep
+        var turn: TypingTurn?
+        switch step {
+        case .write:
+            if let time = separated(isOfKeypad: true, now) {
+                turn = .wait(time)
+            } else {
+                now = Self.write(&keypad, device, &meant, &failure)
+                lastWrite = (true, now)
+            }
+        case .wait(let time): turn = .wait(time)
+        case .sleep: turn = wasBusy ? nil : .sleep
+        }
+        self.keypad = consume keypad
+        return turn
+    }
+
+    /// When the one may write after the other; nil for at once.
+    private func separated(isOfKeypad: Bool, _ now: Int64) -> Int64? {
+        let time = lastWrite.time &+ separation
+        return lastWrite.isOfKeypad != isOfKeypad && now < time ? time : nil
+    }
+
+    /// Writes what a typist says; returns the time after it.
+    private static func write(
+        _ typist: inout Typist,
+        _ device: borrowing Device,
+        _ meant: inout MeantEvents.Writer?,
+        _ failure: inout Errno?
+    ) -> Int64 {
         let events = typist.outputEvents
         // Before the write, so that whoever reads an event finds it among those meant.
         meant?.add(typist.output)

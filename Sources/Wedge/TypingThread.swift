@@ -17,22 +17,31 @@ package final class TypingThread: Sendable {
     private let waker: Waker
     private let stopping = Atomic<Bool>(false)
     private let finished: Waker
+    /// The questions whether the thread still works, and those that it has answered.
+    private let asked = Atomic<UInt32>(0)
+    private let answered = Atomic<UInt32>(0)
     private let failure = Mutex<Errno?>(nil)
     private let hands: any Typing
 
     /// Starts the thread.
     ///
-    /// `finished` is woken when it has ended; `meant` hears of all events for the self-check, where there is one.
+    /// `finished` is woken when it has ended; `meant` hears of all events for the self-check, where there is one. A `keypad`
+    /// types between what the typist types, `separation` nanoseconds apart from it.
     package init<Device: KeyboardDevice & ~Copyable>(
         _ typist: consuming sending Typist,
         device: consuming sending Device,
         meant: consuming sending MeantEvents.Writer? = nil,
+        keypad: consuming sending Typist? = nil,
+        separation: Int64 = 0,
         finished: Waker
     ) throws(Errno) {
         self.waker = try Waker()
         self.finished = finished
         let notBefore = MonotonicClock.nanoseconds + Self.settlingTime
-        hands = TypingHands(TypingState(typist, device, meant), notBefore: notBefore)
+        hands = TypingHands(
+            TypingState(typist, device, meant, keypad: keypad, separation: separation),
+            notBefore: notBefore
+        )
         _ = try SystemThread(name: "typist") { [self] in
             let error = run(notBefore: notBefore)
             failure.withLock { $0 = error }
@@ -50,6 +59,15 @@ package final class TypingThread: Sendable {
     /// Makes the thread look into the ring.
     package func wake() { waker.wake() }
 
+    /// Asks the thread for a sign of life; called by one thread only.
+    package func ping() {
+        asked.store(asked.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+        waker.wake()
+    }
+
+    /// Whether the thread has had a turn since it was asked for a sign of life last.
+    package var hasAnswered: Bool { answered.load(ordering: .relaxed) == asked.load(ordering: .relaxed) }
+
     /// Lets the thread finish what may still be typed, and end.
     package func stop() {
         stopping.store(true, ordering: .releasing)
@@ -61,9 +79,15 @@ package final class TypingThread: Sendable {
 
     /// Types until it is told to stop, and until nothing waits then; returns the error that ended it earlier.
     private func run(notBefore: Int64) -> Errno? {
-        while MonotonicClock.nanoseconds < notBefore, !shouldStop { waker.wait(until: notBefore) }
+        while MonotonicClock.nanoseconds < notBefore, !shouldStop {
+            answer(asked.load(ordering: .relaxed))
+            waker.wait(until: notBefore)
+        }
         while true {
-            switch hands.type() {
+            let question = asked.load(ordering: .relaxed)
+            let turn = hands.type()
+            answer(question)
+            switch turn {
             case .failed(let error): return error
             case .wait(let time): waker.wait(until: time)
             case .sleep:
@@ -72,6 +96,8 @@ package final class TypingThread: Sendable {
             }
         }
     }
+
+    private func answer(_ question: UInt32) { answered.store(question, ordering: .relaxed) }
 
     private var shouldStop: Bool { stopping.load(ordering: .acquiring) }
 }

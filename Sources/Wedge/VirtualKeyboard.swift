@@ -10,6 +10,8 @@ import SystemPackage
 final class VirtualKeyboard {
     /// The ring's bytes: a burst of 2,000 scans of 13 characters waits in it while the typist paces.
     private static let ringCapacity = 1 << 16
+    /// The bytes of the keypad's ring: the longest snippet with its cursor's way.
+    private static let keypadCapacity = 1 << 14
 
     /// The event node where readers find it; nil where the kernel made none.
     let node: String?
@@ -25,6 +27,8 @@ final class VirtualKeyboard {
     private let verifier: Verifier?
     private let lights: LightWatch?
     private var onEnd: (() -> Void)?
+    private let keypadLedger = Ledger()
+    private var keypadFeed: Feed?
 
     /// Makes the keyboard, and starts its thread; `onFailure` is called once if it can no longer be written to.
     ///
@@ -60,6 +64,23 @@ final class VirtualKeyboard {
                 light: lights?.capsLock,
                 ledger: ledger
             )
+            var keypadTypist: Typist?
+            if let keypad = settings.keypad {
+                let ring = try ByteRing(capacity: Self.keypadCapacity)
+                guard let producer = ring.takeProducer(), let consumer = ring.takeConsumer() else {
+                    throw CommandFailure(.internal, "the ring's ends are taken")
+                }
+                keypadFeed = Feed(producer, ledger: keypadLedger)
+                keypadTypist = Typist(
+                    consumer,
+                    table: keypad.table,
+                    pacer: settings.pacer,
+                    maximumAge: nil,
+                    gate: Gate(),
+                    light: lights?.capsLock,
+                    ledger: keypadLedger
+                )
+            }
             finished = try Waker()
             let meant = settings.verifies ? try MeantEvents() : nil
             verifier = try Self.makeVerifier(meant, node, loop)
@@ -67,6 +88,8 @@ final class VirtualKeyboard {
                 typist,
                 device: output,
                 meant: meant?.takeWriter(),
+                keypad: keypadTypist,
+                separation: settings.pacer.pace.stall,
                 finished: finished
             )
             registration = try loop.watch(finished.descriptor, for: .readable) { [unowned self] _ in typingEnded() }
@@ -86,6 +109,18 @@ final class VirtualKeyboard {
         }
     }
 
+    /// Types bytes of the keypad's table; false where there is no room for them, or no keypad.
+    func press(_ bytes: [UInt8]) -> Bool {
+        let now = MonotonicClock.nanoseconds
+        switch unsafe keypadFeed?.receive(bytes.span.bytes, epoch: 1, now: now) {
+        case .accepted: return true
+        case .acceptedMustWake:
+            typing.wake()
+            return true
+        case .lost, nil: return false
+        }
+    }
+
     /// Tells the typist that nothing more comes from links through `epoch`: a scan that waits for its end is cut.
     func endLink(through epoch: UInt32) {
         gate.endLink(through: epoch)
@@ -93,7 +128,22 @@ final class VirtualKeyboard {
     }
 
     /// Drops what waits of links through `epoch`.
-    func drop(through epoch: UInt32, _ cause: Gate.Drop) { gate.drop(through: epoch, cause) }
+    func drop(through epoch: UInt32, _ cause: Gate.Drop) {
+        gate.drop(through: epoch, cause)
+        typing.wake()
+    }
+
+    /// Whether what comes is typed; while it is not, what waits and what comes is refused, for good (D-1).
+    var isGateOpen: Bool {
+        get { gate.isOpen }
+        set { if newValue { gate.open(now: MonotonicClock.nanoseconds) } else { gate.close() } }
+    }
+
+    /// Whether the typing thread has done something since the last `ping`.
+    var hasAnswered: Bool { typing.hasAnswered }
+
+    /// Asks the typing thread for a sign of life.
+    func ping() { typing.ping() }
 
     /// Lets the thread finish what may still be typed, and calls `completion` when it has ended.
     func stop(completion: @escaping () -> Void) {

@@ -2,6 +2,7 @@
 
 public import ArgumentParser
 public import BluetoothLE
+import Wedge
 
 extension BluetoothUUID: ExpressibleByArgument {
     /// `180A`, or 36 characters.
@@ -19,26 +20,11 @@ struct TimeArgument: ExpressibleByArgument {
     }
 
     init?(argument: String) {
-        let digits: Substring
-        let unit: Duration
-        if argument.hasSuffix("ms") {
-            digits = argument.dropLast(2)
-            unit = .milliseconds(1)
-        } else {
-            digits = argument.hasSuffix("s") ? argument.dropLast() : argument[...]
-            unit = .seconds(1)
-        }
-        // Nine digits of seconds are thirty years: enough, and far from overflow.
-        guard digits.utf8.count <= 9, digits.utf8.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }),
-            let count = Int64(digits)
-        else { return nil }
-        duration = unit * Int(count)
+        guard let duration = TimeText.duration(argument) else { return nil }
+        self.duration = duration
     }
 
-    var defaultValueDescription: String {
-        let (seconds, attoseconds) = duration.components
-        return attoseconds == 0 ? "\(seconds)s" : "\(seconds * 1000 + attoseconds / 1_000_000_000_000_000)ms"
-    }
+    var defaultValueDescription: String { TimeText.text(duration) }
 }
 
 /// What every command that uses Bluetooth takes.

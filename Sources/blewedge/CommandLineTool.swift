@@ -42,19 +42,25 @@ struct BlewedgeCommand: ParsableCommand {
               blewedge demo                        See it work: no adapter, no privilege.
               blewedge scan                        Show the devices around.
               blewedge run --device LINBLE-TEST    Connect to one and type what it sends.
+              blewedge use LINBLE-TEST             Choose it for good, for a daemon.
+              blewedge status --watch              See what the daemon does.
               blewedge gatt LINBLE-TEST            Show what a device offers.
               blewedge simulate                    Be such a device: send lines, print what is written.
               blewedge bench                       Measure this machine against the same written in C.
 
             EXIT STATUS:
-              0 done · 64 wrong usage · 69 no adapter, or Bluetooth is off · 70 fault of the program
+              0 done · 64 wrong usage · 69 no adapter, Bluetooth is off, or no daemon runs · 70 fault of the program
               74 reading or writing failed · 75 nothing came in time · 77 permission missing
               78 wrong configuration · 130 and 143 after SIGINT and SIGTERM
             """,
         version: "0.1.0",
         subcommands: [
             DemoCommand.self, ScanCommand.self, RunCommand.self, GATTCommand.self, SimulateCommand.self,
-            CaptureCommand.self, TableCommand.self, BenchCommand.self,
+            CaptureCommand.self,            TableCommand.self,
+            StatusCommand.self, UseCommand.self, ForgetCommand.self, ConnectCommand.self, DisconnectCommand.self,
+            PauseCommand.self, ResumeCommand.self, EventsCommand.self, KeyCommand.self, SnippetCommand.self,
+            ClearCommand.self, SendCommand.self, ReloadCommand.self, StopCommand.self, CompletionsCommand.self,
+            DoctorCommand.self, SetupCommand.self, BenchCommand.self,
         ]
     )
 }

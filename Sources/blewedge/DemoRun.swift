@@ -160,11 +160,13 @@ final class DemoRun {
             let service = try KeyboardService(settings, on: loop, adapter: central, screen: keyboard) {
                 [unowned self] event in
                 guard case .state(let state, _, let reason) = event else { return }
-                stages.state = "\(state.rawValue): \(reason ?? Self.name)"
-                note("\(state.rawValue)", reason ?? Self.name)
+                stages.state = "\(state.rawValue): \(reason?.cause ?? Self.name)"
+                note("\(state.rawValue)", reason?.cause ?? Self.name)
             }
             self.service = service
-            service.start { [unowned self] result in _ = succeeded(result) }
+            service.start { [unowned self] result in
+                if case .failure(let failure) = result { finish(.failure(failure)) }
+            }
         } catch {
             finish(.failure(error))
         }

@@ -25,7 +25,7 @@ enum DeviceText {
     func line(_ device: DiscoveredDevice) -> String {
         switch self {
         case .table, .lines: Self.tabSeparated(device) + "\n"
-        case .json: Self.object(device).text + "\n"
+        case .json: JSONObject(device).text + "\n"
         }
     }
 
@@ -39,37 +39,6 @@ enum DeviceText {
         ].joined(separator: "\t")
     }
 
-    private static func object(_ device: DiscoveredDevice) -> JSONObject {
-        var object = JSONObject()
-        object.add("address", "\(device.address.address)")
-        object.add("addressType", "\(device.address.type)")
-        object.add("name", device.name?.text)
-        object.add("rssi", device.rssi)
-        object.add("connectable", device.isConnectable)
-        object.add("services", device.services.map(\.description))
-        object.add("txPower", device.data.txPower)
-        object.add(
-            "manufacturerData",
-            device.data.manufacturerData.map { entry in
-                var inner = JSONObject()
-                inner.add("company", entry.company)
-                inner.add("data", Hexadecimal.text(entry.data))
-                return inner
-            }
-        )
-        object.add(
-            "serviceData",
-            device.data.serviceData.map { entry in
-                var inner = JSONObject()
-                inner.add("service", entry.service.description)
-                inner.add("data", Hexadecimal.text(entry.data))
-                return inner
-            }
-        )
-        object.add("lastHeard", WallClock.universal(wallClock(device.lastHeard)))
-        return object
-    }
-
     /// A header and a row for each device, none wider than `columns`.
     static func table(_ devices: [DiscoveredDevice], columns: Int) -> [String] {
         let header = row("NAME", "ADDRESS", "RSSI", "LAST HEARD", "SERVICES", columns)
@@ -78,7 +47,7 @@ enum DeviceText {
                 device.name?.printable ?? "-",
                 "\(device.address.address)",
                 device.rssi.map { "\($0)" } ?? "-",
-                WallClock.local(wallClock(device.lastHeard)),
+                WallClock.local(WallClock.seconds(at: device.lastHeard)),
                 device.services.map(serviceName).joined(separator: ", "),
                 columns
             )
@@ -88,7 +57,7 @@ enum DeviceText {
 
     /// What people call a service, where they have a name for it.
     private static func serviceName(_ uuid: BluetoothUUID) -> String {
-        uuid == Profile.linble.service ? Profile.linble.name : uuid.description
+        Profile.builtIn.first { $0.service == uuid }?.title ?? uuid.description
     }
 
     private static func row(
@@ -101,11 +70,6 @@ enum DeviceText {
     ) -> String {
         let fields = [(name, 20), (address, 17), (rssi, 4), (heard, 19)].map { DisplayWidth.padded($0, to: $1) }
         return DisplayWidth.cut((fields + [services]).joined(separator: "  "), to: columns)
-    }
-
-    /// The date of a moment on the monotonic clock.
-    private static func wallClock(_ moment: Duration) -> Int {
-        WallClock.seconds - Int((MonotonicClock.now - moment).components.seconds)
     }
 }
 

@@ -112,17 +112,6 @@ struct GATTCommand: ParsableCommand {
 
     /// The bytes of pairs of digits; nil for anything else.
     static func bytes(_ text: String) -> [UInt8]? {
-        let digits = text.filter { $0 != " " }
-        guard digits.allSatisfy({ $0.isASCII && $0.isHexDigit }), digits.utf8.count.isMultiple(of: 2) else {
-            return nil
-        }
-        var bytes: [UInt8] = []
-        var rest = digits[...]
-        while !rest.isEmpty {
-            guard let byte = UInt8(rest.prefix(2), radix: 16) else { return nil }
-            bytes.append(byte)
-            rest = rest.dropFirst(2)
-        }
-        return bytes
+        Hexadecimal.bytes(text.filter { $0 != " " })
     }
 }

@@ -15,8 +15,6 @@ final class GATTRun {
         var time: Duration?
     }
 
-    /// How long the device is looked for.
-    private static let scanTimeout = Duration.seconds(10)
     /// How long a connection may take.
     private static let connectTimeout = Duration.seconds(15)
 
@@ -27,9 +25,8 @@ final class GATTRun {
     private let output: GATTText
     private let limit: SubscriptionLimit
     private var browser: GATTBrowser
-    private var chooser: DeviceChooser
     private var adapter: (any LowEnergyAdapter)?
-    private var scanner: (any DeviceScanner)?
+    private var search: DeviceSearch?
     private var attempt: (any ConnectionAttempt)?
     private var link: ATTLink?
     private var timer: EventLoop.Timer?
@@ -55,7 +52,6 @@ final class GATTRun {
         self.output = output
         self.limit = limit
         browser = GATTBrowser(task)
-        chooser = DeviceChooser(choice)
     }
 
     /// Runs until the task is done or a signal comes; throws the exit status unless it is success.
@@ -87,57 +83,15 @@ final class GATTRun {
     private func scan(through adapter: any LowEnergyAdapter) {
         self.adapter = adapter
         adapter.onLoss = { [unowned self] reason in finish(.failure(CommandFailure(.unavailable, reason))) }
-        do throws(ScanError) {
-            let scanner = try adapter.makeScanner()
-            self.scanner = scanner
-            scanner.onUpdate = { [unowned self] update in
-                take(chooser.heard(update.device, now: MonotonicClock.now))
-            }
-            scanner.onFailure = { [unowned self] error in finish(.failure(CommandFailure(error))) }
-            scanner.start(choice.scanParameters, devices: choice.devices)
-        } catch {
-            finish(.failure(CommandFailure(error)))
-            return
-        }
-        setTimer(Self.scanTimeout) { [unowned self] in
-            finish(
-                .failure(
-                    CommandFailure(
-                        .timeout,
-                        "\(choice) was not heard within \(Self.scanTimeout.components.seconds) s",
-                        remedy: "is it on, near, and not connected to another? `blewedge scan` shows who is heard"
-                    )
-                )
-            )
-        }
-    }
-
-    private func take(_ verdict: DeviceChooser.Verdict) {
-        switch verdict {
-        case .listen:
-            guard let deadline = chooser.deadline else { return }
-            // Others may claim the same name until then.
-            setTimer(deadline - MonotonicClock.now) { [unowned self] in take(chooser.decide(now: MonotonicClock.now)) }
-        case .ambiguous(let devices):
-            let list = devices.map(\.description).joined(separator: " and ")
-            finish(
-                .failure(
-                    CommandFailure(
-                        .usage,
-                        "several devices are called \(choice): \(list)",
-                        remedy: "name one by its address"
-                    )
-                )
-            )
-        case .take(let device):
-            cancelTimer()
-            scanner?.onUpdate = nil
-            scanner?.stop { [unowned self] in
-                scanner?.close()
-                scanner = nil
-                connect(to: device)
+        let search = DeviceSearch(for: choice, on: loop) { [unowned self] result in
+            self.search = nil
+            switch result {
+            case .success(let device): connect(to: device.address)
+            case .failure(let failure): finish(.failure(failure))
             }
         }
+        self.search = search
+        search.start(through: adapter)
     }
 
     // MARK: The link
@@ -223,9 +177,8 @@ final class GATTRun {
             self.link = nil
             link.close()
             adapter.disconnect(link.device, completion: stopped)
-        } else if let scanner {
-            scanner.onUpdate = nil
-            scanner.stop(completion: stopped)
+        } else if let search {
+            search.cancel(stopped: stopped)
         } else {
             stopped()
         }

@@ -97,10 +97,9 @@ enum GATTText {
     /// What people call it, where they have a name for it.
     static func name(of uuid: BluetoothUUID) -> String? {
         switch uuid {
-        case Profile.linble.service: Profile.linble.name
         case Profile.linble.fromPeripheral: "Data From Peripheral"
         case Profile.linble.toPeripheral: "Data To Peripheral"
-        default: AssignedNumbers.name(of: uuid)
+        default: Profile.builtIn.first { $0.service == uuid }?.title ?? AssignedNumbers.name(of: uuid)
         }
     }
 

@@ -18,22 +18,32 @@ final class KeyboardRun {
         case events
     }
 
+    /// Reads the configuration again: whether it has changed, and may be used.
+    var onReload: (() throws(CommandFailure) -> Bool)?
+
     private let loop: EventLoop
     private let settings: KeyboardSettings
+    private let options: Daemon.Options
     private let output: Output
+    private let journal: Journal
     private let events: KeyboardEvents
     private let captureOptions: CaptureOptions
-    private var service: KeyboardService?
+    private var daemon: Daemon?
     private var outcome: Result<ExitStatus, CommandFailure>?
+    private var isReloading = false
 
     init(
         _ settings: KeyboardSettings,
+        _ options: Daemon.Options,
         output: Output,
+        journal: Journal,
         hook: String?,
         capture: CaptureOptions
     ) throws(CommandFailure) {
         self.settings = settings
+        self.options = options
         self.output = output
+        self.journal = journal
         captureOptions = capture
         let loop: EventLoop
         do {
@@ -46,7 +56,7 @@ final class KeyboardRun {
         events = KeyboardEvents(isStream: output == .events, hook: runner, on: loop)
     }
 
-    /// Runs until a signal comes; throws the exit status.
+    /// Runs until a signal comes, or a client asks for the end; throws the exit status.
     func run() throws {
         // Before any thread is made, so that every thread leaves the signals to the loop.
         try loop.handleSignals(ExitStatus.signals) { [unowned self] number in
@@ -59,92 +69,80 @@ final class KeyboardRun {
         }
         let capture = try captureOptions.begin(on: loop, for: settings.adapter)
         defer { capture?.finish() }
-        let service = try KeyboardService(settings, on: loop) { [unowned self] event in show(event) }
-        service.capture = capture
-        service.onReceived = { [unowned self] length in events.received(length) }
-        self.service = service
-        service.start { [unowned self] result in
-            if case .failure(let error) = result { finish(.failure(CommandFailure(error))) }
-        }
+        let daemon = try Daemon(settings, options, on: loop)
+        daemon.onEvent = { [unowned self] event in show(event) }
+        daemon.onNote = { [unowned self] note in say(.warning, Self.text(note)) }
+        daemon.onStopAsked = { [unowned self] in finish(.success(.success)) }
+        daemon.onReload = { [unowned self] () throws(CommandFailure) in try reload() }
+        daemon.onReceived = { [unowned self] length in events.received(length) }
+        daemon.service.capture = capture
+        self.daemon = daemon
+        daemon.start { [unowned self] result in if case .failure(let failure) = result { adapterFailed(failure) } }
+        daemon.restore(ProcessFacts.environment(Self.reloadVariable))
         try loop.run()
-        printCounts(service.counts)
+        printCounts(daemon.service.counts)
+        if isReloading { try Process.replaceBySelf(telling: (Self.reloadVariable, daemon.memory)) }
         if let status = try outcome?.get(), status != .success { throw status }
+    }
+
+    /// A daemon waits for an adapter that is not there, or is switched off; a keyboard for one device does not.
+    private func adapterFailed(_ failure: CommandFailure) {
+        if !options.followsSelection || failure.status != .unavailable { finish(.failure(failure)) }
+    }
+
+    /// What a process that has read its configuration anew is told of the one before.
+    private static let reloadVariable = "BLEWEDGE_RELOADED"
+
+    /// Begins anew with a configuration that has changed: link, keyboard and clients end in good order before.
+    private func reload() throws(CommandFailure) {
+        guard try onReload?() == true else { return }
+        // The answer leaves first.
+        _ = loop.schedule(at: MonotonicClock.now + .milliseconds(20)) { [unowned self] in
+            isReloading = outcome == nil
+            finish(.success(.success))
+        }
     }
 
     private func finish(_ result: Result<ExitStatus, CommandFailure>) {
         guard outcome == nil else { return }
         outcome = result
-        if let service {
-            service.stop { [unowned self] in events.finish { [unowned self] in loop.stop() } }
+        if let daemon {
+            daemon.stop { [unowned self] in events.finish { [unowned self] in loop.stop() } }
         } else {
             loop.stop()
         }
     }
 
     private func show(_ event: KeyboardService.Event) {
+        let choice = daemon?.service.choice
+        if output != .people, let object = event.object(choice) { printEvent(object) }
         switch event {
         case .keyboard(let node):
-            if output != .people {
-                var object = JSONObject()
-                object.add("event", "keyboard")
-                object.add("node", node)
-                printEvent(object)
-            } else {
-                Console.note("the keyboard is \(node ?? "there, but the kernel has no evdev: `modprobe evdev`")")
-            }
+            say(.information, "the keyboard is \(node ?? "there, but the kernel has no evdev: `modprobe evdev`")")
         case .state(let state, let device, let reason):
-            defer { events.take(state, device, reason) }
-            if output != .people {
-                var object = JSONObject()
-                object.add("event", "state")
-                object.add("state", state.rawValue)
-                object.add("device", "\(settings.device)")
-                object.add("address", device.map { "\($0.address)" })
-                object.add("addressType", device.map { "\($0.type)" })
-                object.add("reason", reason)
-                printEvent(object)
-            } else {
-                Console.note(Self.sentence(state, settings.device, reason))
-            }
+            events.take(state, device, reason?.cause)
+            say(Journal.Priority(state), state.sentence(choice, reason))
         case .keyboardFailed(let error):
             finish(.failure(CommandFailure(writingKeys: error)))
         }
     }
 
-    private static func sentence(_ state: Session.State, _ device: DeviceChoice, _ reason: String?) -> String {
-        let detail = reason.map { ": \($0)" } ?? ""
-        return switch state {
-        case .unselected: "no device is chosen"
-        case .connecting: "looking for \(device)\(detail)"
-        case .connected: "connected to \(device): typing what it sends"
-        case .lost: "the link to \(device) was lost\(detail); trying again in 3 s"
-        case .disconnected: "disconnected from \(device)"
-        case .failed: "no connection to \(device)\(detail); trying again"
-        case .unsupported: "\(device) is left alone\(detail)"
-        case .bluetoothOff: "Bluetooth is off\(detail); waiting for it"
-        case .unauthorized: "not permitted\(detail)"
-        }
+    /// Tells people, unless programs listen.
+    private func say(_ priority: Journal.Priority, _ text: String) {
+        if output == .people || journal.isOn { journal.note(text, priority) }
     }
+
+    private static func text(_ reason: Reason) -> String { reason.cause + (reason.remedy.map { " (\($0))" } ?? "") }
 
     private func printCounts(_ counts: KeyboardService.Counts) {
         let bytes = counts.bytes
         if output != .people {
             var object = JSONObject()
             object.add("event", "counts")
-            object.add("notifications", counts.notifications)
-            for (name, count) in [
-                ("received", bytes.received), ("typed", bytes.typed), ("discarded", bytes.discarded),
-                ("rejected", bytes.rejected), ("gated", bytes.gated), ("lost", bytes.lost), ("waiting", bytes.waiting),
-            ] { object.add(name, count) }
-            for (name, count) in Self.causes(bytes) { object.add(name, count) }
-            object.add("dropped", counts.dropped)
-            object.add("stray", counts.strayValues)
-            object.add("verified", counts.check?.verified)
-            object.add("differing", counts.check?.differing)
-            object.add("readerDropped", counts.check?.dropped)
+            object.add(membersOf: counts.object)
             printLine(object.text)
         } else {
-            let causes = Self.causes(bytes).filter { $0.count > 0 }.map { "\($0.name) \($0.count)" }
+            let causes = counts.causes.filter { $0.count > 0 }.map { "\($0.name) \($0.count)" }
             printLine(
                 "received \(bytes.received) bytes in \(counts.notifications) notifications: typed \(bytes.typed), "
                     + "discarded \(bytes.discarded), rejected \(bytes.rejected), gated \(bytes.gated), "
@@ -159,12 +157,6 @@ final class KeyboardRun {
                 )
             }
         }
-    }
-
-    /// The bytes rejected and lost, by cause.
-    private static func causes(_ bytes: Ledger.Snapshot) -> [(name: String, count: UInt64)] {
-        Ledger.Rejection.allCases.map { ("\($0)", bytes.rejected($0)) }
-            + Ledger.Loss.allCases.map { ("\($0)", bytes.lost($0)) }
     }
 
     /// Prints a line while the keyboard works: programs that asked for all events must not hold it up.

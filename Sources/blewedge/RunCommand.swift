@@ -12,10 +12,15 @@ struct RunCommand: ParsableCommand {
         commandName: "run",
         abstract: "Connect to a device and type what it sends.",
         discussion: """
-            Looks for the device, connects, subscribes to its LINBLE UART Service and types through a virtual keyboard. A \
-            lost link is tried again after 3 s, for ever. Ctrl-C closes the link and prints what became of every byte.
+            Without --device it is the daemon: it types what the device sends that `blewedge use` has chosen, follows \
+            another choice at once, and waits for an adapter that is not there. With --device it is for that one.
+
+            It connects, subscribes to the device's serial service and types through a virtual keyboard. A lost link is \
+            tried again after 3 s, for ever. What no option says here is as in the configuration file \
+            (`blewedge config show`). Ctrl-C closes the link and prints what became of every byte.
 
             EXAMPLES:
+              blewedge run
               blewedge run --device LINBLE-TEST
               blewedge run --device F0:F1:F2:F3:F4:F5 --table strict --stall 50ms
               blewedge run --device LINBLE-TEST --layout de --table gs1-text
@@ -32,11 +37,17 @@ struct RunCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The device: its name, in letters of either case, or its address.",
+            "The device, whatever is chosen: its name, in letters of either case, or its address.",
             valueName: "name|address"
         )
     )
-    var device: String
+    var device: String?
+
+    @Option(
+        help: ArgumentHelp("The configuration, instead of blewedge.toml in its usual place.", valueName: "file"),
+        completion: .file()
+    )
+    var config: String?
 
     @Option(
         help: ArgumentHelp(
@@ -44,14 +55,22 @@ struct RunCommand: ParsableCommand {
             valueName: "name|file"
         )
     )
-    var table = "linble"
+    var table: String?
 
-    @OptionGroup var layoutOptions: LayoutOptions
+    @Option(
+        help: ArgumentHelp("The layout that the reader of the keys uses: \(LayoutSource.names).", valueName: "name")
+    )
+    var layout: String?
 
     @OptionGroup var paceOptions: PaceOptions
 
-    @Option(help: ArgumentHelp("Type nothing that waited longer; 0 types whatever its age.", valueName: "time"))
-    var maxAge = TimeArgument(.seconds(5))
+    @Option(
+        help: ArgumentHelp(
+            "Type nothing that waited longer; 0 types whatever its age (default: 5s).",
+            valueName: "time"
+        )
+    )
+    var maxAge: TimeArgument?
 
     @Option(
         help: ArgumentHelp(
@@ -59,10 +78,24 @@ struct RunCommand: ParsableCommand {
             valueName: "policy"
         )
     )
-    var capsLock = CapsLockPolicy.auto
+    var capsLock: CapsLockPolicy?
 
     @Flag(help: "Read the keyboard's own event node, and count what arrived there and what did not.")
     var verify = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Type only while this virtual terminal is in front; what comes meanwhile is refused for good.",
+            valueName: "number"
+        )
+    )
+    var gateVT: Int?
+
+    @Flag(
+        help:
+            "Print lines for a journal: with their priority, without a name. So it is where systemd has connected one."
+    )
+    var foreground = false
 
     @OptionGroup(title: "Scan mode") var scanOptions: ScanModeOptions
 
@@ -91,34 +124,105 @@ struct RunCommand: ParsableCommand {
     var hook: String?
 
     func run() throws {
-        guard let choice = DeviceChoice(device) else {
-            throw CommandFailure(.usage, "--device wants a name or an address")
+        let choice = try device.map { text throws(CommandFailure) in
+            guard let choice = DeviceChoice(text) else {
+                throw CommandFailure(.usage, "--device wants a name or an address")
+            }
+            return choice
         }
-        let layout = try LayoutSource.layout(layoutOptions.layout)
-        let compiled = try TableSource.compiled(try TableSource.read(table), of: table, layout: layout)
-        let pace = try paceOptions.value()
-        do {
-            try pace.check(longestByte: compiled.longestByte)
-        } catch {
-            throw CommandFailure(
-                .configuration,
-                "\(table) with layout \(layout.name) has a byte of \(compiled.longestByte) events: \(error)",
-                remedy: "type less for one byte, or state a shorter stall"
-            )
-        }
-        let settings = KeyboardSettings(
-            adapter: adapterOptions.transport,
-            device: choice,
-            profile: .linble,
-            table: compiled,
-            pacer: Pacer(pace),
-            scans: try scanOptions.rules(layout: layout),
-            maximumAge: maxAge.duration == .zero ? nil : maxAge.duration,
-            capsLock: capsLock,
-            verifies: verify
+        let paths = try paths(isDaemon: choice == nil)
+        let configuration = try configuration(paths)
+        let keypad = try keypad(configuration, paths)
+        let options = Daemon.Options(
+            paths: paths,
+            followsSelection: choice == nil,
+            terminal: configuration.gateTerminal,
+            allowsKeys: configuration.allowsKeys,
+            labels: try labels(configuration)
         )
         let output: KeyboardRun.Output = events ? .events : json ? .json : .people
-        try KeyboardRun(settings, output: output, hook: hook, capture: captureOptions).run()
+        let run = try KeyboardRun(
+            try settings(configuration, choice, keypad),
+            options,
+            output: output,
+            journal: Journal(wanted: foreground),
+            hook: hook ?? configuration.hook,
+            capture: captureOptions
+        )
+        run.onReload = { () throws(CommandFailure) in
+            let news = try self.configuration(paths)
+            guard news != configuration else { return false }
+            // Whatever is wrong with it is found here, and changes nothing.
+            _ = try settings(news, choice, try self.keypad(news, paths))
+            return true
+        }
+        try run.run()
+    }
+
+    /// The directories; a keyboard for one device needs none of its own.
+    private func paths(isDaemon: Bool) throws(CommandFailure) -> DaemonPaths {
+        do throws(CommandFailure) {
+            return try DaemonPaths.current()
+        } catch {
+            if isDaemon { throw error }
+            return .system
+        }
+    }
+
+    /// What the file says, with what the options say instead.
+    private func configuration(_ paths: DaemonPaths) throws(CommandFailure) -> Configuration {
+        let file = config.map { FilePath($0) } ?? paths.configurationFile
+        var configuration = try Configuration.read(file, mustExist: config != nil)
+        if let adapter = adapterOptions.adapter { configuration.adapter = adapter }
+        if let table { configuration.table = table }
+        if let layout { configuration.layout = layout }
+        if let maxAge { configuration.maximumAge = maxAge.duration }
+        if let capsLock { configuration.capsLock = capsLock }
+        if let pace = paceOptions.pace { configuration.pace = pace }
+        if paceOptions.pace != nil || paceOptions.stall != nil {
+            _ = try paceOptions.value(configuration.pace)
+            configuration.stall = paceOptions.stall?.duration
+        }
+        if let gateVT {
+            guard Configuration.terminals.contains(gateVT) else {
+                throw CommandFailure(.usage, "--gate-vt wants a number from 1 to 63")
+            }
+            configuration.gateTerminal = gateVT
+        }
+        if verify { configuration.verifies = true }
+        return configuration
+    }
+
+    private func settings(
+        _ configuration: Configuration,
+        _ choice: DeviceChoice?,
+        _ keypad: Keypad?
+    ) throws(CommandFailure) -> KeyboardSettings {
+        var settings = try configuration.settings(device: choice)
+        let layout = try LayoutSource.layout(configuration.layout)
+        if let scans = try scanOptions.rules(layout: layout) { settings.scans = scans }
+        settings.keypad = keypad
+        return settings
+    }
+
+    /// The keys that clients may press, beside those that the table reaches.
+    private func keypad(_ configuration: Configuration, _ paths: DaemonPaths) throws(CommandFailure) -> Keypad? {
+        guard configuration.allowsKeys, device == nil else { return nil }
+        let table = try settings(configuration, nil, nil).table
+        return try Keypad(
+            layout: try LayoutSource.layout(configuration.layout),
+            beside: table.keys,
+            snippets: try Snippets(file: paths.snippets.string)
+        )
+    }
+
+    private func labels(_ configuration: Configuration) throws(CommandFailure) -> DaemonLabels {
+        DaemonLabels(
+            profile: try configuration.profiles().map(\.name).joined(separator: ", "),
+            layout: configuration.layout,
+            table: configuration.table ?? ByteTable.BuiltIn.linble.rawValue,
+            program: BlewedgeCommand.configuration.version
+        )
     }
 }
 

@@ -13,7 +13,7 @@ struct PaceOptions: ParsableArguments {
             valueName: "profile"
         )
     )
-    var pace = Pace.Profile.desktop
+    var pace: Pace.Profile?
 
     @Option(
         help: ArgumentHelp(
@@ -23,7 +23,8 @@ struct PaceOptions: ParsableArguments {
     )
     var stall: TimeArgument?
 
-    func value() throws(CommandFailure) -> Pace {
+    /// The pace of a profile with the stall that is given.
+    func value(_ pace: Pace.Profile) throws(CommandFailure) -> Pace {
         do {
             return try Pace(pace, stall: stall?.nanoseconds)
         } catch {
@@ -128,11 +129,8 @@ struct ScanModeOptions: ParsableArguments {
 extension Pace.Profile: ExpressibleByArgument {}
 
 extension TimeArgument {
-    /// In nanoseconds; an argument's nine digits never overflow.
-    var nanoseconds: Int64 {
-        let (seconds, attoseconds) = duration.components
-        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
-    }
+    /// In nanoseconds.
+    var nanoseconds: Int64 { duration.inNanoseconds }
 }
 
 /// Bytes that end a scan, on the command line: names and numbers with commas between them, or `none`.
@@ -140,27 +138,7 @@ struct TerminatorArgument: ExpressibleByArgument {
     let bytes: Set<UInt8>
 
     init?(argument: String) {
-        guard argument != "none" else {
-            bytes = []
-            return
-        }
-        var bytes: Set<UInt8> = []
-        for word in argument.lowercased().split(separator: ",", omittingEmptySubsequences: false) {
-            guard let byte = Self.byte(word) else { return nil }
-            bytes.insert(byte)
-        }
+        guard let bytes = TerminatorText.bytes(argument) else { return nil }
         self.bytes = bytes
     }
-
-    private static func byte(_ word: Substring) -> UInt8? {
-        if let byte = names[String(word)] { return byte }
-        guard word.hasPrefix("0x"), word.utf8.count <= 4 else { return nil }
-        return UInt8(word.dropFirst(2), radix: 16)
-    }
-
-    /// The names of ASCII.
-    private static let names: [String: UInt8] = [
-        "nul": 0, "soh": 1, "stx": 2, "etx": 3, "eot": 4, "tab": 9, "ht": 9, "lf": 10, "cr": 13, "etb": 23, "esc": 27,
-        "fs": 28, "gs": 29, "rs": 30, "us": 31, "space": 32,
-    ]
 }

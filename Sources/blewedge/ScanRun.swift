@@ -150,27 +150,3 @@ extension ExitStatus {
         self = number == 2 ? .interrupted : .terminated
     }
 }
-
-extension CommandFailure {
-    init(_ error: AdapterError) {
-        let status: ExitStatus =
-            switch error {
-            case .notPermitted: .permission
-            case .system(_, .permissionDenied), .system(_, .notPermitted), .stream(_, .permissionDenied): .permission
-            case .noBluetoothInKernel, .noAdapter, .notFound, .lowEnergyUnsupported, .blocked, .refused, .silent,
-                .system, .stream, .controller:
-                .unavailable
-            }
-        self.init(status, error.cause, remedy: error.remedy)
-    }
-
-    init(_ error: ScanError) {
-        let status: ExitStatus =
-            switch error {
-            case .notPermitted: .permission
-            case .system: .inputOutput
-            case .unsupported, .controller, .adapterGone: .unavailable
-            }
-        self.init(status, error.cause, remedy: error.remedy)
-    }
-}

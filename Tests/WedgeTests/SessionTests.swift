@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
-import TestSupport
+import Keystrokes
 import Testing
 import Wedge
 
@@ -11,7 +11,7 @@ struct SessionTests {
 
     /// A session that has taken the given events, one second after another, the first at second 1.
     private func session(after events: Session.Event...) -> (Session, Duration) {
-        var session = Session()
+        var session = Session(isChosen: true)
         var now = Duration.zero
         for event in events {
             now += .seconds(1)
@@ -24,47 +24,62 @@ struct SessionTests {
         "LK-15: an adapter that is ready leads to a scan, a heard device to an attempt, and only ready means connected"
     )
     func straightWay() {
-        var session = Session()
-        #expect(session.handle(.adapterReady, now: .zero) == [.report(.connecting, reason: nil), .scan])
+        var session = Session(isChosen: true)
+        #expect(session.handle(.adapterReady, now: .zero) == [.report(.connecting, nil), .scan])
         #expect(
             session.handle(.heard(device), now: .seconds(1))
                 == [
-                    .stopScan, .report(.connecting, reason: "heard F0:F1:F2:F3:F4:F5 (random), connecting"),
-                    .connect(device),
+                    .stopScan, .report(.connecting, "heard F0:F1:F2:F3:F4:F5 (random), connecting"), .connect(device),
                 ]
         )
         #expect(session.state == .connecting)
-        #expect(session.handle(.ready, now: .seconds(2)) == [.report(.connected, reason: nil)])
+        #expect(session.isAttempting)
+        #expect(session.handle(.ready, now: .seconds(2)) == [.report(.connected, nil)])
         #expect(session.state == .connected)
+        #expect(!session.isAttempting)
         #expect(session.deadline == nil)
     }
 
     @Test("LK-19: after a lost link the next scan begins 3 s later, and not before")
     func lostLink() {
         var (session, now) = session(after: .adapterReady, .heard(device), .ready)
-        #expect(
-            session.handle(.linkLost("timeout"), now: now) == [.closeLink, .report(.lost, reason: "timeout")]
-        )
+        #expect(session.handle(.linkLost("timeout"), now: now) == [.closeLink, .report(.lost, "timeout")])
+        #expect(session.handle(.linkClosed, now: now + .milliseconds(20)) == [])
         #expect(session.deadline == now + .seconds(3))
         #expect(session.handle(.deadline, now: now + .milliseconds(2999)) == [])
-        #expect(
-            session.handle(.deadline, now: now + .seconds(3)) == [.report(.connecting, reason: nil), .scan]
-        )
+        #expect(session.handle(.deadline, now: now + .seconds(3)) == [.report(.connecting, nil), .scan])
     }
 
-    @Test("LK-16: a failed attempt is tried again, for ever")
+    @Test("LK-16: a failed attempt is tried again, for ever, and never within 3 s of the last, whoever asks")
     func failedAttempts() {
         var (session, now) = session(after: .adapterReady)
         for _ in 0..<1000 {
             #expect(session.handle(.heard(device), now: now).last == .connect(device))
-            #expect(
-                session.handle(.attemptFailed("refused"), now: now) == [
-                    .closeLink, .report(.failed, reason: "refused"),
-                ]
-            )
+            #expect(session.handle(.attemptFailed("refused"), now: now) == [.closeLink, .report(.failed, "refused")])
+            #expect(session.handle(.linkClosed, now: now) == [])
+            #expect(session.handle(.connectAsked, now: now) == [.report(.connecting, nil)])
+            #expect(session.handle(.heard(device), now: now + .seconds(2)) == [])
+            #expect(session.deadline == now + .seconds(3))
             now += .seconds(3)
             #expect(session.handle(.deadline, now: now).last == .scan)
         }
+    }
+
+    @Test("LK-16: where listening fails, the pause doubles up to a minute, and one device heard makes it short again")
+    func scanBackOff() {
+        var (session, now) = session(after: .adapterReady)
+        for seconds in [3, 6, 12, 24, 48, 60, 60, 60] {
+            _ = session.handle(.scanFailed("busy"), now: now)
+            #expect(session.deadline == now + .seconds(seconds))
+            now += .seconds(seconds)
+            #expect(session.handle(.deadline, now: now).last == .scan)
+        }
+        _ = session.handle(.heard(device), now: now)
+        _ = session.handle(.attemptFailed("refused"), now: now)
+        _ = session.handle(.linkClosed, now: now)
+        _ = session.handle(.deadline, now: now + .seconds(3))
+        _ = session.handle(.scanFailed("busy"), now: now + .seconds(3))
+        #expect(session.deadline == now + .seconds(6))
     }
 
     @Test("LK-24: a device that is not heard for 10 s is reported once, and still listened for")
@@ -78,16 +93,46 @@ struct SessionTests {
         #expect(session.handle(.heard(device), now: now + .seconds(100)).last == .connect(device))
     }
 
-    @Test("D-5: an unsupported device is left alone, and looked at again after 10 minutes")
+    @Test("D-5: an unsupported device is left alone for 10 minutes, unless the user asks")
     func unsupported() {
         var (session, now) = session(after: .adapterReady, .heard(device))
         #expect(
-            session.handle(.unsupported("no service"), now: now)
-                == [.closeLink, .report(.unsupported, reason: "no service")]
+            session.handle(.unsupported("no service"), now: now) == [.closeLink, .report(.unsupported, "no service")]
         )
+        #expect(session.handle(.linkClosed, now: now) == [])
         #expect(session.handle(.heard(device), now: now + .seconds(1)) == [])
         #expect(session.deadline == now + .seconds(600))
+        var asked = session
         #expect(session.handle(.deadline, now: now + .seconds(600)).last == .scan)
+        #expect(asked.handle(.connectAsked, now: now + .seconds(60)).last == .scan)
+    }
+
+    @Test("LK-8, LK-18: another choice closes the old link first, drops what waits, and only then listens for the new")
+    func switching() {
+        var (session, now) = session(after: .adapterReady, .heard(device), .ready)
+        #expect(
+            session.handle(.switched, now: now)
+                == [
+                    .drop(.switched), .closeLink,
+                    .report(.connecting, "closing the link to the earlier device"),
+                ]
+        )
+        #expect(session.handle(.heard(device), now: now) == [])
+        #expect(session.handle(.linkClosed, now: now) == [.report(.connecting, nil), .scan])
+    }
+
+    @Test("LK-17: only the user's disconnect disconnects, for as long as the user wants, and drops what waits (D-1)")
+    func disconnecting() {
+        var (session, now) = session(after: .adapterReady, .heard(device), .ready)
+        #expect(
+            session.handle(.disconnectAsked, now: now)
+                == [.drop(.disconnected), .closeLink, .report(.disconnected, nil)]
+        )
+        #expect(session.handle(.linkClosed, now: now) == [])
+        #expect(session.handle(.adapterLost("gone"), now: now) == [.report(.bluetoothOff, "gone")])
+        #expect(session.handle(.adapterReady, now: now) == [.report(.disconnected, nil)])
+        #expect(session.deadline == nil)
+        #expect(session.handle(.connectAsked, now: now) == [.report(.connecting, nil), .scan])
     }
 
     @Test("LK-9: an adapter that goes away ends whatever was going on, and its return begins anew")
@@ -96,50 +141,21 @@ struct SessionTests {
             [.adapterReady], [.adapterReady, .heard(device)], [.adapterReady, .heard(device), .ready],
             [.adapterReady, .heard(device), .linkLost("gone")],
         ] {
-            var session = Session()
+            var session = Session(isChosen: true)
             for event in events { _ = session.handle(event, now: .zero) }
-            let actions = session.handle(.adapterLost("removed"), now: .seconds(1))
-            #expect(actions.last == .report(.bluetoothOff, reason: "removed"))
+            let reason = Reason("blocked", remedy: "`rfkill unblock bluetooth`")
+            #expect(session.handle(.adapterLost(reason), now: .seconds(1)).last == .report(.bluetoothOff, reason))
             #expect(session.deadline == nil)
-            #expect(session.handle(.adapterReady, now: .seconds(2)).last == .scan)
+            #expect(session.handle(.adapterLost(reason), now: .seconds(2)) == [])
+            #expect(session.handle(.adapterReady, now: .seconds(9)).last == .scan)
         }
     }
 
-    @Test("LK-24: random events never lead to typing without a link, nor to a state without a way forward")
-    func randomEvents() {
-        var generator = SeededGenerator(seed: 20_261_121)
-        var session = Session()
-        var now = Duration.zero
-        var hasAdapter = false
-        var isConnecting = false
-        for _ in 0..<200_000 {
-            now += .milliseconds(Int.random(in: 0...4000, using: &generator))
-            let event: Session.Event =
-                switch Int.random(in: 0...9, using: &generator) {
-                case 0: .adapterReady
-                case 1: .adapterLost("x")
-                case 2, 3: .heard(device)
-                case 4: .ready
-                case 5: .unsupported("x")
-                case 6: .attemptFailed("x")
-                case 7: .linkLost("x")
-                default: .deadline
-                }
-            switch event {
-            case .adapterReady: hasAdapter = true
-            case .adapterLost: hasAdapter = false
-            default: break
-            }
-            for action in session.handle(event, now: now) {
-                switch action {
-                case .connect: isConnecting = true
-                case .report(.connected, _): #expect(isConnecting, "connected without an attempt")
-                case .closeLink, .scan: isConnecting = false
-                default: break
-                }
-            }
-            if session.state == .connected { #expect(hasAdapter && isConnecting) }
-            if !hasAdapter { #expect(session.state != .connected) }
-        }
+    @Test("BT-9: a link that never ends is not waited for longer than 5 s")
+    func hungLink() {
+        var (session, now) = session(after: .adapterReady, .heard(device), .ready, .switched)
+        #expect(session.deadline == now + .seconds(5))
+        #expect(session.handle(.deadline, now: now + .seconds(5)).last == .scan)
+        #expect(session.handle(.linkClosed, now: now + .seconds(6)) == [])
     }
 }

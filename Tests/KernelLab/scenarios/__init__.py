@@ -53,6 +53,8 @@ from scenarios import (  # noqa: E402, F401, I001
     conformance,
     roles,
     capture,
+    doctor,
+    systemd,
     figures,
     ownbench,
     controls,

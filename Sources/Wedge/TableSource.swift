@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import Keystrokes
+package import Keystrokes
 import LinuxIO
-import Wedge
 
 /// Where tables come from.
-enum TableSource {
+package enum TableSource {
     /// The built-in table of that name, or else the one in that file.
-    static func read(_ source: String) throws(CommandFailure) -> ByteTable {
+    package static func read(_ source: String) throws(CommandFailure) -> ByteTable {
         if let table = ByteTable(named: source) { return table }
         let bytes: [UInt8]
         do {
@@ -31,7 +30,7 @@ enum TableSource {
     }
 
     /// A table from `source`, ready for the layout.
-    static func compiled(
+    package static func compiled(
         _ table: ByteTable,
         of source: String,
         layout: KeyboardLayout

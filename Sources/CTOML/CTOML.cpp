@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include "CTOML.h"
+
+// No exception crosses into C: faults are values.
+#define TOML_EXCEPTIONS 0
+#define TOML_HEADER_ONLY 1
+#define TOML_ENABLE_FORMATTERS 0
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace {
+
+struct Walk {
+    void *context;
+    void (*take)(void *, const ctoml_item *);
+
+    void end() const {
+        ctoml_item item{};
+        item.kind = CTOML_END;
+        take(context, &item);
+    }
+
+    void visit(std::string_view key, toml::source_position place, const toml::node &node) const {
+        ctoml_item item{};
+        item.line = place.line;
+        item.key = key.data();
+        item.key_length = key.size();
+        if (const auto *table = node.as_table()) {
+            item.kind = CTOML_TABLE;
+            take(context, &item);
+            for (const auto &[name, value] : *table) visit(name.str(), name.source().begin, value);
+            end();
+            return;
+        }
+        if (const auto *array = node.as_array()) {
+            item.kind = CTOML_ARRAY;
+            take(context, &item);
+            for (const auto &value : *array) visit({}, value.source().begin, value);
+            end();
+            return;
+        }
+        item.kind = CTOML_OTHER;
+        if (const auto *text = node.as_string()) {
+            item.kind = CTOML_STRING;
+            item.text = text->get().data();
+            item.text_length = text->get().size();
+        } else if (const auto *number = node.as_integer()) {
+            item.kind = CTOML_INTEGER;
+            item.number = number->get();
+        } else if (const auto *flag = node.as_boolean()) {
+            item.kind = CTOML_BOOLEAN;
+            item.number = flag->get() ? 1 : 0;
+        }
+        take(context, &item);
+    }
+};
+
+}  // namespace
+
+extern "C" bool ctoml_read(const char *bytes, size_t length, void *context,
+                           void (*take)(void *context, const ctoml_item *item), ctoml_fault *fault) {
+    const toml::parse_result result = toml::parse(std::string_view(bytes, length));
+    if (!result) {
+        const std::string_view reason = result.error().description();
+        const size_t count = std::min(reason.size(), sizeof fault->reason - 1);
+        std::memcpy(fault->reason, reason.data(), count);
+        fault->reason[count] = '\0';
+        fault->line = result.error().source().begin.line;
+        fault->column = result.error().source().begin.column;
+        return false;
+    }
+    const Walk walk{context, take};
+    walk.visit({}, {}, result.table());
+    return true;
+}

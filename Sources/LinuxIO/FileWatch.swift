@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import CLinux
+package import SystemPackage
+
+/// Tells which files of a directory have changed, so that nobody needs to look.
+package struct FileWatch: ~Copyable {
+    /// What has happened since the last look.
+    package struct Changes: Equatable, Sendable {
+        /// The names of files that were written, put there, or taken away.
+        package var names: Set<String> = []
+        /// Whether more has happened than could be told: any file may have changed.
+        package var isIncomplete = false
+        /// Whether the directory itself is gone, and nothing more is told.
+        package var isGone = false
+
+        /// Whether that file may have changed.
+        package func mayConcern(_ name: String) -> Bool { isIncomplete || isGone || names.contains(name) }
+    }
+
+    /// Readable when something has happened.
+    package let descriptor: Descriptor
+
+    /// Watches a directory.
+    ///
+    /// The corresponding C functions are `inotify_init1` and `inotify_add_watch`.
+    package init(directory: FilePath) throws(Errno) {
+        let made = Descriptor(owning: try SystemCall.run { inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK)) })
+        let number = made.number
+        let events = IN_CLOSE_WRITE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF
+        _ = try SystemCall.run {
+            unsafe inotify_add_watch(number, directory.string, UInt32(events) | UInt32(IN_ONLYDIR))
+        }
+        descriptor = made
+    }
+
+    /// What has happened since the last call.
+    ///
+    /// inotify(7), Reading events.
+    package func take() throws(Errno) -> Changes {
+        var changes = Changes()
+        // Room for many events: each has a name of at most 255 bytes.
+        var buffer = [UInt8](repeating: 0, count: 16 * 1024)
+        while case .done(let count) = try descriptor.read(into: &buffer), count > 0 {
+            Self.parse(buffer[..<min(count, buffer.count)], into: &changes)
+        }
+        return changes
+    }
+
+    /// Reads `struct inotify_event`s: watch, mask, cookie, the name's length, the name.
+    private static func parse(_ bytes: ArraySlice<UInt8>, into changes: inout Changes) {
+        var rest = bytes
+        let headerSize = MemoryLayout<inotify_event>.size
+        while rest.count >= headerSize {
+            let header = Array(rest.prefix(headerSize))
+            // Sound: the members lie at these places in every machine's order, within the header's bytes.
+            let (mask, length) = unsafe header.withUnsafeBytes { raw in
+                unsafe (
+                    raw.loadUnaligned(fromByteOffset: 4, as: UInt32.self),
+                    raw.loadUnaligned(fromByteOffset: 12, as: UInt32.self)
+                )
+            }
+            let name = rest.dropFirst(headerSize).prefix(Int(length))
+            rest = rest.dropFirst(headerSize + Int(length))
+            if mask & UInt32(IN_Q_OVERFLOW) != 0 { changes.isIncomplete = true }
+            if mask & UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED) != 0 { changes.isGone = true }
+            let text = String(decoding: name.prefix { $0 != 0 }, as: UTF8.self)
+            if !text.isEmpty { changes.names.insert(text) }
+        }
+    }
+}

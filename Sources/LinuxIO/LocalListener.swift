@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import CLinux
+import Glibc
+package import SystemPackage
+
+/// A unix socket in the file system on which other processes of this machine connect; it goes with its owner.
+package struct LocalListener: ~Copyable {
+    /// The socket, for the event loop: readable when somebody has connected.
+    package let descriptor: Descriptor
+    private let path: String
+    private let file: FileIdentity
+
+    /// How many may wait to be accepted.
+    private static let backlog: Int32 = 16
+
+    /// A listener at `path`, for those whom the file's `mode` lets write.
+    ///
+    /// What a process that was killed has left there is replaced. Throws `addressInUse` where somebody listens there, or
+    /// where the path leads to anything but a socket; `fileNameTooLong` for a path that a socket's address cannot hold. The
+    /// corresponding C functions are `socket`, `bind`, `chmod` and `listen`.
+    package init(at path: String, mode: UInt32) throws(Errno) {
+        let address = try sockaddr_un(path: path)
+        let socket = try Descriptor.localSocket()
+        let number = socket.number
+        // The file is made with the socket's own mode: nobody else gets in before it has its final one.
+        _ = try SystemCall.run { fchmod(number, 0o600) }
+        do {
+            try socket.bind(to: address)
+        } catch .addressInUse {
+            guard Self.isLeftBehind(path) else { throw .addressInUse }
+            _ = try SystemCall.run { unsafe unlink(path) }
+            try socket.bind(to: address)
+        } catch {
+            throw error
+        }
+        guard let file = FileIdentity(of: path) else { throw .noSuchFileOrDirectory }
+        // Sound, here and above: the path is a text that lives for the call.
+        _ = try SystemCall.run { unsafe chmod(path, mode) }
+        try socket.listen(backlog: Self.backlog)
+        descriptor = socket
+        self.path = path
+        self.file = file
+    }
+
+    deinit {
+        // What another process has put there since is not ours to remove.
+        guard FileIdentity(of: path) == file else { return }
+        // Sound: the path is a text that lives for the call.
+        _ = unsafe unlink(path)
+    }
+
+    /// Calls `handler` while somebody waits to be accepted.
+    package func watch(
+        on loop: EventLoop,
+        handler: @escaping () -> Void
+    ) throws(Errno) -> EventLoop.Registration {
+        try loop.watch(descriptor, for: .readable) { _ in handler() }
+    }
+
+    /// Stops calling.
+    package func unwatch(_ registration: EventLoop.Registration, on loop: EventLoop) {
+        loop.unwatch(registration, descriptor)
+    }
+
+    /// Takes the next process that has connected; nil when there is none.
+    ///
+    /// The corresponding C function is `accept4`.
+    package func accept() throws(Errno) -> LocalStream? {
+        var address = sockaddr_un()
+        guard let accepted = try descriptor.accept(from: &address) else { return nil }
+        return LocalStream(accepted: accepted)
+    }
+
+    /// Whether the path leads to a socket on which nobody listens.
+    private static func isLeftBehind(_ path: String) -> Bool {
+        guard let file = FileIdentity(of: path), file.isSocket else { return false }
+        do {
+            _ = try LocalStream(connectingTo: path)
+            return false
+        } catch {
+            return error == .connectionRefused
+        }
+    }
+}
+
+/// Which file it is, whatever its name.
+private struct FileIdentity: Equatable {
+    let device: UInt
+    let number: UInt
+    let isSocket: Bool
+
+    /// The file at a path, which is not followed if it is a link; nil where there is none.
+    ///
+    /// The corresponding C function is `lstat`.
+    init?(of path: String) {
+        var status = stat()
+        // Sound: the structure is a local that outlives the call.
+        guard unsafe lstat(path, &status) == 0 else { return nil }
+        device = UInt(status.st_dev)
+        number = UInt(status.st_ino)
+        isSocket = status.st_mode & S_IFMT == S_IFSOCK
+    }
+}

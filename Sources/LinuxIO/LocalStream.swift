@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import CLinux
+package import SystemPackage
+
+/// A connection to another process of this machine, through a unix socket.
+package struct LocalStream: ~Copyable {
+    /// The socket, for the event loop; it does not block.
+    package let descriptor: Descriptor
+
+    /// Who is at the other end, as the kernel knows it.
+    package struct Peer: Equatable, Sendable {
+        /// The process that connected.
+        package var process: Int32
+        /// Its effective user then.
+        package var user: UInt32
+        /// Its effective group then.
+        package var group: UInt32
+
+        /// A peer by its numbers.
+        package init(process: Int32, user: UInt32, group: UInt32) {
+            self.process = process
+            self.user = user
+            self.group = group
+        }
+    }
+
+    init(accepted descriptor: consuming Descriptor) {
+        self.descriptor = descriptor
+    }
+
+    /// Connects to the socket at a path.
+    ///
+    /// Throws `connectionRefused` where nobody listens, `noSuchFileOrDirectory` where nothing is, `permissionDenied` where
+    /// it may not be opened, `wouldBlock` where too many wait to be accepted. The corresponding C functions are `socket`
+    /// and `connect`.
+    package init(connectingTo path: String) throws(Errno) {
+        let socket = try Descriptor.localSocket()
+        if case .wouldBlock = try socket.connect(to: try sockaddr_un(path: path)) { throw .wouldBlock }
+        descriptor = socket
+    }
+
+    /// Who is at the other end.
+    ///
+    /// The corresponding C call is `getsockopt(SO_PEERCRED)`.
+    package func peer() throws(Errno) -> Peer {
+        // struct ucred, which glibc shows to _GNU_SOURCE only: a process, a user and a group of 32 bits each.
+        let unknown = Credentials()
+        let credentials = try descriptor.option(SOL_SOCKET, SO_PEERCRED, initial: unknown)
+        return Peer(process: credentials.process, user: credentials.user, group: credentials.group)
+    }
+
+    /// Writes bytes, as many as the socket takes now; a peer that has gone throws `brokenPipe`, without a signal.
+    ///
+    /// The corresponding C function is `send` with MSG_NOSIGNAL.
+    package func write(_ bytes: [UInt8]) throws(Errno) -> NonBlocking<Int> {
+        let number = descriptor.number
+        return try unsafe bytes.withUnsafeBytes { bytes in
+            // Sound: the pointer is used within the closure, with the array's own length.
+            Result { () throws(Errno) in
+                try SystemCall.runNonBlocking {
+                    unsafe send(number, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+                }
+            }
+        }.get()
+    }
+
+    /// Sleeps until the socket is ready; false when the deadline on `MonotonicClock` came first.
+    ///
+    /// For programs without an event loop. The corresponding C function is `ppoll`.
+    package func wait(for readiness: EventLoop.Readiness, until deadline: Duration?) throws(Errno) -> Bool {
+        let number = descriptor.number
+        let events = readiness.contains(.writable) ? POLLOUT : POLLIN
+        var entry = pollfd(fd: number, events: Int16(events), revents: 0)
+        guard let deadline else {
+            // Sound, as below: one entry and one timespec, both locals.
+            return try SystemCall.run { unsafe blewedge_ppoll(&entry, 1, nil) } > 0
+        }
+        return try SystemCall.run {
+            // Worked out anew where a signal interrupted the call.
+            let (seconds, attoseconds) = max(.zero, deadline - MonotonicClock.now).components
+            var time = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
+            return unsafe blewedge_ppoll(&entry, 1, &time)
+        } > 0
+    }
+
+    /// Says that nothing more will be written, so that the other end reads the end of the stream.
+    ///
+    /// The corresponding C function is `shutdown`.
+    package func finishWriting() throws(Errno) {
+        let number = descriptor.number
+        _ = try SystemCall.run { shutdown(number, Int32(SHUT_WR)) }
+    }
+
+    /// struct ucred.
+    private struct Credentials: BitwiseCopyable {
+        var process: Int32 = 0
+        var user = UInt32.max
+        var group = UInt32.max
+    }
+}

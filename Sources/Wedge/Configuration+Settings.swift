@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Keystrokes
+import LinuxIO
+package import SystemPackage
+
+extension Configuration {
+    /// Reads the file; a file that is not there says nothing, unless `mustExist`.
+    ///
+    /// Nothing is changed by a file that is wrong: whoever reads one again keeps what was read before.
+    package static func read(_ path: FilePath, mustExist: Bool = false) throws(CommandFailure) -> Configuration {
+        let bytes: [UInt8]
+        do throws(Errno) {
+            bytes = try FileSystem.contents(of: path.string, limit: largestText)
+        } catch .noSuchFileOrDirectory where !mustExist {
+            return Configuration()
+        } catch {
+            throw CommandFailure(
+                error == .permissionDenied ? .permission : .configuration,
+                "cannot read the configuration \(path): \(error)",
+                remedy: error == .permissionDenied ? "let this user read it, or run as root" : nil
+            )
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw CommandFailure(.configuration, "\(path): it is not UTF-8 text")
+        }
+        do throws(ConfigurationFaults) {
+            return try Configuration(text: text)
+        } catch {
+            throw CommandFailure(
+                .configuration,
+                error.faults.map { "\(path): \($0)" }.joined(separator: "\n"),
+                remedy: "`blewedge config show --commented` shows every key with its default"
+            )
+        }
+    }
+
+    /// What the device may offer, the first of which counts.
+    package func profiles() throws(CommandFailure) -> [Profile] {
+        if profile == Self.anyProfile { return Profile.builtIn + ownProfiles }
+        if let found = ownProfiles.first(where: { $0.name == profile }) ?? Profile(named: profile) { return [found] }
+        guard profile.contains("/") else {
+            let names = (Profile.builtIn + ownProfiles).map(\.name).joined(separator: ", ")
+            throw CommandFailure(
+                .configuration,
+                "no profile is called \(profile)",
+                remedy: "name one of \(names), or \(Self.anyProfile), or a file by its path"
+            )
+        }
+        let bytes: [UInt8]
+        do throws(Errno) {
+            bytes = try FileSystem.contents(of: profile, limit: Profile.largestText)
+        } catch {
+            throw CommandFailure(.configuration, "cannot read the profile \(profile): \(error)")
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw CommandFailure(.configuration, "\(profile): it is not UTF-8 text")
+        }
+        do throws(ConfigurationFaults) {
+            return [try Profile(text: text, name: Self.name(ofProfileFile: profile))]
+        } catch {
+            let list = error.faults.map { "\(profile): \($0)" }.joined(separator: "\n")
+            throw CommandFailure(.configuration, list)
+        }
+    }
+
+    /// The last word of a path, without its ending.
+    private static func name(ofProfileFile path: String) -> String {
+        FilePath(path).stem ?? path
+    }
+
+    /// What the keyboard is to do with that device, everything read and checked that the configuration names.
+    package func settings(device: DeviceChoice?) throws(CommandFailure) -> KeyboardSettings {
+        let profiles = try profiles()
+        let layout = try LayoutSource.layout(layout)
+        let tableName =
+            table ?? (profiles.count == 1 ? profiles.first?.table : nil) ?? ByteTable.BuiltIn.linble.rawValue
+        let compiled = try TableSource.compiled(try TableSource.read(tableName), of: tableName, layout: layout)
+        let pace: Pace
+        do throws(Pace.StallError) {
+            pace = try Pace(self.pace, stall: stall?.inNanoseconds)
+        } catch {
+            throw CommandFailure(.configuration, "stall with pace \(self.pace.rawValue): \(error)")
+        }
+        do throws(Pace.StallError) {
+            try pace.check(longestByte: compiled.longestByte)
+        } catch {
+            throw CommandFailure(
+                .configuration,
+                "\(tableName) with layout \(layout.name) has a byte of \(compiled.longestByte) events: \(error)",
+                remedy: "type less for one byte, or state a shorter stall"
+            )
+        }
+        guard let first = profiles.first else { throw CommandFailure(.internal, "there is no profile") }
+        var settings = KeyboardSettings(
+            adapter: adapter,
+            device: device,
+            profile: first,
+            table: compiled,
+            pacer: Pacer(pace),
+            scans: scanMode.isOn ? try scanRules(layout) : nil,
+            maximumAge: maximumAge == .zero ? nil : maximumAge,
+            capsLock: capsLock,
+            verifies: verifies
+        )
+        settings.profiles = profiles
+        return settings
+    }
+
+    private func scanRules(_ layout: KeyboardLayout) throws(CommandFailure) -> ScanRules {
+        let prefix = try affix(scanMode.prefix, "prefix", layout)
+        let suffix = try scanMode.suffix.map { text throws(CommandFailure) in try affix(text, "suffix", layout) }
+        do throws(ScanRules.Fault) {
+            return try scanMode.rules(prefix: prefix, suffix: suffix)
+        } catch {
+            throw CommandFailure(.configuration, "scan mode: \(error)")
+        }
+    }
+
+    private func affix(_ text: String, _ key: String, _ layout: KeyboardLayout) throws(CommandFailure) -> ScanAffix {
+        do throws(ScanAffix.Fault) {
+            return try ScanAffix(text, layout: layout)
+        } catch {
+            throw CommandFailure(.configuration, "scan mode's \(key): \(error)")
+        }
+    }
+}

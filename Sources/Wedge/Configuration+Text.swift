@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Keystrokes
+
+/// Everything that is wrong with a text, at least one fault.
+package struct ConfigurationFaults: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The faults, by their lines.
+    package let faults: [ConfigurationFault]
+
+    init(_ faults: [ConfigurationFault]) {
+        self.faults = faults.sorted { ($0.line ?? 0) < ($1.line ?? 0) }
+    }
+
+    /// One line a fault.
+    package var description: String { faults.map(\.description).joined(separator: "\n") }
+}
+
+extension Configuration {
+    /// The most bytes of a file.
+    package static let largestText = 64 * 1024
+    /// The most profiles of a file.
+    package static let mostProfiles = 32
+
+    /// Reads the configuration's text: TOML of at most `largestText` bytes.
+    package init(text: String) throws(ConfigurationFaults) {
+        self.init()
+        guard text.utf8.count <= Self.largestText else {
+            throw ConfigurationFaults([ConfigurationFault(line: nil, reason: "longer than \(Self.largestText) bytes")])
+        }
+        let members: [TOMLMember]
+        do throws(ConfigurationFault) {
+            members = try TOMLValue.table(of: text)
+        } catch {
+            throw ConfigurationFaults([error])
+        }
+        var lines: [String: Int] = [:]
+        let faults = read(members, &lines) + contradictions(lines)
+        guard faults.isEmpty else { throw ConfigurationFaults(faults) }
+    }
+
+    private mutating func read(_ members: [TOMLMember], _ lines: inout [String: Int]) -> [ConfigurationFault] {
+        var faults: [ConfigurationFault] = []
+        let sections = Set(ConfigurationKey.all.map(\.section)).subtracting([""])
+        for member in members {
+            if member.key == "profiles" {
+                faults += readProfiles(member)
+            } else if sections.contains(member.key) {
+                guard case .table(let inner) = member.value.kind else {
+                    let reason = "\(member.key) is a table: write [\(member.key)] and its keys below"
+                    faults.append(ConfigurationFault(line: member.line, reason: reason))
+                    continue
+                }
+                for key in inner { faults += read(key, in: member.key, &lines) }
+            } else {
+                faults += read(member, in: "", &lines)
+            }
+        }
+        return faults
+    }
+
+    private mutating func read(
+        _ member: TOMLMember,
+        in section: String,
+        _ lines: inout [String: Int]
+    ) -> [ConfigurationFault] {
+        let known = ConfigurationKey.all.filter { $0.section == section }
+        guard let key = known.first(where: { $0.name == member.key }) else {
+            let names = known.map(\.name) + (section.isEmpty ? ["profiles"] : [])
+            let suggestion = TOMLTableReader.suggestion(for: member.key, among: names)
+            return [ConfigurationFault(line: member.line, reason: "unknown key \"\(member.key)\"\(suggestion)")]
+        }
+        lines[key.path] = member.line
+        do throws(UnfitValue) {
+            try key.set(&self, member.value)
+            return []
+        } catch {
+            let reason = "\(key.path) wants \(error.wanted), not \(member.value.shown)"
+            return [ConfigurationFault(line: member.line, reason: reason)]
+        }
+    }
+
+    private mutating func readProfiles(_ member: TOMLMember) -> [ConfigurationFault] {
+        guard case .table(let tables) = member.value.kind, tables.count <= Self.mostProfiles else {
+            let reason = "profiles is a table of at most \(Self.mostProfiles) tables: write [profiles.NAME]"
+            return [ConfigurationFault(line: member.line, reason: reason)]
+        }
+        var faults: [ConfigurationFault] = []
+        for table in tables {
+            guard case .table(let members) = table.value.kind else {
+                faults.append(ConfigurationFault(line: table.line, reason: "write [profiles.\(table.key)]"))
+                continue
+            }
+            if let reason = Self.refusal(ofProfileName: table.key) {
+                faults.append(ConfigurationFault(line: table.line, reason: reason))
+                continue
+            }
+            let (profile, wrong) = Profile.read(members, name: table.key, line: table.line)
+            faults += wrong
+            if let profile { ownProfiles.append(profile) }
+        }
+        return faults
+    }
+
+    private static func refusal(ofProfileName name: String) -> String? {
+        if name == anyProfile || Profile(named: name) != nil { return "a profile \"\(name)\" is there already" }
+        let letters = name.utf8.allSatisfy { byte in
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || byte == UInt8(ascii: "-")
+                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+        }
+        guard letters, (1...Profile.longestName).contains(name.utf8.count) else {
+            return "a profile's name has small letters, digits and hyphens, at most \(Profile.longestName) of them"
+        }
+        return nil
+    }
+
+    /// What contradicts itself though each value by itself may be.
+    private func contradictions(_ lines: [String: Int]) -> [ConfigurationFault] {
+        var faults: [ConfigurationFault] = []
+        func fault(_ keys: [String], _ reason: String) {
+            faults.append(ConfigurationFault(line: keys.compactMap { lines[$0] }.first, reason: reason))
+        }
+        if !profile.contains("/"), profile != Self.anyProfile, Profile(named: profile) == nil,
+            !ownProfiles.contains(where: { $0.name == profile }), lines["profile"] != nil
+        {
+            let names = (Profile.builtIn + ownProfiles).map(\.name) + [Self.anyProfile]
+            fault(
+                ["profile"],
+                "no profile is called \"\(profile)\"\(TOMLTableReader.suggestion(for: profile, among: names))"
+            )
+        }
+        do throws(Pace.StallError) {
+            _ = try Pace(pace, stall: stall?.inNanoseconds)
+        } catch {
+            fault(["stall", "pace"], "stall with pace \(pace.rawValue): \(error)")
+        }
+        if let hook, !hook.hasPrefix("/") { fault(["hook"], "hook wants a program's whole path, which begins with /") }
+        if destination == .keyboard, isRaw { fault(["raw"], "raw wants another end than the keyboard: set to") }
+        do throws(ScanRules.Fault) {
+            _ = try scanMode.rules(prefix: .nothing, suffix: nil)
+        } catch {
+            fault(lines.keys.filter { $0.hasPrefix("scan-mode.") }.sorted(), "scan-mode: \(error)")
+        }
+        return faults
+    }
+
+    /// The configuration as TOML, which reads as the same.
+    ///
+    /// `isCommented` explains every key; what is as without a file is then a comment too.
+    package func text(isCommented: Bool = false) -> String {
+        let defaults = Configuration()
+        var lines: [String] = []
+        var section = ""
+        for key in ConfigurationKey.all {
+            let value = key.text(self)
+            if key.section != section {
+                section = key.section
+                lines += ["", "[\(section)]"]
+            }
+            if isCommented {
+                lines += [""] + Self.comment(key.summary)
+                let isDefault = value == key.text(defaults)
+                lines.append(isDefault ? "#\(key.name) = \(value ?? key.example)" : "\(key.name) = \(value ?? "")")
+            } else if let value {
+                lines.append("\(key.name) = \(value)")
+            }
+        }
+        for profile in ownProfiles { lines += ["", profile.text(at: "profiles.\(profile.name)")] }
+        if isCommented, ownProfiles.isEmpty { lines += ["", Self.profileExample] }
+        return lines.drop { $0.isEmpty }.joined(separator: "\n") + "\n"
+    }
+
+    /// Comment lines of at most 100 characters.
+    private static func comment(_ text: String) -> [String] {
+        var lines: [String] = []
+        for word in text.split(separator: " ") {
+            if let last = lines.last, last.count + word.count < 100 {
+                lines[lines.count - 1] = last + " " + word
+            } else {
+                lines.append("# " + word)
+            }
+        }
+        return lines
+    }
+
+    private static let profileExample = """
+        # Further profiles, each in a table of its own. send and expect are bytes in hexadecimal; "text" stands for its
+        # bytes, {NAME} for a checksum of what is before it (\(Checksum.names)), and in
+        # expect ?? for any byte, ?1 for one that $1 (also $1^5A, $1+01, $1-01) repeats later, and * for all that follows.
+        # The device is typed from only when every reply has come. A framing says what the bytes to type are wrapped in:
+        # start, header (bytes without a meaning), length-bytes, length-high-first, length-surplus, end, checksum,
+        # checksum-from, checksum-behind-end, keep-end, max-payload.
+        #
+        #[profiles.scale]
+        #title = "Counter scale"
+        #service = "FFE0"
+        #from-device = "FFE1"
+        #to-device = "FFE1"
+        #table = "strict"
+        #
+        #[[profiles.scale.handshake]]
+        #send = "A5 01 {crc8-maxim}"
+        #expect = "A5 81 ?? {crc8-maxim}"
+        #within = "2s"
+        #attempts = 1
+        #xor = "5A"
+        #
+        #[profiles.scale.framing]
+        #start = "02"
+        #end = "03"
+        #checksum = "xor"
+        #checksum-from = 1
+        #checksum-behind-end = true
+        """
+}
+
+extension Configuration.ScanMode {
+    /// The rules, with what is typed around a scan.
+    func rules(prefix: ScanAffix, suffix: ScanAffix?) throws(ScanRules.Fault) -> ScanRules {
+        try ScanRules(
+            terminators: terminators,
+            idleGap: idleGap?.inNanoseconds,
+            minimumLength: minimumLength,
+            maximumLength: maximumLength,
+            prefix: prefix,
+            suffix: suffix,
+            duplicateWindow: duplicates.inNanoseconds
+        )
+    }
+}

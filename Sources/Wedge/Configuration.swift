@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import BluetoothLE
+package import Keystrokes
+
+/// What the configuration file says; what it leaves out is as here.
+///
+/// `ConfigurationKey.all` is the table of its keys, with what each means.
+package struct Configuration: Sendable, Equatable {
+    /// Scan mode's rules before a layout is known.
+    package struct ScanMode: Sendable, Equatable {
+        /// Whether whole scans are typed instead of bytes as they come.
+        package var isOn = false
+        /// The bytes that end a scan.
+        package var terminators = ScanRules.defaultTerminators
+        /// The silence that ends a scan too; nil for none.
+        package var idleGap: Duration?
+        /// The least bytes of a scan.
+        package var minimumLength = 1
+        /// The most bytes of a scan.
+        package var maximumLength = ScanRules.defaultMaximumLength
+        /// What is typed before each scan.
+        package var prefix = ""
+        /// What is typed after each scan; nil types its terminator.
+        package var suffix: String?
+        /// How long the same scan is not typed again.
+        package var duplicates = Duration.zero
+
+        /// The defaults.
+        package init() {}
+    }
+
+    /// The profile's name that means: the first of all that the device offers.
+    package static let anyProfile = "auto"
+    /// The greatest age that can be asked for.
+    package static let greatestAge = Duration.seconds(3600)
+    /// How often the list of devices may be refreshed.
+    package static let refreshPeriods = Duration.milliseconds(100)...Duration.seconds(3600)
+    /// The virtual terminals that there are.
+    package static let terminals = 1...63
+
+    /// Which adapter.
+    package var adapter = AdapterTransport.any
+    /// The name of the profile, `auto`, or the file that has it.
+    package var profile = Profile.linble.name
+    /// The profiles that the file defines.
+    package var ownProfiles: [Profile] = []
+    /// Where in its manufacturer data a device carries its address; nil for nowhere.
+    package var addressOffset: Int?
+    /// Whether its last written byte comes first there.
+    package var isAddressReversed = false
+    /// The table: a built-in one's name or a file; nil for the profile's, or `linble`.
+    package var table: String?
+    /// The layout's name.
+    package var layout = "us"
+    /// Who reads the keys.
+    package var pace = Pace.Profile.desktop
+    /// How long a reader may stall; nil for what the pace says.
+    package var stall: Duration?
+    /// The age after which bytes are not typed; zero for never.
+    package var maximumAge = Duration.seconds(5)
+    /// What becomes of letters while CapsLock is on.
+    package var capsLock = CapsLockPolicy.auto
+    /// Whether the keyboard's events are read back.
+    package var verifies = false
+    /// Scan mode.
+    package var scanMode = ScanMode()
+    /// Where what is received goes.
+    package var destination = WireDestination.keyboard
+    /// Whether it goes there as received, instead of as it would be typed.
+    package var isRaw = false
+    /// The virtual terminal that has to be in front for anything to be typed; nil for any.
+    package var gateTerminal: Int?
+    /// Whether `key`, `snippet` and `clear` are carried out (D-9).
+    package var allowsKeys = true
+    /// Whether the status line is shown (LK-13).
+    package var showsStatus = true
+    /// How often the list of devices is refreshed (LK-2).
+    package var refreshPeriod = Duration.seconds(2)
+    /// The program that is told of events; nil for none.
+    package var hook: String?
+
+    /// The defaults.
+    package init() {}
+
+    /// Where a device carries its address besides the one on the air; nil for nowhere.
+    package var advertisedAddress: AdvertisedAddress? {
+        addressOffset.map { AdvertisedAddress(offset: $0, isReversed: isAddressReversed) }
+    }
+}

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+import Keystrokes
+
+/// A key of the configuration file: its name, what it means, and how it is read and written.
+package struct ConfigurationKey: Sendable {
+    /// Its name, with the table's that it stands in before it: `gate.vt`.
+    package let path: String
+    /// The table that it stands in; empty for the file itself.
+    package let section: String
+    /// Its name there.
+    package let name: String
+    /// What it means, for people.
+    package let summary: String
+    /// What it may say where it says nothing by default.
+    let example: String
+    let set: @Sendable (inout Configuration, TOMLValue) throws(UnfitValue) -> Void
+    /// Its value as TOML; nil where it says nothing.
+    let text: @Sendable (Configuration) -> String?
+
+    private init<Value>(
+        _ path: String,
+        _ property: any WritableKeyPath<Configuration, Value> & Sendable,
+        _ summary: String,
+        example: String = "",
+        read: @escaping @Sendable (TOMLValue) throws(UnfitValue) -> Value,
+        write: @escaping @Sendable (Value) -> String?
+    ) {
+        let words = path.split(separator: ".")
+        self.path = path
+        section = words.count > 1 ? String(words[0]) : ""
+        name = words.last.map(String.init) ?? path
+        self.summary = summary
+        self.example = example
+        set = { (configuration: inout Configuration, value: TOMLValue) throws(UnfitValue) in
+            configuration[keyPath: property] = try read(value)
+        }
+        text = { configuration in write(configuration[keyPath: property]) }
+    }
+
+    // MARK: Kinds of keys
+
+    private static func flag(
+        _ name: String,
+        _ path: any WritableKeyPath<Configuration, Bool> & Sendable,
+        _ summary: String
+    ) -> ConfigurationKey {
+        ConfigurationKey(
+            name,
+            path,
+            summary,
+            read: { (value: TOMLValue) throws(UnfitValue) in try value.flag() },
+            write: { "\($0)" }
+        )
+    }
+
+    private static func number(
+        _ name: String,
+        _ path: any WritableKeyPath<Configuration, Int> & Sendable,
+        _ range: ClosedRange<Int>,
+        _ summary: String
+    ) -> ConfigurationKey {
+        ConfigurationKey(
+            name,
+            path,
+            summary,
+            read: { (value: TOMLValue) throws(UnfitValue) in try value.integer(range) },
+            write: { "\($0)" }
+        )
+    }
+
+    private static func time(
+        _ name: String,
+        _ path: any WritableKeyPath<Configuration, Duration> & Sendable,
+        _ range: ClosedRange<Duration>,
+        _ summary: String
+    ) -> ConfigurationKey {
+        ConfigurationKey(
+            name,
+            path,
+            summary,
+            read: { (value: TOMLValue) throws(UnfitValue) in try value.time(range) },
+            write: { quoted(TimeText.text($0)) }
+        )
+    }
+
+    private static func optionalTime(
+        _ name: String,
+        _ path: any WritableKeyPath<Configuration, Duration?> & Sendable,
+        _ range: ClosedRange<Duration>,
+        _ summary: String,
+        example: String
+    ) -> ConfigurationKey {
+        ConfigurationKey(
+            name,
+            path,
+            summary,
+            example: quoted(example),
+            read: { (value: TOMLValue) throws(UnfitValue) in try value.time(range) },
+            write: { $0.map { quoted(TimeText.text($0)) } }
+        )
+    }
+
+    /// A text that is one of a few, or reads as something.
+    private static func word<Value>(
+        _ name: String,
+        _ path: any WritableKeyPath<Configuration, Value> & Sendable,
+        _ summary: String,
+        wanted: String,
+        example: String = "",
+        read: @escaping @Sendable (String) -> Value?,
+        write: @escaping @Sendable (Value) -> String?
+    ) -> ConfigurationKey {
+        ConfigurationKey(
+            name,
+            path,
+            summary,
+            example: quoted(example),
+            read: { (value: TOMLValue) throws(UnfitValue) in
+                guard let found = read(try value.text(wanted)) else { throw UnfitValue(wanted) }
+                return found
+            },
+            write: { write($0).map(quoted) }
+        )
+    }
+
+    private static func text(
+        _ name: String,
+        _ path: any WritableKeyPath<Configuration, String?> & Sendable,
+        _ summary: String,
+        example: String
+    ) -> ConfigurationKey {
+        word(name, path, summary, wanted: "a text in quotes", example: example, read: { $0 }, write: { $0 })
+    }
+
+    private static func quoted(_ text: String) -> String { JSONObject.quoted(text) }
+
+    private static func names<Value: CaseIterable & RawRepresentable<String>>(_ type: Value.Type) -> String {
+        type.allCases.map(\.rawValue).joined(separator: ", ")
+    }
+
+    // MARK: The table
+
+    /// Every key, in the order in which `config show` has them: the file's own first, then table by table.
+    package static let all: [ConfigurationKey] = file + scanModeKeys + otherTables
+
+    private static let file: [ConfigurationKey] = [
+        word(
+            "adapter",
+            \.adapter,
+            """
+            Which Bluetooth adapter: its name, or its address; or, for this program alone, user:hci0, h4:unix:PATH, \
+            h4:tcp:HOST:PORT or h4:/dev/ttyX@BAUD. Not set, the first one.
+            """,
+            wanted: "an adapter's name such as hci0, its address, user:hci0, or h4: and a stream",
+            example: "hci0",
+            read: { try? AdapterTransport($0) },
+            write: { $0 == .any ? nil : "\($0)" }
+        ),
+        word(
+            "profile",
+            \.profile,
+            """
+            What the device calls its serial port: \(Profile.builtIn.map(\.name).joined(separator: ", ")); one of [profiles] \
+            below; a file that has one, by its path; or auto, the first of all these that the device offers.
+            """,
+            wanted: "a profile's name, a path, or auto",
+            read: { $0.isEmpty ? nil : $0 },
+            write: { $0 }
+        ),
+        word(
+            "table",
+            \.table,
+            """
+            What each byte types: \(names(ByteTable.BuiltIn.self)), or a file. Not set, the profile's, or linble.
+            """,
+            wanted: "a table's name, or a file",
+            example: "linble",
+            read: { $0.isEmpty ? .none : .some($0) },
+            write: { $0 }
+        ),
+        word(
+            "layout",
+            \.layout,
+            "The layout that the reader of the keys uses: \(LayoutSource.names).",
+            wanted: "a layout's name",
+            read: { $0.isEmpty ? nil : $0 },
+            write: { $0 }
+        ),
+        word(
+            "pace",
+            \.pace,
+            "The rhythm, by who reads the keys: \(names(Pace.Profile.self)).",
+            wanted: "one of \(names(Pace.Profile.self))",
+            read: { Pace.Profile(rawValue: $0) },
+            write: { $0.rawValue }
+        ),
+        optionalTime(
+            "stall",
+            \.stall,
+            .zero ... .milliseconds(525),
+            """
+            How long a reader may stall without losing a key; 0 assumes none. Not set, what the pace says. The greatest \
+            that can be survived depends on the pace and the table.
+            """,
+            example: "100ms"
+        ),
+        time(
+            "max-age",
+            \.maximumAge,
+            .zero...Configuration.greatestAge,
+            "Nothing that waited longer is typed; 0 types whatever its age."
+        ),
+        word(
+            "caps-lock",
+            \.capsLock,
+            """
+            While readers have CapsLock on: auto types letters the other way round, so that they come out as meant; ignore \
+            takes it to be off.
+            """,
+            wanted: "one of \(names(CapsLockPolicy.self))",
+            read: { CapsLockPolicy(rawValue: $0) },
+            write: { $0.rawValue }
+        ),
+        flag("verify", \.verifies, "Read the keyboard's own events back, and count what arrived and what did not."),
+        word(
+            "to",
+            \.destination,
+            """
+            Where what is received goes: keyboard; stdout; pty:PATH, a terminal that appears at that path; or unix:PATH, a \
+            local socket there. The last two carry bytes to the device too.
+            """,
+            wanted: WireDestination.form
+                + ", with a path that begins with / and has at most \(WireDestination.longestPath) bytes",
+            read: { WireDestination($0) },
+            write: { "\($0)" }
+        ),
+        flag(
+            "raw",
+            \.isRaw,
+            "To other ends than the keyboard: the bytes as received, not as the table would type them."
+        ),
+        flag(
+            "keys",
+            \.allowsKeys,
+            "Whether the commands key, snippet and clear are carried out; off refuses them to all."
+        ),
+        flag("status-line", \.showsStatus, "Whether the status line is shown where a terminal shows one."),
+        text(
+            "hook",
+            \.hook,
+            "A program that is told of connects, disconnects and received data, without a shell and without arguments.",
+            example: "/usr/local/bin/scanner-event"
+        ),
+    ]
+
+    private static let scanModeKeys: [ConfigurationKey] = [
+        flag("scan-mode.on", \.scanMode.isOn, "Type whole scans only, each checked before its first key."),
+        word(
+            "scan-mode.terminator",
+            \.scanMode.terminators,
+            "The bytes that end a scan: \(TerminatorText.form).",
+            wanted: TerminatorText.form,
+            read: { TerminatorText.bytes($0) },
+            write: { TerminatorText.text($0) }
+        ),
+        optionalTime(
+            "scan-mode.idle-gap",
+            \.scanMode.idleGap,
+            .milliseconds(1)...Duration.nanoseconds(ScanRules.longestTime),
+            "The silence that ends a scan too. Not set, only terminators do.",
+            example: "50ms"
+        ),
+        number(
+            "scan-mode.min-length",
+            \.scanMode.minimumLength,
+            0...ScanRules.greatestLength,
+            "No scan of fewer bytes is typed."
+        ),
+        number(
+            "scan-mode.max-length",
+            \.scanMode.maximumLength,
+            0...ScanRules.greatestLength,
+            "No scan of more bytes is typed."
+        ),
+        word(
+            "scan-mode.prefix",
+            \.scanMode.prefix,
+            "What is typed before each scan; keys by name in braces, as in {f9}.",
+            wanted: "a text in quotes",
+            read: { $0 },
+            write: { $0 }
+        ),
+        text(
+            "scan-mode.suffix",
+            \.scanMode.suffix,
+            "What is typed after each scan in its terminator's stead. Not set, the terminator as the table says.",
+            example: "{tab}"
+        ),
+        time(
+            "scan-mode.duplicates",
+            \.scanMode.duplicates,
+            .zero...Duration.nanoseconds(ScanRules.longestTime),
+            "The same scan within this time is not typed again; 0 types every one."
+        ),
+    ]
+
+    private static let otherTables: [ConfigurationKey] = [
+        ConfigurationKey(
+            "gate.vt",
+            \.gateTerminal,
+            "Type only while this virtual terminal is in front. Not set, always.",
+            example: "1",
+            read: { (value: TOMLValue) throws(UnfitValue) in try value.integer(Configuration.terminals) },
+            write: { $0.map { "\($0)" } }
+        ),
+        time(
+            "scan.refresh",
+            \.refreshPeriod,
+            Configuration.refreshPeriods,
+            "How often the list of devices is drawn anew."
+        ),
+        ConfigurationKey(
+            "advertised-address.offset",
+            \.addressOffset,
+            """
+            Devices are known, too, by an address in the manufacturer data of their advertisements, this many bytes behind \
+            its beginning (0 is the low byte of the company's number). Not set, only by the address on the air.
+            """,
+            example: "2",
+            read: { (value: TOMLValue) throws(UnfitValue) in try value.integer(0...AdvertisedAddress.greatestOffset) },
+            write: { $0.map { "\($0)" } }
+        ),
+        flag(
+            "advertised-address.reversed",
+            \.isAddressReversed,
+            "Whether that address has its last written byte first."
+        ),
+    ]
+}

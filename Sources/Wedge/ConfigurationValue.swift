@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+
+/// A value that is not what its key wants: what it wants, in words.
+struct UnfitValue: Error {
+    var wanted: String
+
+    init(_ wanted: String) {
+        self.wanted = wanted
+    }
+}
+
+// What a value has to be, for keys of the configuration and of profiles alike.
+
+extension TOMLValue {
+    /// A text.
+    func text(_ wanted: String = "a text in quotes") throws(UnfitValue) -> String {
+        guard case .string(let text) = kind, !text.unicodeScalars.contains(where: { $0.value < 0x20 || $0 == "\u{7F}" })
+        else { throw UnfitValue(wanted) }
+        return text
+    }
+
+    /// A whole number within bounds.
+    func integer(_ range: ClosedRange<Int>) throws(UnfitValue) -> Int {
+        guard case .integer(let number) = kind, let value = Int(exactly: number), range.contains(value) else {
+            throw UnfitValue("a whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return value
+    }
+
+    /// True or false, also as `"on"` and `"off"`.
+    func flag() throws(UnfitValue) -> Bool {
+        switch kind {
+        case .boolean(let value): return value
+        case .string("on"): return true
+        case .string("off"): return false
+        default: throw UnfitValue("true or false")
+        }
+    }
+
+    /// A length of time within bounds: a text with its unit, or whole seconds.
+    func time(_ range: ClosedRange<Duration>) throws(UnfitValue) -> Duration {
+        let value: Duration? =
+            switch kind {
+            case .string(let text): TimeText.duration(text)
+            case .integer(let number): (0...999_999_999).contains(number) ? .seconds(number) : nil
+            default: nil
+            }
+        guard let value, range.contains(value) else {
+            throw UnfitValue(
+                "a time from \(TimeText.text(range.lowerBound)) to \(TimeText.text(range.upperBound)), such as \"100ms\" or \"2s\""
+            )
+        }
+        return value
+    }
+
+    /// A UUID.
+    func uuid() throws(UnfitValue) -> BluetoothUUID {
+        let wanted = "a UUID such as \"FFE0\" or \"6E400001-B5A3-F393-E0A9-E50E24DCCA9E\""
+        guard let uuid = BluetoothUUID(try text(wanted)) else { throw UnfitValue(wanted) }
+        return uuid
+    }
+
+    /// Bytes in hexadecimal.
+    func bytes() throws(UnfitValue) -> [UInt8] {
+        let wanted = "bytes in hexadecimal, such as \"A5 5A\""
+        var reader = HexTemplateReader(try text(wanted))
+        do throws(HexTemplateFault) {
+            return try reader.bytes()
+        } catch {
+            throw UnfitValue("\(wanted): \(error)")
+        }
+    }
+
+    /// What it is, in a word for people.
+    var shown: String {
+        switch kind {
+        case .string(let text): JSONObject.quoted(text)
+        case .integer(let number): "\(number)"
+        case .boolean(let value): "\(value)"
+        case .array: "a list"
+        case .table: "a table"
+        case .other: "a fraction, a date or a time"
+        }
+    }
+}
+
+/// The members of a table, taken one after another by key; what is not taken in the end is unknown.
+struct TOMLTableReader {
+    /// What was wrong so far.
+    private(set) var faults: [ConfigurationFault] = []
+    private var members: [TOMLMember]
+    private var known: [String] = []
+    private let line: Int
+
+    init(_ members: [TOMLMember], line: Int) {
+        self.members = members
+        self.line = line
+    }
+
+    /// What the key says, as `read` makes of it; nil where it is not there, or was noted as wrong.
+    mutating func take<Value>(_ key: String, _ read: (TOMLValue) throws(UnfitValue) -> Value) -> Value? {
+        known.append(key)
+        guard let index = members.firstIndex(where: { $0.key == key }) else { return nil }
+        let member = members.remove(at: index)
+        do throws(UnfitValue) {
+            return try read(member.value)
+        } catch {
+            note(member.line, "\(key) wants \(error.wanted), not \(member.value.shown)")
+            return nil
+        }
+    }
+
+    /// The same of a key that has to be there.
+    mutating func need<Value>(_ key: String, _ read: (TOMLValue) throws(UnfitValue) -> Value) -> Value? {
+        let isThere = members.contains { $0.key == key }
+        if !isThere { note(line, "\(key) is missing") }
+        return take(key, read)
+    }
+
+    /// Notes a fault of the table.
+    mutating func note(_ line: Int?, _ reason: String) {
+        faults.append(ConfigurationFault(line: line ?? self.line, reason: reason))
+    }
+
+    /// Takes over what was wrong further inside.
+    mutating func note(_ more: [ConfigurationFault]) { faults += more }
+
+    /// Notes what was not taken.
+    mutating func end() {
+        for member in members {
+            note(member.line, "unknown key \"\(member.key)\"\(Self.suggestion(for: member.key, among: known))")
+        }
+        members = []
+    }
+
+    /// Names what may have been meant, or what there is.
+    static func suggestion(for key: String, among known: [String]) -> String {
+        let near = known.map { ($0, distance(key, $0)) }.min { $0.1 < $1.1 }
+        guard let near, near.1 <= 2 else { return "; there are \(known.sorted().joined(separator: ", "))" }
+        return ": is \"\(near.0)\" meant?"
+    }
+
+    /// How many letters have to be put in, taken out or changed (Levenshtein).
+    private static func distance(_ left: String, _ right: String) -> Int {
+        let right = Array(right)
+        var row = Array(0...right.count)
+        for (index, letter) in left.prefix(64).enumerated() {
+            var diagonal = row[0]
+            row[0] = index + 1
+            for column in right.indices {
+                let above = row[column + 1]
+                row[column + 1] = min(above + 1, row[column] + 1, diagonal + (letter == right[column] ? 0 : 1))
+                diagonal = above
+            }
+        }
+        return row[right.count]
+    }
+}

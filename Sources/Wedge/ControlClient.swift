@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import LinuxIO
+import SystemPackage
+
+/// The other end of the control socket, for commands: it waits for each answer.
+package struct ControlClient: ~Copyable {
+    /// What the daemon answered: a line, and what it says.
+    package struct Answer: Sendable {
+        /// The line as it came, without its end.
+        package var line: String
+        /// The same, read.
+        package var value: JSONValue
+    }
+
+    /// How long an answer may take that asks for nothing slow.
+    package static let patience = Duration.seconds(10)
+    /// The most bytes of an answer.
+    package static let mostBytes = 1024 * 1024
+
+    /// Where the daemon is.
+    package let path: String
+    private let stream: LocalStream
+    private var input: [UInt8] = []
+
+    /// Connects to the daemon at the first of these paths where one listens.
+    ///
+    /// Fails with `unavailable` where none does, and with what is wrong with the last one that is there.
+    package init(at paths: [String]) throws(CommandFailure) {
+        var failure = CommandFailure.noDaemon
+        for path in paths {
+            do {
+                stream = try LocalStream(connectingTo: path)
+                self.path = path
+                return
+            } catch {
+                let next = CommandFailure(reachingDaemon: path, error)
+                if next != .noDaemon { failure = next }
+            }
+        }
+        throw failure
+    }
+
+    /// Asks, and waits for the answer; throws what the daemon says is wrong.
+    ///
+    /// `patience` is how long the daemon may take; nil waits for ever.
+    package mutating func ask(
+        _ request: ControlRequest,
+        patience: Duration? = ControlClient.patience
+    ) throws(CommandFailure) -> Answer {
+        let line = request.line
+        guard line.utf8.count <= ControlLine.mostBytes else {
+            throw CommandFailure(.usage, "the request is longer than \(ControlLine.mostBytes) bytes")
+        }
+        let deadline = patience.map { MonotonicClock.now + $0 }
+        try write(line + "\n", until: deadline)
+        guard let answer = try next(until: deadline) else {
+            throw CommandFailure(
+                .inputOutput,
+                "the daemon has closed the connection",
+                remedy: "is it still there? `blewedge status`"
+            )
+        }
+        guard answer.value["version"]?.integer == Int64(ControlRequest.version) else {
+            throw CommandFailure(
+                .unavailable,
+                "the daemon speaks another version than this command",
+                remedy: "restart the daemon: `systemctl restart blewedge`"
+            )
+        }
+        guard answer.value["ok"]?.bool == true else { throw CommandFailure(answer: answer.value) }
+        return answer
+    }
+
+    /// The next line of a stream of events; nil at its end.
+    package mutating func next(until deadline: Duration? = nil) throws(CommandFailure) -> Answer? {
+        while true {
+            if let end = input.firstIndex(of: UInt8(ascii: "\n")) {
+                let bytes = Array(input.prefix(end))
+                input.removeFirst(end + 1)
+                do {
+                    return Answer(line: String(decoding: bytes, as: UTF8.self), value: try JSONValue(bytes))
+                } catch {
+                    throw CommandFailure(.inputOutput, "the daemon's answer is no JSON: \(error)")
+                }
+            }
+            guard input.count <= Self.mostBytes else {
+                throw CommandFailure(.inputOutput, "the daemon's answer is longer than \(Self.mostBytes) bytes")
+            }
+            guard try read(until: deadline) else { return nil }
+        }
+    }
+
+    /// Sleeps for that time between two questions; throws as soon as the daemon goes.
+    package mutating func rest(for time: Duration) throws(CommandFailure) {
+        let deadline = MonotonicClock.now + time
+        do throws(Errno) {
+            // Nothing comes unasked: what can be read is the end.
+            guard try stream.wait(for: .readable, until: deadline) else { return }
+        } catch {
+            throw CommandFailure(.inputOutput, "cannot wait for the daemon: \(error)")
+        }
+        throw CommandFailure(.unavailable, "the daemon has ended", remedy: "`systemctl start blewedge`")
+    }
+
+    /// Waits for more; false at the end.
+    private mutating func read(until deadline: Duration?) throws(CommandFailure) -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        do throws(Errno) {
+            while true {
+                if case .done(let count) = try stream.descriptor.read(into: &buffer) {
+                    input += buffer.prefix(count)
+                    return count > 0
+                }
+                guard try stream.wait(for: .readable, until: deadline) else { break }
+            }
+        } catch .connectionReset {
+            return false
+        } catch {
+            throw CommandFailure(.inputOutput, "cannot read the daemon's answer: \(error)")
+        }
+        throw Self.noAnswer
+    }
+
+    private func write(_ text: String, until deadline: Duration?) throws(CommandFailure) {
+        var rest = Array(text.utf8)
+        do throws(Errno) {
+            while !rest.isEmpty {
+                if case .done(let count) = try stream.write(rest) {
+                    rest.removeFirst(count)
+                } else if try !stream.wait(for: .writable, until: deadline) {
+                    break
+                }
+            }
+        } catch .brokenPipe, .connectionReset {
+            // The daemon may have said why before it closed: that is read next.
+            return
+        } catch {
+            throw CommandFailure(.inputOutput, "cannot ask the daemon: \(error)")
+        }
+        guard rest.isEmpty else { throw Self.noAnswer }
+    }
+
+    private static let noAnswer = CommandFailure(
+        .timeout,
+        "the daemon does not answer",
+        remedy: "if it stays so, it hangs: `systemctl restart blewedge`"
+    )
+}
+
+extension CommandFailure {
+    /// What the daemon says is wrong.
+    fileprivate init(answer: JSONValue) {
+        let error = answer["error"]
+        let status = error?["code"]?.integer.flatMap { Int32(exactly: $0) }.flatMap(ExitStatus.init)
+        self.init(
+            // An answer that names no known status is a fault, and never success.
+            status.flatMap { $0 == .success ? nil : $0 } ?? .internal,
+            error?["cause"]?.string ?? "the daemon refuses, and does not say why",
+            remedy: error?["remedy"]?.string
+        )
+    }
+}

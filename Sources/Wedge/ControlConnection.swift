@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import LinuxIO
+import SystemPackage
+
+/// One client of the control socket: lines in, lines out, within bounds of size and time.
+///
+/// A line is answered before the next is read. Until a client follows events, it has `patience` after each answer to send a
+/// whole line and to take what was answered; then it is let go, whatever it has sent by then.
+final class ControlConnection {
+    /// Who is at the other end.
+    let peer: LocalStream.Peer
+    /// True from the request for events on.
+    private(set) var isFollowing = false
+
+    private let loop: EventLoop
+    private let stream: LocalStream
+    private let limits: ControlServer.Limits
+    private let onLine: (ControlConnection, [UInt8]) -> Void
+    private let onEnd: (ControlConnection) -> Void
+    private var registration: EventLoop.Registration?
+    private var interest: EventLoop.Readiness = .readable
+    private var timer: EventLoop.Timer?
+
+    /// What has come and was not taken yet: less than a line and a buffer.
+    private var input: [UInt8] = []
+    private var output: [UInt8] = []
+    /// The events that were left out since the last one that was not.
+    private var missed = 0
+    /// A line was handed on, and its answer is outstanding.
+    private var isAnswering = false
+    /// The client sends nothing more.
+    private var isInputOver = false
+    /// The connection ends once the output has gone.
+    private var isLeaving = false
+    private var isTakingLines = false
+
+    /// Begins to read.
+    ///
+    /// `onLine` takes each line and answers it with `answer` or `follow`, at once or later; `onEnd` is called once, and
+    /// nothing after it.
+    init(
+        _ stream: consuming LocalStream,
+        peer: LocalStream.Peer,
+        limits: ControlServer.Limits,
+        on loop: EventLoop,
+        onLine: @escaping (ControlConnection, [UInt8]) -> Void,
+        onEnd: @escaping (ControlConnection) -> Void
+    ) throws(Errno) {
+        self.stream = stream
+        self.peer = peer
+        self.limits = limits
+        self.loop = loop
+        self.onLine = onLine
+        self.onEnd = onEnd
+        registration = try loop.watch(self.stream.descriptor, for: interest) { [unowned self] readiness in
+            ready(readiness)
+        }
+        startPatience()
+    }
+
+    /// Answers the line that was handed on; with `thenEnd` as the last word.
+    func answer(_ object: JSONObject, thenEnd: Bool = false) {
+        guard registration != nil else { return }
+        isAnswering = false
+        isLeaving = isLeaving || thenEnd
+        startPatience()
+        send(object)
+    }
+
+    /// Answers the request for events: the answer, then every event until the client goes.
+    func follow(_ objects: [JSONObject]) {
+        guard registration != nil else { return }
+        isAnswering = false
+        isFollowing = true
+        stopPatience()
+        input = []
+        objects.forEach(send)
+    }
+
+    /// Sends an event to a client that follows them, unless too much waits: then the next that is sent says how many are
+    /// missing.
+    func publish(_ event: JSONObject) {
+        guard isFollowing, registration != nil else { return }
+        guard output.count < limits.streamBytes else {
+            missed &+= 1
+            return
+        }
+        var event = event
+        if missed > 0 { event.add("missed", missed) }
+        missed = 0
+        send(event)
+    }
+
+    /// Lets the client go.
+    func end() {
+        guard let registration else { return }
+        self.registration = nil
+        stopPatience()
+        loop.unwatch(registration, stream.descriptor)
+        onEnd(self)
+    }
+
+    // MARK: In
+
+    private func ready(_ readiness: EventLoop.Readiness) {
+        if readiness.contains(.writable) { flush() }
+        // What a client has sent before it went is still carried out.
+        if isReading, !readiness.isDisjoint(with: [.readable, .hangUp]) { read() }
+        if !isReading, !readiness.isDisjoint(with: [.hangUp, .error]) { end() }
+    }
+
+    private var isReading: Bool { !isInputOver && !isAnswering && !isLeaving && (isFollowing || output.isEmpty) }
+
+    private func read() {
+        var buffer = [UInt8](repeating: 0, count: ControlLine.mostBytes)
+        do throws(Errno) {
+            guard case .done(let count) = try stream.descriptor.read(into: &buffer) else { return }
+            isInputOver = count == 0
+            // A client that follows events has nothing more to say.
+            if !isFollowing { input += buffer.prefix(count) }
+            takeLines()
+        } catch {
+            end()
+        }
+    }
+
+    /// Hands on what lines there are, one after the other, each when the last one's answer has gone.
+    private func takeLines() {
+        // An answer that is given at once comes back to here: the loop below goes on then.
+        guard !isTakingLines else { return }
+        isTakingLines = true
+        defer { isTakingLines = false }
+        while registration != nil, !isAnswering, !isFollowing, !isLeaving, output.isEmpty {
+            let length = input.firstIndex(of: UInt8(ascii: "\n")) ?? input.endIndex
+            guard length < input.endIndex || length > ControlLine.mostBytes else {
+                if isInputOver { return end() }
+                break
+            }
+            let line = Array(input.prefix(length))
+            input.removeFirst(min(length + 1, input.count))
+            // A line without an end in sight is refused by its length, and nothing behind it can be understood.
+            isLeaving = line.count > ControlLine.mostBytes
+            isAnswering = true
+            stopPatience()
+            onLine(self, line)
+        }
+        wait()
+    }
+
+    // MARK: Out
+
+    private func send(_ object: JSONObject) {
+        output += Array((object.text + "\n").utf8)
+        flush()
+    }
+
+    private func flush() {
+        guard registration != nil else { return }
+        do throws(Errno) {
+            while !output.isEmpty {
+                guard case .done(let count) = try stream.write(output) else { break }
+                output.removeFirst(count)
+            }
+        } catch {
+            // Whoever asked has gone.
+            return end()
+        }
+        if output.isEmpty {
+            if isLeaving, !isAnswering { return end() }
+            takeLines()
+        }
+        wait()
+    }
+
+    /// Waits for what can happen next; errors and the other end's going are always reported.
+    private func wait() {
+        guard let registration else { return }
+        var next: EventLoop.Readiness = []
+        if isReading { next.insert(.readable) }
+        if !output.isEmpty { next.insert(.writable) }
+        guard next != interest else { return }
+        do throws(Errno) {
+            try loop.change(registration, stream.descriptor, to: next)
+            interest = next
+        } catch {
+            end()
+        }
+    }
+
+    // MARK: Time
+
+    private func startPatience() {
+        stopPatience()
+        timer = loop.schedule(at: MonotonicClock.now + limits.patience) { [unowned self] in
+            timer = nil
+            end()
+        }
+    }
+
+    private func stopPatience() {
+        if let timer { loop.cancel(timer) }
+        timer = nil
+    }
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+
+// The line that a request is, both ways.
+
+extension ControlRequest {
+    /// The words that begin a request, in the order in which they are listed to people.
+    package static let verbs = [
+        "status", "events", "scan", "use", "forget", "connect", "disconnect", "pause", "resume", "key", "snippet",
+        "clear", "send", "reload", "stop",
+    ]
+
+    /// Reads a line without its end.
+    package init(line: [UInt8]) throws(ControlFault) {
+        var words = Words(try ControlLine.words(line))
+        var verb = try words.text("a request is missing; known are \(Self.verbs.joined(separator: ", "))")
+        if verb == "version" {
+            let version = try words.text("a version is missing")
+            guard version == "\(Self.version)" else {
+                throw words.fault("version \(version.debugDescription) is not known; this is \(Self.version)")
+            }
+            verb = try words.text("a request is missing; known are \(Self.verbs.joined(separator: ", "))")
+        }
+        switch verb {
+        case "status": self = .status
+        case "events": self = .events
+        case "scan": self = .scan(seconds: try words.scanTime())
+        case "use": self = try words.use()
+        case "forget": self = .forget
+        case "connect": self = .connect
+        case "disconnect": self = .disconnect
+        case "pause": self = .pause
+        case "resume": self = .resume
+        case "key": self = .key(try words.keys())
+        case "snippet": self = .snippet(try words.text("a title is missing"))
+        case "clear": self = .clear
+        case "send": self = .send(try words.bytes())
+        case "reload": self = .reload
+        case "stop": self = .stop
+        default:
+            throw words.fault(
+                "\(verb.debugDescription) is no request; known are \(Self.verbs.joined(separator: ", "))"
+            )
+        }
+        guard words.isAtEnd else { throw words.tooMany }
+    }
+
+    /// The line, which reads as the same request, without its end.
+    package var line: String {
+        let words: [String] =
+            switch self {
+            case .status: ["status"]
+            case .events: ["events"]
+            case .scan(let seconds): ["scan", "\(seconds)"]
+            case .use(let device, let confirmed):
+                ["use", ControlLine.written("\(device)".utf8)] + (confirmed ? ["yes"] : [])
+            case .forget: ["forget"]
+            case .connect: ["connect"]
+            case .disconnect: ["disconnect"]
+            case .pause: ["pause"]
+            case .resume: ["resume"]
+            case .key(let keys): ["key"] + keys.map(\.description)
+            case .snippet(let title): ["snippet", ControlLine.written(title.utf8)]
+            case .clear: ["clear"]
+            case .send(let bytes): ["send", "hex", Hexadecimal.text(bytes)]
+            case .reload: ["reload"]
+            case .stop: ["stop"]
+            }
+        return (["version", "\(Self.version)"] + words).joined(separator: " ")
+    }
+}
+
+/// The words of a request, taken one by one.
+private struct Words {
+    private let words: [[UInt8]]
+    /// How many were taken.
+    private var taken = 0
+
+    init(_ words: [[UInt8]]) {
+        self.words = words
+    }
+
+    var isAtEnd: Bool { taken == words.count }
+
+    /// A fault of the word that was taken last.
+    func fault(_ reason: String) -> ControlFault { ControlFault(taken, reason) }
+
+    var tooMany: ControlFault { ControlFault(taken + 1, "nothing may follow here") }
+
+    /// The next word, any bytes; `missing` says what is wrong where there is none.
+    mutating func next(_ missing: String) throws(ControlFault) -> [UInt8] {
+        taken += 1
+        guard words.indices.contains(taken - 1) else { throw fault(missing) }
+        return words[taken - 1]
+    }
+
+    /// The next word, as text.
+    mutating func text(_ missing: String) throws(ControlFault) -> String {
+        guard let text = String(validating: try next(missing), as: UTF8.self) else { throw fault("it is not UTF-8") }
+        return text
+    }
+
+    mutating func scanTime() throws(ControlFault) -> Int {
+        guard !isAtEnd else { return ControlRequest.defaultScanTime }
+        let times = ControlRequest.scanTimes
+        let word = try text("")
+        // At most four digits and no sign: nothing that is taken for a number in another way.
+        guard word.utf8.count <= 4, word.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }),
+            let seconds = Int(word), times.contains(seconds)
+        else { throw fault("a number of seconds from \(times.lowerBound) to \(times.upperBound) belongs here") }
+        return seconds
+    }
+
+    mutating func use() throws(ControlFault) -> ControlRequest {
+        let missing = "a device's name or address is missing"
+        guard let device = DeviceChoice(try text(missing)) else { throw fault(missing) }
+        guard !isAtEnd else { return .use(device, confirmed: false) }
+        guard try text("") == "yes" else {
+            throw fault("only `yes` may follow; a name with spaces is put in quotation marks")
+        }
+        return .use(device, confirmed: true)
+    }
+
+    mutating func keys() throws(ControlFault) -> [KeyName] {
+        var keys: [KeyName] = []
+        repeat {
+            let word = try text("the name of a key is missing")
+            guard let key = KeyName(word) else {
+                let names = KeyName.allCases.map(\.description).joined(separator: " ")
+                throw fault("there is no key \(word.debugDescription); known are \(names)")
+            }
+            guard keys.count < ControlRequest.mostKeys else {
+                throw fault("more than \(ControlRequest.mostKeys) keys")
+            }
+            keys.append(key)
+        } while !isAtEnd
+        return keys
+    }
+
+    mutating func bytes() throws(ControlFault) -> [UInt8] {
+        let form = try text("`hex` or `text` is missing")
+        var bytes: [UInt8] = []
+        switch form {
+        case "text": bytes = try next("the text is missing")
+        case "hex":
+            repeat {
+                guard let more = Hexadecimal.bytes(try text("pairs of hexadecimal digits are missing")) else {
+                    throw fault("pairs of hexadecimal digits belong here")
+                }
+                bytes += more
+            } while !isAtEnd
+        default: throw fault("\(form.debugDescription) is none of hex, text")
+        }
+        guard !bytes.isEmpty else { throw fault("there is nothing to send") }
+        guard bytes.count <= ControlRequest.mostBytes else {
+            throw fault("more than \(ControlRequest.mostBytes) bytes")
+        }
+        return bytes
+    }
+}

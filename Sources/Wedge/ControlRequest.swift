@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// What a client asks of the daemon: one line of words (D-9).
+///
+///     status                      use LINBLE-TEST            key 1 2 enter
+///     version 1 scan 10           use "LT01 BC000120" yes    send text "\x02R\x03"
+///
+/// `ControlLine` has the rules of words and quotation marks. A line may begin with `version 1`.
+package enum ControlRequest: Equatable, Sendable {
+    /// What the daemon does now.
+    case status
+    /// The same from now on: a line for each event.
+    case events
+    /// The devices around, after listening for so many seconds.
+    case scan(seconds: Int)
+    /// Choose a device; `confirmed` where another one that is chosen may be given up for it (LK-8).
+    case use(DeviceChoice, confirmed: Bool)
+    /// Drop the choice.
+    case forget
+    /// Connect to the chosen device, again after `disconnect`.
+    case connect
+    /// Close the link and leave it closed.
+    case disconnect
+    /// Discard what comes.
+    case pause
+    /// Type again what comes.
+    case resume
+    /// Press keys.
+    case key([KeyName])
+    /// Type the text of that title.
+    case snippet(String)
+    /// Empty the field that was typed into.
+    case clear
+    /// Send bytes to the device.
+    case send([UInt8])
+    /// Read the configuration again.
+    case reload
+    /// End.
+    case stop
+
+    /// The version of the requests and answers that are described here.
+    package static let version = 1
+    /// How long `scan` listens unless told otherwise, in seconds.
+    package static let defaultScanTime = 5
+    /// How long it may listen, in seconds.
+    package static let scanTimes = 1...60
+    /// The most keys of one request.
+    package static let mostKeys = 256
+    /// The most bytes of one `send`, which are those of the longest attribute value.
+    ///
+    /// Core 6.0, Vol 3, Part F, 3.2.9.
+    package static let mostBytes = 512
+
+    /// Who may ask for it.
+    package enum Right: Sendable {
+        /// Whoever can open the socket: the owner's group.
+        case reading
+        /// The socket's owner, and root.
+        case changing
+        /// The same, unless keys are switched off in the configuration.
+        case typing
+    }
+
+    /// Who may ask for this.
+    package var right: Right {
+        switch self {
+        case .status, .events, .scan: .reading
+        case .key, .snippet, .clear: .typing
+        case .use, .forget, .connect, .disconnect, .pause, .resume, .send, .reload, .stop: .changing
+        }
+    }
+}
+
+/// Why a line is no request: which word is wrong, counted from 1, and what stands there.
+package struct ControlFault: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The word, counted from 1; one more than there are where one is missing.
+    package var word: Int
+    /// What is wrong with it.
+    package var reason: String
+
+    /// `word 2: …`.
+    package var description: String { "word \(word): \(reason)" }
+
+    init(_ word: Int, _ reason: String) {
+        self.word = word
+        self.reason = reason
+    }
+}

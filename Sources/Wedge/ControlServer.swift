@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import LinuxIO
+import SystemPackage
+
+/// The control socket: takes requests, refuses those that their sender may not make, and streams events (D-8, D-9).
+///
+/// A request is one line of words, an answer one JSON line: `{"ok":true,"version":1,…}`, or
+/// `{"ok":false,"version":1,"error":{"code":77,"cause":"…","remedy":"…"}}` with the exit status of D-10. Everything happens
+/// on the loop's thread.
+package final class ControlServer {
+    /// What clients are held to.
+    package struct Limits: Sendable {
+        /// The most clients at a time.
+        package var clients = 16
+        /// The most of these that are neither the owner nor root, so that they cannot keep those out.
+        package var guests = 12
+        /// How long a client may take for a whole request, and for taking its answer.
+        package var patience = Duration.seconds(10)
+        /// The bytes that may wait for a client that follows events, before events are left out.
+        package var streamBytes = 64 * 1024
+
+        /// The limits of the daemon.
+        package init() {}
+    }
+
+    /// How long after the kernel had no descriptor left the next client is taken.
+    private static let recovery = Duration.seconds(1)
+    /// The socket's mode: its owner and its group.
+    private static let mode: UInt32 = 0o660
+
+    /// False where the configuration says `keys = off`.
+    package var allowsKeys: Bool {
+        get { rights.allowsKeys }
+        set { rights.allowsKeys = newValue }
+    }
+
+    private let loop: EventLoop
+    private let limits: Limits
+    private weak var handler: (any ControlHandler)?
+    private var rights: ControlRights
+    private var listener: LocalListener?
+    private var registration: EventLoop.Registration?
+    private var recoveryTimer: EventLoop.Timer?
+    private var connections: [ObjectIdentifier: ControlConnection] = [:]
+
+    /// Listens at `path`, whose directory is there.
+    ///
+    /// The handler is not kept alive. Fails where another daemon listens, and where nothing can be made there.
+    package init(
+        at path: String,
+        allowsKeys: Bool = true,
+        limits: Limits = Limits(),
+        on loop: EventLoop,
+        handler: any ControlHandler
+    ) throws(CommandFailure) {
+        self.loop = loop
+        self.limits = limits
+        self.handler = handler
+        rights = ControlRights(owner: ProcessFacts.user, allowsKeys: allowsKeys)
+        do {
+            listener = try LocalListener(at: path, mode: Self.mode)
+        } catch {
+            throw CommandFailure(controlSocket: path, error)
+        }
+        do {
+            try listen()
+        } catch {
+            throw CommandFailure(.internal, "cannot wait for clients at \(path): \(error)")
+        }
+    }
+
+    deinit {
+        close()
+    }
+
+    /// Tells every client that follows events.
+    package func publish(_ event: JSONObject) {
+        for connection in connections.values { connection.publish(event) }
+    }
+
+    /// The clients that are connected now.
+    package var clientCount: Int { connections.count }
+
+    /// Lets all clients go, and removes the socket.
+    package func close() {
+        if let recoveryTimer { loop.cancel(recoveryTimer) }
+        recoveryTimer = nil
+        stopListening()
+        listener = nil
+        for connection in connections.values { connection.end() }
+    }
+
+    // MARK: Clients
+
+    private func listen() throws(Errno) {
+        guard listener != nil else { return }
+        registration = try listener?.watch(on: loop) { [weak self] in self?.accept() }
+    }
+
+    private func stopListening() {
+        if let registration { listener?.unwatch(registration, on: loop) }
+        registration = nil
+    }
+
+    private func accept() {
+        do throws(Errno) {
+            while let stream = try listener?.accept() { try welcome(stream) }
+        } catch {
+            // Most likely no descriptor is left: clients wait in the kernel's queue until there is.
+            stopListening()
+            recoveryTimer = loop.schedule(at: MonotonicClock.now + Self.recovery) { [weak self] in
+                self?.recoveryTimer = nil
+                try? self?.listen()
+            }
+        }
+    }
+
+    private func welcome(_ stream: consuming LocalStream) throws(Errno) {
+        let peer = try stream.peer()
+        let guests = connections.values.filter { !rights.isTrusted($0.peer.user) }.count
+        guard connections.count < limits.clients, rights.isTrusted(peer.user) || guests < limits.guests else {
+            let refusal = CommandFailure(
+                .unavailable,
+                "too many clients are connected: \(connections.count)",
+                remedy: "end one that follows events, or try again in 10 s"
+            )
+            let text = Array((Self.answer(.failure(refusal)).text + "\n").utf8)
+            // One line fits into a socket that is empty.
+            _ = try? stream.write(text)
+            return
+        }
+        let connection = try ControlConnection(
+            stream,
+            peer: peer,
+            limits: limits,
+            on: loop,
+            onLine: { [weak self] connection, line in self?.take(line, of: connection) },
+            onEnd: { [weak self] connection in self?.connections[ObjectIdentifier(connection)] = nil }
+        )
+        connections[ObjectIdentifier(connection)] = connection
+    }
+
+    // MARK: Requests
+
+    private func take(_ line: [UInt8], of connection: ControlConnection) {
+        let request: ControlRequest
+        do {
+            request = try ControlRequest(line: line)
+        } catch {
+            return connection.answer(Self.answer(.failure(CommandFailure(.usage, "\(error)"))))
+        }
+        if let refusal = rights.refusal(of: request, by: connection.peer.user) {
+            return connection.answer(Self.answer(.failure(refusal)))
+        }
+        guard let handler else {
+            let failure = CommandFailure(.unavailable, "the daemon is ending")
+            return connection.answer(Self.answer(.failure(failure)), thenEnd: true)
+        }
+        if request == .events {
+            connection.follow([Self.answer(.success(JSONObject()))] + handler.currentEvents)
+        } else {
+            handler.handle(request) { [weak connection] result in connection?.answer(Self.answer(result)) }
+        }
+    }
+
+    /// The line that answers a request.
+    static func answer(_ result: Result<JSONObject, CommandFailure>) -> JSONObject {
+        var answer = JSONObject()
+        switch result {
+        case .success(let members):
+            answer.add("ok", true)
+            answer.add("version", ControlRequest.version)
+            answer.add(membersOf: members)
+        case .failure(let failure):
+            var error = JSONObject()
+            error.add("code", failure.status.rawValue)
+            error.add("cause", failure.cause)
+            error.add("remedy", failure.remedy)
+            answer.add("ok", false)
+            answer.add("version", ControlRequest.version)
+            answer.add("error", error)
+        }
+        return answer
+    }
+}

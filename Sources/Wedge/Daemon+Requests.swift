@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+import LinuxIO
+
+// What clients ask for (D-9).
+
+extension Daemon {
+    /// How long a device that is chosen by its name or address is listened for.
+    private static let useTime = Duration.seconds(8)
+
+    package func handle(_ request: ControlRequest, reply: @escaping (Result<JSONObject, CommandFailure>) -> Void) {
+        switch request {
+        case .status: reply(.success(status.object))
+        case .scan(let seconds): scan(.seconds(seconds), reply)
+        case .use(let choice, let confirmed): use(choice, confirmed: confirmed, reply)
+        case .forget: reply(result { () throws(CommandFailure) in try forget() })
+        case .connect: reply(result { () throws(CommandFailure) in try connect() })
+        case .disconnect: reply(result { () throws(CommandFailure) in try disconnect() })
+        case .pause: reply(result { gate.isPaused = true })
+        case .resume: reply(result { gate.isPaused = false })
+        case .reload: reply(result { () throws(CommandFailure) in try reload() })
+        case .stop:
+            reply(.success(JSONObject()))
+            // The answer leaves first.
+            _ = loop.schedule(at: MonotonicClock.now + .milliseconds(20)) { [weak self] in self?.onStopAsked?() }
+        // The server answers these itself.
+        case .events: reply(.success(JSONObject()))
+        case .key(let keys):
+            reply(
+                result { () throws(CommandFailure) in
+                    try press { keypad throws(CommandFailure) in try keypad.sequence(of: keys) }
+                }
+            )
+        case .snippet(let title):
+            reply(
+                result { () throws(CommandFailure) in
+                    try press { keypad throws(CommandFailure) in try keypad.sequence(ofSnippet: title) }
+                }
+            )
+        case .clear:
+            reply(
+                result { () throws(CommandFailure) in
+                    let length = field.characters
+                    try press { keypad throws(CommandFailure) in try keypad.clearing(length) }
+                }
+            )
+        case .send(let bytes): reply(result { () throws(CommandFailure) in try service.send(bytes) })
+        }
+    }
+
+    private func result(_ body: () throws(CommandFailure) -> Void) -> Result<JSONObject, CommandFailure> {
+        do throws(CommandFailure) {
+            try body()
+            return .success(JSONObject())
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    // MARK: The choice
+
+    private func use(
+        _ choice: DeviceChoice,
+        confirmed: Bool,
+        _ reply: @escaping (Result<JSONObject, CommandFailure>) -> Void
+    ) {
+        if let refusal = refusalOfChange { return reply(.failure(refusal)) }
+        if case .selected(let selection)? = service.choice {
+            if choice.means(selection) { return reply(keep(selection)) }
+            if !confirmed { return reply(.failure(.chosenAlready(selection))) }
+        }
+        var chooser = DeviceChooser(choice)
+        service.survey(for: Self.useTime) { device in
+            guard choice.isMet(by: device) else { return false }
+            // An address is one device; of a name, others are listened for a while.
+            return chooser.heard(device, now: MonotonicClock.now) != .listen
+        } completion: { [weak self] result in
+            guard let self else { return }
+            switch result {
+            case .failure(let failure): reply(.failure(failure))
+            case .success(let devices): reply(take(devices.filter(choice.isMet), choice))
+            }
+        }
+    }
+
+    /// Chooses the one device that was heard and is meant.
+    private func take(_ devices: [DiscoveredDevice], _ choice: DeviceChoice) -> Result<JSONObject, CommandFailure> {
+        guard let first = devices.first else {
+            return .failure(
+                CommandFailure(
+                    .timeout,
+                    "\(choice) was not heard within \(Self.useTime.components.seconds) s",
+                    remedy: "switch it on, bring it near, and see `blewedge scan`"
+                )
+            )
+        }
+        guard devices.count == 1 else {
+            let list = devices.map { "\($0.address)" }.joined(separator: " and ")
+            return .failure(
+                CommandFailure(
+                    .usage,
+                    "several devices are called \(choice): \(list)",
+                    remedy: "name one by its address: `blewedge use \(first.address.address)`"
+                )
+            )
+        }
+        return keep(Selection(first.address, name: first.name?.text))
+    }
+
+    private func keep(_ selection: Selection) -> Result<JSONObject, CommandFailure> {
+        do throws(SelectionStore.Failure) {
+            try store.write(selection)
+        } catch {
+            return .failure(CommandFailure(error))
+        }
+        if service.choice == .selected(selection) { service.connect() } else { choose(selection) }
+        return .success(JSONObject(selection))
+    }
+
+    private func forget() throws(CommandFailure) {
+        if let refusal = refusalOfChange { throw refusal }
+        do throws(SelectionStore.Failure) {
+            try store.forget()
+        } catch {
+            throw CommandFailure(error)
+        }
+        choose(nil)
+    }
+
+    private var refusalOfChange: CommandFailure? {
+        options.followsSelection
+            ? nil
+            : CommandFailure(
+                .usage,
+                "this daemon was started for \(service.choice.map { "\($0)" } ?? "one device") with --device",
+                remedy: "start it without, and it follows `blewedge use`"
+            )
+    }
+
+    // MARK: Keys
+
+    private func press(_ sequence: (Keypad) throws(CommandFailure) -> KeySequence) throws(CommandFailure) {
+        guard let keypad = service.keypad else {
+            throw CommandFailure(
+                .unavailable,
+                "this keyboard has no keys for others",
+                remedy: "set `keys = on` in the configuration, and run the daemon without --device"
+            )
+        }
+        // Where nothing of the device is typed, nothing else is: the reader in front is another one.
+        if let reason = gate.reason {
+            throw CommandFailure(.unavailable, "nothing is typed now: \(reason.cause)", remedy: reason.remedy)
+        }
+        let sequence = try sequence(keypad)
+        try service.press(sequence)
+        field.take(sequence)
+    }
+
+    // MARK: The link
+
+    private func connect() throws(CommandFailure) {
+        try needChoice()
+        service.connect()
+    }
+
+    private func disconnect() throws(CommandFailure) {
+        try needChoice()
+        service.disconnect()
+    }
+
+    private func needChoice() throws(CommandFailure) {
+        if service.choice == nil {
+            throw CommandFailure(.unavailable, "no device is chosen", remedy: "`blewedge use DEVICE`")
+        }
+    }
+
+    private func scan(_ duration: Duration, _ reply: @escaping (Result<JSONObject, CommandFailure>) -> Void) {
+        service.survey(for: duration) { result in
+            reply(
+                result.map { devices in
+                    var object = JSONObject()
+                    object.add("devices", devices.map { JSONObject($0) })
+                    return object
+                }
+            )
+        }
+    }
+
+    private func reload() throws(CommandFailure) {
+        guard let onReload else {
+            throw CommandFailure(.unavailable, "this daemon has no configuration to read again")
+        }
+        try onReload()
+    }
+}
+
+extension DeviceChoice {
+    /// Whether a device that was heard is one that is meant.
+    fileprivate func isMet(by device: DiscoveredDevice) -> Bool {
+        switch self {
+        case .address(let address): device.address.address == address
+        case .selected(let selection): device.address == selection.device
+        case .name(let name): device.name.map { $0.text.lowercased() == name.lowercased() } ?? false
+        }
+    }
+}

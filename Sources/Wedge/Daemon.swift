@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import BluetoothLE
+package import LinuxIO
+import SystemPackage
+
+/// The keyboard as a service: it follows the choice, keeps others from its adapter, and does what clients ask for.
+///
+/// To be used on the loop's thread.
+package final class Daemon {
+    /// What the daemon is to do besides typing.
+    package struct Options: Sendable {
+        /// Where it keeps what it needs.
+        package var paths: DaemonPaths
+        /// Whether it follows the file of the choice; else its device is the one of its settings, for good.
+        package var followsSelection: Bool
+        /// The virtual terminal that must be in front; nil for any.
+        package var terminal: Int?
+        /// Whether clients may press keys (D-9).
+        package var allowsKeys: Bool
+        /// What it was set up with.
+        package var labels: DaemonLabels
+
+        /// Options.
+        package init(
+            paths: DaemonPaths,
+            followsSelection: Bool,
+            terminal: Int?,
+            allowsKeys: Bool,
+            labels: DaemonLabels
+        ) {
+            self.paths = paths
+            self.followsSelection = followsSelection
+            self.terminal = terminal
+            self.allowsKeys = allowsKeys
+            self.labels = labels
+        }
+    }
+
+    /// Told what happens.
+    package var onEvent: ((KeyboardService.Event) -> Void)?
+    /// Told of what goes on beside that, for people.
+    package var onNote: ((Reason) -> Void)?
+    /// Called when a client has asked for the end.
+    package var onStopAsked: (() -> Void)?
+    /// Told the length of each value that was received from the device.
+    package var onReceived: ((Int) -> Void)?
+    /// Reads the configuration again; nil where there is none.
+    package var onReload: (() throws(CommandFailure) -> Void)?
+
+    /// The typing.
+    package let service: KeyboardService
+    let options: Options
+    let store: SelectionStore
+    let gate: KeyboardGate
+    let loop: EventLoop
+    /// What stands in the field that was typed into, as far as it is ours.
+    var field = FieldLength()
+
+    private let lock: AdapterLock
+    private let follower: SelectionFollower?
+    private let notifier: ServiceNotifier
+    private var server: ControlServer?
+    private var meter = ReceivedMeter()
+    private var meterTimer: EventLoop.Timer?
+    private var stateSince = MonotonicClock.now
+    private var lastReceived: (time: Int64, length: Int)?
+    private var selectionFault: Reason?
+    private var latest: JSONObject?
+    /// What was found while nobody listened yet.
+    private var startNotes: [Reason] = []
+
+    /// Sets everything up, so that clients are answered; nothing is scanned for yet.
+    package init(
+        _ settings: KeyboardSettings,
+        _ options: Options,
+        on loop: EventLoop,
+        adapter: (any LowEnergyAdapter)? = nil,
+        screen: TextKeyboard? = nil
+    ) throws(CommandFailure) {
+        self.loop = loop
+        self.options = options
+        store = SelectionStore(options.paths.selection)
+        lock = AdapterLock(options.paths)
+        gate = try KeyboardGate(terminal: options.terminal, on: loop)
+        follower = options.followsSelection ? try SelectionFollower(store, on: loop) : nil
+        notifier = ServiceNotifier(on: loop)
+
+        var settings = settings
+        var fault: SelectionStore.Failure?
+        if let follower {
+            switch follower.read() {
+            case .success(let selection): settings.device = selection.map(DeviceChoice.selected)
+            case .failure(let failure): fault = failure
+            }
+        }
+        let relay = Relay()
+        service = try KeyboardService(settings, on: loop, adapter: adapter, screen: screen) { event in
+            relay.handler?(event)
+        }
+        relay.handler = { [unowned self] event in take(event) }
+        do throws(CommandFailure) {
+            try Self.makeRuntimeDirectory(options.paths.runtime)
+            server = try ControlServer(
+                at: options.paths.controlSocket.string,
+                allowsKeys: options.allowsKeys,
+                on: loop,
+                handler: self
+            )
+        } catch {
+            // A keyboard for one device works without clients, and beside a daemon that uses another adapter.
+            if options.followsSelection { throw error }
+            startNotes.append(Reason("no clients are answered: \(error.cause)"))
+        }
+        service.refusal = { [unowned self] name in refusal(of: name) }
+        service.onReceived = { [unowned self] length in received(length) }
+        service.isGateOpen = gate.isOpen
+        gate.onChange = { [unowned self] isOpen in gateChanged(isOpen) }
+        follower?.onChange = { [unowned self] result in chosenElsewhere(result) }
+        if let fault { startNotes.append(reason(of: fault)) }
+    }
+
+    /// Begins; `completion` is called once, with the reason if the adapter cannot be used now.
+    ///
+    /// It is looked for further, until `stop`.
+    package func start(completion: @escaping (Result<Void, CommandFailure>) -> Void) {
+        onEvent?(.keyboard(node: service.keyboardNode))
+        for note in startNotes { onNote?(note) }
+        startNotes = []
+        if let gate = gate.reason { onNote?(Reason("nothing is typed: \(gate.cause)", remedy: gate.remedy)) }
+        if service.choice == nil { take(.state(service.state, device: nil, reason: selectionFault)) }
+        service.start { [unowned self] result in
+            notifier.ready()
+            notifier.tell(service.state.sentence(service.choice, service.reason))
+            notifier.watch(
+                hasAnswered: { [unowned self] in service.hasAnswered },
+                ask: { [unowned self] in service.ping() }
+            )
+            completion(result)
+        }
+    }
+
+    /// Lets clients go, closes the link, and calls `completion` when all is quiet.
+    package func stop(completion: @escaping () -> Void) {
+        notifier.stopping()
+        if let meterTimer { loop.cancel(meterTimer) }
+        meterTimer = nil
+        follower?.end()
+        gate.end()
+        server?.close()
+        server = nil
+        service.stop { [self] in
+            lock.release()
+            completion()
+        }
+    }
+
+    /// What the user has asked for that is kept nowhere else, for the process after this one.
+    package var memory: String {
+        ([gate.isPaused ? "paused" : nil, service.state == .disconnected ? "disconnected" : nil] as [String?])
+            .compactMap { $0 }.joined(separator: " ")
+    }
+
+    /// Takes what the process before this one had been asked for.
+    package func restore(_ memory: String?) {
+        let words = memory?.split(separator: " ") ?? []
+        if words.contains("paused") { gate.isPaused = true }
+        if words.contains("disconnected") { service.disconnect() }
+    }
+
+    /// How it stands.
+    package var status: DaemonStatus {
+        let now = MonotonicClock.now
+        return DaemonStatus(
+            state: service.state,
+            reason: service.reason,
+            since: now - stateSince,
+            choice: service.choice,
+            device: service.device,
+            adapter: service.adapterName,
+            keyboard: service.keyboardNode,
+            labels: options.labels,
+            isPaused: gate.isPaused,
+            gate: gate.reason,
+            counts: service.counts,
+            lastReceived: lastReceived.map { (now - .nanoseconds($0.time), $0.length) },
+            rivals: DaemonStatus.rivals(),
+            selectionFault: selectionFault
+        )
+    }
+
+    // MARK: What happens
+
+    /// The service is made with a handler before this object is whole.
+    private final class Relay {
+        var handler: ((KeyboardService.Event) -> Void)?
+    }
+
+    private func take(_ event: KeyboardService.Event) {
+        if case .state(let state, _, let reason) = event {
+            stateSince = MonotonicClock.now
+            notifier.tell(state.sentence(service.choice, reason))
+        }
+        if let object = event.object(service.choice) {
+            if case .state = event { latest = object }
+            server?.publish(object)
+        }
+        onEvent?(event)
+    }
+
+    private func received(_ length: Int) {
+        lastReceived = (MonotonicClock.nanoseconds, length)
+        onReceived?(length)
+        meter.add(length)
+        reportReceived()
+    }
+
+    private func reportReceived() {
+        guard meterTimer == nil, let deadline = meter.deadline else { return }
+        if let report = meter.take(now: MonotonicClock.now) {
+            var object = JSONObject()
+            object.add("event", "received")
+            object.add("notifications", report.values)
+            object.add("bytes", report.bytes)
+            server?.publish(object)
+        } else {
+            meterTimer = loop.schedule(at: deadline) { [unowned self] in
+                meterTimer = nil
+                reportReceived()
+            }
+        }
+    }
+
+    private func gateChanged(_ isOpen: Bool) {
+        service.isGateOpen = isOpen
+        server?.publish(gateEvent)
+        if let reason = gate.reason {
+            onNote?(Reason("nothing is typed: \(reason.cause)", remedy: reason.remedy))
+        } else {
+            onNote?("what comes is typed again")
+        }
+    }
+
+    private var gateEvent: JSONObject {
+        var object = JSONObject()
+        object.add("event", "gate")
+        object.add("open", gate.isOpen)
+        object.add("paused", gate.isPaused)
+        object.add("reason", gate.reason?.cause)
+        return object
+    }
+
+    // MARK: The choice
+
+    private func chosenElsewhere(_ result: Result<Selection?, SelectionStore.Failure>) {
+        switch result {
+        case .success(let selection): choose(selection)
+        // What was chosen stays in force.
+        case .failure(let failure): onNote?(reason(of: failure))
+        }
+    }
+
+    /// Means that device from now on.
+    func choose(_ selection: Selection?) {
+        selectionFault = nil
+        let choice = selection.map(DeviceChoice.selected)
+        // A file that was only touched changes nothing.
+        if choice != service.choice { service.choose(choice) }
+    }
+
+    private func reason(of failure: SelectionStore.Failure) -> Reason {
+        let failure = CommandFailure(failure)
+        let reason = Reason(failure.cause, remedy: failure.remedy)
+        selectionFault = reason
+        return reason
+    }
+
+    /// Why an adapter may not be used; nil where it may.
+    private func refusal(of adapter: String) -> CommandFailure? {
+        guard let refusal = lock.take(adapter) else { return nil }
+        // A keyboard for one device works where no lock can be made, but never where another has it.
+        return options.followsSelection || refusal.status == .unavailable ? refusal : nil
+    }
+
+    private static func makeRuntimeDirectory(_ path: FilePath) throws(CommandFailure) {
+        do throws(Errno) {
+            try FileSystem.makeDirectory(path, mode: 0o755)
+        } catch {
+            throw CommandFailure(
+                error == .permissionDenied ? .permission : .inputOutput,
+                "cannot make \(path): \(error)",
+                remedy: error == .permissionDenied ? "run as root, or set XDG_RUNTIME_DIR" : nil
+            )
+        }
+    }
+}
+
+extension Daemon: ControlHandler {
+    package var currentEvents: [JSONObject] {
+        var events: [JSONObject] = []
+        if let object = KeyboardService.Event.keyboard(node: service.keyboardNode).object(nil) { events.append(object) }
+        let state = KeyboardService.Event.state(service.state, device: service.device, reason: service.reason)
+        if let object = latest ?? state.object(service.choice) { events.append(object) }
+        return events + [gateEvent]
+    }
+}

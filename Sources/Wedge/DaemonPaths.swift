@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import LinuxIO
+package import SystemPackage
+
+/// Where a daemon keeps what it needs (D-8).
+///
+/// In system mode /etc/blewedge, /var/lib/blewedge and /run/blewedge, in user mode the XDG directories; what systemd gives
+/// a service comes before both.
+package struct DaemonPaths: Hashable, Sendable {
+    /// The name of the directories.
+    private static let name = "blewedge"
+
+    /// The directory of what the administrator or the user writes.
+    package var configuration: FilePath
+    /// The directory of what must outlive a restart.
+    package var state: FilePath
+    /// The directory of what lives as long as the daemon.
+    package var runtime: FilePath
+
+    /// The three directories.
+    package init(configuration: FilePath, state: FilePath, runtime: FilePath) {
+        self.configuration = configuration
+        self.state = state
+        self.runtime = runtime
+    }
+
+    /// The system's.
+    package static let system = DaemonPaths(
+        configuration: "/etc/blewedge",
+        state: "/var/lib/blewedge",
+        runtime: "/run/blewedge"
+    )
+
+    /// Those of a process with this user and this environment; nil where a user has neither XDG directories nor a home.
+    ///
+    /// systemd.exec(5), RuntimeDirectory=; XDG Base Directory Specification 0.8.
+    package init?(user: UInt32, environment: (String) -> String?) {
+        var paths: DaemonPaths
+        if user == 0 {
+            paths = .system
+        } else if let found = Self.personal(environment) {
+            paths = found
+        } else if let given = Self.given(environment) {
+            paths = given
+        } else {
+            return nil
+        }
+        if let directory = Self.first(of: environment("CONFIGURATION_DIRECTORY")) { paths.configuration = directory }
+        if let directory = Self.first(of: environment("STATE_DIRECTORY")) { paths.state = directory }
+        if let directory = Self.first(of: environment("RUNTIME_DIRECTORY")) { paths.runtime = directory }
+        self = paths
+    }
+
+    /// Those of this process.
+    package static func current() throws(CommandFailure) -> DaemonPaths {
+        guard let paths = DaemonPaths(user: ProcessFacts.user, environment: ProcessFacts.environment) else {
+            throw CommandFailure(
+                .configuration,
+                "there is no place for the choice and the control socket: HOME is not set",
+                remedy: "set HOME, or XDG_CONFIG_HOME, XDG_STATE_HOME and XDG_RUNTIME_DIR"
+            )
+        }
+        return paths
+    }
+
+    /// The daemon's settings.
+    package var configurationFile: FilePath { configuration.appending("blewedge.toml") }
+    /// The texts that `snippet` types.
+    package var snippets: FilePath { configuration.appending("snippets.json") }
+    /// The socket that commands speak to the daemon on.
+    package var controlSocket: FilePath { runtime.appending("control") }
+    /// The user's choice of device.
+    package var selection: FilePath { state.appending("selection") }
+    /// What the daemon that uses an adapter such as `hci0` holds.
+    package func lock(_ adapter: String) -> FilePath { runtime.appending("\(adapter).lock") }
+
+    /// The places where a command looks for a daemon: the process's own, then the system's.
+    package var withSystem: [DaemonPaths] { self == .system ? [self] : [self, .system] }
+
+    private static func personal(_ environment: (String) -> String?) -> DaemonPaths? {
+        let home = absolute(environment("HOME"))
+        guard let configuration = absolute(environment("XDG_CONFIG_HOME")) ?? home?.appending(".config"),
+            let state = absolute(environment("XDG_STATE_HOME")) ?? home?.appending(".local/state")
+        else { return nil }
+        let own = state.appending(name)
+        return DaemonPaths(
+            configuration: configuration.appending(name),
+            state: own,
+            // Without a session there is no directory that goes when the user does: the state's own serves.
+            runtime: absolute(environment("XDG_RUNTIME_DIR"))?.appending(name) ?? own.appending("run")
+        )
+    }
+
+    /// The system's, for a service without a home of its own that systemd gives directories to.
+    private static func given(_ environment: (String) -> String?) -> DaemonPaths? {
+        first(of: environment("STATE_DIRECTORY")) == nil ? nil : .system
+    }
+
+    /// The first of several directories.
+    private static func first(of list: String?) -> FilePath? {
+        absolute(list?.split(separator: ":").first.map(String.init))
+    }
+
+    /// The specification says of a path that is not absolute: ignore it.
+    private static func absolute(_ path: String?) -> FilePath? {
+        path.map { FilePath($0) }.flatMap { $0.isAbsolute ? $0 : nil }
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import BluetoothLE
+import LinuxIO
+
+/// What a daemon does at one moment, as `status` answers it.
+package struct DaemonStatus: Sendable {
+    /// The session's state.
+    package var state: Session.State
+    /// Why it is as it is.
+    package var reason: Reason?
+    /// For how long it has been so.
+    package var since: Duration
+    /// Which device is meant; nil for none.
+    package var choice: DeviceChoice?
+    /// The device as it was heard; nil before it was.
+    package var device: DeviceAddress?
+    /// The adapter; nil while there is none.
+    package var adapter: String?
+    /// The keyboard's event node.
+    package var keyboard: String?
+    /// What the daemon was set up with.
+    package var labels: DaemonLabels
+    /// Whether the user has paused.
+    package var isPaused: Bool
+    /// Why nothing is typed; nil while what comes is typed.
+    package var gate: Reason?
+    /// What was counted.
+    package var counts: KeyboardService.Counts
+    /// How long ago a value was received, and its length, never its contents (D-6); nil before the first.
+    package var lastReceived: (ago: Duration, length: Int)?
+    /// Programs that are in this one's way.
+    package var rivals: [String]
+    /// What about the choice could not be read, or kept.
+    package var selectionFault: Reason?
+
+    /// The answer's members.
+    package var object: JSONObject {
+        var object = JSONObject()
+        object.add("state", state.rawValue)
+        object.add("reason", reason?.cause)
+        object.add("remedy", reason?.remedy)
+        object.add("since", WallClock.universal(WallClock.seconds - Int(clamping: since.components.seconds)))
+        object.add("seconds", since.components.seconds)
+        object.add("device", choice.map { "\($0)" })
+        object.add("address", device.map { "\($0.address)" })
+        object.add("addressType", device.map { "\($0.type)" })
+        object.add("selection", selection)
+        object.add("adapter", adapter)
+        object.add("keyboard", keyboard)
+        object.add("profile", labels.profile)
+        object.add("layout", labels.layout)
+        object.add("table", labels.table)
+        object.add("paused", isPaused)
+        object.add("gate", gate == nil ? "open" : "closed")
+        object.add("gateReason", gate?.cause)
+        object.add("gateRemedy", gate?.remedy)
+        object.add("counts", counts.object)
+        if let lastReceived {
+            var last = JSONObject()
+            last.add("secondsAgo", lastReceived.ago.components.seconds)
+            last.add("length", lastReceived.length)
+            object.add("lastReceived", last)
+        }
+        object.add("rivals", rivals)
+        object.add("selectionFault", selectionFault?.cause)
+        object.add("selectionRemedy", selectionFault?.remedy)
+        object.add("pid", ProcessFacts.number)
+        object.add("program", labels.program)
+        return object
+    }
+
+    /// The choice that is kept.
+    private var selection: JSONObject? {
+        guard case .selected(let selection)? = choice else { return nil }
+        return JSONObject(selection)
+    }
+
+    /// The programs that also manage adapters, with their process numbers.
+    static func rivals(proc: String = "/proc") -> [String] {
+        FileSystem.names(in: proc).compactMap { name in
+            guard let number = Int32(name), FileSystem.line(of: "\(proc)/\(name)/comm") == "bluetoothd" else {
+                return nil
+            }
+            return "bluetoothd (process \(number))"
+        }
+    }
+}
+
+/// What a daemon was set up with, in words.
+package struct DaemonLabels: Sendable {
+    /// The profile, or several.
+    package var profile: String
+    /// The readers' layout.
+    package var layout: String
+    /// The table of bytes.
+    package var table: String
+    /// The program's version.
+    package var program: String
+
+    /// Words for all of it.
+    package init(profile: String, layout: String, table: String, program: String) {
+        self.profile = profile
+        self.layout = layout
+        self.table = table
+        self.program = program
+    }
+}
+
+extension JSONObject {
+    /// A choice, as programs are told of it.
+    init(_ selection: Selection) {
+        self.init()
+        add("name", selection.name)
+        add("address", "\(selection.device.address)")
+        add("addressType", "\(selection.device.type)")
+    }
+}

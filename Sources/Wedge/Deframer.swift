@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// Takes the bytes to type out of the frames that a device sends, as a pure state machine.
+///
+/// Every byte that goes in comes out as a payload, or is counted as wrapping or as bad: bytes outside of frames, and those of
+/// frames whose length or check value is wrong. After a bad frame the next one is looked for from the byte behind the bad
+/// one's first, so that what a lost notification tore off costs no whole frame.
+package struct Deframer: Sendable {
+    /// What bytes came to.
+    package struct Result: Equatable, Sendable {
+        /// The payloads, one after the other.
+        package var payload: [UInt8] = []
+        /// Bytes of good frames that are not to be typed.
+        package var wrapping = 0
+        /// Bytes that are part of no good frame.
+        package var bad = 0
+    }
+
+    private enum Frame {
+        case incomplete
+        case bad
+        case good(payload: Range<Int>, length: Int)
+    }
+
+    private let framing: Framing
+    private var bytes: [UInt8] = []
+    private var lastReceived = Duration.zero
+
+    /// A machine that has seen nothing of the link.
+    package init(_ framing: Framing) {
+        self.framing = framing
+    }
+
+    /// How many bytes wait for the rest of their frame.
+    package var waiting: Int { bytes.count }
+
+    /// Takes what a notification brought.
+    package mutating func receive(_ received: Span<UInt8>, now: Duration) -> Result {
+        var result = Result()
+        if !bytes.isEmpty, now - lastReceived > Framing.longestPause { result.bad = end() }
+        lastReceived = now
+        bytes.reserveCapacity(bytes.count + received.count)
+        for index in received.indices { bytes.append(received[index]) }
+        var first = 0
+        scan: while first < bytes.count {
+            switch frame(at: first) {
+            case .incomplete: break scan
+            case .bad:
+                result.bad += 1
+                first += 1
+            case .good(let payload, let length):
+                result.payload += bytes[payload]
+                result.wrapping += length - payload.count
+                first += length
+            }
+        }
+        bytes.removeFirst(first)
+        return result
+    }
+
+    /// Gives up the frame that is not whole, because the link has ended; answers how many bytes it had.
+    package mutating func end() -> Int {
+        defer { bytes.removeAll(keepingCapacity: true) }
+        return bytes.count
+    }
+
+    /// What the bytes from `first` on are.
+    private func frame(at first: Int) -> Frame {
+        let start = framing.start
+        for (offset, byte) in start.enumerated() {
+            guard first + offset < bytes.count else { return .incomplete }
+            guard bytes[first + offset] == byte else { return .bad }
+        }
+        let afterHeader = first + start.count + framing.header
+        let check = framing.check
+        let before = check.map { $0.isBehindEnd ? 0 : $0.checksum.length } ?? 0
+        let behind = check.map { $0.isBehindEnd ? $0.checksum.length : 0 } ?? 0
+        let payload: Range<Int>
+        if let length = framing.length {
+            let begin = afterHeader + length.size
+            guard begin <= bytes.count else { return .incomplete }
+            guard let count = payloadLength(length, at: afterHeader) else { return .bad }
+            payload = begin..<begin + count
+        } else {
+            guard let found = endOfPayload(from: afterHeader) else {
+                return bytes.count - afterHeader > framing.maximum + framing.end.count ? .bad : .incomplete
+            }
+            payload = afterHeader..<found
+        }
+        guard payload.count <= framing.maximum else { return .bad }
+        let beginOfEnd = payload.upperBound + before
+        let whole = beginOfEnd + framing.end.count + behind
+        guard whole <= bytes.count else { return .incomplete }
+        let endBytes = beginOfEnd..<beginOfEnd + framing.end.count
+        guard bytes[endBytes].elementsEqual(framing.end) else { return .bad }
+        if let check {
+            let place = check.isBehindEnd ? endBytes.upperBound : payload.upperBound
+            let value = check.checksum.value(of: bytes[first + check.from..<place])
+            guard bytes[place..<place + value.count].elementsEqual(value) else { return .bad }
+        }
+        let typed = framing.keepsEnd && before == 0 ? payload.lowerBound..<endBytes.upperBound : payload
+        return .good(payload: typed, length: whole - first)
+    }
+
+    /// The payload's bytes, as the number at `place` has them; nil where it cannot be.
+    private func payloadLength(_ length: Framing.Length, at place: Int) -> Int? {
+        let number = bytes[place..<place + length.size]
+        let value = length.isLittleEndian ? number.reversed().reduce(0, Self.append) : number.reduce(0, Self.append)
+        let count = value - length.surplus
+        return count >= 0 ? count : nil
+    }
+
+    private static func append(_ value: Int, _ byte: UInt8) -> Int { value << 8 | Int(byte) }
+
+    /// Where the end's bytes begin, at or behind `place`; nil where they have not come.
+    private func endOfPayload(from place: Int) -> Int? {
+        let end = framing.end
+        var index = place
+        while index + end.count <= bytes.count {
+            if bytes[index..<index + end.count].elementsEqual(end) { return index }
+            index += 1
+        }
+        return nil
+    }
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+import LinuxIO
+
+/// The one link of the wedge on the event loop, from the attempt to its end.
+///
+/// Each link has a number, its epoch, from 1 on; values of a link that was closed are never passed on (BT-9). To be used
+/// on the loop's thread.
+final class DeviceLink {
+    /// What happens to the link that was asked for last.
+    enum Event {
+        /// Subscribed, and the handshake is done.
+        case ready
+        /// The device answers, but offers nothing that can be used.
+        case unsupported(String)
+        /// The link is gone, or did not come about.
+        case failed(String)
+    }
+
+    /// Told what becomes of the link.
+    var onEvent: ((Event) -> Void)?
+    /// Takes each value of the profile's characteristic, in place.
+    var onValue: ((Span<UInt8>) -> Void)?
+
+    /// The number of the link that was asked for last.
+    private(set) var epoch: UInt32 = 0
+    /// The device of that link.
+    private(set) var device: DeviceAddress?
+    /// Values of the profile's characteristic.
+    private(set) var notifications: UInt64 = 0
+    /// Values that nobody asked for: those of other handles, and indications where notifications were subscribed to.
+    private(set) var strayValues: UInt64 = 0
+    private var droppedBefore: UInt64 = 0
+
+    private let loop: EventLoop
+    private let profiles: [Profile]
+    private var attempt: (any ConnectionAttempt)?
+    private var link: ATTLink?
+    private var setup: LinkSetup
+    /// Called when no end of a link is waited for any more.
+    private var closers: [() -> Void] = []
+    private var closings = 0
+    private var replyTimer: EventLoop.Timer?
+
+    /// No link yet.
+    init(_ profiles: [Profile], on loop: EventLoop) {
+        self.loop = loop
+        self.profiles = profiles
+        setup = LinkSetup(profiles: profiles)
+    }
+
+    /// Packets that the kernel dropped because they were not read in time.
+    var dropped: UInt64 { droppedBefore + UInt64(link?.droppedPackets ?? 0) }
+
+    /// Connects, and readies the link; an earlier one must be closed.
+    func open(_ device: DeviceAddress, through adapter: any LowEnergyAdapter, timeout: Duration) {
+        epoch &+= 1
+        self.device = device
+        setup = LinkSetup(profiles: profiles)
+        do throws(LinkFailure) {
+            attempt = try adapter.connect(to: device, timeout: timeout) { [unowned self] result in connected(result) }
+        } catch {
+            let number = epoch
+            // Not from within the call that asks for it.
+            _ = loop.schedule(at: .zero) { [weak self] in
+                if self?.epoch == number { self?.onEvent?(.failed("\(error)")) }
+            }
+        }
+    }
+
+    /// Ends the link or the attempt; `completion` is called, later, when there is none any more.
+    func close(through adapter: (any LowEnergyAdapter)?, completion: @escaping () -> Void) {
+        if let replyTimer { loop.cancel(replyTimer) }
+        replyTimer = nil
+        closers.append(completion)
+        closings &+= 1
+        let isOpen = link != nil || attempt != nil
+        attempt?.cancel()
+        attempt = nil
+        if let link {
+            droppedBefore += UInt64(link.droppedPackets)
+            self.link = nil
+            link.close()
+        }
+        let finish = { [weak self] in
+            guard let self, closings > 0 else { return }
+            closings &-= 1
+            if closings == 0 { closed() }
+        }
+        if isOpen, let adapter, let device {
+            adapter.disconnect(device, completion: finish)
+        } else {
+            _ = loop.schedule(at: .zero, handler: finish)
+        }
+    }
+
+    /// The profile that the device was found to have; nil before that, and without a link.
+    var profile: Profile? { link == nil ? nil : setup.profile }
+
+    /// Sends bytes to the device, through the profile's characteristic for that; no answer tells that they arrived.
+    func send(_ bytes: [UInt8]) throws(CommandFailure) {
+        guard let link else { throw CommandFailure(.unavailable, "there is no link to send on") }
+        guard let output = setup.output else {
+            throw CommandFailure(.unavailable, "the device takes no bytes: it has no characteristic for them")
+        }
+        do throws(GATTError) {
+            try link.perform { client, now throws(GATTError) in
+                if output.properties.contains(.writeWithoutResponse) {
+                    try client.writeWithoutResponse(bytes, to: output.value, now: now)
+                } else {
+                    _ = try client.write(bytes, to: output.value, now: now)
+                }
+            }
+        } catch {
+            throw CommandFailure(.inputOutput, "the bytes cannot be sent: \(error)")
+        }
+    }
+
+    /// The adapter is gone, and with it what was waited for.
+    func abandon() {
+        closings = 0
+        closed()
+    }
+
+    private func closed() {
+        let callers = closers
+        closers = []
+        for caller in callers { caller() }
+    }
+
+    private func connected(_ result: Result<any ATTChannel, LinkFailure>) {
+        attempt = nil
+        switch result {
+        case .success(let channel):
+            let link = ATTLink(channel, on: loop)
+            self.link = link
+            link.onEvent = { [unowned self] event in take(event, of: link) }
+            link.onValue = { [unowned self] handle, kind, value in take(value, of: handle, kind) }
+            progress(link.perform { client, now in setup.begin(&client, now: now) })
+        case .failure(let failure): onEvent?(.failed("\(failure)"))
+        }
+    }
+
+    private func take(_ event: ATTLink.Event, of link: ATTLink) {
+        guard link === self.link else { return }
+        switch event {
+        case .procedure(let event): progress(link.perform { client, now in setup.handle(event, &client, now: now) })
+        case .closed(let failure): onEvent?(.failed("\(failure)"))
+        }
+    }
+
+    private func progress(_ progress: LinkSetup.Progress) {
+        armReplyTimer()
+        switch progress {
+        case .underWay: break
+        case .ready:
+            let earlyBytes = setup.earlyBytes
+            onEvent?(.ready)
+            if !earlyBytes.isEmpty, link != nil { onValue?(earlyBytes.span) }
+        case .refused(let failure): onEvent?(.failed("\(failure)"))
+        case .unsupported(let reason): onEvent?(.unsupported(reason))
+        // A bearer that failed closes the link, which is reported then.
+        case .failed(.bearer): break
+        case .failed(let error): onEvent?(.failed("\(error)"))
+        }
+    }
+
+    /// The hot path begins: one comparison, and on to the keyboard's ring.
+    private func take(_ value: Span<UInt8>, of handle: AttributeHandle, _ kind: GATTSubscriptionKind) {
+        guard setup.isWanted(handle, kind) else {
+            takeReply(value, of: handle, kind)
+            return
+        }
+        notifications &+= 1
+        onValue?(value)
+    }
+
+    /// Hands what the device says during its profile's handshake to that.
+    private func takeReply(_ value: Span<UInt8>, of handle: AttributeHandle, _ kind: GATTSubscriptionKind) {
+        guard let link, setup.isReply(handle, kind) else {
+            strayValues &+= 1
+            return
+        }
+        let reply = [UInt8](copying: value)
+        progress(link.perform { client, now in setup.receive(reply, &client, now: now) })
+    }
+
+    private func armReplyTimer() {
+        if let replyTimer { loop.cancel(replyTimer) }
+        replyTimer = setup.deadline.map { deadline in
+            loop.schedule(at: deadline) { [unowned self] in
+                replyTimer = nil
+                guard let link else { return }
+                progress(link.perform { client, now in setup.handleDeadline(&client, now: now) })
+            }
+        }
+    }
+}

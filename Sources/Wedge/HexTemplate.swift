@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// Bytes as people write them: a command to send, or the reply that is expected (BT-5, BT-7).
+///
+///     A5 01 0d           bytes in hexadecimal, in letters of either case, spaces or none between them
+///     "AT+START" 0D 0A   text in quotes, as its UTF-8 bytes
+///     {crc8-maxim}       the check value of all bytes before it, by the names of `Checksum`
+///     ??                 any byte (in a reply)
+///     ?1 … ?9            any byte, remembered under its number (in a reply)
+///     $1                 the byte remembered under that number; also $1^5A, $1+0C, $1-0C, modulo 256
+///     *                  whatever else the same notification brings (at the end of a reply)
+///
+/// With a key, bytes on the air are each combined with the key's by exclusive or, the key beginning anew when it is over;
+/// check values are taken of the bytes beneath it.
+package struct HexTemplate: Hashable, Sendable {
+    /// What a template is for.
+    package enum Purpose: Sendable {
+        /// It is sent.
+        case command
+        /// It is compared with what comes.
+        case reply
+    }
+
+    /// What was remembered of replies, by number.
+    package typealias Memory = [UInt8: UInt8]
+
+    /// What bytes are, compared with a template.
+    package enum Match: Equatable, Sendable {
+        /// Not what was expected, whatever follows.
+        case none
+        /// The beginning of it.
+        case partial
+        /// All of it, in that many bytes.
+        case whole(Int)
+    }
+
+    /// How a remembered byte is changed before it is used.
+    enum Operation: Hashable, Sendable {
+        case xor(UInt8)
+        case add(UInt8)
+        case subtract(UInt8)
+    }
+
+    /// A byte of the template, or several.
+    enum Element: Hashable, Sendable {
+        case byte(UInt8)
+        case any
+        case remember(UInt8)
+        case remembered(UInt8, Operation)
+        case checksum(Checksum)
+        case rest
+    }
+
+    /// The most bytes of a template.
+    package static let greatestLength = 256
+    /// The most bytes of a key.
+    package static let longestKey = 64
+
+    /// As it was written.
+    package let text: String
+    let elements: [Element]
+    let key: [UInt8]
+
+    /// Reads a template; `key` is what bytes on the air are combined with, nothing if it is empty.
+    package init(_ text: String, for purpose: Purpose, key: [UInt8] = []) throws(HexTemplateFault) {
+        var reader = HexTemplateReader(text)
+        let elements = try reader.elements(for: purpose)
+        guard !elements.isEmpty else { throw HexTemplateFault(column: 1, reason: "no byte") }
+        guard Self.length(elements) <= Self.greatestLength else {
+            throw HexTemplateFault(column: 1, reason: "more than \(Self.greatestLength) bytes")
+        }
+        self.text = text
+        self.elements = elements
+        self.key = key
+    }
+
+    /// How many bytes it has at least.
+    package var length: Int { Self.length(elements) }
+
+    /// The numbers under which it remembers bytes.
+    var remembers: Set<UInt8> {
+        Set(elements.compactMap { if case .remember(let number) = $0 { number } else { nil } })
+    }
+
+    /// The numbers whose bytes it uses.
+    var uses: Set<UInt8> {
+        Set(elements.compactMap { if case .remembered(let number, _) = $0 { number } else { nil } })
+    }
+
+    /// The bytes to send.
+    ///
+    /// A number that nothing was remembered under stands for 0; configurations cannot name one.
+    package func bytes(_ memory: Memory = [:]) -> [UInt8] {
+        var plain: [UInt8] = []
+        for element in elements {
+            switch element {
+            case .byte(let byte): plain.append(byte)
+            case .remembered(let number, let operation): plain.append(operation.applied(to: memory[number] ?? 0))
+            case .checksum(let checksum): plain += checksum.value(of: plain)
+            // Not in a command.
+            case .any, .remember, .rest: break
+            }
+        }
+        return plain.indices.map { masked(plain[$0], at: $0) }
+    }
+
+    /// Compares what came with the reply; what it says to remember is in `memory` once the whole has come.
+    package func match(_ bytes: ArraySlice<UInt8>, _ memory: inout Memory) -> Match {
+        var found = memory
+        var plain: [UInt8] = []
+        var rest = bytes
+        func next() -> UInt8? {
+            guard let byte = rest.popFirst() else { return nil }
+            plain.append(masked(byte, at: plain.count))
+            return plain.last
+        }
+        for element in elements {
+            if case .rest = element {
+                memory = found
+                return .whole(bytes.count)
+            }
+            let expected = expectation(of: element, after: plain, found)
+            for wanted in expected {
+                guard let byte = next() else { return .partial }
+                if let wanted, wanted != byte { return .none }
+                if case .remember(let number) = element { found[number] = byte }
+            }
+        }
+        memory = found
+        return .whole(plain.count)
+    }
+
+    /// The bytes that an element stands for; nil for any byte.
+    private func expectation(of element: Element, after plain: [UInt8], _ memory: Memory) -> [UInt8?] {
+        switch element {
+        case .byte(let byte): [byte]
+        case .any, .remember: [nil]
+        case .remembered(let number, let operation): [operation.applied(to: memory[number] ?? 0)]
+        case .checksum(let checksum): checksum.value(of: plain)
+        case .rest: []
+        }
+    }
+
+    private func masked(_ byte: UInt8, at index: Int) -> UInt8 {
+        key.isEmpty ? byte : byte ^ key[index % key.count]
+    }
+
+    private static func length(_ elements: [Element]) -> Int {
+        elements.reduce(0) { sum, element in
+            switch element {
+            case .byte, .any, .remember, .remembered: sum + 1
+            case .checksum(let checksum): sum + checksum.length
+            case .rest: sum
+            }
+        }
+    }
+}
+
+extension HexTemplate.Operation {
+    /// The changed byte.
+    func applied(to byte: UInt8) -> UInt8 {
+        switch self {
+        case .xor(let value): byte ^ value
+        case .add(let value): byte &+ value
+        case .subtract(let value): byte &- value
+        }
+    }
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import CJansson
+
+/// A JSON value that was read: what the daemon answered, or a file of snippets (D-17).
+///
+/// RFC 8259, read by Jansson. Refused are members of one name in one object, anything behind the value, text that is not
+/// UTF-8, and the character U+0000.
+package indirect enum JSONValue: Equatable, Sendable {
+    /// `null`.
+    case null
+    /// `true` or `false`.
+    case bool(Bool)
+    /// A number without fraction and exponent.
+    case integer(Int64)
+    /// Any other number.
+    case real(Double)
+    /// A text.
+    case string(String)
+    /// A list.
+    case array([JSONValue])
+    /// The members of an object, in their order.
+    case object([(name: String, value: JSONValue)])
+
+    /// Why text is no JSON, and where.
+    package struct Fault: Error, Equatable, Sendable, CustomStringConvertible {
+        /// The line, counted from 1.
+        package var line: Int
+        /// The column in it, counted in characters from 1.
+        package var column: Int
+        /// What is wrong, in words.
+        package var reason: String
+
+        /// `line 3, column 8: '}' expected near ','`.
+        package var description: String { "line \(line), column \(column): \(reason)" }
+    }
+
+    /// The deepest nesting that is taken; what the product reads has three levels.
+    private static let deepest = 32
+
+    /// Reads a value from UTF-8 text.
+    package init(_ text: [UInt8]) throws(Fault) {
+        var error = json_error_t()
+        let root = unsafe text.withUnsafeBytes { bytes in
+            // Sound: Jansson reads the array's own length during the call, and writes the error into a local.
+            let characters = unsafe bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+            return unsafe json_loadb(characters, bytes.count, Self.flags, &error)
+        }
+        guard let root = unsafe root else { throw Fault(error) }
+        // Sound: the reference that json_loadb gave is dropped here, once, after all was copied.
+        defer { unsafe json_decref(root) }
+        self = try unsafe Self.copy(root, depth: 0)
+    }
+
+    /// The member of that name; nil for anything but an object, and where it has none.
+    package subscript(name: String) -> JSONValue? {
+        guard case .object(let members) = self else { return nil }
+        return members.first { $0.name == name }?.value
+    }
+
+    /// The text; nil for anything else.
+    package var string: String? {
+        guard case .string(let text) = self else { return nil }
+        return text
+    }
+
+    /// The whole number; nil for anything else.
+    package var integer: Int64? {
+        guard case .integer(let number) = self else { return nil }
+        return number
+    }
+
+    /// True or false; nil for anything else.
+    package var bool: Bool? {
+        guard case .bool(let value) = self else { return nil }
+        return value
+    }
+
+    /// The values of a list; nil for anything else.
+    package var array: [JSONValue]? {
+        guard case .array(let values) = self else { return nil }
+        return values
+    }
+
+    /// By value; members in the same order.
+    package static func == (left: JSONValue, right: JSONValue) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.bool(let left), .bool(let right)): left == right
+        case (.integer(let left), .integer(let right)): left == right
+        case (.real(let left), .real(let right)): left == right
+        case (.string(let left), .string(let right)): left == right
+        case (.array(let left), .array(let right)): left == right
+        case (.object(let left), .object(let right)):
+            left.count == right.count && zip(left, right).allSatisfy { $0.name == $1.name && $0.value == $1.value }
+        default: false
+        }
+    }
+
+    private static let flags = Int(JSON_REJECT_DUPLICATES | JSON_DECODE_ANY)
+
+    /// Copies what Jansson read; the value must live for the call.
+    private static func copy(_ value: UnsafeMutablePointer<json_t>, depth: Int) throws(Fault) -> JSONValue {
+        guard depth < deepest else { throw Fault(line: 1, column: 1, reason: "nested deeper than \(deepest)") }
+        // Sound, here and below: the value lives for the call, its children live with it, and texts and names are copied
+        // with the lengths that Jansson gives. Each function is called for the type that it is for.
+        switch unsafe value.pointee.type {
+        case JSON_TRUE: return .bool(true)
+        case JSON_FALSE: return .bool(false)
+        case JSON_INTEGER: return unsafe .integer(Int64(json_integer_value(value)))
+        case JSON_REAL: return unsafe .real(json_real_value(value))
+        case JSON_STRING:
+            return unsafe .string(text(json_string_value(value), json_string_length(value)))
+        case JSON_ARRAY:
+            var values: [JSONValue] = []
+            for index in 0..<(unsafe json_array_size(value)) {
+                guard let child = unsafe json_array_get(value, index) else { continue }
+                values.append(try unsafe copy(child, depth: depth + 1))
+            }
+            return .array(values)
+        case JSON_OBJECT:
+            var members: [(name: String, value: JSONValue)] = []
+            var next = unsafe json_object_iter(value)
+            while let member = unsafe next {
+                if let child = unsafe json_object_iter_value(member) {
+                    let name = unsafe String(cString: json_object_iter_key(member))
+                    members.append((name, try unsafe copy(child, depth: depth + 1)))
+                }
+                unsafe next = json_object_iter_next(value, member)
+            }
+            return .object(members)
+        default: return .null
+        }
+    }
+
+    private static func text(_ characters: UnsafePointer<CChar>?, _ length: Int) -> String {
+        // Sound: Jansson's texts have the length that it gives, and are UTF-8 that it has checked.
+        guard let characters = unsafe characters else { return "" }
+        let bytes = unsafe UnsafeRawBufferPointer(start: characters, count: length)
+        return unsafe String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension JSONValue.Fault {
+    fileprivate init(_ error: json_error_t) {
+        // The text is a C array with its end inside.
+        let reason = unsafe withUnsafeBytes(of: error.text) { bytes in
+            unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        self.init(line: max(1, Int(error.line)), column: max(1, Int(error.column)), reason: reason)
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import LinuxIO
+import SystemPackage
+
+/// Whether what comes is typed: not while the user has paused, nor while another virtual terminal than the one that is
+/// meant is in front (LK-22).
+///
+/// To be used on the loop's thread.
+final class KeyboardGate {
+    /// Called when the gate has opened or closed.
+    var onChange: ((Bool) -> Void)?
+
+    private let loop: EventLoop
+    private let wanted: Int?
+    private var terminal: ForegroundTerminal?
+    private var registration: EventLoop.Registration?
+    /// The terminal in front; nil where it cannot be told.
+    private var front: Int?
+
+    /// A gate; `terminal` is the virtual terminal that must be in front, nil for any.
+    init(terminal wanted: Int?, on loop: EventLoop) throws(CommandFailure) {
+        self.loop = loop
+        self.wanted = wanted
+        guard let wanted else { return }
+        do throws(Errno) {
+            let found = try ForegroundTerminal()
+            front = found.number
+            registration = try loop.watch(found.descriptor, for: []) { [unowned self] _ in look() }
+            terminal = consume found
+        } catch {
+            throw CommandFailure(
+                error == .permissionDenied ? .permission : .unavailable,
+                "gate.vt = \(wanted) cannot be kept: \(ForegroundTerminal.path): \(error)",
+                remedy: "leave gate.vt out where there are no virtual terminals"
+            )
+        }
+    }
+
+    /// Whether the user has paused.
+    var isPaused = false {
+        didSet { if isPaused != oldValue { changed(from: oldValue, front) } }
+    }
+
+    /// Whether what comes is typed.
+    var isOpen: Bool { Self.isOpen(isPaused, wanted, front) }
+
+    /// Why the gate is closed; nil while it is open.
+    var reason: Reason? {
+        if isPaused { return Reason("paused", remedy: "`blewedge resume`") }
+        guard let wanted, wanted != front else { return nil }
+        let place = front.map { "virtual terminal \($0) is in front" } ?? "no virtual terminal is in front"
+        return Reason("\(place), not \(wanted)", remedy: "`chvt \(wanted)`, or change gate.vt in the configuration")
+    }
+
+    /// Looks at the terminals no more.
+    func end() {
+        if let registration, let terminal = terminal.take() { loop.unwatch(registration, terminal.descriptor) }
+        registration = nil
+    }
+
+    private func look() {
+        let before = front
+        front = terminal?.number
+        changed(from: isPaused, before)
+    }
+
+    private func changed(from wasPaused: Bool, _ before: Int?) {
+        if isOpen != Self.isOpen(wasPaused, wanted, before) { onChange?(isOpen) }
+    }
+
+    private static func isOpen(_ isPaused: Bool, _ wanted: Int?, _ front: Int?) -> Bool {
+        !isPaused && (wanted == nil || wanted == front)
+    }
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+
+// A profile as TOML, in `[profiles.NAME]` of the configuration or alone in a file:
+//
+//     title = "Counter scale"
+//     service = "FFE0"
+//     from-device = "FFE1"
+//     to-device = "FFE1"           # the same as from-device if not said
+//     table = "strict"
+//
+//     [[handshake]]                # one after another, before anything is typed
+//     send = "A5 01 {crc8-maxim}"  # see HexTemplate
+//     expect = "A5 81 ?? {crc8-maxim}"
+//     within = "2s"
+//     attempts = 1
+//     xor = "5A"
+//
+//     [framing]                    # see Framing
+//     start = "02"
+//     end = "03"
+//     checksum = "xor"
+
+extension Profile {
+    /// The most bytes of a file.
+    package static let largestText = 64 * 1024
+
+    /// Reads a file that holds one profile.
+    package init(text: String, name: String) throws(ConfigurationFaults) {
+        guard text.utf8.count <= Self.largestText else {
+            throw ConfigurationFaults([ConfigurationFault(line: nil, reason: "longer than \(Self.largestText) bytes")])
+        }
+        let members: [TOMLMember]
+        do throws(ConfigurationFault) {
+            members = try TOMLValue.table(of: text)
+        } catch {
+            throw ConfigurationFaults([error])
+        }
+        let (profile, faults) = Self.read(members, name: name, line: 1)
+        guard let profile, faults.isEmpty else { throw ConfigurationFaults(faults) }
+        self = profile
+    }
+
+    /// The profile that a table describes, nil where something of it is wrong; and what.
+    static func read(_ members: [TOMLMember], name: String, line: Int) -> (Profile?, [ConfigurationFault]) {
+        var reader = TOMLTableReader(members, line: line)
+        let title = reader.take("title") { (value: TOMLValue) throws(UnfitValue) in try value.text() }
+        let service = reader.need("service") { (value: TOMLValue) throws(UnfitValue) in try value.uuid() }
+        let input = reader.need("from-device") { (value: TOMLValue) throws(UnfitValue) in try value.uuid() }
+        let output = reader.take("to-device") { (value: TOMLValue) throws(UnfitValue) in try value.uuid() }
+        let table = reader.take("table") { (value: TOMLValue) throws(UnfitValue) in try value.text() }
+        var faults: [ConfigurationFault] = []
+        let handshake = reader.take("handshake") { (value: TOMLValue) throws(UnfitValue) in
+            try Self.handshake(value, &faults)
+        }
+        let framing = reader.take("framing") { (value: TOMLValue) throws(UnfitValue) in
+            try Framing.read(value, &faults)
+        }
+        reader.end()
+        reader.note(faults)
+        guard reader.faults.isEmpty, let service, let input else { return (nil, reader.faults) }
+        let profile = Profile(
+            name: name,
+            title: title ?? name,
+            service: service,
+            fromPeripheral: input,
+            toPeripheral: output ?? input,
+            handshake: handshake ?? [],
+            framing: framing ?? nil,
+            table: table
+        )
+        return (profile, [])
+    }
+
+    private static func handshake(
+        _ value: TOMLValue,
+        _ faults: inout [ConfigurationFault]
+    ) throws(UnfitValue) -> [CommandQueue.Command] {
+        let wanted = "a list of at most \(CommandQueue.mostCommands) tables, written [[…handshake]]"
+        guard case .array(let steps) = value.kind, steps.count <= CommandQueue.mostCommands else {
+            throw UnfitValue(wanted)
+        }
+        var commands: [CommandQueue.Command] = []
+        var remembered: Set<UInt8> = []
+        for step in steps {
+            guard case .table(let members) = step.kind else { throw UnfitValue(wanted) }
+            if let command = command(members, line: step.line, &remembered, &faults) { commands.append(command) }
+        }
+        return commands
+    }
+
+    private static func command(
+        _ members: [TOMLMember],
+        line: Int,
+        _ remembered: inout Set<UInt8>,
+        _ faults: inout [ConfigurationFault]
+    ) -> CommandQueue.Command? {
+        var reader = TOMLTableReader(members, line: line)
+        let key = reader.take("xor") { (value: TOMLValue) throws(UnfitValue) in
+            let bytes = try value.bytes()
+            guard (1...HexTemplate.longestKey).contains(bytes.count) else {
+                throw UnfitValue("from 1 to \(HexTemplate.longestKey) bytes in hexadecimal")
+            }
+            return bytes
+        }
+        func template(_ name: String, _ purpose: HexTemplate.Purpose) -> HexTemplate? {
+            reader.take(name) { (value: TOMLValue) throws(UnfitValue) in
+                let text = try value.text("bytes, such as \"A5 01 0D\"")
+                do throws(HexTemplateFault) {
+                    return try HexTemplate(text, for: purpose, key: key ?? [])
+                } catch {
+                    throw UnfitValue("bytes, such as \"A5 01 0D\" (\(error))")
+                }
+            }
+        }
+        let send = template("send", .command)
+        let expect = template("expect", .reply)
+        let timeout = reader.take("within") { (value: TOMLValue) throws(UnfitValue) in
+            try value.time(.milliseconds(10)...CommandQueue.Command.longestTimeout)
+        }
+        let attempts = reader.take("attempts") { (value: TOMLValue) throws(UnfitValue) in
+            try value.integer(1...CommandQueue.Command.mostAttempts)
+        }
+        if members.allSatisfy({ $0.key != "send" && $0.key != "expect" }) {
+            reader.note(nil, "a command of a handshake wants send, expect, or both")
+        }
+        for number in (send?.uses ?? []).union(expect?.uses ?? []).sorted()
+        where !remembered.contains(number) && expect?.remembers.contains(number) != true {
+            reader.note(nil, "$\(number) is used, but no reply before it remembers ?\(number)")
+        }
+        remembered.formUnion(expect?.remembers ?? [])
+        reader.end()
+        faults += reader.faults
+        return CommandQueue.Command(
+            send: send,
+            expect: expect,
+            timeout: timeout ?? .seconds(2),
+            attempts: attempts ?? 1
+        )
+    }
+}
+
+extension Framing {
+    /// The framing that a table describes; nil where something of it is wrong, which is added to `faults`.
+    static func read(_ value: TOMLValue, _ faults: inout [ConfigurationFault]) throws(UnfitValue) -> Framing? {
+        guard case .table(let members) = value.kind else { throw UnfitValue("a table, written [….framing]") }
+        var reader = TOMLTableReader(members, line: value.line)
+        let start = reader.take("start") { (value: TOMLValue) throws(UnfitValue) in try value.bytes() }
+        let header = reader.take("header") { (value: TOMLValue) throws(UnfitValue) in
+            try value.integer(0...longestMark)
+        }
+        let size = reader.take("length-bytes") { (value: TOMLValue) throws(UnfitValue) in try value.integer(1...2) }
+        let isBig = reader.take("length-high-first") { (value: TOMLValue) throws(UnfitValue) in try value.flag() }
+        let surplus = reader.take("length-surplus") { (value: TOMLValue) throws(UnfitValue) in
+            try value.integer(0...64)
+        }
+        let end = reader.take("end") { (value: TOMLValue) throws(UnfitValue) in try value.bytes() }
+        let checksum = reader.take("checksum") { (value: TOMLValue) throws(UnfitValue) in
+            let wanted = "one of \(Checksum.names)"
+            guard let checksum = Checksum(rawValue: try value.text(wanted)) else { throw UnfitValue(wanted) }
+            return checksum
+        }
+        let from = reader.take("checksum-from") { (value: TOMLValue) throws(UnfitValue) in
+            try value.integer(0...2 * longestMark)
+        }
+        let isBehind = reader.take("checksum-behind-end") { (value: TOMLValue) throws(UnfitValue) in try value.flag() }
+        let keepsEnd = reader.take("keep-end") { (value: TOMLValue) throws(UnfitValue) in try value.flag() }
+        let maximum = reader.take("max-payload") { (value: TOMLValue) throws(UnfitValue) in
+            try value.integer(1...greatestPayload)
+        }
+        reader.end()
+        guard reader.faults.isEmpty else {
+            faults += reader.faults
+            return nil
+        }
+        do throws(Fault) {
+            return try Framing(
+                start: start ?? [],
+                header: header ?? 0,
+                length: size.map { Length(size: $0, isLittleEndian: isBig != true, surplus: surplus ?? 0) },
+                end: end ?? [],
+                check: checksum.map { Check($0, from: from ?? 0, isBehindEnd: isBehind ?? false) },
+                keepsEnd: keepsEnd ?? false,
+                maximum: maximum ?? greatestPayload
+            )
+        } catch {
+            faults.append(ConfigurationFault(line: value.line, reason: error.description))
+            return nil
+        }
+    }
+}

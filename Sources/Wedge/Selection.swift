@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import BluetoothLE
+
+/// The device that the user has chosen (D-4), and its form as a text file.
+///
+/// ```
+/// address = F0:F1:F2:F3:F4:F5
+/// type = random
+/// name = "LINBLE-TEST"
+/// ```
+/// A name is what a stranger's device says: what is not plain in it is written as `\u{…}`.
+package struct Selection: Hashable, Sendable {
+    /// Which device, exactly.
+    package var device: DeviceAddress
+    /// What it called itself when it was chosen; nil for one that was not heard to have a name.
+    package var name: String?
+
+    /// A choice.
+    package init(_ device: DeviceAddress, name: String?) {
+        self.device = device
+        self.name = name
+    }
+
+    /// The device as it is shown to people: by its name, else by its address.
+    package var label: String { name.map(LocalName.printable) ?? "\(device.address)" }
+
+    /// Why a text is no choice: which line of it, and what about it.
+    package struct Fault: Error, Equatable, Sendable {
+        /// From 1 on; the last one for what is missing.
+        package var line: Int
+        /// What is wrong.
+        package var cause: String
+    }
+
+    /// Reads a file's text.
+    package init(parsing text: String) throws(Fault) {
+        var address: BluetoothAddress?
+        var type: AddressType?
+        var name: String?
+        var seen: Set<Substring> = []
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        for (index, line) in lines.enumerated() where !line.isEmpty && !line.hasPrefix("#") {
+            func fault(_ cause: String) -> Fault { Fault(line: index + 1, cause: cause) }
+            let parts = line.split(separator: "=", maxSplits: 1).map { $0.trimming { $0 == " " } }
+            guard parts.count == 2 else { throw fault("is no `key = value`") }
+            guard seen.insert(parts[0]).inserted else { throw fault("says \(parts[0]) again") }
+            switch parts[0] {
+            case "address":
+                address = BluetoothAddress(parts[1])
+                if address == nil { throw fault("has no address") }
+            case "type":
+                type = AddressType.allCases.first { "\($0)" == parts[1] }
+                if type == nil { throw fault("has a type that is neither public nor random") }
+            case "name":
+                name = Self.unquoted(parts[1])
+                if name == nil { throw fault("has no name in quotes") }
+            default: throw fault("has an unknown key")
+            }
+        }
+        guard let address else { throw Fault(line: lines.count, cause: "ends without an address") }
+        guard let type else { throw Fault(line: lines.count, cause: "ends without a type") }
+        self.init(DeviceAddress(address, type), name: name)
+    }
+
+    /// The file's text.
+    package var text: String {
+        """
+        # The device that blewedge uses: written by `blewedge use`, removed by `blewedge forget`.
+        address = \(device.address)
+        type = \(device.type)
+
+        """ + (name.map { "name = \(Self.quoted($0))\n" } ?? "")
+    }
+
+    private static func quoted(_ name: String) -> String {
+        var result = "\""
+        for scalar in name.unicodeScalars {
+            let isPlain = scalar != "\"" && scalar != "\\" && LocalName.printable(String(scalar)) == String(scalar)
+            result += isPlain ? String(scalar) : "\\u{\(String(scalar.value, radix: 16))}"
+        }
+        return result + "\""
+    }
+
+    private static func unquoted(_ text: Substring) -> String? {
+        guard text.utf8.count >= 2, text.hasPrefix("\""), text.hasSuffix("\"") else { return nil }
+        var rest = text.dropFirst().dropLast().unicodeScalars[...]
+        var result = String.UnicodeScalarView()
+        while let scalar = rest.popFirst() {
+            guard scalar == "\\" else {
+                if scalar == "\"" { return nil }
+                result.append(scalar)
+                continue
+            }
+            guard rest.popFirst() == "u", rest.popFirst() == "{", let end = rest.firstIndex(of: "}"),
+                let value = UInt32(String(rest[..<end]), radix: 16), let named = Unicode.Scalar(value)
+            else { return nil }
+            result.append(named)
+            rest = rest[rest.index(after: end)...]
+        }
+        return String(result)
+    }
+}
+
+extension Substring {
+    /// The text without such characters at its ends.
+    fileprivate func trimming(_ isTrimmed: (Character) -> Bool) -> Substring {
+        var rest = drop(while: isTrimmed)
+        while let last = rest.last, isTrimmed(last) { rest.removeLast() }
+        return rest
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import LinuxIO
+import SystemPackage
+
+/// Follows the file of the choice, whoever writes it (LK-18).
+///
+/// To be used on the loop's thread.
+final class SelectionFollower {
+    /// Called with what the file says, each time that it may have changed.
+    var onChange: ((Result<Selection?, SelectionStore.Failure>) -> Void)?
+
+    private let store: SelectionStore
+    private let loop: EventLoop
+    private var watch: FileWatch?
+    private var registration: EventLoop.Registration?
+
+    /// Begins to watch the file's directory, which is made where it is not there.
+    init(_ store: SelectionStore, on loop: EventLoop) throws(CommandFailure) {
+        self.store = store
+        self.loop = loop
+        let directory = store.path.removingLastComponent()
+        do throws(Errno) {
+            try FileSystem.makeDirectory(directory, mode: 0o755)
+            let made = try FileWatch(directory: directory)
+            registration = try loop.watch(made.descriptor, for: .readable) { [unowned self] _ in look() }
+            watch = consume made
+        } catch {
+            throw CommandFailure(
+                error == .permissionDenied ? .permission : .inputOutput,
+                "cannot follow the choice of device in \(directory): \(error)",
+                remedy: error == .permissionDenied ? "run as root, or as the owner of \(directory)" : nil
+            )
+        }
+    }
+
+    /// What the file says now.
+    func read() -> Result<Selection?, SelectionStore.Failure> {
+        do throws(SelectionStore.Failure) {
+            return .success(try store.read())
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Watches no more.
+    func end() {
+        if let registration, let watch = watch.take() { loop.unwatch(registration, watch.descriptor) }
+        registration = nil
+    }
+
+    private func look() {
+        guard let changes = try? watch?.take(), let name = store.path.lastComponent?.string else { return }
+        // A directory that is gone takes no more choices; the one that was made stays in force.
+        if changes.isGone { return end() }
+        if changes.mayConcern(name) { onChange?(read()) }
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import LinuxIO
+package import SystemPackage
+
+/// The file in which the choice of device outlives the program (LK-5, LK-20).
+package struct SelectionStore: Sendable {
+    /// Why the choice could not be read or kept; what was there before is there still.
+    package enum Failure: Error, Equatable, Sendable {
+        /// The file is there, and cannot be read.
+        case unreadable(FilePath, Errno)
+        /// The file does not say which device.
+        case garbled(FilePath, Selection.Fault)
+        /// The choice cannot be written.
+        case unwritable(FilePath, Errno)
+    }
+
+    /// A file that is longer says nothing that this program wrote: an address, a type and a name of at most 248 bytes.
+    private static let limit = 4096
+
+    /// The file.
+    package let path: FilePath
+
+    /// The choice kept in a file, which need not be there.
+    package init(_ path: FilePath) {
+        self.path = path
+    }
+
+    /// The choice; nil where none was made.
+    package func read() throws(Failure) -> Selection? {
+        let bytes: [UInt8]
+        do throws(Errno) {
+            bytes = try FileSystem.contents(of: path.string, limit: Self.limit)
+        } catch .noSuchFileOrDirectory {
+            return nil
+        } catch {
+            throw .unreadable(path, error)
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw .garbled(path, Selection.Fault(line: 1, cause: "begins a text that is no UTF-8"))
+        }
+        do throws(Selection.Fault) {
+            return try Selection(parsing: text)
+        } catch {
+            throw .garbled(path, error)
+        }
+    }
+
+    /// Keeps a choice: whole and on the disk when this returns, and the earlier one untouched when it throws.
+    package func write(_ selection: Selection) throws(Failure) {
+        do throws(Errno) {
+            try FileSystem.makeDirectory(path.removingLastComponent(), mode: 0o755)
+            try FileSystem.replace(path, with: Array(selection.text.utf8), mode: 0o644)
+        } catch {
+            throw .unwritable(path, error)
+        }
+    }
+
+    /// Drops the choice (LK-7).
+    package func forget() throws(Failure) {
+        do throws(Errno) {
+            try FileSystem.remove(path)
+        } catch {
+            throw .unwritable(path, error)
+        }
+    }
+}
+
+extension CommandFailure {
+    /// The choice could not be read or kept.
+    package init(_ failure: SelectionStore.Failure) {
+        switch failure {
+        case .unreadable(let path, let error):
+            self.init(
+                error == .permissionDenied ? .permission : .inputOutput,
+                "cannot read the choice of device in \(path): \(error)",
+                remedy: error == .permissionDenied ? "`chmod 644 \(path)`" : "choose again: `blewedge use DEVICE`"
+            )
+        case .garbled(let path, let fault):
+            self.init(
+                .configuration,
+                "\(path) does not say which device is chosen: line \(fault.line) \(fault.cause)",
+                remedy: "choose again: `blewedge use DEVICE`"
+            )
+        case .unwritable(let path, .permissionDenied), .unwritable(let path, .notPermitted):
+            self.init(
+                .permission,
+                "not permitted to write \(path)",
+                remedy: "run as root, or as the owner of \(path.removingLastComponent())"
+            )
+        case .unwritable(let path, let error):
+            self.init(
+                .inputOutput,
+                "cannot keep the choice of device in \(path), the earlier one stays: \(error)",
+                remedy: error == .noSpace
+                    ? "make room on that disk" : error == .readOnlyFileSystem ? "make that disk writable" : nil
+            )
+        }
+    }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// Lengths of time as people write them: `100ms`, `2s`, or seconds without a unit.
+package enum TimeText {
+    /// How it is written, for people.
+    package static let form = "a time such as 100ms, 2s or 2"
+
+    /// Reads a length of time; nil for anything else.
+    package static func duration(_ text: some StringProtocol) -> Duration? {
+        let digits: Substring
+        let unit: Duration
+        if text.hasSuffix("ms") {
+            digits = Substring(text.dropLast(2))
+            unit = .milliseconds(1)
+        } else {
+            digits = Substring(text.hasSuffix("s") ? text.dropLast() : text[...])
+            unit = .seconds(1)
+        }
+        // Nine digits of seconds are thirty years: enough, and far from overflow.
+        guard digits.utf8.count <= 9, digits.utf8.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }),
+            let count = Int64(digits)
+        else { return nil }
+        return unit * Int(count)
+    }
+
+    /// The shortest form that reads as the same.
+    package static func text(_ duration: Duration) -> String {
+        let (seconds, attoseconds) = duration.components
+        return attoseconds == 0 ? "\(seconds)s" : "\(seconds * 1000 + attoseconds / 1_000_000_000_000_000)ms"
+    }
+}
+
+extension Duration {
+    /// In nanoseconds, for lengths of time that `TimeText` has read: nine digits never overflow.
+    package var inNanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return seconds &* 1_000_000_000 &+ attoseconds / 1_000_000_000
+    }
+}

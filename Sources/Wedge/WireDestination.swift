@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// Where what a device sends goes.
+package enum WireDestination: Hashable, Sendable, CustomStringConvertible {
+    /// Typed by the virtual keyboard.
+    case keyboard
+    /// Written to standard output: the text that would be typed, or the bytes as received (D-7).
+    case standardOutput
+    /// A pseudo-terminal, found at this path; both ways.
+    case terminal(String)
+    /// A local socket at this path; both ways, to every client.
+    case socket(String)
+
+    /// How one is written, for people.
+    package static let form = "keyboard, stdout, pty:PATH or unix:PATH"
+    /// The longest path: what a local socket's address holds (unix(7)).
+    package static let longestPath = 107
+
+    /// Reads one; nil for anything else.
+    package init?(_ text: String) {
+        func path(_ prefix: String) -> String? {
+            let path = text.dropFirst(prefix.count)
+            guard text.hasPrefix(prefix), path.hasPrefix("/"), path.utf8.count <= Self.longestPath else { return nil }
+            return String(path)
+        }
+        switch text {
+        case "keyboard": self = .keyboard
+        case "stdout": self = .standardOutput
+        default:
+            if let path = path("pty:") {
+                self = .terminal(path)
+            } else if let path = path("unix:") {
+                self = .socket(path)
+            } else {
+                return nil
+            }
+        }
+    }
+
+    /// As it is written.
+    package var description: String {
+        switch self {
+        case .keyboard: "keyboard"
+        case .standardOutput: "stdout"
+        case .terminal(let path): "pty:\(path)"
+        case .socket(let path): "unix:\(path)"
+        }
+    }
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+public import ArgumentParser
+public import BluetoothLE
+import LinuxIO
+import SystemPackage
+import Wedge
+
+/// `blewedge use`.
+struct UseCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "use",
+        abstract: "Choose the device to connect to; the choice is kept.",
+        discussion: """
+            A daemon that runs switches at once: it closes the old link, drops and counts what waits, and connects to the \
+            new one. Without a daemon the choice is written for the next one, and the device is listened for first, since \
+            its address, its type and its name are kept. While another device is chosen this asks on a terminal; elsewhere \
+            it wants --yes. A name that two devices carry is refused, with both listed.
+
+            EXAMPLES:
+              blewedge use LINBLE-TEST
+              blewedge use F0:F1:F2:F3:F4:F5 --yes
+              blewedge use F0:F1:F2:F3:F4:F5 --address-type random     Without listening for it.
+            """
+    )
+
+    @Argument(
+        help: ArgumentHelp(
+            "The device: its name, in letters of either case, or its address.",
+            valueName: "name|address"
+        )
+    )
+    var device: String
+
+    @Flag(help: "Give up the device that is chosen, without a question.")
+    var yes = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Without a daemon: take the address as it is, of this type, instead of listening for the device.",
+            valueName: AddressType.allCases.map { "\($0)" }.joined(separator: "|")
+        )
+    )
+    var addressType: AddressType?
+
+    @OptionGroup var adapterOptions: AdapterOptions
+
+    @OptionGroup var daemon: DaemonOptions
+
+    func validate() throws {
+        guard let choice = DeviceChoice(device) else { throw ValidationError("use wants a name or an address.") }
+        if addressType != nil, case .name = choice { throw ValidationError("--address-type is for an address.") }
+    }
+
+    func run() throws {
+        guard let choice = DeviceChoice(device) else { throw CommandFailure(.usage, "use wants a name or an address") }
+        do {
+            var client = try daemon.client()
+            try use(choice, through: &client)
+        } catch let failure as CommandFailure where failure == .noDaemon && daemon.socket == nil {
+            try useAlone(choice)
+        }
+    }
+
+    /// Lets the daemon switch; it answers when the device was heard, or is kept as it is.
+    private func use(_ choice: DeviceChoice, through client: inout ControlClient) throws {
+        let chosen = try client.ask(.status).value["selection"].flatMap(Selection.init(answer:))
+        let isAllowed = try yes || mayReplace(chosen, by: choice)
+        let answer = try client.ask(.use(choice, confirmed: isAllowed), patience: .seconds(30))
+        try daemon.show(answer, done: "\(choice) is chosen")
+    }
+
+    /// Keeps the choice for the next daemon.
+    private func useAlone(_ choice: DeviceChoice) throws {
+        let store = SelectionStore(try DaemonPaths.current().selection)
+        let chosen: Selection?
+        do {
+            chosen = try store.read()
+        } catch .garbled(let path, _) {
+            // What it said is lost already; it is replaced.
+            Console.note("\(path) says nothing that is understood: it is written anew")
+            chosen = nil
+        } catch {
+            throw CommandFailure(error)
+        }
+        guard try yes || mayReplace(chosen, by: choice) else {
+            if let chosen { throw CommandFailure.chosenAlready(chosen) }
+            return
+        }
+        let selection: Selection
+        if case .address(let address) = choice, let addressType {
+            selection = Selection(DeviceAddress(address, addressType), name: nil)
+        } else {
+            selection = try ChoiceRun(choice, through: adapterOptions.transport).run()
+        }
+        do {
+            try store.write(selection)
+        } catch {
+            throw CommandFailure(error)
+        }
+        if daemon.json {
+            var object = JSONObject()
+            object.add("address", "\(selection.device.address)")
+            object.add("addressType", "\(selection.device.type)")
+            object.add("name", selection.name)
+            try StandardStream.output.write(object.text + "\n")
+        } else {
+            Console.note("\(selection.label) (\(selection.device)) is chosen: `blewedge run` connects to it")
+        }
+    }
+
+    /// Whether the choice may take an earlier one's place: nothing is lost by it, or somebody says so (LK-8).
+    ///
+    /// False where nobody can be asked; throws where somebody says no.
+    private func mayReplace(_ chosen: Selection?, by choice: DeviceChoice) throws -> Bool {
+        guard let chosen, !choice.means(chosen) else { return true }
+        guard StandardInput.isTerminal, StandardStream.error.isTerminal, !daemon.json else { return false }
+        try StandardStream.error.write("\(chosen.label) (\(chosen.device)) is chosen. Use \(choice) instead? [y/N] ")
+        let answer = StandardInput.line()?.lowercased() ?? ""
+        guard ["y", "yes"].contains(answer) else {
+            throw CommandFailure(.usage, "nothing was changed: \(chosen.label) stays chosen")
+        }
+        return true
+    }
+}
+
+/// `blewedge forget`.
+struct ForgetCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "forget",
+        abstract: "Drop the choice of device.",
+        discussion: """
+            A daemon that runs closes the link, and waits for another choice.
+
+            EXAMPLES:
+              blewedge forget
+            """
+    )
+
+    @OptionGroup var daemon: DaemonOptions
+
+    func run() throws {
+        let done = "no device is chosen: `blewedge use DEVICE`"
+        do {
+            try daemon.tell(.forget, done: done)
+        } catch let failure as CommandFailure where failure == .noDaemon && daemon.socket == nil {
+            do {
+                try SelectionStore(try DaemonPaths.current().selection).forget()
+            } catch let failure as SelectionStore.Failure {
+                throw CommandFailure(failure)
+            }
+            if daemon.json {
+                try StandardStream.output.write(JSONObject().text + "\n")
+            } else {
+                Console.note(done)
+            }
+        }
+    }
+}
+
+extension AddressType: ExpressibleByArgument {
+    /// `public` or `random`.
+    public init?(argument: String) {
+        guard let type = Self.allCases.first(where: { "\($0)" == argument }) else { return nil }
+        self = type
+    }
+}
+
+extension Selection {
+    /// The choice as the daemon tells it; nil for none.
+    fileprivate init?(answer: JSONValue) {
+        guard let address = answer["address"]?.string.flatMap(BluetoothAddress.init),
+            let type = answer["addressType"]?.string.flatMap(AddressType.init(argument:))
+        else { return nil }
+        self.init(DeviceAddress(address, type), name: answer["name"]?.string)
+    }
+}

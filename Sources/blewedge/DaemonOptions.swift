@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import ArgumentParser
+import LinuxIO
+import SystemPackage
+import Wedge
+
+/// What every command takes that speaks to the daemon.
+struct DaemonOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The daemon's control socket; without it the user's own daemon is asked, then the system's.",
+            valueName: "path"
+        ),
+        completion: .file()
+    )
+    var socket: String?
+
+    @Flag(help: "Print the daemon's answer, one JSON object on a line.")
+    var json = false
+
+    /// Where the daemon may be.
+    func paths() throws(CommandFailure) -> [String] {
+        if let socket { return [socket] }
+        return try DaemonPaths.current().withSystem.map(\.controlSocket.string)
+    }
+
+    /// A connection to the daemon.
+    func client() throws(CommandFailure) -> ControlClient { try ControlClient(at: try paths()) }
+
+    /// Asks the daemon for one thing; `done` tells people that it is done.
+    func tell(
+        _ request: ControlRequest,
+        patience: Duration = ControlClient.patience,
+        done: String? = nil
+    ) throws {
+        var client = try client()
+        try show(try client.ask(request, patience: patience), done: done)
+    }
+
+    /// Prints an answer for programs, or that it is done for people.
+    func show(_ answer: ControlClient.Answer, done: String?) throws {
+        if json {
+            try StandardStream.output.write(answer.line + "\n")
+        } else if let text = answer.value["note"]?.string ?? done {
+            Console.note(text)
+        }
+    }
+}

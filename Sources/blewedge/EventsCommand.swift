@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import ArgumentParser
+import LinuxIO
+import Wedge
+
+/// `blewedge events`.
+struct EventsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "events",
+        abstract: "Follow what the daemon does: one JSON object a line.",
+        discussion: """
+            First the state as it stands, then each change of it, each connect and disconnect, and how much was received, \
+            never what. A line that the reader was too slow for is left out, and the next has "missed": how many. Ends \
+            with status 69 when the daemon does.
+
+            EXAMPLES:
+              blewedge events
+              blewedge events | jq --unbuffered -r 'select(.event == "state").state'
+            """
+    )
+
+    @Option(
+        help: ArgumentHelp(
+            "The daemon's control socket; without it the user's own daemon is asked, then the system's.",
+            valueName: "path"
+        ),
+        completion: .file()
+    )
+    var socket: String?
+
+    func run() throws {
+        var daemon = DaemonOptions()
+        daemon.socket = socket
+        var client = try daemon.client()
+        _ = try client.ask(.events)
+        while let event = try client.next() { try StandardStream.output.write(event.line + "\n") }
+        throw CommandFailure(.unavailable, "the daemon has ended", remedy: "`systemctl start blewedge`")
+    }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import LinuxIO
+import Wedge
+
+/// What a daemon tells of its work on standard error: for people, or for a journal, which has the name and the time.
+struct Journal {
+    /// How much a line matters: syslog(3), sd-daemon(3).
+    enum Priority: Int {
+        case warning = 4
+        case notice = 5
+        case information = 6
+
+        /// The priority of a state.
+        init(_ state: Session.State) {
+            self =
+                switch state {
+                case .lost, .failed, .unsupported, .bluetoothOff, .unauthorized: .warning
+                case .connected, .disconnected, .unselected: .notice
+                case .connecting: .information
+                }
+        }
+    }
+
+    /// Whether lines are for a journal.
+    let isOn: Bool
+
+    /// For a journal where standard error is connected to it, or where that is `wanted`.
+    init(wanted: Bool) {
+        isOn = wanted || StandardStream.error.isJournal
+    }
+
+    /// Prints a line.
+    func note(_ text: String, _ priority: Priority) {
+        if isOn { try? StandardStream.error.write("<\(priority.rawValue)>\(text)\n") } else { Console.note(text) }
+    }
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import ArgumentParser
+import BluetoothLE
+import Keystrokes
+import Wedge
+
+/// `blewedge key`.
+struct KeyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "key",
+        abstract: "Press keys, to mend a wrong entry without a keyboard.",
+        discussion: """
+            Digits and the signs + - < > . , are typed as characters, whatever the layout; shells want some of them in \
+            quotes, or by name: plus, minus, less, greater, period, comma. The other keys are \
+            \(([" "].map { _ in "space" } + KeyName.keys).joined(separator: ", ")). No other key can be pressed.
+
+            EXAMPLES:
+              blewedge key 4 2 enter
+              blewedge key backspace backspace
+              blewedge key minus 5 period 0 tab
+            """
+    )
+
+    @Argument(
+        help: ArgumentHelp("The keys, one after the other.", valueName: "name"),
+        completion: .list(KeyName.allCases.map(\.description))
+    )
+    var names: [String]
+
+    @OptionGroup var daemon: DaemonOptions
+
+    func validate() throws {
+        if let name = names.first(where: { KeyName($0) == nil }) {
+            let known = KeyName.allCases.map(\.description).joined(separator: " ")
+            throw ValidationError("there is no key '\(name)'; known are \(known)")
+        }
+        if names.count > ControlRequest.mostKeys {
+            throw ValidationError("at most \(ControlRequest.mostKeys) keys at a time.")
+        }
+    }
+
+    func run() throws { try daemon.tell(.key(names.compactMap(KeyName.init))) }
+}
+
+/// `blewedge snippet`.
+struct SnippetCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "snippet",
+        abstract: "Type a text that has a title, and put the cursor where input goes.",
+        discussion: """
+            Titles and texts are those of snippets.json in the configuration directory, above the built-in ones: \
+            {"title": "text", "sarcasm": {"opening": "<irony>", "closing": "</irony>"}}. Afterwards the cursor goes behind \
+            the first of ] :// =" > that the text has, in this order. Without a title, all are listed as the user's and \
+            the system's files have them now: title and text, separated by a tab.
+
+            EXAMPLES:
+              blewedge snippet link
+              blewedge snippet
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The title; without one, all are listed.", valueName: "title"))
+    var title: String?
+
+    @OptionGroup var daemon: DaemonOptions
+
+    func validate() throws {
+        if title?.isEmpty == true { throw ValidationError("the title is empty.") }
+    }
+
+    func run() throws {
+        if let title { return try daemon.tell(.snippet(title)) }
+        try SnippetList(isJSON: daemon.json).print()
+    }
+}
+
+/// `blewedge clear`.
+struct ClearCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "clear",
+        abstract: "Empty the field that was typed into.",
+        discussion: """
+            End, then Backspace for each character that the daemon has typed since the last Enter or Tab; what was in the \
+            field before stays. With `clear = "select-all"` in the configuration Ctrl+A and Backspace instead.
+
+            EXAMPLES:
+              blewedge clear
+            """
+    )
+
+    @OptionGroup var daemon: DaemonOptions
+
+    func run() throws { try daemon.tell(.clear) }
+}
+
+/// `blewedge send`.
+struct SendCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "send",
+        abstract: "Send bytes to the connected device.",
+        discussion: """
+            The device must be connected, and its profile must have a characteristic to write to. Done means that the \
+            controller has the bytes; most such devices confirm nothing.
+
+            EXAMPLES:
+              blewedge send --text 'R'
+              blewedge send --hex '02 52 0D'
+            """
+    )
+
+    @Option(help: ArgumentHelp("Send these bytes: pairs of digits, with or without spaces.", valueName: "digits"))
+    var hex: String?
+
+    @Option(help: "Send this text, as UTF-8.")
+    var text: String?
+
+    @OptionGroup var daemon: DaemonOptions
+
+    func validate() throws {
+        guard (hex == nil) != (text == nil) else { throw ValidationError("send wants --hex or --text.") }
+        guard let bytes else { throw ValidationError("--hex wants pairs of hexadecimal digits.") }
+        guard 1...ControlRequest.mostBytes ~= bytes.count else {
+            throw ValidationError("send takes 1 to \(ControlRequest.mostBytes) bytes.")
+        }
+    }
+
+    func run() throws {
+        guard let bytes else { throw CommandFailure(.usage, "the command line is incomplete") }
+        try daemon.tell(.send(bytes))
+    }
+
+    private var bytes: [UInt8]? {
+        if let hex { return GATTCommand.bytes(hex) }
+        return text.map { Array($0.utf8) }
+    }
+}

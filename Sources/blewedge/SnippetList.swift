@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+import LinuxIO
+import SystemPackage
+import Wedge
+
+/// The snippets that there are, printed.
+struct SnippetList {
+    let isJSON: Bool
+
+    /// Prints those that a daemon of this user would know, or else one of the system.
+    func print() throws {
+        let paths = try DaemonPaths.current().withSystem.map(\.snippets.string)
+        let path = paths.first(where: FileSystem.exists)
+        for snippet in try path.map(Snippets.init(file:))?.all ?? Snippets.builtIn.all {
+            try StandardStream.output.write(line(snippet) + "\n")
+        }
+    }
+
+    private func line(_ snippet: Snippet) -> String {
+        guard isJSON else { return "\(snippet.title)\t\(LocalName.printable(snippet.text))" }
+        var object = JSONObject()
+        object.add("title", snippet.title)
+        object.add("text", snippet.text)
+        object.add("leftPresses", snippet.leftPresses)
+        return object.text
+    }
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Glibc
+import LinuxIO
+import SystemPackage
+import Wedge
+
+/// A directory of a test's own, which goes with it.
+final class TestDirectory {
+    let path: String
+
+    init() throws {
+        var template = Array("/tmp/blewedge-test.XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw Errno(rawValue: errno) }
+        path = String(decoding: template.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    func callAsFunction(_ name: String) -> String { path + "/" + name }
+
+    deinit {
+        for name in FileSystem.names(in: path) { unlink(path + "/" + name) }
+        rmdir(path)
+    }
+}
+
+/// A daemon without a radio: it answers what it is told to, when it is told to.
+final class ScriptedHandler: ControlHandler {
+    /// The requests that came.
+    var requests: [ControlRequest] = []
+    /// How a request is answered; nil keeps the reply for later.
+    var answer: (ControlRequest) -> Result<JSONObject, CommandFailure>? = { request in
+        var object = JSONObject()
+        object.add("did", request.line)
+        return .success(object)
+    }
+    /// The replies that are outstanding.
+    var replies: [(Result<JSONObject, CommandFailure>) -> Void] = []
+    var currentEvents: [JSONObject] = []
+    /// Called after each request.
+    var onRequest: () -> Void = {}
+
+    func handle(_ request: ControlRequest, reply: @escaping (Result<JSONObject, CommandFailure>) -> Void) {
+        requests.append(request)
+        if let result = answer(request) { reply(result) } else { replies.append(reply) }
+        onRequest()
+    }
+}
+
+/// One client of a control server on the same event loop.
+final class ControlPeer {
+    private let loop: EventLoop
+    private let stream: LocalStream
+    private var registration: EventLoop.Registration?
+    private var rest: [UInt8] = []
+    private var bytes: [UInt8] = []
+    /// False for a client that does not read what it is sent.
+    private let isReading: Bool
+    /// True when the server has closed the connection.
+    private(set) var isClosed = false
+    /// The bytes that could be sent.
+    private(set) var sent = 0
+    /// Called after everything that happens.
+    var onChange: () -> Void = {}
+
+    init(_ path: String, on loop: EventLoop, isReading: Bool = true) throws {
+        self.loop = loop
+        self.isReading = isReading
+        stream = try LocalStream(connectingTo: path)
+        registration = try loop.watch(stream.descriptor, for: isReading ? .readable : []) { [unowned self] readiness in
+            ready(readiness)
+        }
+    }
+
+    deinit { close() }
+
+    /// The whole lines that came.
+    var lines: [String] {
+        String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+            .map(String.init)
+    }
+
+    /// The lines, read.
+    var values: [JSONValue] { lines.compactMap { try? JSONValue(Array($0.utf8)) } }
+
+    func send(_ text: String) throws { try send(Array(text.utf8)) }
+
+    func send(_ bytes: [UInt8]) throws {
+        rest += bytes
+        try write()
+    }
+
+    func finishWriting() throws { try stream.finishWriting() }
+
+    /// Reads all that waits now.
+    func read() {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while !isClosed {
+            do throws(Errno) {
+                guard case .done(let count) = try stream.descriptor.read(into: &buffer) else { return }
+                bytes += buffer.prefix(count)
+                isClosed = count == 0
+            } catch {
+                isClosed = true
+            }
+        }
+    }
+
+    /// Goes without a word.
+    func close() {
+        if let registration { loop.unwatch(registration, stream.descriptor) }
+        registration = nil
+        shutdown(stream.descriptor.unownedNumber, Int32(SHUT_RDWR))
+    }
+
+    private func ready(_ readiness: EventLoop.Readiness) {
+        if readiness.contains(.writable) { try? write() }
+        if isReading || readiness.contains(.hangUp) { read() }
+        if isClosed { close() }
+        onChange()
+    }
+
+    private func write() throws {
+        do throws(Errno) {
+            while !rest.isEmpty, case .done(let count) = try stream.write(rest) {
+                rest.removeFirst(count)
+                sent += count
+            }
+        } catch {
+            // The server is gone: what it said before is read.
+            rest = []
+        }
+        if let registration {
+            var interest: EventLoop.Readiness = isReading ? .readable : []
+            if !rest.isEmpty { interest.insert(.writable) }
+            try loop.change(registration, stream.descriptor, to: interest)
+        }
+    }
+}
+
+/// A server, its handler and its clients on one loop.
+final class ControlBench {
+    let directory: TestDirectory
+    let loop: EventLoop
+    let handler = ScriptedHandler()
+    let server: ControlServer
+    private var peers: [ControlPeer] = []
+    private var condition: () -> Bool = { true }
+
+    var path: String { directory("control") }
+
+    init(allowsKeys: Bool = true, limits: ControlServer.Limits = ControlServer.Limits()) throws {
+        directory = try TestDirectory()
+        loop = try EventLoop()
+        server = try ControlServer(
+            at: directory("control"),
+            allowsKeys: allowsKeys,
+            limits: limits,
+            on: loop,
+            handler: handler
+        )
+        handler.onRequest = { [unowned self] in check() }
+    }
+
+    func connect(isReading: Bool = true) throws -> ControlPeer {
+        let peer = try ControlPeer(path, on: loop, isReading: isReading)
+        peer.onChange = { [unowned self] in check() }
+        peers.append(peer)
+        return peer
+    }
+
+    /// Runs the loop until something holds that a client or the handler brings about; false after `limit`.
+    func run(until condition: @escaping () -> Bool, limit: Duration = .seconds(20)) throws -> Bool {
+        if condition() { return true }
+        self.condition = condition
+        let timer = loop.schedule(at: MonotonicClock.now + limit) { [unowned self] in loop.stop() }
+        try loop.run()
+        loop.cancel(timer)
+        return condition()
+    }
+
+    /// Runs the loop for a time in which something would happen if it could.
+    func run(for time: Duration) throws {
+        _ = try run(until: { false }, limit: time)
+    }
+
+    private func check() {
+        if condition() { loop.stop() }
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import SystemPackage
+import Testing
+import Wedge
+
+@Suite("Where a daemon keeps what it needs")
+struct DaemonPathsTests {
+    private func paths(user: UInt32 = 1000, _ environment: [String: String]) -> DaemonPaths? {
+        DaemonPaths(user: user) { environment[$0] }
+    }
+
+    @Test("D-8: root's are the system's, whatever XDG says")
+    func system() throws {
+        let found = try #require(paths(user: 0, ["HOME": "/root", "XDG_STATE_HOME": "/elsewhere"]))
+        #expect(found == .system)
+        #expect(found.configurationFile == "/etc/blewedge/blewedge.toml")
+        #expect(found.selection == "/var/lib/blewedge/selection")
+        #expect(found.controlSocket == "/run/blewedge/control")
+        #expect(found.lock("hci0") == "/run/blewedge/hci0.lock")
+        #expect(found.withSystem == [.system])
+    }
+
+    @Test("D-8: a user's are the XDG directories, or their defaults below the home")
+    func user() throws {
+        let given = [
+            "HOME": "/home/a", "XDG_CONFIG_HOME": "/c", "XDG_STATE_HOME": "/s", "XDG_RUNTIME_DIR": "/run/user/1000",
+        ]
+        #expect(
+            paths(given)
+                == DaemonPaths(configuration: "/c/blewedge", state: "/s/blewedge", runtime: "/run/user/1000/blewedge")
+        )
+        let plain = try #require(paths(["HOME": "/home/a"]))
+        #expect(
+            plain
+                == DaemonPaths(
+                    configuration: "/home/a/.config/blewedge",
+                    state: "/home/a/.local/state/blewedge",
+                    runtime: "/home/a/.local/state/blewedge/run"
+                )
+        )
+        #expect(plain.withSystem == [plain, .system])
+    }
+
+    @Test("D-8: a path that is not absolute is ignored, and without a home there is none")
+    func unusable() {
+        #expect(paths(["HOME": "/home/a", "XDG_STATE_HOME": "state"])?.state == "/home/a/.local/state/blewedge")
+        #expect(paths([:]) == nil)
+        #expect(paths(["HOME": "home"]) == nil)
+    }
+
+    @Test("D-8: what systemd gives a service wins, for root and for a user without a home; of several the first")
+    func service() {
+        let given = [
+            "CONFIGURATION_DIRECTORY": "/etc/b", "STATE_DIRECTORY": "/var/lib/private/b:/x",
+            "RUNTIME_DIRECTORY": "/run/b",
+        ]
+        let expected = DaemonPaths(configuration: "/etc/b", state: "/var/lib/private/b", runtime: "/run/b")
+        #expect(paths(user: 0, given) == expected)
+        #expect(paths(user: 990, given) == expected)
+        #expect(paths(user: 1000, given.merging(["HOME": "/home/a"]) { old, _ in old }) == expected)
+    }
+}

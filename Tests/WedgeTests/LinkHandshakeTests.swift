@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+import TestSupport
+import Testing
+import Wedge
+
+@Suite("Profiles and their handshakes over a link")
+struct LinkHandshakeTests {
+    /// A device that has to be greeted: 01 and its name, answered by 81 and the name.
+    private static func greeted(_ name: UInt8) throws -> Profile {
+        var profile = Profile.linble
+        profile.handshake = [
+            CommandQueue.Command(
+                send: try HexTemplate("01 " + Hexadecimal.text([name]), for: .command),
+                expect: try HexTemplate("81 " + Hexadecimal.text([name]), for: .reply)
+            ),
+            CommandQueue.Command(
+                send: try HexTemplate("02 " + Hexadecimal.text([name]), for: .command),
+                expect: try HexTemplate("82", for: .reply)
+            ),
+        ]
+        return profile
+    }
+
+    private static func answer(_ written: [UInt8]) -> [[UInt8]] {
+        switch written.first {
+        case 0x01: [[0x81], Array(written.dropFirst())]
+        case 0x02: [[0x82, 0x34], [0x39]]
+        default: []
+        }
+    }
+
+    @Test("LK-15, BT-5: each built-in profile is found on a device that offers it, by its name and by what it offers")
+    func builtIn() {
+        #expect(Set(Profile.builtIn.map(\.name)).count == Profile.builtIn.count)
+        for profile in Profile.builtIn {
+            for setup in [LinkSetup(profile: profile), LinkSetup(profiles: Profile.builtIn)] {
+                let device = ScriptedDevice([.init(profile)], setup)
+                device.run()
+                #expect(device.progress.count == 1)
+                guard case .ready = device.progress.first else {
+                    Issue.record("\(profile.name): \(device.progress)")
+                    continue
+                }
+                #expect(device.setup.profile == profile)
+                #expect(device.setup.output?.uuid == profile.toPeripheral)
+                device.notify([0x41])
+                #expect(device.typed == [0x41])
+                #expect(device.written.isEmpty)
+            }
+        }
+    }
+
+    @Test("LK-15: of several services the first of the list is taken, and one that cannot notify is passed over")
+    func severalServices() {
+        let both = ScriptedDevice([.init(.hm10), .init(.nordic)], LinkSetup(profiles: [.nordic, .hm10]))
+        both.run()
+        #expect(both.setup.profile == .nordic)
+        var silent = ScriptedDevice.Service(.nordic)
+        silent.output?.properties = 0x02
+        let second = ScriptedDevice([silent, .init(.hm10)], LinkSetup(profiles: [.nordic, .hm10]))
+        second.run()
+        #expect(second.setup.profile == .hm10)
+    }
+
+    @Test("LK-15: a device that offers none of the profiles is unsupported, whatever else it has")
+    func none() {
+        let device = ScriptedDevice([.init(.hm10)], LinkSetup(profiles: [.nordic, .linble]))
+        device.run()
+        #expect(device.progress == [.unsupported("it has none of the services that carry a serial port")])
+    }
+
+    @Test(
+        "BT-5, BT-6: the link is ready only when the last reply has come; nothing before it is typed, all behind it is",
+        arguments: [0x04, 0x08, 0x0C] as [UInt8]
+    )
+    func handshake(properties: UInt8) throws {
+        let profile = try Self.greeted(0x77)
+        let device = ScriptedDevice(
+            [.init(profile, write: properties)],
+            LinkSetup(profile: profile),
+            reply: Self.answer
+        )
+        device.run()
+        #expect(device.written == [[0x01, 0x77], [0x02, 0x77]])
+        #expect(device.progress == [.ready(AttributeHandle(0x0014))])
+        #expect(device.typed == [0x34, 0x39])
+        #expect(device.setup.deadline == nil)
+        device.notify([0x30])
+        #expect(device.typed == [0x34, 0x39, 0x30])
+    }
+
+    @Test("BT-5: a device that answers otherwise, or not at all, is refused and never typed from")
+    func refused() throws {
+        let profile = try Self.greeted(0x77)
+        for reply: [[UInt8]] in [[], [[0x81, 0x78]], [[0x31, 0x32, 0x33, 0x0D]]] {
+            let device = ScriptedDevice([.init(profile)], LinkSetup(profile: profile), reply: { _ in reply })
+            device.run()
+            #expect(device.progress.isEmpty)
+            #expect(device.setup.deadline == .seconds(2))
+            device.pass(.milliseconds(1999))
+            #expect(device.progress.isEmpty)
+            device.pass(.milliseconds(1))
+            let others = reply.reduce(0) { $0 + $1.count }
+            #expect(
+                device.progress
+                    == [.refused(CommandQueue.Failure(command: 1, timeout: .seconds(2), otherBytes: others))]
+            )
+            device.notify([0x41])
+            #expect(device.typed.isEmpty)
+            #expect(device.written.count == 1)
+        }
+    }
+
+    @Test("BT-5: a device with a handshake that takes no bytes is unsupported")
+    func notWritable() throws {
+        let profile = try Self.greeted(0x77)
+        let device = ScriptedDevice([.init(profile, write: 0x00)], LinkSetup(profile: profile))
+        device.run()
+        #expect(
+            device.progress == [.unsupported("its characteristic \(profile.toPeripheral) cannot be written")]
+        )
+    }
+
+    @Test(
+        "BT-9: switched at any moment and back, each of two devices gets its own commands, from the first, and no other"
+    )
+    func switching() throws {
+        var generator = SeededGenerator(seed: 9)
+        let names: [UInt8] = [0xA1, 0xB2]
+        var readyCount = 0
+        for _ in 0..<300 {
+            var links: [ScriptedDevice] = []
+            var index = 0
+            // A link is left alone after some PDUs, as a switch closes it; what it still says is heard by nobody.
+            for _ in 0..<Int.random(in: 1...6, using: &generator) {
+                let profile = try Self.greeted(names[index])
+                let link = ScriptedDevice([.init(profile)], LinkSetup(profile: profile), reply: Self.answer)
+                links.append(link)
+                _ = link.setup.begin(&link.client, now: .zero)
+                for _ in 0..<Int.random(in: 0...12, using: &generator) where !link.step() { break }
+                let written = link.written
+                #expect(written.allSatisfy { $0.last == names[index] })
+                #expect(written.map(\.first) == Array([0x01, 0x02].prefix(written.count)))
+                index = 1 - index
+            }
+            readyCount += links.count { !$0.progress.isEmpty }
+            // What was typed came from a link that was ready.
+            for link in links where link.progress.isEmpty { #expect(link.typed.isEmpty) }
+        }
+        #expect(readyCount > 0)
+    }
+}
