@@ -118,7 +118,7 @@ let package = Package(
             ]
         ),
         tests("KeystrokesTests", ["TestSupport", "Keystrokes"]),
-        tests("CommandLineTests", ["blewedge"]),
+        tests("CommandLineTests", ["blewedge", "Wedge", "BluetoothLE", "Keystrokes", "LinuxIO", systemPackage]),
         tests(
             "WedgeTests",
             ["TestSupport", "Wedge", "ServiceFiles", "BluetoothLE", "Keystrokes", "LinuxIO", systemPackage]

@@ -15,6 +15,7 @@ final class DeviceListener {
     var onFailure: ((ScanError) -> Void)?
 
     private let loop: EventLoop
+    private let place: AdvertisedAddress?
     private var chooser: DeviceChooser
     private var timer: EventLoop.Timer?
     private var scanner: (any DeviceScanner)?
@@ -24,15 +25,16 @@ final class DeviceListener {
     private var restart: (any LowEnergyAdapter)?
 
     /// A listener for one device; another may be meant later.
-    init(_ choice: DeviceChoice, on loop: EventLoop) {
+    init(_ choice: DeviceChoice, advertisedAt place: AdvertisedAddress?, on loop: EventLoop) {
         self.loop = loop
-        chooser = DeviceChooser(choice)
+        self.place = place
+        chooser = DeviceChooser(choice, advertisedAt: place)
     }
 
     /// Who is meant; what was heard of another is forgotten.
     var choice: DeviceChoice {
         get { chooser.choice }
-        set { chooser = DeviceChooser(newValue) }
+        set { chooser = DeviceChooser(newValue, advertisedAt: place) }
     }
 
     /// Listens, once an earlier scan has stopped.
@@ -53,7 +55,7 @@ final class DeviceListener {
                 abandon()
                 onFailure?(error)
             }
-            scanner.start(choice.scanParameters, devices: choice.devices)
+            scanner.start(chooser.scanParameters, devices: choice.devices)
         } catch {
             // Not from within the call that asks for it.
             _ = loop.schedule(at: .zero) { [weak self] in self?.onFailure?(error) }

@@ -85,6 +85,7 @@ package final class KeyboardService {
         keyboard = try VirtualKeyboard(settings, on: loop, screen: screen) { error in onEvent(.keyboardFailed(error)) }
         onEvent(.keyboard(node: keyboard.node))
         link.onEvent = { [unowned self] event in take(event) }
+        link.onProfile = { [unowned self] profile in keyboard.useFraming(profile?.framing) }
         // The hot path goes on: from the profile's characteristic into the keyboard's ring.
         link.onValue = { [unowned self] value in
             keyboard.receive(value, epoch: link.epoch)
@@ -170,6 +171,12 @@ package final class KeyboardService {
             bytes: keyboard.bytes,
             check: keyboard.check
         )
+    }
+
+    /// Where bytes go as they are, instead of being typed; answers how many it took.
+    package var rawEnd: ((Span<UInt8>) -> Int)? {
+        get { keyboard.rawEnd }
+        set { keyboard.rawEnd = newValue }
     }
 
     /// The session's state.
@@ -303,7 +310,7 @@ package final class KeyboardService {
             listener?.choice = choice
             return
         }
-        let listener = DeviceListener(choice, on: loop)
+        let listener = DeviceListener(choice, advertisedAt: settings.advertisedAddress, on: loop)
         self.listener = listener
         listener.onHeard = { [unowned self] device in
             self.device = device

@@ -23,6 +23,8 @@ package struct KeyboardSettings: Sendable {
     package var capsLock: CapsLockPolicy
     /// Whether the keyboard's own event node is read and compared with what was meant.
     package var verifies: Bool
+    /// Where devices carry their address besides the one on the air; nil for nowhere (BT-3).
+    package var advertisedAddress: AdvertisedAddress?
     /// The keys that clients may press; nil for none.
     package var keypad: Keypad?
 

@@ -8,7 +8,7 @@ import BluetoothLE
 /// say more than this knows.
 package enum StatusText {
     /// The members that the first line tells.
-    private static let told: Set<String> = ["ok", "version", "state", "reason", "remedy"]
+    private static let told: Set<String> = ["ok", "version", "state", "reason", "remedy", "device"]
 
     /// The lines of an answer.
     package static func lines(_ answer: JSONValue) -> [String] {
@@ -22,10 +22,26 @@ package enum StatusText {
             + rows.map { "  \($0.name)\(String(repeating: " ", count: width - $0.name.count))  \($0.text)" }
     }
 
+    /// The answer without what time alone changes, to see whether anything else has.
+    package static func lasting(_ answer: JSONValue) -> JSONValue {
+        switch answer {
+        case .object(let members):
+            .object(members.filter { !ages.contains($0.name) }.map { ($0.name, lasting($0.value)) })
+        case .array(let values): .array(values.map(lasting))
+        default: answer
+        }
+    }
+
+    /// Members that say how long ago something was.
+    private static let ages: Set<String> = ["since", "seconds", "secondsAgo"]
+
     private static func sentence(_ answer: JSONValue) -> String {
-        let state = answer["state"]?.string ?? "unknown"
-        let details = [answer["reason"], answer["remedy"]].compactMap { $0?.string }.map(LocalName.printable)
-        return ([LocalName.printable(state)] + details).joined(separator: ": ")
+        func text(_ name: String) -> String? { answer[name]?.string.map(LocalName.printable) }
+        let name = text("state") ?? "unknown"
+        // A newer daemon may have another state.
+        guard let state = Session.State(rawValue: name) else { return name }
+        let reason = text("reason").map { Reason($0, remedy: text("remedy")) }
+        return state.sentence(text("device").flatMap(DeviceChoice.init), reason)
     }
 
     /// One value in one line; nil for what says nothing.

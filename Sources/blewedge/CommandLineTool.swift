@@ -56,7 +56,7 @@ struct BlewedgeCommand: ParsableCommand {
         version: "0.1.0",
         subcommands: [
             DemoCommand.self, ScanCommand.self, RunCommand.self, GATTCommand.self, SimulateCommand.self,
-            CaptureCommand.self,            TableCommand.self,
+            CaptureCommand.self, TableCommand.self, ConfigCommand.self, ProfilesCommand.self,
             StatusCommand.self, UseCommand.self, ForgetCommand.self, ConnectCommand.self, DisconnectCommand.self,
             PauseCommand.self, ResumeCommand.self, EventsCommand.self, KeyCommand.self, SnippetCommand.self,
             ClearCommand.self, SendCommand.self, ReloadCommand.self, StopCommand.self, CompletionsCommand.self,

@@ -99,14 +99,19 @@ final class ScanRun {
     }
 
     private func heard(_ device: DiscoveredDevice) {
-        if case .news(let text) = display { print(text.line(device)) }
+        if case .news(let text) = display { print(text.line(ListedDevice(device))) }
     }
 
     private func redraw(every period: Duration) {
         guard outcome == nil, let scanner else { return }
         scanner.expireDevices()
         let size = StandardStream.output.windowSize ?? (80, 24)
-        print(table.frame(DeviceText.table(scanner.devices.devices, columns: size.columns), rows: size.rows))
+        print(
+            table.frame(
+                DeviceText.table(scanner.devices.devices.map { ListedDevice($0) }, columns: size.columns),
+                rows: size.rows
+            )
+        )
         _ = loop.schedule(at: MonotonicClock.now + period) { [unowned self] in redraw(every: period) }
     }
 
@@ -117,7 +122,7 @@ final class ScanRun {
         let finished = { [unowned self] in
             if case .success(.success) = result, case .atTheEnd(let text) = display, let scanner {
                 let columns = StandardStream.output.windowSize?.columns ?? 80
-                print(text.all(scanner.devices.devices, columns: columns))
+                print(text.all(scanner.devices.devices.map { ListedDevice($0) }, columns: columns))
             }
             if let dropped = scanner?.droppedReports, dropped > 0 {
                 Console.note("\(dropped) advertising reports were dropped: this machine was too busy")

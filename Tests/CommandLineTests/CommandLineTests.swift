@@ -4,14 +4,14 @@ import Glibc
 import Testing
 
 /// What a run of the program left behind.
-private struct Outcome {
+struct Outcome {
     var status: Int32
     var output: String
     var error: String
 }
 
-/// Runs the program that was built with these tests, and returns all that it printed.
-private func run(_ arguments: [String]) throws -> Outcome {
+/// Runs the program that was built with these tests, without a terminal, and returns all that it printed.
+func run(_ arguments: [String], environment variables: [String] = []) throws -> Outcome {
     // The tests lie beside the program.
     let folder = CommandLine.arguments[0].split(separator: "/", omittingEmptySubsequences: false).dropLast()
     let path = (folder.isEmpty ? ["."] : folder.map(String.init)).joined(separator: "/") + "/blewedge"
@@ -25,13 +25,15 @@ private func run(_ arguments: [String]) throws -> Outcome {
     }
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
     posix_spawn_file_actions_adddup2(&actions, pipes[0].write, 1)
     posix_spawn_file_actions_adddup2(&actions, pipes[1].write, 2)
     defer { posix_spawn_file_actions_destroy(&actions) }
 
     var argv = ([path] + arguments).map { strdup($0) } + [nil]
     defer { for argument in argv { free(argument) } }
-    var environment: [UnsafeMutablePointer<CChar>?] = [nil]
+    var environment = variables.map { strdup($0) } + [nil]
+    defer { for variable in environment { free(variable) } }
     var child: pid_t = 0
     try #require(posix_spawn(&child, path, &actions, nil, &argv, &environment) == 0)
     for pipe in pipes { close(pipe.write) }
@@ -53,14 +55,14 @@ private func run(_ arguments: [String]) throws -> Outcome {
     return Outcome(status: status & 0x7F == 0 ? status >> 8 & 0xFF : -status, output: texts[0], error: texts[1])
 }
 
-@Suite("The command line", .timeLimit(.minutes(1)))
+@Suite("The command line", .timeLimit(.minutes(10)))
 struct CommandLineTests {
     @Test(
         "D-10: nonsense is a usage error with exit status 64, one explanation, and nothing on standard output",
         arguments: [
             ["nonsense"], ["scan", "--nonsense"], ["scan", "--adapter", "eth0"], ["scan", "--service", "xyz"],
             ["scan", "--seconds", "-1"], ["scan", "--seconds", "0"], ["scan", "--seconds", "99999999999999999999"],
-            ["scan", "--once", "--duplicates"], ["run"], ["run", "--device"], ["run", "--device", ""],
+            ["scan", "--once", "--duplicates"], ["run", "--device"], ["run", "--device", ""],
             ["run", "--device", "X", "--stall", "long"], ["run", "--device", "X", "extra"],
             ["gatt"], ["gatt", ""], ["gatt", "X", "nonsense"], ["gatt", "X", "read"], ["gatt", "X", "read", "12"],
             ["gatt", "X", "read", "0x0"], ["gatt", "X", "read", "2A00", "--hex", "00"], ["gatt", "X", "write", "2A00"],
@@ -73,6 +75,13 @@ struct CommandLineTests {
             ["simulate", "--file", "a", "--barcodes", "1"], ["simulate", "--hex", "--json"],
             ["simulate", "--name", ""],
             ["simulate", "--line-end", "tab"],
+            ["use"], ["use", ""], ["use", "X", "Y"], ["use", "X", "--address-type", "random"],
+            ["use", "F0:F1:F2:F3:F4:F5", "--address-type", "static"], ["forget", "X"], ["status", "X"],
+            ["key"], ["key", "a"], ["key", "1", "f1"], ["key", "ctrl+alt+delete"], ["snippet", ""],
+            ["snippet", "a", "b"],
+            ["send"], ["send", "--hex", "0"], ["send", "--hex", ""], ["send", "--text", ""],
+            ["send", "--hex", "00", "--text", "a"], ["clear", "all"], ["completions"], ["completions", "csh"],
+            ["stop", "--socket"],
         ]
     )
     func nonsense(arguments: [String]) throws {
@@ -173,7 +182,13 @@ struct CommandLineTests {
         #expect(outcome.error.isEmpty)
     }
 
-    @Test("Every command's help has an example", arguments: ["scan", "run", "gatt", "simulate", "capture"])
+    @Test(
+        "Every command's help has an example",
+        arguments: [
+            "scan", "run", "gatt", "simulate", "capture", "status", "use", "forget", "connect", "disconnect", "pause", "resume",
+            "events", "key", "snippet", "clear", "send", "reload", "stop", "completions",
+        ]
+    )
     func examples(command: String) throws {
         #expect(try run([command, "--help"]).output.contains("EXAMPLES:"))
     }

@@ -55,6 +55,7 @@ from scenarios import (  # noqa: E402, F401, I001
     capture,
     doctor,
     systemd,
+    daemon,
     figures,
     ownbench,
     controls,
