@@ -84,8 +84,8 @@ package final class ATTLink {
             try? send()
             onValue?(handle, .indications, pdu.extracting(3..<pdu.count))
             pump()
-        case .handled: pump()
-        case .ignored: break
+        // Even an indication that is ignored is confirmed.
+        case .handled, .ignored: pump()
         }
     }
 

@@ -56,7 +56,9 @@ package final class HostAdapter: LowEnergyAdapter {
         guard isOpen else { return }
         isOpen = false
         // Whatever the controller does for us ends; the transport sends it if it can.
-        transport.send(HCICommand.reset.encoded)
+        let reset = HCICommand.reset.encoded
+        onPacket?(true, reset.span)
+        transport.send(reset)
         transport.close()
         if let timer { loop.cancel(timer) }
         timer = nil

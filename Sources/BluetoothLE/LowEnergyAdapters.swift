@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import LinuxIO
-import SystemPackage
 
 /// Opens adapters, whatever carries their packets.
 package enum LowEnergyAdapters {
@@ -26,21 +25,7 @@ package enum LowEnergyAdapters {
             capture?.follow(index)
             start(try UserChannelTransport(controller: index, on: loop), "\(transport)", loop, capture, completion)
         case .h4(let address):
-            start(try stream(address, on: loop), "\(transport)", loop, capture, completion)
-        }
-    }
-
-    private static func stream(_ address: H4Address, on loop: EventLoop) throws(AdapterError) -> H4StreamTransport {
-        do throws(Errno) {
-            let stream =
-                switch address {
-                case .unixSocket(let path): try ByteStream(unixSocket: path)
-                case .tcp(let host, let port): try ByteStream(host: host, port: port)
-                case .serialLine(let path, let speed): try ByteStream(serialLine: path, speed: speed)
-                }
-            return try H4StreamTransport(stream, on: loop)
-        } catch {
-            throw .stream(address, error)
+            start(try H4StreamTransport(to: address, on: loop), "\(transport)", loop, capture, completion)
         }
     }
 

@@ -4,6 +4,7 @@ import BluetoothLE
 import Keystrokes
 import LinuxIO
 import SystemPackage
+import VirtualTransport
 import Wedge
 
 /// The whole path on a radio in memory: a simulated scanner on one controller, the wedge on another.
