@@ -137,7 +137,7 @@ async def simulate_run(bench: Bench) -> None:
             await bench.guest.run("btmgmt", "--index", "1", "power", "off")
         simulator = Product(await bench.start(BINARY, "simulate", "--json", "--adapter", adapter))
         await event(simulator.program, "advertising")
-        product = await bench.run("--adapter", "hci0")
+        product = await bench.run("--adapter", "hci0", "--max-age", "0")
         await product.state("connected", 30)
         await event(simulator.program, "subscribed")
         reader = await EventReader.open(bench, product.node)
