@@ -74,7 +74,7 @@ struct ScanCommand: ParsableCommand {
             return try scan.run(for: seconds?.duration ?? (once ? .seconds(5) : nil), display)
         }
         let run = try ScanRun(
-            selector: adapterOptions.selector,
+            transport: adapterOptions.transport,
             capture: captureOptions,
             parameters: passive ? ScanParameters(type: .passive) : .discovery,
             devices: DeviceTable(filter: filter, reportsDuplicates: duplicates),
