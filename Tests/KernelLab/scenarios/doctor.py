@@ -142,7 +142,7 @@ async def doctor(bench: Bench) -> None:
         await choice(patient)
         async with patient.without("uinput"):
             await patient.finds("uinput-missing", 69)
-    async with patient.controllers("-B"):
+    async with patient.controllers("-B", "-l1"):
         await patient.finds("adapter-without-low-energy", 69)
     # Whoever has a Bluetooth socket keeps the module.
     await bench.monitor.program.stop()
