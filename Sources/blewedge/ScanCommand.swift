@@ -69,7 +69,8 @@ struct ScanCommand: ParsableCommand {
             }
         // What needs the adapter itself is not asked of a daemon.
         if captureOptions.capture == nil, !passive, !duplicates,
-            var scan = DaemonScan(filter, through: adapterOptions.selector)
+            let selector = adapterOptions.adapter.map(\.selector) ?? AdapterSelector.any,
+            var scan = DaemonScan(filter, through: selector)
         {
             return try scan.run(for: seconds?.duration ?? (once ? .seconds(5) : nil), display)
         }
