@@ -249,7 +249,7 @@ async def consoles(patient: Patient) -> None:
     guest = patient.bench.guest
     await guest.run("kbd_mode", "-k", "-C", CONSOLE)
     await patient.finds("console-ignores-keys", 78)
-    await guest.run("kbd_mode", "-u", "-C", CONSOLE)
+    await guest.run("kbd_mode", "-f", "-u", "-C", CONSOLE)
     await guest.run("/usr/bin/python3", "-c", SCREEN, CONSOLE, "1")
     await patient.finds("console-leaks-keys", 78)
     await guest.run("/usr/bin/python3", "-c", SCREEN, CONSOLE, "0")
