@@ -69,7 +69,7 @@ struct ScanCommand: ParsableCommand {
             }
         // What needs the adapter itself is not asked of a daemon.
         if captureOptions.capture == nil, !passive, !duplicates,
-            var scan = DaemonScan(filter, through: adapterOptions.selector)
+            var scan = DaemonScan(filter, through: adapterOptions.transport)
         {
             return try scan.run(for: seconds?.duration ?? (once ? .seconds(5) : nil), display)
         }
