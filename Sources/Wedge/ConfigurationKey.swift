@@ -152,7 +152,7 @@ package struct ConfigurationKey: Sendable {
             "Which Bluetooth adapter: its name, or its address. Not set, the first one.",
             wanted: "an adapter's name such as hci0, or its address",
             example: "hci0",
-            read: { AdapterSelector($0) },
+            read: { try? AdapterTransport($0) },
             write: { $0 == .any ? nil : "\($0)" }
         ),
         word(

@@ -69,12 +69,12 @@ struct ScanCommand: ParsableCommand {
             }
         // What needs the adapter itself is not asked of a daemon.
         if captureOptions.capture == nil, !passive, !duplicates,
-            var scan = DaemonScan(filter, through: adapterOptions.selector)
+            var scan = DaemonScan(filter, through: adapterOptions.transport)
         {
             return try scan.run(for: seconds?.duration ?? (once ? .seconds(5) : nil), display)
         }
         let run = try ScanRun(
-            selector: adapterOptions.selector,
+            transport: adapterOptions.transport,
             capture: captureOptions,
             parameters: passive ? ScanParameters(type: .passive) : .discovery,
             devices: DeviceTable(filter: filter, reportsDuplicates: duplicates),

@@ -49,5 +49,6 @@ final class QuietRadio: LowEnergyAdapter {
         onConnection _: @escaping (any ATTChannel) -> Void,
         completion: @escaping (Result<Void, AdapterError>) -> Void
     ) { completion(.success(())) }
+    func close() {}
     func stopAdvertising(completion: @escaping () -> Void) { completion() }
 }
