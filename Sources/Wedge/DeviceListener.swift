@@ -14,6 +14,12 @@ final class DeviceListener {
     /// The scan has ended by itself.
     var onFailure: ((ScanError) -> Void)?
 
+    /// Whether devices are asked for more than they say by themselves, though the choice needs no asking.
+    ///
+    /// After an attempt that failed: a kernel that still takes an earlier active scan for a discovery of its own begins no
+    /// connection, and only the end of another active scan makes it think again.
+    var isThorough = false
+
     private let loop: EventLoop
     private let place: AdvertisedAddress?
     private var chooser: DeviceChooser
@@ -55,7 +61,11 @@ final class DeviceListener {
                 abandon()
                 onFailure?(error)
             }
-            scanner.start(chooser.scanParameters, devices: choice.devices)
+            var parameters = chooser.scanParameters
+            if isThorough {
+                parameters = ScanParameters(type: .active, interval: parameters.interval, window: parameters.window)
+            }
+            scanner.start(parameters, devices: choice.devices)
         } catch {
             // Not from within the call that asks for it.
             _ = loop.schedule(at: .zero) { [weak self] in self?.onFailure?(error) }

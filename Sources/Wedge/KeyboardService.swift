@@ -232,6 +232,8 @@ package final class KeyboardService {
         case .drop(let cause): keyboard.drop(through: link.epoch, cause)
         case .report(let state, let reason):
             self.reason = reason
+            if state == .failed { listener?.isThorough = true }
+            if state == .connected { listener?.isThorough = false }
             onEvent(.state(state, device: device, reason: reason))
         }
     }
@@ -270,6 +272,7 @@ package final class KeyboardService {
             case .success:
                 if let adapter, let refusal = refusal?(adapter.name) {
                     adapter.onLoss = nil
+                    adapter.close()
                     self.adapter = nil
                     apply(.forbidden(Reason(refusal.cause, remedy: refusal.remedy)))
                     lookForAdapter()
@@ -388,30 +391,5 @@ package final class KeyboardService {
     private func closeLink(completion: @escaping () -> Void) {
         keyboard.endLink(through: link.epoch)
         link.close(through: adapter, completion: completion)
-    }
-}
-
-extension Session.Event {
-    /// The adapter cannot be used.
-    fileprivate init(_ error: AdapterError) {
-        let reason = Reason(error.cause, remedy: error.remedy)
-        switch error {
-        case .notPermitted, .system(_, .permissionDenied), .system(_, .notPermitted), .stream(_, .permissionDenied):
-            self = .forbidden(reason)
-        default: self = .adapterLost(reason)
-        }
-    }
-}
-
-extension Reason {
-    /// Why an adapter of the kernel has gone: a switch says more than the kernel's event.
-    fileprivate init(lossOf name: String, _ text: String) {
-        let index = name.hasPrefix("hci") ? UInt16(name.dropFirst(3)) : nil
-        if let rfkill = index.flatMap({ RFKill(controller: $0) }), rfkill.isSoftBlocked || rfkill.isHardBlocked {
-            let error = AdapterError.blocked(name, isHard: rfkill.isHardBlocked)
-            self.init(error.cause, remedy: error.remedy)
-        } else {
-            self.init(text)
-        }
     }
 }

@@ -59,6 +59,7 @@ final class ChoiceRun {
 
     private func finish(_ result: Result<Selection, CommandFailure>) {
         outcome = outcome ?? result
+        adapter?.close()
         loop.stop()
     }
 }

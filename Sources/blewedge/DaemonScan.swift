@@ -15,7 +15,7 @@ struct DaemonScan: ~Copyable {
     private var listed: [String: (device: ListedDevice, heard: Duration)] = [:]
 
     /// A scan through the daemon that uses this adapter; nil where none does, or it may not be asked.
-    init?(_ filter: ScanFilter, through adapter: AdapterSelector) {
+    init?(_ filter: ScanFilter, through adapter: AdapterTransport) {
         guard let paths = try? DaemonPaths.current().withSystem.map(\.controlSocket.string),
             var client = try? ControlClient(at: paths), let status = try? client.ask(.status),
             let name = status.value["adapter"]?.string, adapter == .any || adapter.description == name

@@ -69,8 +69,7 @@ struct ScanCommand: ParsableCommand {
             }
         // What needs the adapter itself is not asked of a daemon.
         if captureOptions.capture == nil, !passive, !duplicates,
-            let selector = adapterOptions.adapter.map(\.selector) ?? AdapterSelector.any,
-            var scan = DaemonScan(filter, through: selector)
+            var scan = DaemonScan(filter, through: adapterOptions.transport)
         {
             return try scan.run(for: seconds?.duration ?? (once ? .seconds(5) : nil), display)
         }

@@ -71,10 +71,6 @@ struct CommandLineTests {
             ["gatt", "X", "subscribe", "2A00", "--count", "0"],
             ["gatt", "X", "subscribe", "2A00", "--seconds", "0"], ["gatt", "X", "read", "2A00", "--seconds", "1"],
             ["capture"], ["capture", "a", "b"],
-            ["simulate", "extra"], ["simulate", "--barcodes", "0"], ["simulate", "--rate", "-1"],
-            ["simulate", "--file", "a", "--barcodes", "1"], ["simulate", "--hex", "--json"],
-            ["simulate", "--name", ""],
-            ["simulate", "--line-end", "tab"],
             ["use"], ["use", ""], ["use", "X", "Y"], ["use", "X", "--address-type", "random"],
             ["use", "F0:F1:F2:F3:F4:F5", "--address-type", "static"], ["forget", "X"], ["status", "X"],
             ["key"], ["key", "a"], ["key", "1", "f1"], ["key", "ctrl+alt+delete"], ["snippet", ""],
@@ -82,6 +78,10 @@ struct CommandLineTests {
             ["send"], ["send", "--hex", "0"], ["send", "--hex", ""], ["send", "--text", ""],
             ["send", "--hex", "00", "--text", "a"], ["clear", "all"], ["completions"], ["completions", "csh"],
             ["stop", "--socket"],
+            ["simulate", "extra"], ["simulate", "--barcodes", "0"], ["simulate", "--rate", "-1"],
+            ["simulate", "--file", "a", "--barcodes", "1"], ["simulate", "--hex", "--json"],
+            ["simulate", "--name", ""],
+            ["simulate", "--line-end", "tab"],
         ]
     )
     func nonsense(arguments: [String]) throws {
@@ -185,7 +185,8 @@ struct CommandLineTests {
     @Test(
         "Every command's help has an example",
         arguments: [
-            "scan", "run", "gatt", "simulate", "capture", "status", "use", "forget", "connect", "disconnect", "pause", "resume",
+            "scan", "run", "gatt", "simulate", "capture", "status", "use", "forget", "connect", "disconnect", "pause",
+            "resume",
             "events", "key", "snippet", "clear", "send", "reload", "stop", "completions",
         ]
     )

@@ -19,6 +19,8 @@ final class QuietRadio: LowEnergyAdapter {
         var onUpdate: ((DeviceTable.Update) -> Void)?
         var onStarted: (() -> Void)?
         var onFailure: ((ScanError) -> Void)?
+        private(set) var devices = DeviceTable(filter: ScanFilter(), reportsDuplicates: false)
+        let droppedReports: UInt32 = 0
         private let radio: QuietRadio
         private var isOn = false
 
@@ -30,6 +32,7 @@ final class QuietRadio: LowEnergyAdapter {
             completion()
         }
         func close() { turn(false) }
+        func expireDevices() {}
 
         private func turn(_ on: Bool) {
             if on != isOn { radio.listening += on ? 1 : -1 }
@@ -49,5 +52,6 @@ final class QuietRadio: LowEnergyAdapter {
         onConnection _: @escaping (any ATTChannel) -> Void,
         completion: @escaping (Result<Void, AdapterError>) -> Void
     ) { completion(.success(())) }
+    func close() {}
     func stopAdvertising(completion: @escaping () -> Void) { completion() }
 }

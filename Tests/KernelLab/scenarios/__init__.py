@@ -47,6 +47,7 @@ from scenarios import (  # noqa: E402, F401, I001
     faults,
     stops,
     kills,
+    daemon,
     queue,
     stalls,
     gatt,
