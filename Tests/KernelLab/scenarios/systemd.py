@@ -113,7 +113,8 @@ async def systemd(bench: Bench) -> None:
         shown = await machine.shell(f"{BINARY} setup --dry-run")
         expect("systemctl restart blewedge.service" in shown, f"setup shows {shown!r}")
         expect(await machine.shell(f"ls {UNIT} 2>/dev/null", check=False) == "", "--dry-run installed something")
-        done = await machine.shell(f"{BINARY} setup", seconds=120)
+        log = "journalctl -u blewedge -b --no-pager -o cat | tail -n 5 >&2; lsmod | cut -c1-16 | tr '\\n' ' ' >&2; exit 1"
+        done = await machine.shell(f"{BINARY} setup || {{ {log}; }}", seconds=120)
         expect(done == shown, f"setup did {done!r}, and had shown {shown!r}")
         expect(await machine.shell(f"{INSTALLED} setup") == "nothing to do", "setup has still to do what it did")
         await installed(machine)
