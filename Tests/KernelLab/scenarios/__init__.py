@@ -55,7 +55,6 @@ from scenarios import (  # noqa: E402, F401, I001
     roles,
     capture,
     doctor,
-    systemd,
     daemon,
     figures,
     ownbench,
