@@ -28,10 +28,11 @@ package struct ChildProcess: ~Copyable {
     /// `pidfd_open`, which kernels before 5.3 do not have.
     package init(
         _ program: String,
+        arguments: [String] = [],
         environment: [(name: String, value: String)],
         replacing prefix: String
     ) throws(Errno) {
-        let child = try Self.spawn(program, environment, prefix)
+        let child = try Self.spawn([program] + arguments, environment, prefix)
         do throws(Errno) {
             descriptor = Descriptor(owning: try SystemCall.run { blewedge_pidfd_open(child) })
             identifier = child
@@ -62,8 +63,20 @@ package struct ChildProcess: ~Copyable {
         _ = kill(-identifier, SIGKILL)
     }
 
+    /// Waits until it has ended, and says how.
+    ///
+    /// The corresponding C functions are `poll` and `waitpid`.
+    package func waitForEnd() throws(Errno) -> End {
+        while true {
+            if let end = takeEnd() { return end }
+            var entry = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
+            // Sound: one entry, a local.
+            _ = try SystemCall.run { unsafe poll(&entry, 1, -1) }
+        }
+    }
+
     private static func spawn(
-        _ program: String,
+        _ words: [String],
         _ environment: [(name: String, value: String)],
         _ prefix: String
     ) throws(Errno) -> pid_t {
@@ -97,10 +110,10 @@ package struct ChildProcess: ~Copyable {
             unsafe entry = place + 1
         }
         unsafe variables.append(nil)
-        var arguments = unsafe [strdup(program), nil]
-        defer { unsafe free(arguments[0]) }
+        var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
+        defer { unsafe arguments.forEach { unsafe free($0) } }
         var child: pid_t = 0
-        let error = unsafe posix_spawnp(&child, program, &actions, &attributes, &arguments, &variables)
+        let error = unsafe posix_spawnp(&child, words[0], &actions, &attributes, &arguments, &variables)
         guard error == 0 else { throw Errno(rawValue: error) }
         return child
     }

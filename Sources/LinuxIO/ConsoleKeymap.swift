@@ -55,7 +55,7 @@ package struct ConsoleKeymap: Equatable, Sendable {
     /// Throws `inappropriateIOCTLForDevice` (ENOTTY) where it is none, `permissionDenied` where it is not ours to open. The corresponding C
     /// calls are `ioctl(KDGKBMODE, KDGKBENT, KDGKBDIACRUC)`.
     package init(ofTerminal path: String = foreground) throws(Errno) {
-        let terminal = try Descriptor.open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
+        let terminal = try Descriptor.terminal(path)
         let number = terminal.number
         var mode: Int32 = 0
         // Sound: each request fills the object that it is given, of the type that it is declared with.

@@ -18,6 +18,11 @@ extension Descriptor {
         try open(path, O_RDONLY)
     }
 
+    /// Standard input, under a number of its own.
+    package static func forStandardInput() throws(Errno) -> Descriptor {
+        Descriptor(owning: try SystemCall.run { blewedge_duplicate(0) })
+    }
+
     /// The number, for C code that is measured beside ours; the descriptor must outlive its use.
     package var unownedNumber: Int32 { number }
 }

@@ -17,8 +17,8 @@ package final class KeyboardService {
         case keyboardFailed(Errno)
     }
 
-    /// Told of each adapter that is used, before it is.
-    package var onAdapter: ((ControllerIndex) -> Void)?
+    /// Records the packets of each adapter that is used.
+    package var capture: TrafficCapture?
     /// Told the length of each value that was received from the device, on the loop's thread.
     package var onReceived: ((Int) -> Void)?
     /// Asked before an adapter is used, by its name: why it may not be; nil where it may.
@@ -245,10 +245,9 @@ package final class KeyboardService {
             return
         }
         do throws(AdapterError) {
-            try KernelAdapter.open(settings.adapter, on: loop) { [unowned self] result in
+            try LowEnergyAdapters.open(settings.adapter, on: loop, capture: capture) { [unowned self] result in
                 switch result {
                 case .success(let adapter):
-                    onAdapter?(adapter.index)
                     use(adapter)
                     completion(.success(()))
                 case .failure(let error): completion(.failure(error))
@@ -397,7 +396,8 @@ extension Session.Event {
     fileprivate init(_ error: AdapterError) {
         let reason = Reason(error.cause, remedy: error.remedy)
         switch error {
-        case .notPermitted, .system(_, .permissionDenied), .system(_, .notPermitted): self = .forbidden(reason)
+        case .notPermitted, .system(_, .permissionDenied), .system(_, .notPermitted), .stream(_, .permissionDenied):
+            self = .forbidden(reason)
         default: self = .adapterLost(reason)
         }
     }

@@ -6,7 +6,7 @@ package import Keystrokes
 /// What `KeyboardService` is to do.
 package struct KeyboardSettings: Sendable {
     /// Which adapter.
-    package var adapter: AdapterSelector
+    package var adapter: AdapterTransport
     /// Which device, from the beginning; nil for none yet.
     package var device: DeviceChoice?
     /// What the device may offer; the first of them that it does is used.
@@ -30,7 +30,7 @@ package struct KeyboardSettings: Sendable {
 
     /// Settings with all that has no default.
     package init(
-        adapter: AdapterSelector,
+        adapter: AdapterTransport,
         device: DeviceChoice?,
         profile: Profile,
         table: CompiledTable,

@@ -68,7 +68,7 @@ final class KeyboardRun {
             if outcome != nil { Process.exit(ExitStatus(signal: number).rawValue) }
             finish(.success(ExitStatus(signal: number)))
         }
-        if !Capability.missing.isEmpty {
+        if settings.adapter.needsCapabilities, !Capability.missing.isEmpty {
             throw CommandFailure(AdapterError.notPermitted(missing: Capability.missing))
         }
         let capture = try captureOptions.begin(on: loop, for: settings.adapter)
@@ -81,7 +81,7 @@ final class KeyboardRun {
         daemon.onStopAsked = { [unowned self] in finish(.success(.success)) }
         daemon.onReload = { [unowned self] () throws(CommandFailure) in try reload() }
         daemon.onReceived = { [unowned self] length in events.received(length) }
-        daemon.service.onAdapter = { index in capture?.follow(index) }
+        daemon.service.capture = capture
         self.daemon = daemon
         daemon.start { [unowned self] result in if case .failure(let failure) = result { adapterFailed(failure) } }
         daemon.restore(ProcessFacts.environment(Self.reloadVariable))

@@ -67,7 +67,7 @@ struct ScanCommand: ParsableCommand {
             case (false, false): .news(json ? .json : .lines)
             }
         let run = try ScanRun(
-            selector: adapterOptions.selector,
+            transport: adapterOptions.transport,
             capture: captureOptions,
             parameters: passive ? ScanParameters(type: .passive) : .discovery,
             devices: DeviceTable(filter: filter, reportsDuplicates: duplicates),

@@ -69,6 +69,10 @@ struct CommandLineTests {
             ["gatt", "X", "subscribe", "2A00", "--count", "0"],
             ["gatt", "X", "subscribe", "2A00", "--seconds", "0"], ["gatt", "X", "read", "2A00", "--seconds", "1"],
             ["capture"], ["capture", "a", "b"],
+            ["simulate", "extra"], ["simulate", "--barcodes", "0"], ["simulate", "--rate", "-1"],
+            ["simulate", "--file", "a", "--barcodes", "1"], ["simulate", "--hex", "--json"],
+            ["simulate", "--name", ""],
+            ["simulate", "--line-end", "tab"],
         ]
     )
     func nonsense(arguments: [String]) throws {
@@ -77,6 +81,39 @@ struct CommandLineTests {
         #expect(outcome.output.isEmpty)
         #expect(!outcome.error.isEmpty)
         #expect(!outcome.error.contains("Fatal error"))
+    }
+
+    @Test(
+        "D-10: an adapter that cannot be meant is a usage error that says what is wrong with it",
+        arguments: [
+            ("eth0", "'eth0' is no adapter"), ("user:eth0", "'eth0' is no controller"),
+            ("h4:pipe", "'pipe' is no stream"), ("h4:tcp:localhost", "'localhost' lacks its port"),
+            ("h4:tcp:example.org:1", "'example.org' is no IPv4 address"), ("h4:unix:", "this one 0"),
+            ("h4:/dev/ttyS0@1", "'1' is no speed"),
+        ]
+    )
+    func adapters(text: String, explanation: String) throws {
+        for command in [["scan"], ["run", "--device", "X"], ["gatt", "X"]] {
+            let outcome = try run(command + ["--adapter", text])
+            #expect(outcome.status == 64)
+            #expect(outcome.error.contains(explanation), "\(outcome.error)")
+        }
+    }
+
+    @Test("D-10: a stream that leads to no controller is exit status 69, with cause and remedy")
+    func streams() throws {
+        for (address, cause) in [
+            ("h4:unix:/nonexistent", "cannot open h4:unix:/nonexistent"),
+            ("h4:/dev/null", "/dev/null is no serial line"),
+            ("h4:tcp:127.0.0.1:1", "cannot connect to the controller"),
+        ] {
+            for command in [["scan"], ["gatt", "X"]] {
+                let outcome = try run(command + ["--adapter", address])
+                #expect(outcome.status == 69)
+                #expect(outcome.output.isEmpty)
+                #expect(outcome.error.contains(cause), "\(outcome.error)")
+            }
+        }
     }
 
     @Test("D-10: a wrong configuration is exit status 78, and names what is wrong and where")
@@ -136,7 +173,7 @@ struct CommandLineTests {
         #expect(outcome.error.isEmpty)
     }
 
-    @Test("Every command's help has an example", arguments: ["scan", "run", "gatt", "capture"])
+    @Test("Every command's help has an example", arguments: ["scan", "run", "gatt", "simulate", "capture"])
     func examples(command: String) throws {
         #expect(try run([command, "--help"]).output.contains("EXAMPLES:"))
     }

@@ -28,12 +28,14 @@ BOOT_SECONDS = 90
 class Machine:
     """A booted virtual machine with the product's binary in it."""
 
-    def __init__(self, kernel: Kernel, tools: Path, logs: Path) -> None:
+    def __init__(self, kernel: Kernel, tools: Path, logs: Path, append: str = "") -> None:
         logs.mkdir(parents=True, exist_ok=True)
-        self.vm = VM(kernel, tools, logs / "console.log")
+        self.vm = VM(kernel, tools, logs / "console.log", append)
         self.guest = Guest()
+        self.binary = Path()
 
     async def boot(self, binary: Path) -> None:
+        self.binary = binary
         await self.vm.start()
         await self.guest.connect(self.vm.control_socket, BOOT_SECONDS)
         # A copy: the original may lie where another user cannot look, or change while the lab runs.
@@ -130,8 +132,11 @@ class Bench:
         """peer: "linble", "other" (without the service), "" (controllers only) or "no adapter"."""
         self._monitor = Monitor(await self.start("hcimon", TRACE))
         await self._monitor.program.until(lambda: self._monitor.program.objects, "the monitor opens", 20)
-        if peer == "no adapter":
-            return
+        if peer != "no adapter":
+            await self.add_controllers(peer)
+
+    async def add_controllers(self, peer: str) -> None:
+        """What was left out by "no adapter"."""
         await self._controllers()
         if peer:
             self._peer = Peer(self.machine.vm.hci_socket, with_service=peer == "linble")

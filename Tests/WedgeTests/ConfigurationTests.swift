@@ -107,7 +107,7 @@ struct ConfigurationTests {
         #expect(faults(text).count == 1)
         let read = try Configuration(text: text.replacing("A5 $1", with: "A5 01"))
         var expected = Configuration()
-        expected.adapter = .index(ControllerIndex(rawValue: 1))
+        expected.adapter = .kernel(.index(ControllerIndex(rawValue: 1)))
         expected.profile = "scale"
         expected.table = "strict"
         expected.layout = "jp"
@@ -165,7 +165,7 @@ struct ConfigurationTests {
             line.hasPrefix("#") && !line.hasPrefix("# ") && line != "#" ? line.dropFirst() : line
         }
         let filled = try Configuration(text: uncommented.joined(separator: "\n"))
-        #expect(filled.adapter == .index(ControllerIndex(rawValue: 0)))
+        #expect(filled.adapter == .kernel(.index(ControllerIndex(rawValue: 0))))
         #expect(filled.ownProfiles.map(\.name) == ["scale"])
         for key in ConfigurationKey.all { #expect(text.contains("\n#\(key.name) = "), "\(key.path)") }
         let longest = text.split(separator: "\n").filter { $0.hasPrefix("# ") }.map(\.count).max()
@@ -179,7 +179,8 @@ struct ConfigurationTests {
         for _ in 0..<300 {
             var configuration = Configuration()
             configuration.adapter = some([
-                .any, .index(ControllerIndex(rawValue: 3)), .address(BluetoothAddress(rawValue: 0x1234_5678_9ABC)),
+                .any, .kernel(.index(ControllerIndex(rawValue: 3))), .userChannel(ControllerIndex(rawValue: 2)),
+                .kernel(.address(BluetoothAddress(rawValue: 0x1234_5678_9ABC))),
             ])
             configuration.profile = some(["linble", "auto", "ublox", "/etc/blewedge/mine.toml"])
             configuration.table = some([nil, "strict", "/tmp/a \"b\" \\ ü"])

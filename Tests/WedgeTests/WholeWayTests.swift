@@ -4,9 +4,8 @@ import BluetoothLE
 import Keystrokes
 import LinuxIO
 import Testing
+import VirtualTransport
 import Wedge
-
-@testable import blewedge
 
 /// The whole way on a radio in memory: a device that must be greeted and sends frames, the wedge, and what is typed.
 @Suite("The whole way")

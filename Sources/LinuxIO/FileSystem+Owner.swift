@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import CLinux
+import Glibc
+package import SystemPackage
+
+extension FileSystem {
+    /// The user that what is at the path belongs to; nil where there is nothing.
+    ///
+    /// The corresponding C function is `stat`.
+    package static func owner(of path: String) -> UInt32? {
+        var status = stat()
+        // Sound: the kernel fills the structure that the call is for.
+        return unsafe stat(path, &status) == 0 ? status.st_uid : nil
+    }
+
+    /// Gives what is at the path to a user and to that user's group; throws `noSuchFileOrDirectory` for a user that is not there.
+    ///
+    /// The corresponding C functions are `getpwnam` and `chown`.
+    package static func give(_ path: FilePath, toUserNamed name: String) throws(Errno) {
+        // Sound: the entry is the library's, and read before anything else asks for one.
+        guard let entry = unsafe getpwnam(name) else { throw .noSuchFileOrDirectory }
+        let (user, group) = unsafe (entry.pointee.pw_uid, entry.pointee.pw_gid)
+        _ = try SystemCall.run { unsafe chown(path.string, user, group) }
+    }
+
+    /// Where a symbolic link leads; nil for anything else.
+    ///
+    /// The corresponding C function is `readlink`.
+    package static func target(ofLink path: String) -> String? {
+        var buffer = [CChar](repeating: 0, count: 4096)
+        // Sound: the kernel writes at most the buffer's length, and says how much.
+        let count = unsafe readlink(path, &buffer, buffer.count)
+        guard count > 0, count < buffer.count else { return nil }
+        return String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}

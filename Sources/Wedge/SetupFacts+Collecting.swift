@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import LinuxIO
+import ServiceFiles
+import SystemPackage
+
+extension SetupFacts {
+    /// The longest program that is copied; a static one is about 10 MB.
+    static let mostBytes = 1 << 28
+
+    /// Looks at this machine; nothing on it is changed.
+    package static func collect() -> SetupFacts {
+        var facts = SetupFacts()
+        for name in names {
+            facts.programs[name] = directories.map { "\($0)/\(name)" }.first(where: FileSystem.isExecutable)
+        }
+        facts.hasSystemd = FileSystem.exists("/run/systemd/system")
+        facts.hasUser = hasUser(SetupPlan.user)
+        facts.isActive = FileSystem.exists("/run/blewedge/control")
+        for file in ServiceFile.all {
+            guard let bytes = try? FileSystem.contents(of: file.path, limit: 1 << 20) else { continue }
+            facts.files[file.path] = String(decoding: bytes, as: UTF8.self)
+        }
+        facts.program = FileSystem.target(ofLink: "/proc/self/exe") ?? ""
+        facts.isProgramInstalled = isSame(facts.program, SetupPlan.programPath)
+        facts.softBlocks = FileSystem.names(in: "/sys/class/rfkill").map { "/sys/class/rfkill/\($0)" }.filter {
+            FileSystem.line(of: $0 + "/type") == "bluetooth" && FileSystem.line(of: $0 + "/soft") == "1"
+        }.map { $0 + "/soft" }
+        facts.needsSerialDriver = SerialDevice.bluetoothControllers().contains { !$0.hasDriver }
+        return facts
+    }
+
+    /// Whether the user is among those of passwd(5), which the service's user always is.
+    private static func hasUser(_ name: String) -> Bool {
+        guard let bytes = try? FileSystem.contents(of: "/etc/passwd", limit: 1 << 22) else { return false }
+        return bytes.split(separator: UInt8(ascii: "\n")).contains { $0.starts(with: Array("\(name):".utf8)) }
+    }
+
+    private static func isSame(_ first: String, _ second: String) -> Bool {
+        guard first != second else { return true }
+        guard let other = try? FileSystem.contents(of: second, limit: mostBytes),
+            let own = try? FileSystem.contents(of: first, limit: mostBytes)
+        else { return false }
+        return own == other
+    }
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import BluetoothLE
+import Keystrokes
+import LinuxIO
+import SystemPackage
+
+extension SystemFacts {
+    /// Programs that manage adapters, by their first 15 bytes as /proc has them.
+    private static let bluetoothServices = ["bluetoothd", "bluetooth-meshd"]
+    /// Programs that ask for a name or a password.
+    private static let loginPrompts = ["agetty", "getty", "mingetty", "fgetty", "login"]
+    /// Where units are installed.
+    private static let unitDirectories = ["/etc/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"]
+
+    /// Whether the service is installed on this machine.
+    package static var isServiceInstalled: Bool {
+        FileSystem.exists("/run/systemd/system")
+            && unitDirectories.contains { FileSystem.exists("\($0)/blewedge.service") }
+    }
+
+    /// Looks at this machine; nothing on it is changed.
+    ///
+    /// `places` are where a daemon may be, the user's own first. An adapter and a layout that are named here come before
+    /// the daemon's and the configuration's.
+    package init(at places: [DaemonPaths], adapter: AdapterSelector?, layout named: String?) {
+        daemon = Daemon(at: places)
+        // Where there is a service, a user's question is about it.
+        let place = Self.isServiceInstalled ? DaemonPaths.system : places.first ?? .system
+        selection = Selection(daemon, SelectionStore(place.selection))
+        let asked = ConfigurationState.read(place.configurationFile)
+        configuration = asked.state
+        selector = adapter ?? asked.configuration.adapter.selector ?? .any
+        layout = named ?? daemon.status?.layout ?? asked.configuration.layout
+        kernelRelease = ModuleState.kernelRelease
+        isServiceInstalled = Self.isServiceInstalled
+        missingCapabilities = Capability.missing
+        uinput = Self.uinputState()
+        hasEventNodes = DeviceProbe.hasEventNodes()
+        lookAtRadio()
+        let processes = ProcessEntry.all()
+        otherServices = processes.filter { Self.bluetoothServices.contains($0.name) }
+        lookAtConsole(processes)
+        if asked.configuration.verifies { lookAtEventNode() }
+    }
+
+    private mutating func lookAtRadio() {
+        switch DeviceProbe.bluetoothFault() {
+        case nil: break
+        case .addressFamilyNotSupported?, .protocolNotSupported?:
+            sockets = .unknown
+            return
+        case let error?:
+            sockets = .refused("\(error)")
+            return
+        }
+        do throws(AdapterError) {
+            adapters = try AdapterCensus.take().map(Adapter.init)
+        } catch {
+            adapterFault = error.cause
+        }
+        let managed = Set(adapters.map(\.name))
+        takenControllers = FileSystem.names(in: "/sys/class/bluetooth").filter {
+            // Connections have a colon in their names.
+            $0.hasPrefix("hci") && !$0.contains(":") && !managed.contains($0)
+        }
+        serialControllers = SerialDevice.bluetoothControllers()
+    }
+
+    private static func uinputState() -> UInput {
+        switch DeviceProbe.uinputFault() {
+        case nil: .open
+        case .noSuchFileOrDirectory?, .operationNotSupportedByDevice?, .noSuchAddressOrDevice?:
+            .missing(ModuleState("uinput"))
+        case .permissionDenied?, .notPermitted?: .notPermitted
+        case let error?: .refused("\(error)")
+        }
+    }
+
+    private mutating func lookAtConsole(_ processes: [ProcessEntry]) {
+        guard let console = ConsoleState() else { return }
+        self.console = console
+        loginPrompt = processes.first {
+            $0.virtualTerminal == console.terminal && $0.isInFront && Self.loginPrompts.contains($0.name)
+        }
+        guard console.keys.isText, !console.isGraphic, !layout.hasPrefix("console"),
+            let typed = try? LayoutSource.layout(layout), let keymap = try? ConsoleKeymap()
+        else { return }
+        layoutDifferences = LayoutDifference.between(typed, keymap.levels)
+    }
+
+    /// Whether the daemon can read its keyboard can be tried only where it is this user's.
+    private mutating func lookAtEventNode() {
+        guard let status = daemon.status, FileSystem.owner(of: "/proc/\(status.pid)") == ProcessFacts.user,
+            let node = status.eventNode, DeviceProbe.readingFault(node) == .permissionDenied
+        else { return }
+        unreadableEventNode = node
+    }
+}
+
+extension SystemFacts.Adapter {
+    /// An adapter as the kernel tells of it, with its switches.
+    fileprivate init(_ entry: AdapterCensus.Entry) {
+        self.init(index: entry.index, address: entry.information.address)
+        hasLowEnergy = entry.information.supportedSettings.contains(.lowEnergy)
+        isPowered = entry.information.currentSettings.contains(.powered)
+        let rfkill = RFKill(controller: entry.index.rawValue)
+        isSoftBlocked = rfkill?.isSoftBlocked ?? false
+        isHardBlocked = rfkill?.isHardBlocked ?? false
+    }
+}
+
+extension SystemFacts.ConfigurationState {
+    /// Reads a configuration file and all that it names; the defaults where it is wrong, or not there.
+    fileprivate static func read(_ path: FilePath) -> (state: Self, configuration: Configuration) {
+        do throws(CommandFailure) {
+            let configuration = try Configuration.read(path)
+            _ = try configuration.settings(device: nil)
+            return (.correct, configuration)
+        } catch {
+            // What this process may not read, the daemon may.
+            guard error.status == .configuration else { return (.correct, Configuration()) }
+            let reason = error.cause.split(separator: "\n").first.map(String.init) ?? error.cause
+            return (.wrong(path: path.string, reason: reason), Configuration())
+        }
+    }
+}
+
+extension SystemFacts.Selection {
+    /// The choice as a running daemon has it, else as a file has it.
+    package init(_ daemon: SystemFacts.Daemon, _ store: SelectionStore) {
+        guard let status = daemon.status else {
+            self.init(store)
+            return
+        }
+        if let fault = status.selectionFault {
+            self = .unreadable(path: store.path.string, reason: fault)
+        } else {
+            self = status.device.map { .chosen($0) } ?? .none
+        }
+    }
+
+    /// The choice as a file has it.
+    init(_ store: SelectionStore) {
+        do throws(SelectionStore.Failure) {
+            self = try store.read().map { .chosen($0.label) } ?? .none
+        } catch {
+            let failure = CommandFailure(error)
+            self = .unreadable(path: store.path.string, reason: failure.cause)
+        }
+    }
+}

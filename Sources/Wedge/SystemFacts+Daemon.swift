@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import LinuxIO
+import SystemPackage
+
+extension SystemFacts.Daemon {
+    /// How long a daemon that is well may take to say what it does.
+    private static let patience = Duration.seconds(3)
+
+    /// Asks the daemon at the first of these places where one listens.
+    package init(at places: [DaemonPaths]) {
+        do throws(CommandFailure) {
+            var client = try ControlClient(at: places.map(\.controlSocket.string))
+            let answer = try client.ask(.status, patience: Self.patience)
+            self = SystemFacts.Status(answer: answer.value).map { .running($0) } ?? .silent(pid: Self.holder(places))
+        } catch {
+            switch error.status {
+            case .permission: self = .hidden
+            case .unavailable: self = Self.holder(places).map { .silent(pid: $0) } ?? .none
+            default: self = .silent(pid: Self.holder(places))
+            }
+        }
+    }
+
+    /// What it says of itself; nil where it says nothing.
+    var status: SystemFacts.Status? {
+        guard case .running(let status) = self else { return nil }
+        return status
+    }
+
+    /// The process that has the lock of an adapter; 0 where it does not say which it is, nil where there is none.
+    private static func holder(_ places: [DaemonPaths]) -> Int32? {
+        places.lazy.flatMap { place in
+            FileSystem.names(in: place.runtime.string).filter { $0.hasSuffix(".lock") }.compactMap {
+                LockFile.holder(place.runtime.appending($0))
+            }
+        }.first
+    }
+}
+
+extension SystemFacts.Status {
+    /// Reads what a daemon answers to `status`; nil for an answer without a state and a process.
+    package init?(answer: JSONValue) {
+        guard let name = answer["state"]?.string, let state = Session.State(rawValue: name),
+            let pid = answer["pid"]?.integer.flatMap({ Int32(exactly: $0) })
+        else { return nil }
+        self.init(state: state, pid: pid)
+        reason = answer["reason"]?.string
+        device = answer["device"].flatMap { $0["name"]?.string ?? $0["address"]?.string }
+        layout = answer["layout"]?.string
+        eventNode = answer["keyboard"]?.string
+        selectionFault = answer["selectionFault"]?.string
+        if answer["gate"]?.string == "closed" { pause = answer["gateReason"]?.string ?? "the gate is closed" }
+        let count = { (name: String) in answer["counts"]?[name]?.integer.flatMap { UInt64(exactly: $0) } ?? 0 }
+        received = count("received")
+        typed = count("typed")
+        discarded = count("discarded").addingWithoutOverflow(count("rejected"))
+        for loss in SystemFacts.Status.losses { lost = lost.addingWithoutOverflow(count(loss)) }
+    }
+}
+
+extension UInt64 {
+    /// The sum, at most what fits.
+    fileprivate func addingWithoutOverflow(_ other: UInt64) -> UInt64 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? .max : sum
+    }
+}

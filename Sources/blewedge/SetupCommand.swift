@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import ArgumentParser
+import LinuxIO
+import Wedge
+
+/// `blewedge setup`.
+struct SetupCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "setup",
+        abstract: "Make it a service of this machine.",
+        discussion: """
+            Installs what udev/ of the source has: the user and group `blewedge`, a rule that lets them make keyboards, the \
+            modules that are loaded at every start, and a service that starts when there is an adapter and may do no more than \
+            it needs. Loads modules and unblocks the radio where that is what is missing. Each step is shown; what is there \
+            already is left alone.
+
+            EXAMPLES:
+              blewedge setup --dry-run
+              sudo blewedge setup
+              sudo blewedge setup --remove
+            """
+    )
+
+    @Flag(help: "Show the steps, and do none of them.")
+    var dryRun = false
+
+    @Flag(help: "Remove what setup installed; the user, the choice, the configuration and the program stay.")
+    var remove = false
+
+    func run() throws {
+        let facts = SetupFacts.collect()
+        let steps = remove ? SetupPlan.removing(facts) : SetupPlan.installing(facts)
+        if steps.isEmpty {
+            try StandardStream.output.write("nothing to do\n")
+        }
+        guard dryRun || steps.isEmpty || ProcessFacts.user == 0 else {
+            throw CommandFailure(
+                .permission,
+                "setup changes the system, and this process may not",
+                remedy: "`sudo blewedge setup`, or look first with `blewedge setup --dry-run`"
+            )
+        }
+        let runner = SetupRunner()
+        for step in steps {
+            try StandardStream.output.write(step.description + "\n")
+            if !dryRun { try runner.perform(step) }
+        }
+        if !dryRun, !remove, !facts.hasSystemd {
+            Console.note("there is no systemd here: have `blewedge run` started by what starts services")
+        }
+    }
+}

@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The doctor on machines that each lack one thing: it names that, and nothing else.
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from bench import BINARY, Bench
+from guest import Program
+from peer import ean13
+from product import Product
+from scenarios import scenario
+from scenarios.layouts import Layout, keymap
+from waiting import expect
+
+NOBODY = "65534"
+HOME = "/run/lab/doctor"
+SELECTION = f"{HOME}/state/blewedge/selection"
+CONFIGURATION = f"{HOME}/config/blewedge.toml"
+CHOICE = b'address = F0:F1:F2:F3:F4:F5\ntype = random\nname = "LINBLE-TEST"\n'
+# Directories of its own, so that neither the machine's nor another scenario's choice is meant.
+ENVIRONMENT = (
+    "env", f"HOME={HOME}", f"STATE_DIRECTORY={HOME}/state/blewedge", f"RUNTIME_DIRECTORY={HOME}/run",
+    f"CONFIGURATION_DIRECTORY={HOME}/config",
+)  # fmt: skip
+CONSOLE = "/dev/tty1"
+# KDSETMODE; 1 is KD_GRAPHICS, 0 KD_TEXT.
+SCREEN = "import fcntl, os, sys; fcntl.ioctl(os.open(sys.argv[1], os.O_RDWR | os.O_NOCTTY), 0x4B3A, int(sys.argv[2]))"
+RIGHTS = "+net_admin,+net_raw"
+AS_NOBODY = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
+WITH_CONSOLE = "/dev/tty1"
+# KDSETMODE; 1 is KD_GRAPHICS, 0 KD_TEXT.
+SCREEN = "import fcntl, os, sys; fcntl.ioctl(os.open(sys.argv[1], os.O_RDWR | os.O_NOCTTY), 0x4B3A, int(sys.argv[2]))"
+RIGHTS = (*AS_NOBODY, f"--inh-caps={RIGHTS}", f"--ambient-caps={RIGHTS}")
+BLUETOOTH = ("hci_vhci", "bluetooth")
+
+class Patient:
+    """A machine that is looked at again and again, and what was found."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+        self.found: list[str] = []
+
+    async def prepare(self) -> None:
+        await self.shell(f"mkdir -p {HOME}/state/blewedge {HOME}/run {HOME}/config && chmod -R 755 {HOME}")
+        await self.choose(CHOICE)
+
+    async def choose(self, text: bytes) -> None:
+        await self.bench.guest.write_file(SELECTION, text)
+
+    async def shell(self, line: str) -> Program:
+        return await self.bench.guest.run("sh", "-c", line)
+
+    async def findings(self, *arguments: str, before: tuple[str, ...] = ()) -> tuple[list[str], int]:
+        """What the doctor finds but notes, which belong to the kernel that runs; and how it ends."""
+        program = await self.bench.guest.run(*before, *ENVIRONMENT, BINARY, "doctor", "--json", *arguments, check=False)
+        expect(len(program.objects) == 1, f"the doctor printed no object{program.evidence()}")
+        report = program.objects[0]
+        expect(report["status"] == program.status, f"exit {program.status}, and in the object {report['status']}")
+        notes = [finding["id"] for finding in report["findings"] if finding["severity"] == "note"]
+        expected = ["kernel-quirk"] if self.bench.machine.vm.kernel.name == "6.1" else []
+        expect(notes == expected, f"notes {notes}, expected {expected}")
+        for finding in report["findings"]:
+            expect(finding["what"] and finding["why"] and finding["remedy"], f"says too little: {finding}")
+        return [finding["id"] for finding in report["findings"] if finding["severity"] != "note"], program.status or 0
+
+    async def finds(self, cause: str, status: int, *arguments: str, before: tuple[str, ...] = ()) -> None:
+        found, code = await self.findings(*arguments, before=before)
+        expect(found == [cause], f"made: {cause}; found: {found or 'nothing'}")
+        expect(code == status, f"{cause}: exit {code} instead of {status}")
+        self.found.append(cause)
+
+    async def until_received(self, count: int) -> None:
+        """The daemon has counted so many bytes."""
+        for _ in range(20):
+            status = await self.bench.guest.run(*ENVIRONMENT, BINARY, "status", "--json")
+            if status.objects[0]["counts"]["received"] >= count:
+                return
+        expect(False, f"the daemon has not received {count} bytes{status.evidence()}")
+
+    @asynccontextmanager
+    async def controllers(self, *options: str) -> AsyncIterator[None]:
+        emulator = await self.bench.start("btvirt", *options)
+        await self.bench.monitor.until_ready(0)
+        try:
+            yield
+        finally:
+            await emulator.stop()
+            gone = lambda: not self.bench.monitor.ready(0)  # noqa: E731
+            await self.bench.monitor.program.until(gone, "the controller is gone", 10)
+
+    @asynccontextmanager
+    async def over(self, path: str, fake: str) -> AsyncIterator[None]:
+        """Something else in the place of a path of sysfs, which nobody can write."""
+        await self.shell(f'mount --bind {fake} "$(readlink -f {path})"')
+        try:
+            yield
+        finally:
+            await self.shell(f'umount "$(readlink -f {path})"')
+
+    @asynccontextmanager
+    async def without(self, *modules: str) -> AsyncIterator[None]:
+        """A kernel from which modules were taken, which are put back in the opposite order."""
+        for module in modules:
+            await self.bench.guest.run("rmmod", module)
+        try:
+            yield
+        finally:
+            folder = self.bench.machine.vm.kernel.folder / "modules"
+            for module in reversed(modules):
+                await self.bench.guest.run("insmod", f"/run/host{folder}/{module}.ko")
+
+    @asynccontextmanager
+    async def taken(self) -> AsyncIterator[None]:
+        """The first controller on the user channel of another program."""
+        _reader, writer = await asyncio.open_unix_connection(str(self.bench.machine.vm.hci_socket))
+        relay = await self.bench.start("relay", "0", "lab.hci")
+        await relay.until(lambda: "ready" in relay.out, "the relay owns the controller", 20)
+        try:
+            yield
+        finally:
+            await relay.stop()
+            writer.close()
+
+
+@scenario("doctor", peer="no adapter", deadline=240)
+async def doctor(bench: Bench) -> None:
+    """Fifteen causes of "nothing is typed", each alone on a machine without a daemon: each is named, and no other."""
+    patient = Patient(bench)
+    await patient.prepare()
+    await patient.finds("no-adapter", 69)
+    await serial_port(patient)
+    async with patient.controllers("-l1"):
+        # Nothing is wrong but that nobody types.
+        await patient.finds("daemon-not-running", 69)
+        await patient.finds("adapter-not-found", 69, "--adapter", "hci7")
+        await radio_switches(patient)
+        async with patient.taken():
+            await patient.finds("adapter-taken", 69)
+        await rights(patient)
+        await choice(patient)
+        async with patient.without("uinput"):
+            await patient.finds("uinput-missing", 69)
+    async with patient.controllers("-B"):
+        await patient.finds("adapter-without-low-energy", 69)
+    # Whoever has a Bluetooth socket keeps the module.
+    await bench.monitor.program.stop()
+    async with patient.without(*BLUETOOTH):
+        await patient.finds("kernel-without-bluetooth", 69)
+    expect(len(set(patient.found)) >= 12, f"only {len(set(patient.found))} causes")
+    bench.note = f"{len(set(patient.found))} causes: {', '.join(sorted(set(patient.found)))}"
+
+
+async def serial_port(patient: Patient) -> None:
+    """A controller that the firmware describes behind a UART, and that no driver has."""
+    fake = f"{HOME}/serial/serial0-0"
+    await patient.shell(f"mkdir -p {fake} && echo 'of:NbluetoothT(null)Cbrcm,bcm43438-bt' >{fake}/modalias")
+    async with patient.over("/sys/bus/serial/devices", f"{HOME}/serial"):
+        await patient.finds("uart-not-attached", 69)
+
+
+async def radio_switches(patient: Patient) -> None:
+    switch = "/sys/class/bluetooth/hci0/rfkill*"
+    await patient.shell(f"echo 1 >$(echo {switch}/soft)")
+    await patient.finds("rfkill-soft", 69)
+    await patient.shell(f"echo 0 >$(echo {switch}/soft)")
+    await patient.shell(f"echo 1 >{HOME}/one")
+    async with patient.over(f"{switch}/hard", f"{HOME}/one"):
+        await patient.finds("rfkill-hard", 69)
+
+
+async def rights(patient: Patient) -> None:
+    """Another user: with the capabilities and not the node, with the node and not the capabilities."""
+    await patient.finds("uinput-not-permitted", 77, before=WITH_RIGHTS)
+    await patient.shell("chmod 666 /dev/uinput")
+    await patient.finds("capabilities-missing", 77, before=AS_NOBODY)
+    await patient.shell("chmod 600 /dev/uinput")
+
+
+async def choice(patient: Patient) -> None:
+    await patient.shell(f"rm {SELECTION}")
+    await patient.finds("nothing-selected", 78)
+    await patient.choose(b"\xff\x00garbled")
+    await patient.finds("selection-unreadable", 78)
+    await patient.choose(CHOICE)
+    await patient.bench.guest.write_file(CONFIGURATION, b'layuot = "us"\n')
+    await patient.finds("configuration-wrong", 78)
+    await patient.shell(f"rm {CONFIGURATION}")
+
+
+@scenario("doctor-daemon", deadline=300)
+async def doctor_daemon(bench: Bench) -> None:
+    """A daemon that types: nothing is found; then what stops or hinders it, one after the other: each named, and no other."""
+    patient = Patient(bench)
+    await patient.prepare()
+    product = await bench.product("run", "--json", before=ENVIRONMENT)
+    await product.keyboard()
+    await product.state("connected", 30)
+    await bench.peer.until_subscribed()
+    bench.peer.burst([b"\x01\x02\x03"])
+    await patient.until_received(3)
+    await patient.finds("all-discarded", 78)
+    bench.peer.burst([ean13(1)])
+    await settled(patient)
+    await told(patient)
+    await consoles(patient)
+    await rival(patient)
+    await settled(patient)
+    async with patient.without("evdev"):
+        await patient.finds("evdev-missing", 69)
+    await bench.peer.vanish()
+    await product.state("failed", 40, may_fail=True)
+    await patient.finds("device-not-reached", 69)
+    await bench.peer.advertise()
+    await product.state("connected", 40, may_fail=True)
+    await product.program.signal(signal.SIGSTOP)
+    await patient.finds("daemon-silent", 69)
+    await product.program.signal(signal.SIGCONT)
+    await settled(patient)
+    await product.end(signal.SIGTERM, 143)
+    bench.note = f"{len(patient.found)} causes: {', '.join(sorted(patient.found))}"
+
+
+async def settled(patient: Patient) -> None:
+    """Nothing is found any more, soon."""
+    for _ in range(20):
+        found, code = await patient.findings()
+        if not found:
+            expect(code == 0, f"nothing found, and exit {code}")
+            return
+    expect(False, f"still found: {found}")
+
+
+async def told(patient: Patient) -> None:
+    """What a command told the daemon to do."""
+    for command, cause, opposite in (
+        ("pause", "paused", "resume"),
+        ("disconnect", "disconnected-by-user", "connect"),
+    ):
+        await patient.bench.guest.run(*ENVIRONMENT, BINARY, command)
+        await patient.finds(cause, 69)
+        await patient.bench.guest.run(*ENVIRONMENT, BINARY, opposite)
+        await settled(patient)
+
+
+async def consoles(patient: Patient) -> None:
+    """What the terminal in front does with the keys."""
+    guest = patient.bench.guest
+    await guest.run("kbd_mode", "-k", "-C", CONSOLE)
+    await patient.finds("console-ignores-keys", 78)
+    await guest.run("kbd_mode", "-u", "-C", CONSOLE)
+    await guest.run("/usr/bin/python3", "-c", SCREEN, CONSOLE, "1")
+    await patient.finds("console-leaks-keys", 78)
+    await guest.run("/usr/bin/python3", "-c", SCREEN, CONSOLE, "0")
+    before = await guest.run("dumpkeys", "-C", CONSOLE)
+    await guest.run("loadkeys", "-q", "-C", CONSOLE, "-", stdin=await keymap(Layout("de", "", "")))
+    await patient.finds("layout-differs-from-console", 78)
+    await guest.run("loadkeys", "-q", "-C", CONSOLE, "-", stdin=bytes(before.stdout))
+    prompt = await patient.bench.start("agetty", "--noclear", "--nohostname", "tty1", "linux")
+    await patient.finds("login-prompt-in-front", 78)
+    await prompt.stop()
+    await settled(patient)
+
+
+async def rival(patient: Patient) -> None:
+    """bluetoothd beside the daemon."""
+    await patient.shell("mkdir -p /run/dbus")
+    bus = await patient.bench.start("dbus-daemon", "--system", "--nofork", "--nopidfile", "--print-address=1")
+    await bus.until(lambda: "unix:" in bus.out, "the system's bus", 20)
+    daemon = await patient.bench.start("/usr/libexec/bluetooth/bluetoothd", "--nodetach")
+    await patient.finds("other-bluetooth-service", 69)
+    await daemon.stop()
+    await bus.stop()

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+import LinuxIO
+import Testing
+
+@testable import Wedge
+
+/// A machine on which everything works: an adapter, a choice, a daemon that is connected and has typed.
+private func healthy() throws -> SystemFacts {
+    var facts = SystemFacts()
+    facts.kernelRelease = "6.12.107+deb13-amd64"
+    facts.adapters = [try adapter(0)]
+    facts.selection = .chosen("LINBLE-TEST")
+    facts.isServiceInstalled = true
+    facts.console = ConsoleState(terminal: 1, keys: .unicode, isGraphic: false)
+    var status = SystemFacts.Status(state: .connected, pid: 4711)
+    status.device = "LINBLE-TEST"
+    status.received = 14
+    status.typed = 14
+    facts.daemon = .running(status)
+    return facts
+}
+
+private func adapter(_ index: UInt16) throws -> SystemFacts.Adapter {
+    let address = try #require(BluetoothAddress("00:AA:01:00:00:0\(index)"))
+    return SystemFacts.Adapter(index: ControllerIndex(rawValue: index), address: address)
+}
+
+extension SystemFacts {
+    /// Changes what a running daemon says.
+    fileprivate mutating func says(_ change: (inout Status) -> Void) {
+        guard case .running(var status) = daemon else { return }
+        change(&status)
+        daemon = .running(status)
+    }
+
+    /// A user's own trial, with neither a service nor a daemon.
+    fileprivate mutating func withoutService() {
+        isServiceInstalled = false
+        daemon = .none
+    }
+}
+
+/// What makes each cause, on a machine on which everything else works.
+private let causes: [(cause: Finding.Cause, make: @Sendable (inout SystemFacts) -> Void)] = [
+    (.kernelWithoutBluetooth, { $0.sockets = .unknown }),
+    (.bluetoothRefused, { $0.sockets = .refused("Permission denied") }),
+    (.adapterUnreadable, { $0.adapterFault = "no answer" }),
+    (.noAdapter, { $0.adapters = [] }),
+    (
+        .uartNotAttached,
+        {
+            $0.adapters = []
+            $0.serialControllers = [
+                SerialDevice(name: "serial0-0", modalias: "of:NbluetoothT(null)Cbrcm,bcm43438-bt", hasDriver: false)
+            ]
+        }
+    ),
+    (
+        .adapterTaken,
+        {
+            $0.adapters = []
+            $0.takenControllers = ["hci0"]
+        }
+    ),
+    (.adapterNotFound, { $0.selector = .index(ControllerIndex(rawValue: 7)) }),
+    (.adapterWithoutLowEnergy, { $0.adapters[0].hasLowEnergy = false }),
+    (.rfkillHard, { $0.adapters[0].isHardBlocked = true }),
+    (.rfkillSoft, { $0.adapters[0].isSoftBlocked = true }),
+    (.adapterDown, { $0.adapters[0].isPowered = false }),
+    (.otherBluetoothService, { $0.otherServices = [ProcessEntry(pid: 12, name: "bluetoothd")] }),
+    (
+        .capabilitiesMissing,
+        {
+            $0.withoutService()
+            $0.missingCapabilities = [.rawNetwork]
+        }
+    ),
+    (.uinputMissing, { $0.uinput = .missing(.loadable) }),
+    (
+        .uinputNotPermitted,
+        {
+            $0.withoutService()
+            $0.uinput = .notPermitted
+        }
+    ),
+    (
+        .uinputRefused,
+        {
+            $0.withoutService()
+            $0.uinput = .refused("Input/output error")
+        }
+    ),
+    (.evdevMissing, { $0.hasEventNodes = false }),
+    (.eventNodeNotReadable, { $0.unreadableEventNode = "/dev/input/event3" }),
+    (.configurationWrong, { $0.configuration = .wrong(path: "/etc/blewedge/blewedge.toml", reason: "line 3") }),
+    (.selectionUnreadable, { $0.selection = .unreadable(path: "/var/lib/blewedge/selection", reason: "garbled") }),
+    (.nothingSelected, { $0.selection = .none }),
+    (.daemonSilent, { $0.daemon = .silent(pid: 99) }),
+    (.daemonNotAskable, { $0.daemon = .hidden }),
+    (.daemonNotRunning, { $0.daemon = .none }),
+    (.daemonOff, { $0.says { $0.state = .bluetoothOff } }),
+    (.daemonUnauthorized, { $0.says { $0.state = .unauthorized } }),
+    (.deviceUnsupported, { $0.says { $0.state = .unsupported } }),
+    (.deviceNotReached, { $0.says { $0.state = .failed } }),
+    (.linkLost, { $0.says { $0.state = .lost } }),
+    (.disconnectedByUser, { $0.says { $0.state = .disconnected } }),
+    (.paused, { $0.says { $0.pause = "by command" } }),
+    (
+        .allDiscarded,
+        {
+            $0.says {
+                $0.typed = 0
+                $0.discarded = 14
+            }
+        }
+    ),
+    (
+        .bytesLost,
+        {
+            $0.says {
+                $0.typed = 13
+                $0.lost = 1
+            }
+        }
+    ),
+    (.consoleIgnoresKeys, { $0.console?.keys = .off }),
+    (.consoleLeaksKeys, { $0.console?.isGraphic = true }),
+    (.loginPromptInFront, { $0.loginPrompt = ProcessEntry(pid: 31, name: "agetty", virtualTerminal: 1) }),
+    (.layoutDiffers, { $0.layoutDifferences = [LayoutDifference(meant: "z", given: "y")] }),
+    (.kernelQuirk, { $0.kernelRelease = "6.1.0-56-amd64" }),
+]
+
+@Suite("The doctor")
+struct DoctorTests {
+    @Test("X-6: where everything works, nothing is found")
+    func nothing() throws {
+        let findings = Doctor.findings(try healthy())
+        #expect(findings.isEmpty)
+        #expect(Doctor.status(findings) == .success)
+        #expect(Doctor.object(findings).text == #"{"version":1,"status":0,"findings":[]}"#)
+    }
+
+    @Test("X-6: each cause is found, and no other", arguments: causes.indices)
+    func oneCause(index: Int) throws {
+        var facts = try healthy()
+        causes[index].make(&facts)
+        let findings = Doctor.findings(facts)
+        #expect(findings.map(\.cause) == [causes[index].cause])
+        let finding = try #require(findings.first)
+        #expect(!finding.what.isEmpty && !finding.why.isEmpty && !finding.remedy.isEmpty)
+        #expect(Doctor.status(findings) == finding.status)
+        #expect((finding.severity == .note) == (finding.status == .success))
+    }
+
+    @Test("X-6: every cause that the doctor has a name for is among those shown")
+    func allCauses() {
+        #expect(Set(causes.map(\.cause)) == Set(Finding.Cause.allCases))
+        #expect(causes.count == Finding.Cause.allCases.count)
+    }
+
+    @Test("D-10: the exit status is 69, 77, 78 or 74 by the first finding that blocks, else by the first that hinders")
+    func status() throws {
+        var facts = try healthy()
+        facts.loginPrompt = ProcessEntry(pid: 31, name: "agetty", virtualTerminal: 1)
+        #expect(Doctor.status(Doctor.findings(facts)) == .configuration)
+        facts.withoutService()
+        facts.missingCapabilities = Capability.allCases
+        let findings = Doctor.findings(facts)
+        #expect(findings.map(\.cause) == [.capabilitiesMissing, .loginPromptInFront])
+        #expect(Doctor.status(findings) == .permission)
+        facts.adapters = []
+        #expect(Doctor.status(Doctor.findings(facts)) == .unavailable)
+    }
+
+    @Test("LK-9: the reason of a daemon whose Bluetooth is off is not told again where the cause itself is found")
+    func consequences() throws {
+        var facts = try healthy()
+        facts.says { $0.state = .bluetoothOff }
+        facts.adapters[0].isSoftBlocked = true
+        facts.adapters[0].isPowered = false
+        #expect(Doctor.findings(facts).map(\.cause) == [.rfkillSoft])
+        facts.adapters[0].isHardBlocked = true
+        #expect(Doctor.findings(facts).map(\.cause) == [.rfkillHard, .rfkillSoft])
+    }
+
+    @Test("X-6: a fresh machine without adapter, rights and choice: each is named, and that nothing runs is not")
+    func fresh() {
+        var facts = SystemFacts()
+        facts.missingCapabilities = Capability.allCases
+        facts.uinput = .notPermitted
+        let expected: [Finding.Cause] = [.noAdapter, .capabilitiesMissing, .uinputNotPermitted, .nothingSelected]
+        #expect(Doctor.findings(facts).map(\.cause) == expected)
+    }
+
+    @Test("LK-10: what this process may not is no cause where a service of its own rights does the work")
+    func service() throws {
+        var facts = try healthy()
+        facts.missingCapabilities = Capability.allCases
+        facts.uinput = .notPermitted
+        #expect(Doctor.findings(facts).isEmpty)
+        facts.daemon = .none
+        #expect(Doctor.findings(facts).map(\.cause) == [.daemonNotRunning])
+        facts.isServiceInstalled = false
+        #expect(Doctor.findings(facts).map(\.cause) == [.capabilitiesMissing, .uinputNotPermitted])
+    }
+
+    @Test("X-6: an adapter that is off is no cause before the daemon runs, since it is what switches it on")
+    func off() throws {
+        var facts = try healthy()
+        facts.withoutService()
+        facts.adapters[0].isPowered = false
+        #expect(Doctor.findings(facts).map(\.cause) == [.daemonNotRunning])
+    }
+
+    @Test("X-6: of several adapters the one that is meant is looked at, without a word the one of the lowest number")
+    func selection() throws {
+        var facts = try healthy()
+        facts.adapters = [try adapter(1), try adapter(0)]
+        facts.adapters[0].hasLowEnergy = false
+        #expect(Doctor.findings(facts).isEmpty)
+        facts.selector = .index(ControllerIndex(rawValue: 1))
+        #expect(Doctor.findings(facts).map(\.cause) == [.adapterWithoutLowEnergy])
+        facts.selector = .address(facts.adapters[1].address)
+        #expect(Doctor.findings(facts).isEmpty)
+    }
+
+    @Test("X-6: what a daemon answers to status is what the doctor knows of it")
+    func answer() throws {
+        let text = #"""
+            {"ok":true,"version":1,"state":"failed","reason":"not heard","device":{"name":"LINBLE-TEST","address":"F0:F1:F2:F3:F4:F5"},
+            "keyboard":"/dev/input/event3","layout":"jp","gate":"closed","gateReason":"paused","pid":4711,
+            "counts":{"received":20,"typed":10,"discarded":3,"rejected":2,"lost":5,"ringFull":1,"tooOld":2,"disconnected":2}}
+            """#
+        let status = try #require(SystemFacts.Status(answer: try JSONValue(Array(text.utf8))))
+        var expected = SystemFacts.Status(state: .failed, pid: 4711)
+        expected.reason = "not heard"
+        expected.device = "LINBLE-TEST"
+        expected.layout = "jp"
+        expected.eventNode = "/dev/input/event3"
+        expected.pause = "paused"
+        expected.received = 20
+        expected.typed = 10
+        expected.discarded = 5
+        // What was dropped because the user disconnected is no loss to mend.
+        expected.lost = 3
+        #expect(status == expected)
+    }
+
+    @Test(
+        "X-6: an answer that says no state or no process is none",
+        arguments: [
+            "{}", "[]", "7", #"{"state":"connected"}"#, #"{"state":"happy","pid":1}"#, #"{"state":7,"pid":1}"#,
+            #"{"state":"lost","pid":99999999999}"#,
+        ]
+    )
+    func brokenAnswer(text: String) throws {
+        #expect(SystemFacts.Status(answer: try JSONValue(Array(text.utf8))) == nil)
+    }
+
+    @Test("X-6: counts that are negative, too large or no numbers count as nothing, and stop no program")
+    func brokenCounts() throws {
+        let text = #"""
+            {"state":"connected","pid":1,"counts":{"received":-1,"typed":"x","discarded":9223372036854775807,
+            "rejected":9223372036854775807,"ringFull":9223372036854775807,"tooOld":9223372036854775807,
+            "writeFailed":9223372036854775807}}
+            """#
+        let status = try #require(SystemFacts.Status(answer: try JSONValue(Array(text.utf8))))
+        #expect(status.received == 0 && status.typed == 0)
+        #expect(status.discarded == UInt64.max - 1)
+        #expect(status.lost == .max)
+    }
+
+    @Test("X-6: a daemon that does not answer is named by its process where that is known, and can be ended")
+    func silent() throws {
+        let commands: [(pid: Int32?, command: String)] = [
+            (99, "kill -KILL 99"), (0, "systemctl restart blewedge"), (nil, "systemctl restart blewedge"),
+        ]
+        for (pid, command) in commands {
+            var facts = try healthy()
+            facts.daemon = .silent(pid: pid)
+            #expect(Doctor.findings(facts).map(\.command) == [command])
+        }
+    }
+
+    @Test("X-6: where uinput is missing, the remedy is what can be done about it here")
+    func modules() throws {
+        let commands: [(ModuleState, String?)] = [
+            (.loadable, "modprobe uinput"), (.unknown, "modprobe uinput"), (.absent, nil),
+            (.loaded, "mknod /dev/uinput c 10 223"),
+        ]
+        for (state, command) in commands {
+            var facts = try healthy()
+            facts.uinput = .missing(state)
+            let finding = try #require(Doctor.findings(facts).first)
+            #expect(finding.cause == .uinputMissing)
+            #expect(finding.command == command)
+        }
+    }
+
+    @Test("X-6: for people a finding is what, why and what mends it; for programs one object with its id and status")
+    func texts() {
+        let finding = Finding(
+            .rfkillSoft,
+            .unavailable,
+            what: "hci0 is blocked",
+            why: "it is silent",
+            remedy: "unblock it",
+            command: "rfkill unblock bluetooth"
+        )
+        let text =
+            "blocks: hci0 is blocked [rfkill-soft]\n  why: it is silent\n  to mend it: unblock it\n    rfkill unblock bluetooth\n"
+        #expect(finding.text == text)
+        let object =
+            #"{"id":"rfkill-soft","severity":"blocks","status":69,"what":"hci0 is blocked","why":"it is silent","#
+            + #""remedy":"unblock it","command":"rfkill unblock bluetooth"}"#
+        #expect(finding.object.text == object)
+        #expect(Doctor.object([finding]).text == #"{"version":1,"status":69,"findings":[\#(object)]}"#)
+    }
+
+    @Test("X-6: nothing that a device calls itself acts on a terminal, or becomes part of a command")
+    func hostileName() throws {
+        var facts = try healthy()
+        facts.says {
+            $0.state = .unsupported
+            $0.device = "x\u{1B}[2J; rm -rf ~ #"
+            $0.reason = "a\u{9B}b\nc"
+        }
+        let finding = try #require(Doctor.findings(facts).first)
+        #expect(finding.command == "blewedge gatt NAME")
+        #expect(
+            !finding.text.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" || (0x7F...0x9F).contains($0.value) }
+        )
+        #expect(finding.text.split(separator: "\n").count == 4)
+    }
+}

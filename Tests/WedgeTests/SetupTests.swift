@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Glibc
+import LinuxIO
+import ServiceFiles
+import SystemPackage
+import Testing
+
+@testable import Wedge
+
+/// A machine with systemd on which nothing was set up, and a program that somebody has built in a folder of theirs.
+private func freshMachine() -> SetupFacts {
+    var facts = SetupFacts()
+    for name in SetupFacts.names where name != "adduser" { facts.programs[name] = "/usr/bin/\(name)" }
+    facts.hasSystemd = true
+    facts.program = "/home/user/blewedge"
+    return facts
+}
+
+/// The same after setup.
+private func readyMachine() -> SetupFacts {
+    var facts = freshMachine()
+    for file in ServiceFile.all { facts.files[file.path] = file.text }
+    facts.hasUser = true
+    facts.isProgramInstalled = true
+    facts.isActive = true
+    return facts
+}
+
+@Suite("Setup")
+struct SetupTests {
+    /// udev/ of the source.
+    private static let folder = FilePath(#filePath).removingLastComponent().removingLastComponent()
+        .removingLastComponent().appending("udev")
+
+    @Test("X-6: the program carries every file of udev/, as it is there")
+    func oneSource() throws {
+        let names = FileSystem.names(in: Self.folder.string).filter { !$0.hasSuffix(".swift") }
+        let texts = try names.map { name in
+            String(
+                decoding: try FileSystem.contents(of: Self.folder.appending(name).string, limit: 1 << 20),
+                as: UTF8.self
+            )
+        }
+        #expect(Set(texts) == Set(ServiceFile.all.map(\.text)))
+        #expect(names.count == ServiceFile.all.count)
+        #expect(ServiceFile.all.allSatisfy { $0.text.contains("SPDX-License-Identifier") && $0.text.hasSuffix("\n") })
+        #expect(Set(ServiceFile.all.map(\.reader)) == Set(ServiceFile.Reader.allCases))
+    }
+
+    @Test("D-11: the rule for the keyboard's event node has the keyboard's own vendor, product and name")
+    func identity() throws {
+        let rules = try #require(ServiceFile.all.first { $0.reader == .udev }).text
+        let hexadecimal = { (number: UInt16) in
+            let digits = String(number, radix: 16)
+            return String(repeating: "0", count: 4 - digits.count) + digits
+        }
+        #expect(rules.contains("ATTRS{id/vendor}==\"\(hexadecimal(UInputDevice.identity.vendor))\""))
+        #expect(rules.contains("ATTRS{id/product}==\"\(hexadecimal(UInputDevice.identity.product))\""))
+        #expect(rules.contains("ATTRS{name}==\"blewedge*\""))
+    }
+
+    @Test(
+        "X-6: on a fresh machine each file is written, then the user made, modules loaded, udev told, the service started"
+    )
+    func fresh() {
+        let lines = SetupPlan.installing(freshMachine()).map(\.description)
+        #expect(
+            lines == [
+                "write /etc/sysusers.d/blewedge.conf",
+                "write /etc/tmpfiles.d/blewedge.conf",
+                "write /etc/modules-load.d/blewedge.conf",
+                "write /etc/udev/rules.d/60-blewedge.rules",
+                "write /etc/systemd/system/blewedge.service",
+                "install -m 755 /home/user/blewedge /usr/local/bin/blewedge",
+                "/usr/bin/systemd-sysusers /etc/sysusers.d/blewedge.conf",
+                "/usr/bin/systemd-tmpfiles --create /etc/tmpfiles.d/blewedge.conf",
+                "/usr/bin/modprobe --all uinput evdev bluetooth",
+                "/usr/bin/udevadm control --reload",
+                "/usr/bin/udevadm trigger --settle --sysname-match=uinput --sysname-match=hci*",
+                "/usr/bin/systemctl daemon-reload",
+                "/usr/bin/systemctl restart blewedge.service",
+            ]
+        )
+    }
+
+    @Test("X-6: where all is in place there is nothing to do; a service that has stopped is started")
+    func again() {
+        #expect(SetupPlan.installing(readyMachine()).isEmpty)
+        var stopped = readyMachine()
+        stopped.isActive = false
+        #expect(SetupPlan.installing(stopped).map(\.description) == ["/usr/bin/systemctl start blewedge.service"])
+    }
+
+    @Test("X-6: a file that somebody changed is written anew, and the service restarted; others are left alone")
+    func changed() {
+        var facts = readyMachine()
+        facts.files["/etc/systemd/system/blewedge.service"] = "[Service]\n"
+        let steps = SetupPlan.installing(facts)
+        let writes = steps.filter { if case .write = $0 { true } else { false } }
+        #expect(writes.map(\.description) == ["write /etc/systemd/system/blewedge.service anew"])
+        #expect(steps.last?.description == "/usr/bin/systemctl restart blewedge.service")
+    }
+
+    @Test("X-6: a program that a package has installed is not copied, and a newer one is")
+    func program() {
+        var facts = readyMachine()
+        facts.isProgramInstalled = false
+        facts.program = "/usr/bin/blewedge"
+        #expect(SetupPlan.installing(facts).isEmpty)
+        facts.program = "/tmp/blewedge"
+        #expect(SetupPlan.installing(facts).first == .copyProgram(from: "/tmp/blewedge", to: "/usr/local/bin/blewedge"))
+    }
+
+    @Test("X-6: without systemd and udev there is a user, its directory and the list of modules")
+    func busybox() {
+        var facts = SetupFacts()
+        facts.programs = ["adduser": "/usr/sbin/adduser", "modprobe": "/sbin/modprobe"]
+        facts.program = "/opt/blewedge"
+        #expect(
+            SetupPlan.installing(facts).map(\.description) == [
+                "write /etc/modules-load.d/blewedge.conf",
+                "/usr/sbin/adduser -S -D -H -h /var/lib/blewedge -s /bin/false blewedge",
+                "install -d -o blewedge -g blewedge /var/lib/blewedge",
+                "/sbin/modprobe --all uinput evdev bluetooth",
+            ]
+        )
+    }
+
+    @Test("LK-9: a radio that software blocks is unblocked, and the driver of a controller on a UART loaded")
+    func mending() {
+        var facts = readyMachine()
+        facts.softBlocks = ["/sys/class/rfkill/rfkill0/soft"]
+        facts.needsSerialDriver = true
+        #expect(
+            SetupPlan.installing(facts).map(\.description) == [
+                "echo 0 >/sys/class/rfkill/rfkill0/soft", "/usr/bin/modprobe hci_uart",
+            ]
+        )
+    }
+
+    @Test("X-6: removing stops the service and takes away every file that was written, and nothing where there is none")
+    func removing() {
+        let lines = SetupPlan.removing(readyMachine()).map(\.description)
+        #expect(lines.first == "/usr/bin/systemctl stop blewedge.service")
+        for file in ServiceFile.all { #expect(lines.contains("rm \(file.path)")) }
+        #expect(lines.count == 1 + ServiceFile.all.count + 3)
+        #expect(SetupPlan.removing(freshMachine()).isEmpty)
+    }
+}
+
+@Suite("Setup's steps")
+struct SetupRunnerTests {
+    @Test("X-6: what is written is there with its mode, what is removed is not, and neither twice is a failure")
+    func files() throws {
+        let root = try SetupRoot()
+        let runner = root.runner
+        let step = SetupStep.write(path: "/etc/udev/rules.d/x.rules", text: "a\n", isNew: true)
+        try runner.perform(step)
+        try runner.perform(step)
+        let path = root.path.appending("etc/udev/rules.d/x.rules")
+        #expect(try FileSystem.contents(of: path.string, limit: 10) == Array("a\n".utf8))
+        #expect(permissions(path) == 0o644)
+        try runner.perform(.copyProgram(from: "/proc/self/stat", to: "/usr/local/bin/x"))
+        #expect(permissions(root.path.appending("usr/local/bin/x")) == 0o755)
+        try runner.perform(.set(path: "/etc/udev/rules.d/x.rules", value: "0"))
+        #expect(try FileSystem.contents(of: path.string, limit: 10) == Array("0".utf8))
+        try runner.perform(.remove(path: "/etc/udev/rules.d/x.rules"))
+        try runner.perform(.remove(path: "/etc/udev/rules.d/x.rules"))
+        #expect(!FileSystem.exists(path.string))
+    }
+
+    @Test("D-10: a program that fails is named with its code, unless it may; one that is not there likewise")
+    func programs() throws {
+        let runner = SetupRunner()
+        try runner.perform(.run(["/bin/sh", "-c", "exit 0"], mayFail: false))
+        try runner.perform(.run(["/bin/sh", "-c", "exit 3"], mayFail: true))
+        try runner.perform(.run(["/nonexistent/program"], mayFail: true))
+        let failed = #expect(throws: CommandFailure.self) {
+            try runner.perform(.run(["/bin/sh", "-c", "exit 3"], mayFail: false))
+        }
+        #expect(failed?.cause == "`/bin/sh -c exit 3` ended with 3")
+        let missing = #expect(throws: CommandFailure.self) {
+            try runner.perform(.run(["/nonexistent/program"], mayFail: false))
+        }
+        #expect(missing?.status == .inputOutput)
+    }
+
+    @Test("D-10: a place that cannot be written is named with its cause")
+    func unwritable() throws {
+        let root = try SetupRoot()
+        try root.runner.perform(.write(path: "/etc", text: "a file where a folder is to be\n", isNew: true))
+        let failure = #expect(throws: CommandFailure.self) {
+            try root.runner.perform(.write(path: "/etc/x/y", text: "", isNew: true))
+        }
+        #expect(failure?.cause.hasPrefix("cannot write /etc/x/y: ") == true)
+        #expect(failure?.status == .inputOutput)
+    }
+
+    private func permissions(_ path: FilePath) -> UInt32? {
+        var status = stat()
+        return stat(path.string, &status) == 0 ? status.st_mode & 0o777 : nil
+    }
+}
+
+/// A root of a machine's files for one test, removed at its end.
+private struct SetupRoot: ~Copyable {
+    let path: FilePath
+
+    init() throws {
+        var template = Array("/tmp/blewedge-setup-XXXXXX".utf8CString)
+        try #require(mkdtemp(&template) != nil)
+        path = FilePath(String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self))
+    }
+
+    var runner: SetupRunner {
+        var runner = SetupRunner()
+        runner.root = path
+        return runner
+    }
+
+    deinit { Self.remove(path.string) }
+
+    private static func remove(_ path: String) {
+        guard Glibc.remove(path) != 0 else { return }
+        for name in FileSystem.names(in: path) { remove(path + "/" + name) }
+        _ = Glibc.remove(path)
+    }
+}
