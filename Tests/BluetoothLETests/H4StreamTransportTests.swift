@@ -41,7 +41,7 @@ private final class H4Bench {
     }
 }
 
-@Suite("H4 streams", .timeLimit(.minutes(1)))
+@Suite("H4 streams", .timeLimit(.minutes(10)))
 struct H4StreamTransportTests {
     /// An event of every byte there is.
     private static let event: [UInt8] = [0x04, 0xFF, 255] + (0..<255).map { UInt8($0) }
