@@ -107,7 +107,10 @@ let package = Package(
             ]
         ),
         tests("KeystrokesTests", ["TestSupport", "Keystrokes"]),
-        tests("CommandLineTests", ["blewedge", "Wedge", "BluetoothLE", "Keystrokes", "LinuxIO", systemPackage]),
+        tests(
+            "CommandLineTests",
+            ["blewedge", "Wedge", "BluetoothLE", "VirtualTransport", "Keystrokes", "LinuxIO", systemPackage]
+        ),
         tests("WedgeTests", ["TestSupport", "Wedge", "BluetoothLE", "Keystrokes", "LinuxIO", systemPackage]),
         tests("MeasuringTests", ["Measuring", "Keystrokes"]),
     ],

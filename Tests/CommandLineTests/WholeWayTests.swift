@@ -4,6 +4,7 @@ import BluetoothLE
 import Keystrokes
 import LinuxIO
 import Testing
+import VirtualTransport
 import Wedge
 
 @testable import blewedge

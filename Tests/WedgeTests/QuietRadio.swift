@@ -19,6 +19,8 @@ final class QuietRadio: LowEnergyAdapter {
         var onUpdate: ((DeviceTable.Update) -> Void)?
         var onStarted: (() -> Void)?
         var onFailure: ((ScanError) -> Void)?
+        let devices = DeviceTable(filter: ScanFilter(), reportsDuplicates: true)
+        let droppedReports: UInt32 = 0
         private let radio: QuietRadio
         private var isOn = false
 
@@ -30,6 +32,7 @@ final class QuietRadio: LowEnergyAdapter {
             completion()
         }
         func close() { turn(false) }
+        func expireDevices() {}
 
         private func turn(_ on: Bool) {
             if on != isOn { radio.listening += on ? 1 : -1 }
