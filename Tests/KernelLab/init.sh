@@ -51,6 +51,8 @@ if $b grep -q systemd.unit=lab.target /root/proc/cmdline; then
   units=/root/etc/systemd/system
   printf '[Unit]\nRequires=basic.target\nWants=lab-agent.service\nAfter=basic.target\n' >$units/lab.target
   printf '[Unit]\nAfter=basic.target\n[Service]\nExecStart=/run/lab/agent\n' >$units/lab-agent.service
+  # Where the build machine is a container, systemd would take this for one, and read no command line.
+  $b rm -f /root/.dockerenv
   exec $b switch_root /root /lib/systemd/systemd
 fi
 exec $b switch_root /root /run/lab/agent

@@ -110,7 +110,6 @@ async def types(target: Target, numbers: range) -> int:
 async def systemd(bench: Bench) -> None:
     """On a target: `setup`, units clean, started by the adapter, types, killed and back, watchdog, doctor, `--remove`."""
     async with target(bench) as machine:
-        await machine.bench.set_up("no adapter")
         shown = await machine.shell(f"{BINARY} setup --dry-run")
         expect("systemctl restart blewedge.service" in shown, f"setup shows {shown!r}")
         expect(await machine.shell(f"ls {UNIT} 2>/dev/null", check=False) == "", "--dry-run installed something")
@@ -119,6 +118,7 @@ async def systemd(bench: Bench) -> None:
         expect(await machine.shell(f"{INSTALLED} setup") == "nothing to do", "setup has still to do what it did")
         await installed(machine)
         await machine.shell("systemctl stop blewedge", seconds=60)
+        await machine.bench.set_up("no adapter")
         await machine.bench.add_controllers("linble")
         await machine.until("systemctl is-active --quiet blewedge", "the adapter starts the service", 30)
         await machine.shell(f"{INSTALLED} use {ADDRESS} --yes")
