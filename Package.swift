@@ -124,7 +124,10 @@ let package = Package(
         ),
         tests(
             "WedgeTests",
-            ["TestSupport", "Wedge", "ServiceFiles", "BluetoothLE", "Keystrokes", "LinuxIO", systemPackage]
+            [
+                "TestSupport", "Wedge", "ServiceFiles", "BluetoothLE", "VirtualTransport", "Keystrokes", "LinuxIO",
+                systemPackage,
+            ]
         ),
         tests("MeasuringTests", ["Measuring", "Keystrokes"]),
     ],

@@ -105,7 +105,7 @@ private final class Visitor {
     }
 }
 
-@Suite("Both roles at once", .timeLimit(.minutes(1)))
+@Suite("Both roles at once", .timeLimit(.minutes(10)))
 struct BothRolesTests {
     private static let rounds = 50
     private static let notifications = 200

@@ -14,7 +14,7 @@ enum ConformanceTransport: String, CaseIterable, CustomTestStringConvertible {
     var testDescription: String { self == .memory ? "in memory" : "over H4 streams" }
 }
 
-@Suite("Conformance over whole transports", .timeLimit(.minutes(5)))
+@Suite("Conformance over whole transports", .timeLimit(.minutes(10)))
 struct ConformanceOverTransportsTests {
     /// Two adapters on one radio, whose time passes faster than ours.
     private func bench(_ transport: ConformanceTransport, _ body: (ConformanceBench) throws -> Void) throws {

@@ -33,12 +33,15 @@ private final class H4Bench {
 
     /// Runs the loop for a while.
     func run(for time: Duration) throws {
-        _ = loop.schedule(at: MonotonicClock.now + time) { [loop] in loop.stop() }
+        _ = loop.schedule(at: MonotonicClock.now + time) { [loop] in
+            // What else is ready with this timer has its turn before the end.
+            _ = loop.schedule(at: MonotonicClock.now) { loop.stop() }
+        }
         try loop.run()
     }
 }
 
-@Suite("H4 streams", .timeLimit(.minutes(1)))
+@Suite("H4 streams", .timeLimit(.minutes(10)))
 struct H4StreamTransportTests {
     /// An event of every byte there is.
     private static let event: [UInt8] = [0x04, 0xFF, 255] + (0..<255).map { UInt8($0) }
@@ -53,9 +56,10 @@ struct H4StreamTransportTests {
         for piece in [1, 2, 3, 100, 1000] {
             let before = bench.packets.count
             let bytes = Self.event + Self.everyByte + Self.event
-            for start in stride(from: 0, to: bytes.count, by: piece) {
+            for (number, start) in stride(from: 0, to: bytes.count, by: piece).enumerated() {
                 bench.peer.send(Array(bytes[start..<min(start + piece, bytes.count)]))
-                try bench.run(for: .zero)
+                // A unix socket keeps a few hundred pieces, however small.
+                if number % 64 == 63 { try bench.run(for: .milliseconds(1)) }
             }
             try bench.until { bench.packets.count >= before + 3 }
             #expect(Array(bench.packets.dropFirst(before)) == [Self.event, Self.everyByte, Self.event])

@@ -9,7 +9,7 @@ import Testing
 import VirtualRadio
 import VirtualTransport
 
-@Suite("Our own host on an event loop", .timeLimit(.minutes(1)))
+@Suite("Our own host on an event loop", .timeLimit(.minutes(10)))
 struct HostAdapterTests {
     private static let address = BluetoothAddress(rawValue: 0xC0FF_EE00_0001)
 

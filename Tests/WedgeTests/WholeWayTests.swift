@@ -7,8 +7,6 @@ import Testing
 import VirtualTransport
 import Wedge
 
-@testable import blewedge
-
 /// The whole way on a radio in memory: a device that must be greeted and sends frames, the wedge, and what is typed.
 @Suite("The whole way")
 struct WholeWayTests {
