@@ -47,7 +47,6 @@ from scenarios import (  # noqa: E402, F401, I001
     faults,
     stops,
     kills,
-    daemon,
     queue,
     stalls,
     gatt,
