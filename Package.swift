@@ -109,7 +109,7 @@ let package = Package(
             ["TestSupport", "ConformanceSupport", "BluetoothHost", "BluetoothPackets", "VirtualRadio"]
         ),
         tests("VirtualRadioTests", ["TestSupport", "VirtualRadio", "BluetoothPackets"]),
-        tests("LinuxIOTests", ["LinuxIO", "CLinux", "Keystrokes", systemPackage]),
+        tests("LinuxIOTests", ["TestSupport", "LinuxIO", "CLinux", "Keystrokes", systemPackage]),
         tests(
             "BluetoothLETests",
             [
@@ -120,7 +120,10 @@ let package = Package(
         tests("KeystrokesTests", ["TestSupport", "Keystrokes"]),
         tests(
             "CommandLineTests",
-            ["blewedge", "Wedge", "BluetoothLE", "VirtualTransport", "Keystrokes", "LinuxIO", systemPackage]
+            [
+                "TestSupport", "blewedge", "Wedge", "BluetoothLE", "VirtualTransport", "Keystrokes", "LinuxIO",
+                systemPackage,
+            ]
         ),
         tests(
             "WedgeTests",

@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
-import Glibc
 import LinuxIO
 import SystemPackage
+import TestSupport
 import Testing
 
 @Suite("Captures", .timeLimit(.minutes(10)))
 struct TrafficCaptureTests {
     /// Runs a body with a path in a folder of its own, which is removed afterwards.
     private func withPath(_ body: (String) throws -> Void) throws {
-        var template = Array("/tmp/blewedge-test.XXXXXX".utf8CString)
-        try #require(mkdtemp(&template) != nil)
-        let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        defer {
-            for name in FileSystem.names(in: folder) { unlink("\(folder)/\(name)") }
-            rmdir(folder)
-        }
-        try body("\(folder)/capture")
+        let directory = try TestDirectory()
+        try withExtendedLifetime(directory) { try body(directory("capture")) }
     }
 
     private func records(_ path: String) throws -> [BtsnoopRecord] {

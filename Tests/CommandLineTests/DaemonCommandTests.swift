@@ -4,39 +4,18 @@ import Glibc
 import LinuxIO
 import Synchronization
 import SystemPackage
+import TestSupport
 import Testing
 import Wedge
 
-/// A directory of a test's own, which goes with it.
-private final class Home {
-    let path: String
-
-    init() throws {
-        var template = Array("/tmp/blewedge-test.XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw Errno(rawValue: errno) }
-        path = String(decoding: template.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-
+extension TestDirectory {
     /// What makes a program keep everything below this directory, whoever runs it.
-    var environment: [String] {
+    fileprivate var environment: [String] {
         ["CONFIGURATION_DIRECTORY=\(path)", "STATE_DIRECTORY=\(path)", "RUNTIME_DIRECTORY=\(path)", "HOME=\(path)"]
     }
 
-    func callAsFunction(_ name: String) -> String { path + "/" + name }
-
-    func text(_ name: String) -> String? {
+    fileprivate func text(_ name: String) -> String? {
         (try? FileSystem.contents(of: self(name), limit: 4096)).map { String(decoding: $0, as: UTF8.self) }
-    }
-
-    func write(_ text: String, to name: String) throws {
-        let file = try #require(fopen(self(name), "w"))
-        fputs(text, file)
-        fclose(file)
-    }
-
-    deinit {
-        for name in FileSystem.names(in: path) { unlink(path + "/" + name) }
-        rmdir(path)
     }
 }
 
@@ -143,7 +122,7 @@ struct DaemonCommandTests {
 
     @Test("D-8, D-10: without a daemon: exit status 69, said with what to do", arguments: commands)
     func noDaemon(command: [String]) throws {
-        let home = try Home()
+        let home = try TestDirectory()
         for socket in [home("none"), home("left")] {
             if socket == home("left") {
                 // What a daemon that was killed leaves behind: a socket on which nobody listens.
@@ -161,7 +140,7 @@ struct DaemonCommandTests {
 
     @Test("D-8, D-9: every command is one request; the daemon is found in the runtime directory")
     func requests() throws {
-        let home = try Home()
+        let home = try TestDirectory()
         let requests = try FakeDaemon.run(at: home("control")) { _ in
             for command in Self.commands.dropLast() where command != ["status", "--watch"] && command != ["events"] {
                 let outcome = try run(command, environment: home.environment)
@@ -184,7 +163,7 @@ struct DaemonCommandTests {
 
     @Test("LK-24: status has the state in its first line for people, and the daemon's answer for programs")
     func status() throws {
-        let home = try Home()
+        let home = try TestDirectory()
         _ = try FakeDaemon.run(at: home("control")) { script in
             script.status.withLock { $0 = [("name", "LINBLE-TEST"), ("address", "F0:F1:F2:F3:F4:F5")] }
             let people = try run(["status"], environment: home.environment).output.split(separator: "\n")
@@ -197,7 +176,7 @@ struct DaemonCommandTests {
 
     @Test("D-9: events are printed as they come; the daemon's end is exit status 69")
     func events() throws {
-        let home = try Home()
+        let home = try TestDirectory()
         _ = try FakeDaemon.run(at: home("control")) { script in
             script.endsWithFollower.store(true, ordering: .releasing)
             let outcome = try run(["events"], environment: home.environment)
@@ -212,7 +191,7 @@ struct DaemonCommandTests {
 
     @Test("D-12: while a daemon uses the adapter, scan asks the daemon: the strongest first, filtered, harmless to see")
     func scan() throws {
-        let home = try Home()
+        let home = try TestDirectory()
         let requests = try FakeDaemon.run(at: home("control")) { _ in
             func scan(_ arguments: String...) throws -> Outcome {
                 try run(["scan", "--once", "--seconds", "1"] + arguments, environment: home.environment)
@@ -241,7 +220,7 @@ struct DaemonCommandTests {
         "LK-8: choosing another while one is chosen: refused without a terminal, done with --yes; the same one is no question"
     )
     func useThroughDaemon() throws {
-        let home = try Home()
+        let home = try TestDirectory()
         let requests = try FakeDaemon.run(at: home("control")) { script in
             script.status.withLock {
                 $0 = [("name", "LINBLE-A"), ("address", "F0:F1:F2:F3:F4:F5"), ("addressType", "random")]
@@ -266,7 +245,7 @@ struct DaemonCommandTests {
 
     @Test("LK-5, LK-7, LK-8: without a daemon the choice is written, kept when another is refused, and dropped")
     func useAlone() throws {
-        let home = try Home()
+        let home = try TestDirectory()
         func blewedge(_ arguments: String...) throws -> Outcome { try run(arguments, environment: home.environment) }
         let first = try blewedge("use", "F0:F1:F2:F3:F4:F5", "--address-type", "random", "--json")
         #expect(first.status == 0, "\(first.error)")
@@ -297,7 +276,7 @@ struct DaemonCommandTests {
         "HK-1, HK-3: snippets are listed without a daemon, the user's above the built-in ones; a wrong file is status 78"
     )
     func snippets() throws {
-        let home = try Home()
+        let home = try TestDirectory()
         let builtIn = try run(["snippet"], environment: home.environment)
         #expect(builtIn.status == 0)
         #expect(builtIn.output.split(separator: "\n").contains("bold\t<b></b>"))
@@ -319,11 +298,9 @@ struct DaemonCommandTests {
         for word in ["blewedge", "disconnect", "snippet", "backspace"] { #expect(outcome.output.contains(word)) }
         guard shell == "bash" else { return }
         // The shell itself reads it.
-        let path = "/tmp/blewedge-test.\(getpid()).bash"
-        defer { unlink(path) }
-        let file = try #require(fopen(path, "w"))
-        fputs(outcome.output, file)
-        fclose(file)
-        #expect(system("bash -n \(path)") == 0)
+        let directory = try TestDirectory()
+        try directory.write(outcome.output, to: "completions.bash")
+        let path = directory("completions.bash")
+        #expect(withExtendedLifetime(directory) { system("bash -n \(path)") } == 0)
     }
 }

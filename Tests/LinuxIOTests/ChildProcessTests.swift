@@ -3,25 +3,18 @@
 import Glibc
 import LinuxIO
 import SystemPackage
+import TestSupport
 import Testing
 
 @Suite("Programs that are started", .timeLimit(.minutes(10)))
 struct ChildProcessTests {
     /// A script in a folder of its own, which is removed afterwards; it finds the folder's name in `$BLEWEDGE_FOLDER`.
     private func withScript(_ lines: String, _ body: (_ script: String, _ folder: String) throws -> Void) throws {
-        var template = Array("/tmp/blewedge-test.XXXXXX".utf8CString)
-        try #require(mkdtemp(&template) != nil)
-        let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        let script = folder + "/script"
-        defer {
-            for name in FileSystem.names(in: folder) { unlink("\(folder)/\(name)") }
-            rmdir(folder)
-        }
-        let file = try #require(fopen(script, "w"))
-        fputs("#!/bin/sh\n\(lines)\n", file)
-        fclose(file)
+        let directory = try TestDirectory()
+        let script = directory("script")
+        try directory.write("#!/bin/sh\n\(lines)\n", to: "script")
         try #require(chmod(script, 0o755) == 0)
-        try body(script, folder)
+        try withExtendedLifetime(directory) { try body(script, directory.path) }
     }
 
     /// Waits for the end on an event loop, as the product does.

@@ -3,21 +3,15 @@
 import Glibc
 import LinuxIO
 import SystemPackage
+import TestSupport
 import Testing
 
 @Suite("What a daemon watches, locks and tells")
 struct DaemonFilesTests {
     /// A directory of its own, removed afterwards.
     private func inDirectory(_ body: (FilePath) throws -> Void) throws {
-        let directory = FilePath("/tmp/blewedge-files.\(getpid()).\(UInt32.random(in: 0...UInt32.max))")
-        try #require(mkdir(directory.string, 0o700) == 0)
-        defer {
-            for name in ["selection", "other", "hci0.lock", "active", "socket", ".hidden"] {
-                unlink(directory.appending(name).string)
-            }
-            rmdir(directory.string)
-        }
-        try body(directory)
+        let directory = try TestDirectory()
+        try withExtendedLifetime(directory) { try body(FilePath(directory.path)) }
     }
 
     private func put(_ text: String, _ path: FilePath) throws {

@@ -3,6 +3,7 @@
 import Glibc
 import LinuxIO
 import SystemPackage
+import TestSupport
 import Testing
 
 @Suite("What the doctor looks at")
@@ -87,31 +88,5 @@ struct ProbeTests {
         #expect(DeviceProbe.readingFault("/proc/self/none") == .noSuchFileOrDirectory)
         #expect(FileSystem.owner(of: "/proc/self") == geteuid())
         #expect(FileSystem.owner(of: "/proc/none") == nil)
-    }
-}
-
-/// A directory of one test, removed at its end.
-private struct TestDirectory: ~Copyable {
-    let path: String
-
-    init() throws {
-        var template = Array("/tmp/blewedge-probe-XXXXXX".utf8CString)
-        try #require(mkdtemp(&template) != nil)
-        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-
-    /// Writes a file below the directory, making the folders in between.
-    func write(_ text: String, to name: String) throws {
-        let target = FilePath(path + "/" + name)
-        try FileSystem.makeDirectory(target.removingLastComponent(), mode: 0o755)
-        try FileSystem.replace(target, with: Array(text.utf8), mode: 0o644)
-    }
-
-    deinit { Self.remove(path) }
-
-    private static func remove(_ path: String) {
-        guard Glibc.remove(path) != 0 else { return }
-        for name in FileSystem.names(in: path) { remove(path + "/" + name) }
-        _ = Glibc.remove(path)
     }
 }

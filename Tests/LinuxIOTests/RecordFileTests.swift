@@ -3,6 +3,7 @@
 import Glibc
 import LinuxIO
 import SystemPackage
+import TestSupport
 import Testing
 
 @Suite("A file of records")
@@ -11,14 +12,8 @@ struct RecordFileTests {
 
     /// Runs a body with a path in a folder of its own, which is removed afterwards.
     private func withPath(_ body: (String) throws -> Void) throws {
-        var template = Array("/tmp/blewedge-test.XXXXXX".utf8CString)
-        try #require(mkdtemp(&template) != nil)
-        let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        defer {
-            for name in FileSystem.names(in: folder) { unlink("\(folder)/\(name)") }
-            rmdir(folder)
-        }
-        try body("\(folder)/records")
+        let directory = try TestDirectory()
+        try withExtendedLifetime(directory) { try body(directory("records")) }
     }
 
     private func contents(_ path: String) throws -> String {

@@ -3,6 +3,7 @@
 import Glibc
 import LinuxIO
 import SystemPackage
+import TestSupport
 import Testing
 import Wedge
 

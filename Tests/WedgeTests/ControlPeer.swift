@@ -3,25 +3,8 @@
 import Glibc
 import LinuxIO
 import SystemPackage
+import TestSupport
 import Wedge
-
-/// A directory of a test's own, which goes with it.
-final class TestDirectory {
-    let path: String
-
-    init() throws {
-        var template = Array("/tmp/blewedge-test.XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw Errno(rawValue: errno) }
-        path = String(decoding: template.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-
-    func callAsFunction(_ name: String) -> String { path + "/" + name }
-
-    deinit {
-        for name in FileSystem.names(in: path) { unlink(path + "/" + name) }
-        rmdir(path)
-    }
-}
 
 /// A daemon without a radio: it answers what it is told to, when it is told to.
 final class ScriptedHandler: ControlHandler {

@@ -5,6 +5,7 @@ import Glibc
 import Keystrokes
 import LinuxIO
 import SystemPackage
+import TestSupport
 import Testing
 import Wedge
 
@@ -22,7 +23,7 @@ struct DaemonTests {
 
     /// A daemon in a directory of its own, and what it said.
     private final class Bench {
-        let directory: FilePath
+        private let directory: TestDirectory
         let loop: EventLoop
         let radio = QuietRadio()
         let store: SelectionStore
@@ -31,23 +32,16 @@ struct DaemonTests {
         var notes: [String] = []
 
         init() throws {
-            directory = FilePath("/tmp/blewedge-daemon.\(getpid()).\(UInt32.random(in: 0...UInt32.max))")
+            directory = try TestDirectory()
             loop = try EventLoop()
-            store = SelectionStore(directory.appending("state/selection"))
-        }
-
-        deinit {
-            for name in ["state/selection", "run/control", "run/quiet0.lock"] {
-                unlink(directory.appending(name).string)
-            }
-            for name in ["state", "run", "config", ""] { rmdir(directory.appending(name).string) }
+            store = SelectionStore(FilePath(directory("state/selection")))
         }
 
         var paths: DaemonPaths {
             DaemonPaths(
-                configuration: directory.appending("config"),
-                state: directory.appending("state"),
-                runtime: directory.appending("run")
+                configuration: FilePath(directory("config")),
+                state: FilePath(directory("state")),
+                runtime: FilePath(directory("run"))
             )
         }
 

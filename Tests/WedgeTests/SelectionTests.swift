@@ -18,14 +18,9 @@ struct SelectionTests {
 
     /// A directory of its own, removed afterwards.
     private func inDirectory(_ body: (FilePath) throws -> Void) throws {
-        let directory = FilePath("/tmp/blewedge-selection.\(getpid()).\(UInt32.random(in: 0...UInt32.max))")
-        try #require(mkdir(directory.string, 0o700) == 0)
-        defer {
-            chmod(directory.string, 0o700)
-            for name in names(directory) { unlink(directory.appending(name).string) }
-            rmdir(directory.string)
-        }
-        try body(directory)
+        let directory = try TestDirectory()
+        defer { chmod(directory.path, 0o700) }
+        try body(FilePath(directory.path))
     }
 
     private func names(_ directory: FilePath) -> [String] {

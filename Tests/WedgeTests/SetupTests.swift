@@ -4,6 +4,7 @@ import Glibc
 import LinuxIO
 import ServiceFiles
 import SystemPackage
+import TestSupport
 import Testing
 
 @testable import Wedge
@@ -153,21 +154,21 @@ struct SetupTests {
 struct SetupRunnerTests {
     @Test("X-6: what is written is there with its mode, what is removed is not, and neither twice is a failure")
     func files() throws {
-        let root = try SetupRoot()
+        let root = try TestDirectory()
         let runner = root.runner
         let step = SetupStep.write(path: "/etc/udev/rules.d/x.rules", text: "a\n", isNew: true)
         try runner.perform(step)
         try runner.perform(step)
-        let path = root.path.appending("etc/udev/rules.d/x.rules")
-        #expect(try FileSystem.contents(of: path.string, limit: 10) == Array("a\n".utf8))
+        let path = root("etc/udev/rules.d/x.rules")
+        #expect(try FileSystem.contents(of: path, limit: 10) == Array("a\n".utf8))
         #expect(permissions(path) == 0o644)
         try runner.perform(.copyProgram(from: "/proc/self/stat", to: "/usr/local/bin/x"))
-        #expect(permissions(root.path.appending("usr/local/bin/x")) == 0o755)
+        #expect(permissions(root("usr/local/bin/x")) == 0o755)
         try runner.perform(.set(path: "/etc/udev/rules.d/x.rules", value: "0"))
-        #expect(try FileSystem.contents(of: path.string, limit: 10) == Array("0".utf8))
+        #expect(try FileSystem.contents(of: path, limit: 10) == Array("0".utf8))
         try runner.perform(.remove(path: "/etc/udev/rules.d/x.rules"))
         try runner.perform(.remove(path: "/etc/udev/rules.d/x.rules"))
-        #expect(!FileSystem.exists(path.string))
+        #expect(!FileSystem.exists(path))
     }
 
     @Test("D-10: a program that fails is named with its code, unless it may; one that is not there likewise")
@@ -188,7 +189,7 @@ struct SetupRunnerTests {
 
     @Test("D-10: a place that cannot be written is named with its cause")
     func unwritable() throws {
-        let root = try SetupRoot()
+        let root = try TestDirectory()
         try root.runner.perform(.write(path: "/etc", text: "a file where a folder is to be\n", isNew: true))
         let failure = #expect(throws: CommandFailure.self) {
             try root.runner.perform(.write(path: "/etc/x/y", text: "", isNew: true))
@@ -197,33 +198,17 @@ struct SetupRunnerTests {
         #expect(failure?.status == .inputOutput)
     }
 
-    private func permissions(_ path: FilePath) -> UInt32? {
+    private func permissions(_ path: String) -> UInt32? {
         var status = stat()
-        return stat(path.string, &status) == 0 ? status.st_mode & 0o777 : nil
+        return stat(path, &status) == 0 ? status.st_mode & 0o777 : nil
     }
 }
 
-/// A root of a machine's files for one test, removed at its end.
-private struct SetupRoot: ~Copyable {
-    let path: FilePath
-
-    init() throws {
-        var template = Array("/tmp/blewedge-setup-XXXXXX".utf8CString)
-        try #require(mkdtemp(&template) != nil)
-        path = FilePath(String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self))
-    }
-
-    var runner: SetupRunner {
+extension TestDirectory {
+    /// What sets up a machine whose root is this directory.
+    fileprivate var runner: SetupRunner {
         var runner = SetupRunner()
-        runner.root = path
+        runner.root = FilePath(path)
         return runner
-    }
-
-    deinit { Self.remove(path.string) }
-
-    private static func remove(_ path: String) {
-        guard Glibc.remove(path) != 0 else { return }
-        for name in FileSystem.names(in: path) { remove(path + "/" + name) }
-        _ = Glibc.remove(path)
     }
 }

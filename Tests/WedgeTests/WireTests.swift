@@ -2,18 +2,12 @@
 
 import Glibc
 import LinuxIO
+import TestSupport
 import Testing
 import Wedge
 
 @Suite("Other ends of the wire")
 struct WireTests {
-    /// A directory of this test's own.
-    private static func directory() throws -> String {
-        var template = Array("/tmp/blewedge-wire-XXXXXX".utf8CString)
-        let made = template.withUnsafeMutableBufferPointer { $0.baseAddress.flatMap { mkdtemp($0) } }
-        return String(cString: try #require(made))
-    }
-
     /// Runs the loop until `isDone`, at most 20 s.
     private static func run(_ loop: EventLoop, until isDone: () -> Bool) throws {
         var isLate = false
@@ -27,9 +21,8 @@ struct WireTests {
 
     @Test("X-9: a pseudo-terminal carries all 256 bytes both ways as they are, and its path goes with it")
     func terminal() throws {
-        let directory = try Self.directory()
-        defer { rmdir(directory) }
-        let path = directory + "/line"
+        let directory = try TestDirectory()
+        let path = directory("line")
         let loop = try EventLoop()
         let all = (0...255).map { UInt8($0) }
         var received: [UInt8] = []
@@ -62,12 +55,8 @@ struct WireTests {
 
     @Test("X-9: a path where something else is is refused and left alone; a link that was left behind is replaced")
     func takenPath() throws {
-        let directory = try Self.directory()
-        let path = directory + "/line"
-        defer {
-            unlink(path)
-            rmdir(directory)
-        }
+        let directory = try TestDirectory()
+        let path = directory("line")
         let loop = try EventLoop()
         close(open(path, O_CREAT | O_WRONLY, 0o600))
         for destination in [WireDestination.terminal(path), .socket(path)] {
@@ -83,9 +72,8 @@ struct WireTests {
 
     @Test("X-9: a socket carries bytes to every client and back, and takes none while there is no client")
     func socketEnd() throws {
-        let directory = try Self.directory()
-        defer { rmdir(directory) }
-        let path = directory + "/wire"
+        let directory = try TestDirectory()
+        let path = directory("wire")
         let loop = try EventLoop()
         var received: [UInt8] = []
         do {
@@ -113,11 +101,10 @@ struct WireTests {
 
     @Test("X-9: a client that does not read loses what does not fit, and no other waits for it")
     func slowClient() throws {
-        let directory = try Self.directory()
-        defer { rmdir(directory) }
+        let directory = try TestDirectory()
         let loop = try EventLoop()
-        let end = try #require(try WireEnd(.socket(directory + "/wire"), on: loop))
-        let client = try LocalStream(connectingTo: directory + "/wire")
+        let end = try #require(try WireEnd(.socket(directory("wire")), on: loop))
+        let client = try LocalStream(connectingTo: directory("wire"))
         var isClient = false
         end.onBytes = { _ in
             isClient = true
