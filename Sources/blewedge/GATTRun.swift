@@ -18,20 +18,16 @@ final class GATTRun {
     /// How long a connection may take.
     private static let connectTimeout = Duration.seconds(15)
 
-    private let loop: EventLoop
+    private let foreground: ForegroundRun
     private let choice: DeviceChoice
-    private let transport: AdapterTransport
-    private let captureOptions: CaptureOptions
     private let output: GATTText
     private let limit: SubscriptionLimit
     private var browser: GATTBrowser
-    private var adapter: (any LowEnergyAdapter)?
     private var search: DeviceSearch?
     private var attempt: (any ConnectionAttempt)?
     private var link: ATTLink?
     private var timer: EventLoop.Timer?
     private var values = 0
-    private var outcome: Result<ExitStatus, CommandFailure>?
 
     init(
         _ task: GATTBrowser.Task,
@@ -41,53 +37,27 @@ final class GATTRun {
         output: GATTText,
         limit: SubscriptionLimit
     ) throws(CommandFailure) {
-        do {
-            loop = try EventLoop()
-        } catch {
-            throw CommandFailure(.internal, "cannot make an event loop: \(error)")
-        }
+        foreground = try ForegroundRun(transport, capture: capture)
         self.choice = choice
-        self.transport = transport
-        captureOptions = capture
         self.output = output
         self.limit = limit
         browser = GATTBrowser(task)
+        foreground.onFinish = { [unowned self] completion in end(completion) }
     }
 
     /// Runs until the task is done or a signal comes; throws the exit status unless it is success.
     func run() throws {
-        try loop.handleSignals(ExitStatus.signals) { [unowned self] number in
-            // The second signal does not wait for the controller.
-            if outcome != nil { Process.exit(ExitStatus(signal: number).rawValue) }
-            finish(.success(ExitStatus(signal: number)))
-        }
-        let capture = try captureOptions.begin(on: loop, for: transport)
-        defer { capture?.finish() }
-        do throws(AdapterError) {
-            try LowEnergyAdapters.open(transport, on: loop, capture: capture) { [unowned self] result in
-                guard outcome == nil else { return }
-                switch result {
-                case .failure(let error): finish(.failure(CommandFailure(error)))
-                case .success(let adapter): scan(through: adapter)
-                }
-            }
-        } catch {
-            throw CommandFailure(error)
-        }
-        try loop.run()
-        if let status = try outcome?.get(), status != .success { throw status }
+        try foreground.run { [unowned self] adapter in scan(through: adapter) }
     }
 
     // MARK: Finding the device
 
     private func scan(through adapter: any LowEnergyAdapter) {
-        self.adapter = adapter
-        adapter.onLoss = { [unowned self] reason in finish(.failure(CommandFailure(.unavailable, reason))) }
-        let search = DeviceSearch(for: choice, on: loop) { [unowned self] result in
+        let search = DeviceSearch(for: choice, on: foreground.loop) { [unowned self] result in
             self.search = nil
             switch result {
             case .success(let device): connect(to: device.address)
-            case .failure(let failure): finish(.failure(failure))
+            case .failure(let failure): foreground.finish(.failure(failure))
             }
         }
         self.search = search
@@ -97,23 +67,23 @@ final class GATTRun {
     // MARK: The link
 
     private func connect(to device: DeviceAddress) {
-        guard outcome == nil, let adapter else { return }
+        guard foreground.outcome == nil, let adapter = foreground.adapter else { return }
         do throws(LinkFailure) {
             attempt = try adapter.connect(to: device, timeout: Self.connectTimeout) { [unowned self] result in
                 connected(result)
             }
         } catch {
-            finish(.failure(CommandFailure(error)))
+            foreground.finish(.failure(CommandFailure(error)))
         }
     }
 
     private func connected(_ result: Result<any ATTChannel, LinkFailure>) {
         attempt = nil
-        guard outcome == nil else { return }
+        guard foreground.outcome == nil else { return }
         switch result {
-        case .failure(let error): finish(.failure(CommandFailure(error)))
+        case .failure(let error): foreground.finish(.failure(CommandFailure(error)))
         case .success(let channel):
-            let link = ATTLink(channel, on: loop)
+            let link = ATTLink(channel, on: foreground.loop)
             self.link = link
             link.onEvent = { [unowned self] event in take(event, link) }
             link.onValue = { [unowned self] handle, kind, value in take(value, of: handle, kind) }
@@ -122,10 +92,10 @@ final class GATTRun {
     }
 
     private func take(_ event: ATTLink.Event, _ link: ATTLink) {
-        guard outcome == nil else { return }
+        guard foreground.outcome == nil else { return }
         switch event {
         case .procedure(let event): take(link.perform { client, now in browser.handle(event, &client, now: now) })
-        case .closed(let failure): finish(.failure(CommandFailure(failure)))
+        case .closed(let failure): foreground.finish(.failure(CommandFailure(failure)))
         }
     }
 
@@ -133,79 +103,62 @@ final class GATTRun {
         switch progress {
         case .underWay: break
         case .tree(let tree):
-            print(output.tree(tree))
-            finish(.success(.success))
+            foreground.print(output.tree(tree))
+            foreground.finish(.success(.success))
         case .values(let values):
-            print(values.map { output.value($0.value, of: $0.handle, .read) }.joined())
-            finish(.success(.success))
-        case .written: finish(.success(.success))
+            foreground.print(values.map { output.value($0.value, of: $0.handle, .read) }.joined())
+            foreground.finish(.success(.success))
+        case .written: foreground.finish(.success(.success))
         case .subscribed(let characteristic):
             Console.note("subscribed to \(characteristic.value)")
             guard let time = limit.time else { return }
             setTimer(time) { [unowned self] in
                 let isShort = limit.count.map { values < $0 } ?? false
                 let failure = CommandFailure(.timeout, "\(values) values came in time")
-                finish(isShort ? .failure(failure) : .success(.success))
+                foreground.finish(isShort ? .failure(failure) : .success(.success))
             }
         // A bearer that failed closes the link, which is reported then, with the better reason.
         case .failed(.procedure(.bearer)): break
-        case .failed(let failure): finish(.failure(CommandFailure(failure)))
+        case .failed(let failure): foreground.finish(.failure(CommandFailure(failure)))
         }
     }
 
     private func take(_ value: Span<UInt8>, of handle: AttributeHandle, _ kind: GATTSubscriptionKind) {
-        guard outcome == nil, browser.isWanted(handle, kind) else { return }
+        guard foreground.outcome == nil, browser.isWanted(handle, kind) else { return }
         values &+= 1
         let origin: GATTText.Origin = kind == .notifications ? .notification : .indication
-        print(output.value([UInt8](copying: value), of: handle, origin))
-        if values == limit.count { finish(.success(.success)) }
+        foreground.print(output.value([UInt8](copying: value), of: handle, origin))
+        if values == limit.count { foreground.finish(.success(.success)) }
     }
 
     // MARK: The end
 
-    private func finish(_ result: Result<ExitStatus, CommandFailure>) {
-        guard outcome == nil else { return }
-        outcome = result
+    private func end(_ completion: @escaping () -> Void) {
         cancelTimer()
         attempt?.cancel()
         attempt = nil
-        let stopped = { [unowned self] in
-            adapter?.close()
-            loop.stop()
-        }
-        if let link, let adapter {
+        if let link, let adapter = foreground.adapter {
             self.link = nil
             link.close()
-            adapter.disconnect(link.device, completion: stopped)
+            adapter.disconnect(link.device, completion: completion)
         } else if let search {
-            search.cancel(stopped: stopped)
+            search.cancel(stopped: completion)
         } else {
-            stopped()
+            completion()
         }
     }
 
     private func setTimer(_ time: Duration, _ handler: @escaping () -> Void) {
         cancelTimer()
-        timer = loop.schedule(at: MonotonicClock.now + time) { [unowned self] in
+        timer = foreground.loop.schedule(at: MonotonicClock.now + time) { [unowned self] in
             timer = nil
             handler()
         }
     }
 
     private func cancelTimer() {
-        if let timer { loop.cancel(timer) }
+        if let timer { foreground.loop.cancel(timer) }
         timer = nil
-    }
-
-    private func print(_ text: String) {
-        do throws(Errno) {
-            try StandardStream.output.write(text)
-        } catch .brokenPipe {
-            // Whoever read has enough.
-            finish(.success(.success))
-        } catch {
-            finish(.failure(CommandFailure(.inputOutput, "cannot write to standard output: \(error)")))
-        }
     }
 }
 

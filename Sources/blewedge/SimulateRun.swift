@@ -24,16 +24,13 @@ final class SimulateRun {
         case json
     }
 
-    private let loop: EventLoop
+    private let foreground: ForegroundRun
     private let name: String
     private let source: Source
     private let rate: Int
     private let lineEnd: [UInt8]
     private let output: Output
-    private let transport: AdapterTransport
-    private let captureOptions: CaptureOptions
     private var input: LineInput?
-    private var adapter: (any LowEnergyAdapter)?
     private var module: SimulatedModule?
     private var sender: LineSender?
     private var barcode = 0
@@ -43,7 +40,6 @@ final class SimulateRun {
     private var isAtEnd = false
     private var written = 0
     private var writtenBytes = 0
-    private var outcome: Result<ExitStatus, CommandFailure>?
 
     init(
         name: String,
@@ -54,45 +50,21 @@ final class SimulateRun {
         transport: AdapterTransport,
         capture: CaptureOptions
     ) throws(CommandFailure) {
-        do {
-            loop = try EventLoop()
-        } catch {
-            throw CommandFailure(.internal, "cannot make an event loop: \(error)")
-        }
+        foreground = try ForegroundRun(transport, capture: capture)
         self.name = name
         self.source = source
         self.rate = rate
         self.lineEnd = lineEnd
         self.output = output
-        self.transport = transport
-        captureOptions = capture
+        foreground.onFinish = { [unowned self] completion in end(completion) }
     }
 
     /// Runs until a signal comes; throws the exit status.
     func run() throws {
         // Before the signals are held back: to open a pipe that nobody writes to waits.
         input = try makeInput()
-        try loop.handleSignals(ExitStatus.signals) { [unowned self] number in
-            // The second signal does not wait for the controller.
-            if outcome != nil { Process.exit(ExitStatus(signal: number).rawValue) }
-            finish(.success(ExitStatus(signal: number)))
-        }
-        let capture = try captureOptions.begin(on: loop, for: transport)
-        defer { capture?.finish() }
-        do throws(AdapterError) {
-            try LowEnergyAdapters.open(transport, on: loop, capture: capture) { [unowned self] result in
-                guard outcome == nil else { return }
-                switch result {
-                case .failure(let error): finish(.failure(CommandFailure(error)))
-                case .success(let adapter): advertise(on: adapter)
-                }
-            }
-        } catch {
-            throw CommandFailure(error)
-        }
-        try loop.run()
-        printCounts()
-        if let status = try outcome?.get(), status != .success { throw status }
+        defer { printCounts() }
+        try foreground.run { [unowned self] adapter in advertise(on: adapter) }
     }
 
     private func makeInput() throws(CommandFailure) -> LineInput? {
@@ -103,16 +75,16 @@ final class SimulateRun {
             case .barcodes: return nil
             case .standardInput:
                 what = "standard input"
-                input = LineInput(try Descriptor.forStandardInput(), on: loop)
+                input = LineInput(try Descriptor.forStandardInput(), on: foreground.loop)
             case .file(let path):
                 what = path
-                input = LineInput(try Descriptor.forReading(path), on: loop)
+                input = LineInput(try Descriptor.forReading(path), on: foreground.loop)
             }
         } catch {
             throw Self.failure(error, reading: what)
         }
         input.onLines = { [unowned self] in sender?.pump() }
-        input.onFailure = { [unowned self] error in finish(.failure(Self.failure(error, reading: what))) }
+        input.onFailure = { [unowned self] error in foreground.finish(.failure(Self.failure(error, reading: what))) }
         return input
     }
 
@@ -124,10 +96,9 @@ final class SimulateRun {
     // MARK: The module
 
     private func advertise(on adapter: any LowEnergyAdapter) {
-        self.adapter = adapter
-        adapter.onLoss = { [unowned self] reason in finish(.failure(CommandFailure(.unavailable, reason))) }
         do {
-            let module = try SimulatedModule(.linble, name: name, on: adapter, loop: loop) { [unowned self] event in
+            let module = try SimulatedModule(.linble, name: name, on: adapter, loop: foreground.loop) {
+                [unowned self] event in
                 take(event)
             }
             self.module = module
@@ -135,12 +106,12 @@ final class SimulateRun {
             try module.start { [unowned self] result in
                 switch result {
                 case .success: note("advertising", "advertising as \(name) on \(adapter.name)")
-                case .failure(let error): finish(.failure(CommandFailure(.unavailable, "\(error)")))
+                case .failure(let error): foreground.finish(.failure(CommandFailure(.unavailable, "\(error)")))
                 }
             }
         } catch let failure as SimulationFailure {
             let isName = if case .doesNotFit = failure { true } else { false }
-            finish(
+            foreground.finish(
                 .failure(
                     isName
                         ? CommandFailure(.usage, "\(failure)", remedy: "choose a shorter --name")
@@ -148,7 +119,9 @@ final class SimulateRun {
                 )
             )
         } catch {
-            finish(.failure(CommandFailure(.usage, "the name is too long", remedy: "choose a shorter --name")))
+            foreground.finish(
+                .failure(CommandFailure(.usage, "the name is too long", remedy: "choose a shorter --name"))
+            )
         }
     }
 
@@ -162,17 +135,17 @@ final class SimulateRun {
         case .received(let value):
             written += 1
             writtenBytes += value.count
-            print(text(of: value))
+            foreground.print(text(of: value) + "\n")
         }
     }
 
     /// The next line with its end, if there is one and its time has come.
     private func nextLine() -> [UInt8]? {
-        guard outcome == nil, !isAtEnd else { return nil }
+        guard foreground.outcome == nil, !isAtEnd else { return nil }
         let now = MonotonicClock.now
         if rate > 0, now < dueTime {
             if timer == nil {
-                timer = loop.schedule(at: dueTime) { [unowned self] in
+                timer = foreground.loop.schedule(at: dueTime) { [unowned self] in
                     timer = nil
                     sender?.pump()
                 }
@@ -230,13 +203,13 @@ final class SimulateRun {
         object.add("event", event)
         if event == "advertising" {
             object.add("name", name)
-            object.add("adapter", adapter?.name)
-            object.add("adapterAddress", adapter.map { "\($0.address)" })
+            object.add("adapter", foreground.adapter?.name)
+            object.add("adapterAddress", foreground.adapter.map { "\($0.address)" })
         }
         object.add("address", device.map { "\($0.address)" })
         object.add("addressType", device.map { "\($0.type)" })
         object.add("lines", event == "end" ? sender?.lines : nil)
-        print(object.text)
+        foreground.print(object.text + "\n")
     }
 
     private func printCounts() {
@@ -256,31 +229,14 @@ final class SimulateRun {
         object.add("bytes", counts.bytes)
         object.add("writes", written)
         object.add("written", writtenBytes)
-        print(object.text)
-    }
-
-    private func print(_ text: String) {
-        do throws(Errno) {
-            try StandardStream.output.write(text + "\n")
-        } catch .brokenPipe {
-            // Whoever read has enough.
-            finish(.success(.success))
-        } catch {
-            finish(.failure(CommandFailure(.inputOutput, "cannot write to standard output: \(error)")))
-        }
+        foreground.print(object.text + "\n")
     }
 
     // MARK: The end
 
-    private func finish(_ result: Result<ExitStatus, CommandFailure>) {
-        guard outcome == nil else { return }
-        outcome = result
-        if let timer { loop.cancel(timer) }
+    private func end(_ completion: @escaping () -> Void) {
+        if let timer { foreground.loop.cancel(timer) }
         timer = nil
-        let stopped = { [unowned self] in
-            adapter?.close()
-            loop.stop()
-        }
-        if let module { module.stop(completion: stopped) } else { stopped() }
+        if let module { module.stop(completion: completion) } else { completion() }
     }
 }

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+import LinuxIO
+import SystemPackage
+import Wedge
+
+/// What commands that use an adapter in the foreground share: the event loop, signals, the adapter, and one outcome.
+///
+/// To be used on the event loop's thread.
+final class ForegroundRun {
+    let loop: EventLoop
+    /// The adapter, once it is open.
+    private(set) var adapter: (any LowEnergyAdapter)?
+    /// What the command ends with, once that is known: nothing new is to begin.
+    private(set) var outcome: Result<ExitStatus, CommandFailure>?
+    /// Ends what the command has begun, and calls its argument when that is done; the adapter is open until then.
+    var onFinish: (_ completion: @escaping () -> Void) -> Void = { $0() }
+
+    private let transport: AdapterTransport
+    private let captureOptions: CaptureOptions?
+
+    init(_ transport: AdapterTransport, capture: CaptureOptions? = nil) throws(CommandFailure) {
+        do {
+            loop = try EventLoop()
+        } catch {
+            throw CommandFailure(.internal, "cannot make an event loop: \(error)")
+        }
+        self.transport = transport
+        captureOptions = capture
+    }
+
+    /// Opens the adapter, hands it over, and runs until `finish` or a signal; throws the exit status unless it is success.
+    ///
+    /// The note is for people, and tells what comes once signals are heeded.
+    func run(note: String? = nil, _ begin: @escaping (any LowEnergyAdapter) -> Void) throws {
+        try loop.handleSignals(ExitStatus.signals) { [unowned self] number in
+            // The second signal does not wait for the controller.
+            if outcome != nil { Process.exit(ExitStatus(signal: number).rawValue) }
+            finish(.success(ExitStatus(signal: number)))
+        }
+        let capture = try captureOptions?.begin(on: loop, for: transport)
+        defer { capture?.finish() }
+        if let note { Console.note(note) }
+        do throws(AdapterError) {
+            try LowEnergyAdapters.open(transport, on: loop, capture: capture) { [unowned self] result in
+                guard outcome == nil else { return }
+                switch result {
+                case .failure(let error): finish(.failure(CommandFailure(error)))
+                case .success(let adapter):
+                    self.adapter = adapter
+                    adapter.onLoss = { [unowned self] reason in
+                        finish(.failure(CommandFailure(.unavailable, reason)))
+                    }
+                    begin(adapter)
+                }
+            }
+        } catch {
+            throw CommandFailure(error)
+        }
+        try loop.run()
+        if let status = try outcome?.get(), status != .success { throw status }
+    }
+
+    /// Keeps the first outcome, ends what the command has begun, closes the adapter and ends the loop.
+    func finish(_ result: Result<ExitStatus, CommandFailure>) {
+        guard outcome == nil else { return }
+        outcome = result
+        onFinish { [unowned self] in
+            adapter?.close()
+            loop.stop()
+        }
+    }
+
+    /// Writes to standard output; whatever prevents that ends the run.
+    func print(_ text: String) {
+        do throws(Errno) {
+            try StandardStream.output.write(text)
+        } catch .brokenPipe {
+            // Whoever read has enough.
+            finish(.success(.success))
+        } catch {
+            finish(.failure(CommandFailure(.inputOutput, "cannot write to standard output: \(error)")))
+        }
+    }
+}
+
+extension ExitStatus {
+    /// The signals that end a command.
+    static let signals: [Int32] = [2, 15]
+
+    /// The status after a signal of `signals`.
+    init(signal number: Int32) {
+        self = number == 2 ? .interrupted : .terminated
+    }
+}
