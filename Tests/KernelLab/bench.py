@@ -28,12 +28,14 @@ BOOT_SECONDS = 90
 class Machine:
     """A booted virtual machine with the product's binary in it."""
 
-    def __init__(self, kernel: Kernel, tools: Path, logs: Path) -> None:
+    def __init__(self, kernel: Kernel, tools: Path, logs: Path, append: str = "") -> None:
         logs.mkdir(parents=True, exist_ok=True)
-        self.vm = VM(kernel, tools, logs / "console.log")
+        self.vm = VM(kernel, tools, logs / "console.log", append)
         self.guest = Guest()
+        self.binary = Path()
 
     async def boot(self, binary: Path) -> None:
+        self.binary = binary
         await self.vm.start()
         await self.guest.connect(self.vm.control_socket, BOOT_SECONDS)
         # A copy: the original may lie where another user cannot look, or change while the lab runs.
