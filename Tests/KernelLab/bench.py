@@ -34,10 +34,10 @@ class Machine:
         self.guest = Guest()
         self.binary = Path()
 
-    async def boot(self, binary: Path) -> None:
+    async def boot(self, binary: Path, seconds: float = BOOT_SECONDS) -> None:
         self.binary = binary
         await self.vm.start()
-        await self.guest.connect(self.vm.control_socket, BOOT_SECONDS)
+        await self.guest.connect(self.vm.control_socket, seconds)
         # A copy: the original may lie where another user cannot look, or change while the lab runs.
         await self.guest.run("install", "-m", "755", f"/run/host{binary.resolve()}", BINARY, seconds=60)
 
@@ -101,6 +101,7 @@ class Bench:
 
     def __init__(self, machine: Machine, logs: Path, long: bool = False) -> None:
         self.machine = machine
+        self.machines = [machine]  # with those that the scenario boots itself
         self.long = long  # measure for longer, and fail where a noisy machine would not allow it else
         self.guest = machine.guest
         self.logs = logs
