@@ -28,14 +28,16 @@ BOOT_SECONDS = 90
 class Machine:
     """A booted virtual machine with the product's binary in it."""
 
-    def __init__(self, kernel: Kernel, tools: Path, logs: Path) -> None:
+    def __init__(self, kernel: Kernel, tools: Path, logs: Path, append: str = "") -> None:
         logs.mkdir(parents=True, exist_ok=True)
-        self.vm = VM(kernel, tools, logs / "console.log")
+        self.vm = VM(kernel, tools, logs / "console.log", append)
         self.guest = Guest()
+        self.binary = Path()
 
-    async def boot(self, binary: Path) -> None:
+    async def boot(self, binary: Path, seconds: float = BOOT_SECONDS) -> None:
+        self.binary = binary
         await self.vm.start()
-        await self.guest.connect(self.vm.control_socket, BOOT_SECONDS)
+        await self.guest.connect(self.vm.control_socket, seconds)
         # A copy: the original may lie where another user cannot look, or change while the lab runs.
         await self.guest.run("install", "-m", "755", f"/run/host{binary.resolve()}", BINARY, seconds=60)
 
@@ -99,6 +101,7 @@ class Bench:
 
     def __init__(self, machine: Machine, logs: Path, long: bool = False) -> None:
         self.machine = machine
+        self.machines = [machine]  # with those that the scenario boots itself
         self.long = long  # measure for longer, and fail where a noisy machine would not allow it else
         self.guest = machine.guest
         self.logs = logs

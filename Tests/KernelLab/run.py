@@ -88,7 +88,8 @@ class Lab:
         finally:
             if bench is not None:
                 cause = await self._leave(bench, cause)
-        emulator_fault = bool(cause) and self._machine is not None and self._machine.vm.emulator_fault()
+        machines = bench.machines if bench else [machine for machine in (self._machine,) if machine]
+        emulator_fault = bool(cause) and any(machine.vm.emulator_fault() for machine in machines)
         if cause:
             await self._shut_down()
         return bench, cause, emulator_fault

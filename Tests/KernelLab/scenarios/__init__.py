@@ -54,6 +54,7 @@ from scenarios import (  # noqa: E402, F401, I001
     roles,
     capture,
     doctor,
+    systemd,
     daemon,
     figures,
     ownbench,

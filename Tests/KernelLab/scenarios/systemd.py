@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# A target as it is: systemd is the first process, udev names and permits, the product is a service that `setup` installed.
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from bench import BINARY, Bench, Machine, compare
+from peer import ADDRESS, ean13
+from readers import EventReader
+from scenarios import scenario
+from waiting import LabError, expect
+
+UNIT = "/etc/systemd/system/blewedge.service"
+INSTALLED = "/usr/local/bin/blewedge"
+# Both are slow on a busy machine: `systemctl daemon-reload` alone takes 18 s there.
+BOOT_SECONDS = 400
+SETUP_SECONDS = 240
+# Services of the build machine that a target may have, and this scenario not.
+MASKED = ("bluetooth", "systemd-timesyncd", "keyboard-setup", "console-setup")
+# Stops one thread of a process and keeps it so, as a typist that hangs would stop: PTRACE_ATTACH. Whoever traces a thread has
+# to wait for its end, or the process never ends (__WALL).
+STOP_THREAD = """
+import ctypes, os, sys
+process, name = int(sys.argv[1]), sys.argv[2]
+for thread in os.listdir(f"/proc/{process}/task"):
+    with open(f"/proc/{process}/task/{thread}/comm") as comm:
+        if comm.read().strip() == name:
+            libc = ctypes.CDLL(None, use_errno=True)
+            if libc.ptrace(16, int(thread), None, None) != 0:
+                sys.exit(f"ptrace: {os.strerror(ctypes.get_errno())}")
+            os.waitpid(int(thread), 0x40000000)
+            print("stopped", flush=True)
+            os.waitpid(int(thread), 0x40000000)
+            sys.exit()
+sys.exit(f"no thread {name}")
+"""
+
+
+class Target:
+    """A machine of its own with systemd, and what can be asked of it."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+
+    async def shell(self, line: str, seconds: float = 60, check: bool = True) -> str:
+        program = await self.bench.guest.run("sh", "-c", line, seconds=seconds, check=check)
+        return program.out.strip()
+
+    async def property(self, name: str) -> str:
+        return await self.shell(f"systemctl show --value --property={name} blewedge.service")
+
+    async def until(self, line: str, what: str, seconds: float) -> str:
+        """Waits, in the guest, until a command succeeds; what it printed."""
+        loop = f"for i in $(seq {int(seconds * 5)}); do {line} && exit 0; sleep 0.2; done; exit 1"
+        program = await self.bench.guest.run("sh", "-c", loop, seconds=seconds * 4, check=False)
+        if program.status != 0:
+            raise LabError(f"{what}: not within {seconds:g} s: {await self.journal()}")
+        return program.out.strip()
+
+    async def journal(self) -> str:
+        return (await self.shell("journalctl -u blewedge -b --no-pager -o cat | tail -n 8", check=False))[-600:]
+
+    async def until_connected(self, seconds: float) -> None:
+        line = f"{INSTALLED} status --json 2>/dev/null | grep -q '\"state\":\"connected\"'"
+        await self.until(line, "the service is connected", seconds)
+
+    async def node(self) -> str:
+        """The event node of the service's keyboard."""
+        line = "grep -l '^blewedge' /sys/class/input/event*/device/name | tail -n 1"
+        path = await self.until(f"{line} | grep .", "the service's keyboard", 20)
+        return f"/dev/input/{path.split('/')[4]}"
+
+
+@asynccontextmanager
+async def target(bench: Bench) -> AsyncIterator[Target]:
+    """Boots it; the scenario's own machine waits meanwhile."""
+    own, logs = bench.machine, bench.logs / "target"
+    masks = " ".join(f"systemd.mask={name}.service" for name in MASKED)
+    machine = Machine(own.vm.kernel, own.vm.tools, logs, f"systemd.unit=lab.target {masks}")
+    bench.machines.append(machine)
+    try:
+        await machine.boot(own.binary, BOOT_SECONDS)
+        inner = Bench(machine, logs, bench.long)
+        try:
+            yield Target(inner)
+            complaint = await machine.complaint()
+            expect(not complaint, complaint)
+        except LabError:
+            await inner.save()
+            raise
+        finally:
+            await inner.clean()
+    finally:
+        await machine.stop()
+
+
+async def types(target: Target, numbers: range) -> int:
+    """What the peer sends now arrives at a reader of the service's keyboard."""
+    bench = target.bench
+    reader = await EventReader.open(bench, await target.node(), share=True)
+    await target.until_connected(60)
+    await bench.peer.until_subscribed()
+    scans = [ean13(number) for number in numbers]
+    sent = bench.peer.burst(scans)
+    await reader.until(sent, 20)
+    compare(b"".join(scans), reader.text)
+    await reader.program.stop()
+    return sent
+
+
+@scenario("systemd", peer="no adapter", deadline=1200)
+async def systemd(bench: Bench) -> None:
+    """On a target: `setup`, units clean, started by the adapter, types, killed and back, watchdog, doctor, `--remove`."""
+    async with target(bench) as machine:
+        await set_up(machine)
+        await machine.shell("systemctl stop blewedge", seconds=60)
+        await machine.bench.set_up("no adapter")
+        await machine.bench.add_controllers("linble")
+        await machine.until("systemctl is-active --quiet blewedge", "the adapter starts the service", 60)
+        await machine.shell(f"{INSTALLED} use {ADDRESS} --yes")
+        sent = await types(machine, range(3))
+        node = await keyboard(machine)
+        clock = bench.clock()
+        sent += await killed(machine)
+        back = clock()
+        clock = bench.clock()
+        sent += await hung(machine)
+        restart = clock()
+        found = await doctor_finds(machine)
+        await removed(machine)
+        bench.figures = {"sent": sent, "typed": sent}
+        bench.note = (
+            f"{node}; types again {back:.0f} s after SIGKILL, {restart:.0f} s after its typist stopped; the doctor found {found}"
+        )
+
+
+async def set_up(machine: Target) -> None:
+    """`setup` does what it showed, once, and what it made is whole."""
+    shown = await machine.shell(f"{BINARY} setup --dry-run")
+    expect("systemctl restart blewedge.service" in shown, f"setup shows {shown!r}")
+    expect(await machine.shell(f"ls {UNIT} 2>/dev/null", check=False) == "", "--dry-run installed something")
+    done = await machine.shell(f"{BINARY} setup", seconds=SETUP_SECONDS)
+    expect(done == shown, f"setup did {done!r}, and had shown {shown!r}")
+    expect(await machine.shell(f"{INSTALLED} setup") == "nothing to do", "setup has still to do what it did")
+    await installed(machine)
+
+
+async def removed(machine: Target) -> None:
+    """`setup --remove` takes the service away, and leaves the choice."""
+    await machine.shell(f"{INSTALLED} setup --remove", seconds=SETUP_SECONDS)
+    left = await machine.shell(f"ls {UNIT} /etc/*/blewedge.conf /etc/udev/rules.d/*blewedge* 2>/dev/null", check=False)
+    expect(left == "", f"--remove left {left}")
+    expect(await machine.shell("systemctl is-active blewedge", check=False) == "inactive", "--remove left it running")
+    expect(ADDRESS in await machine.shell("cat /var/lib/blewedge/selection"), "--remove took the choice away")
+    expect(await machine.shell(f"{INSTALLED} setup --remove") == "nothing to do", "--remove has still to do what it did")
+
+
+async def installed(machine: Target) -> None:
+    """The unit is clean, and the keyboard's maker belongs to the service's group."""
+    expect(await machine.shell(f"systemd-analyze verify {UNIT} 2>&1") == "", "the unit has faults")
+    mode = await machine.shell("stat -c '%G %a' /dev/uinput")
+    expect(mode == "blewedge 660", f"/dev/uinput is {mode}")
+    owner = await machine.shell("stat -c %U /var/lib/blewedge")
+    expect(owner == "blewedge", f"/var/lib/blewedge belongs to {owner}")
+
+
+async def keyboard(machine: Target) -> str:
+    """What udev makes of the keyboard: its own node, readable by the service, and a keyboard as far as its keys go."""
+    node = await machine.node()
+    owner = await machine.shell(f"stat -c '%U %G' {node}")
+    expect(owner == "blewedge input", f"{node} belongs to {owner}")
+    properties = await machine.shell(f"udevadm info --query=property --name={node}")
+    expect("ID_INPUT_KEYBOARD=1" in properties.splitlines(), f"udev says of the keyboard: {properties}")
+    status = await machine.shell("grep -h -e ^Uid -e ^NoNewPrivs -e ^Seccomp: -e ^CapEff /proc/$(pidof blewedge)/task/*/status")
+    threads = status.splitlines()
+    expect("Uid:\t0" not in status, "a thread runs as root")
+    expect(all(line.split()[1] == "1" for line in threads if line.startswith("NoNewPrivs")), "new privileges are possible")
+    expect(all(line.split()[1] == "2" for line in threads if line.startswith("Seccomp:")), "a thread without a filter")
+    # CAP_NET_ADMIN is bit 12, CAP_NET_RAW bit 13.
+    rights = {line.split()[1] for line in threads if line.startswith("CapEff")}
+    expect(rights == {f"{3 << 12:016x}"}, f"capabilities {rights}")
+    return f"{node} is the service's"
+
+
+async def killed(machine: Target) -> int:
+    """SIGKILL: another process, the same choice, and it types."""
+    before = await machine.property("MainPID")
+    await machine.shell("systemctl kill --signal=KILL blewedge")
+    await restarted(machine, before, 60)
+    return await types(machine, range(3, 6))
+
+
+async def hung(machine: Target) -> int:
+    """A typist that hangs: the watchdog ends the daemon, and another one types."""
+    before = await machine.property("MainPID")
+    stopper = await machine.bench.start("/usr/bin/python3", "-c", STOP_THREAD, before, "typist")
+    await stopper.until(lambda: "stopped" in stopper.out, "the typist is stopped", 60)
+    await restarted(machine, before, 120)
+    log = await machine.shell("journalctl -u blewedge -b --no-pager -o cat")
+    expect("Watchdog timeout" in log, "it was not the watchdog that ended it")
+    return await types(machine, range(6, 9))
+
+
+async def restarted(machine: Target, before: str, seconds: float) -> None:
+    line = 'pid=$(systemctl show --value --property=MainPID blewedge) && test "$pid" != 0 && test "$pid" != ' + before
+    await machine.until(f"{line} && systemctl is-active --quiet blewedge", "the service is back", seconds)
+
+
+async def doctor_finds(machine: Target) -> str:
+    """What the doctor finds: nothing, but on Linux 6.1 a note that belongs to the kernel."""
+    doctor = await machine.bench.guest.run(INSTALLED, "doctor", "--json", seconds=60)
+    expect(len(doctor.objects) == 1, f"the doctor printed no object{doctor.evidence()}")
+    found = [finding["id"] for finding in doctor.objects[0]["findings"]]
+    expected = ["kernel-quirk"] if machine.bench.machine.vm.kernel.name == "6.1" else []
+    expect(found == expected, f"the doctor found {found}, expected {expected}")
+    return ", ".join(found) or "nothing"
