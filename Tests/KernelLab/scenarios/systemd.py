@@ -111,7 +111,7 @@ async def types(target: Target, numbers: range) -> int:
     return sent
 
 
-@scenario("systemd", peer="no adapter", deadline=1200)
+@scenario("systemd", peer="no adapter", deadline=1200, only_long=True)
 async def systemd(bench: Bench) -> None:
     """On a target: `setup`, units clean, started by the adapter, types, killed and back, watchdog, doctor, `--remove`."""
     async with target(bench) as machine:
