@@ -88,7 +88,7 @@ let package = Package(
         tests("LinuxIOTests", ["LinuxIO", "CLinux", "Keystrokes", systemPackage]),
         tests("BluetoothLETests", ["TestSupport", "BluetoothLE", "LinuxIO", systemPackage]),
         tests("KeystrokesTests", ["TestSupport", "Keystrokes"]),
-        tests("CommandLineTests", ["blewedge"]),
+        tests("CommandLineTests", ["blewedge", "Wedge", "BluetoothLE", "LinuxIO"]),
         tests(
             "WedgeTests",
             ["TestSupport", "Wedge", "ServiceFiles", "BluetoothLE", "Keystrokes", "LinuxIO", systemPackage]

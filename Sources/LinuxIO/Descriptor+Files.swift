@@ -18,6 +18,13 @@ extension Descriptor {
         try open(path, O_RDONLY)
     }
 
+    /// Standard input, with an owner of its own.
+    ///
+    /// The corresponding C function is `fcntl(F_DUPFD_CLOEXEC)`.
+    static func standardInput() throws(Errno) -> Descriptor {
+        Descriptor(owning: try SystemCall.run { blewedge_duplicate(0) })
+    }
+
     /// The number, for C code that is measured beside ours; the descriptor must outlive its use.
     package var unownedNumber: Int32 { number }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import BluetoothLE
 import Wedge
 
 /// The way from nothing to the first typed character, each step tested as it is gone (LK-11, LK-12).
@@ -85,4 +86,23 @@ enum GuidePage {
         lines += wrapped(.accessTitle, .bold) + wrapped(.access) + wrapped(.privacy) + [PageLine()]
         return lines + wrapped(.further) + wrapped(.keys)
     }
+}
+
+extension GuidePage {
+    /// What of the doctor's findings keeps the machine from having a keyboard.
+    static func machineFaults(_ findings: [Finding]) -> [TUIStatus.Note] {
+        findings.filter { $0.severity == .blocks && machineCauses.contains($0.cause) }.map { finding in
+            TUIStatus.Note(
+                LocalName.printable(finding.what),
+                LocalName.printable(finding.remedy + (finding.command.map { ": `\($0)`" } ?? ""))
+            )
+        }
+    }
+
+    /// The causes that lie with the machine, and neither with what was chosen nor with the daemon.
+    private static let machineCauses: Set<Finding.Cause> = [
+        .kernelWithoutBluetooth, .bluetoothRefused, .noAdapter, .uartNotAttached, .adapterTaken, .adapterNotFound,
+        .adapterWithoutLowEnergy, .rfkillHard, .rfkillSoft, .adapterDown, .adapterUnreadable, .capabilitiesMissing,
+        .uinputMissing, .uinputNotPermitted, .uinputRefused,
+    ]
 }
