@@ -91,9 +91,8 @@ struct TUIDevices: Equatable {
 
     /// Lets those go that were not heard for a minute, but the chosen one.
     mutating func expire(now: Int) {
-        heard.removeAll { device in
-            !isChosen(device) && now - (device.lastHeard ?? now) >= Self.lifetime
-        }
+        let kept = chosen?.address
+        heard.removeAll { $0.address != kept && now - ($0.lastHeard ?? now) >= Self.lifetime }
     }
 
     /// Forgets all that was heard.

@@ -81,7 +81,8 @@ struct TUIKeyDecoder {
             if (0x41...0x45).contains(byte) { keys.append(.function(Int(byte) - 0x40)) }
         case .single:
             state = .ground
-            if let key = Self.cursorKey(byte) { keys.append(key) }
+            // The keypad's Enter in its own mode.
+            if let key = byte == UInt8(ascii: "M") ? .enter : Self.cursorKey(byte) { keys.append(key) }
         case .overlong: if Self.isFinal(byte) || byte == 0x1B { state = .ground }
         case .paste(let text, let tail): paste(byte, text, tail, &keys)
         case .character(let bytes, let missing): character(byte, bytes, missing, &keys)
@@ -154,6 +155,8 @@ struct TUIKeyDecoder {
     }
 
     private mutating func finish(_ parameters: String, _ final: UInt8, _ keys: inout [TUIKey]) {
+        // Reports of the terminal, of its mouse for instance, are no keys.
+        if let first = parameters.utf8.first, (0x3C...0x3F).contains(first) { return }
         let numbers = parameters.split(separator: ";", omittingEmptySubsequences: false).map { Int($0) }
         if final == UInt8(ascii: "~"), let number = numbers.first ?? nil {
             if number == 200 { state = .paste(text: [], tail: []) }
@@ -191,7 +194,6 @@ struct TUIKeyDecoder {
         case UInt8(ascii: "D"): .left
         case UInt8(ascii: "H"): .home
         case UInt8(ascii: "F"): .end
-        case UInt8(ascii: "M"): .enter
         case UInt8(ascii: "P")...UInt8(ascii: "S"): .function(Int(byte) - 0x4F)
         default: nil
         }
