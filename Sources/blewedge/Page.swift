@@ -173,7 +173,7 @@ enum PageFrame {
             columns: columns,
             .bold
         )
-        if let absence = model.absence { lines += PageLine.wrapped(absence.text, columns: columns) }
+        if let fault = model.otherFault { lines += PageLine.wrapped(fault.text, columns: columns) }
         if !model.isStarting { lines += PageLine.wrapped(PageText.startHere.text(model.language), columns: columns) }
         return lines
     }

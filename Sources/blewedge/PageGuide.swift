@@ -46,9 +46,7 @@ enum GuidePage {
                     fault.cause + (fault.remedy.map { ". " + GuideText.machineOpen.text(language, $0) } ?? "")
                 }
             case .daemon:
-                // Why one could not be started says more than that none runs.
-                let absence = model.absence.map { [$0.text] } ?? []
-                return absence + [GuideText.daemonOpen.text(language)]
+                return (model.otherFault.map { [$0.text] } ?? []) + [GuideText.daemonOpen.text(language)]
             case .choose: return [GuideText.chooseOpen.text(language)]
             case .connect:
                 let hint = model.status.map { HintText($0.state).text(language) } ?? ""

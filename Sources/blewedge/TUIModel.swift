@@ -28,6 +28,8 @@ struct TUIModel {
     var status: TUIStatus?
     /// Why none answers.
     var absence: TUIStatus.Note?
+    /// Why none answers where one is there, or may be.
+    var otherFault: TUIStatus.Note? { absence?.cause == CommandFailure.noDaemon.cause ? nil : absence }
     /// Whether a daemon of these pages' own is being started.
     var isStarting = false
     var devices = TUIDevices()
