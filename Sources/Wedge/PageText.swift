@@ -9,7 +9,8 @@ package enum PageText: String, Localized {
     // What holds on every page.
     case since, paused, notTyped, received, noDaemon, startHere, starting, startFailed, startedEnded, attached, gone
     // Devices.
-    case columnName, columnHeard, columnSignal, use, cancel, notHeard, nothingHeard, listening, chosenMark
+    case columnName, columnHeard, columnHeardShort, columnSignal, use, cancel, notHeard, nothingHeard, listening,
+        chosenMark
     case askSwitch, askForget, ok, no, asking, chosen, forgotten
     // Check.
     case field, lastReceived, noneReceived, adapter, keyboard, typingOpen, typingClosed
@@ -54,6 +55,7 @@ package enum PageText: String, Localized {
         case .gone: LocalText("The daemon has gone. It is looked for.", "デーモンがいなくなりました。探しています。")
         case .columnName: LocalText("Name", "名前")
         case .columnHeard: LocalText("Last heard", "最終受信時刻")
+        case .columnHeardShort: LocalText("Heard", "受信時刻")
         case .columnSignal: LocalText("RSSI", "RSSI")
         case .use: LocalText("Use", "つかう")
         case .cancel: LocalText("Cancel", "キャンセル")

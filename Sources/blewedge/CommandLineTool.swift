@@ -61,6 +61,7 @@ struct BlewedgeCommand: ParsableCommand {
             StatusCommand.self, UseCommand.self, ForgetCommand.self, ConnectCommand.self, DisconnectCommand.self,
             PauseCommand.self, ResumeCommand.self, EventsCommand.self, KeyCommand.self, SnippetCommand.self,
             ClearCommand.self, SendCommand.self, ReloadCommand.self, StopCommand.self, CompletionsCommand.self,
+            ManualCommand.self,
             DoctorCommand.self, SetupCommand.self, BenchCommand.self,
         ]
     )

@@ -18,7 +18,7 @@ enum DevicesPage {
             row(
                 "  ",
                 PageText.columnName.text(language),
-                PageText.columnHeard.text(language),
+                (columns >= wideScreen ? PageText.columnHeard : .columnHeardShort).text(language),
                 PageText.columnSignal.text(language),
                 "",
                 model,

@@ -59,7 +59,7 @@ enum GuidePage {
     static func body(_ model: TUIModel, columns: Int, rows: Int) -> PageBody {
         PageBody(
             lines: lines(model, columns: columns),
-            foot: PageFrame.field(model, columns: columns, rows: min(3, max(2, rows / 4)))
+            foot: PageFrame.field(model, columns: columns, rows: rows >= 8 ? 3 : 2)
         )
     }
 

@@ -71,13 +71,10 @@ enum KeypadPage {
             }
             lines.append(line)
         }
-        let focus = model.keypad.row
         lines += [PageLine()] + PageLine.wrapped(PageText.keypadHelp.text(language), columns: columns)
-        return PageBody(
-            lines: lines,
-            focus: lines.count > rows ? focus : nil,
-            foot: PageFrame.field(model, columns: columns, rows: rows >= 9 ? 2 : 0)
-        )
+        let foot = PageFrame.field(model, columns: columns, rows: rows >= 9 ? 3 : 0)
+        let isCut = KeypadKey.rows.count > rows - foot.count
+        return PageBody(lines: lines, focus: isCut ? model.keypad.row : nil, foot: foot)
     }
 
     private static func centered(_ label: String, _ width: Int) -> String {

@@ -25,7 +25,7 @@ enum SnippetsPage {
             let text = PageText.snippetsHelp.text(language)
             let way = snippet.leftPresses > 0 ? ", " + PageText.snippetMoves.text(language, moves) : ""
             foot = [PageLine(text), PageLine(" " + shown(snippet.text) + way, .bold)]
-            foot += PageFrame.field(model, columns: columns, rows: rows >= 9 ? 2 : 0)
+            foot += PageFrame.field(model, columns: columns, rows: rows >= 9 ? 3 : 0)
         }
         return PageBody(lines: lines, focus: first + cursor, foot: foot)
     }

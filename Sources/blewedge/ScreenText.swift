@@ -22,34 +22,42 @@ enum ScreenText {
     /// The columns that a text takes.
     static func columns(of text: String) -> Int { cells(of: text).reduce(0) { $0 + $1.columns } }
 
-    /// The text in lines of at most so many columns: broken at spaces, or behind any wide character.
+    /// The text in lines of at most so many columns: broken behind spaces, and beside wide characters where Japanese may be.
     static func wrapped(_ text: String, columns: Int) -> [String] {
         let columns = max(1, columns)
         var lines: [String] = []
         var line = ""
         var used = 0
-        // The end of the line up to which it may be broken, and the columns behind that.
+        var last: Character?
+        // Where the line may be broken.
         var breakPoint: String.Index?
         for (character, width) in cells(of: text) {
-            if used + width > columns, used > 0 {
-                if character == " " {
-                    lines.append(line)
-                    (line, used, breakPoint) = ("", 0, nil)
-                    continue
-                }
+            if let last, mayBreak(last, character) { breakPoint = line.endIndex }
+            // A space that does not fit is the break.
+            if used + width > columns, used > 0, character != " " {
                 let end = breakPoint ?? line.endIndex
-                let rest = line[end...]
                 lines.append(String(line[..<end]).withoutSpacesAtEnd)
-                line = String(rest)
+                line = String(line[end...])
                 used = Self.columns(of: line)
                 breakPoint = nil
             }
             line.append(character)
             used += width
-            if character == " " || width == 2 { breakPoint = line.endIndex }
+            last = character
         }
         return lines + [line.withoutSpacesAtEnd]
     }
+
+    /// Whether a line may end between these two.
+    private static func mayBreak(_ first: Character, _ second: Character) -> Bool {
+        if first == " " { return true }
+        let isBesideWide = DisplayWidth.columns(first) == 2 || DisplayWidth.columns(second) == 2
+        return isBesideWide && second != " " && !closing.contains(second) && !opening.contains(first)
+    }
+
+    /// What no line begins with, and what none ends with (JIS X 4051).
+    private static let closing = Set("、。,.:;?!)]}」』)・ーっゃゅょッャュョァィゥェォぁぃぅぇぉ")
+    private static let opening = Set("([{「『(")
 
     /// Scalars that have a glyph of their own.
     private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {

@@ -49,8 +49,7 @@ final class TUIDriver {
         daemon = TUIDaemon(at: places.sockets, scanTime: places.scanTime, on: loop)
         model.showsStatus = places.showsStatus
         model.configurationFile = places.paths.configurationFile.string
-        if let fault = places.fault { model.notice = .fault(TUIStatus.Note(fault)) }
-        perform(model.open(page))
+        model.page = page
     }
 
     /// Shows the pages until the user or a signal ends them; throws the exit status unless it is success.
@@ -74,6 +73,10 @@ final class TUIDriver {
             terminal.restore()
         }
         try StandardStream.output.write(Self.enter)
+        draw()
+        // After the first frame: looking at the machine takes a moment.
+        perform(model.open(model.page))
+        if let fault = places.fault { model.notice = .fault(TUIStatus.Note(fault)) }
         draw()
         daemon.start()
         try loop.run()

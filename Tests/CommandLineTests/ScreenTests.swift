@@ -43,6 +43,10 @@ struct ScreenTests {
         #expect(ScreenText.wrapped("abcdefgh ij", columns: 3) == ["abc", "def", "gh", "ij"])
         #expect(ScreenText.wrapped("日本語です", columns: 5) == ["日本", "語で", "す"])
         #expect(ScreenText.wrapped("", columns: 5) == [""])
+        #expect(ScreenText.wrapped("フォーカス、と", columns: 4) == ["フォ", "ーカ", "ス、", "と"])
+        #expect(ScreenText.wrapped("フォーカス、と", columns: 6) == ["フォー", "カス、", "と"])
+        #expect(ScreenText.wrapped("一二三、四", columns: 6) == ["一二", "三、四"])
+        #expect(ScreenText.wrapped("一「二」", columns: 4) == ["一", "「二", "」"])
         #expect(ScreenText.wrapped("日本", columns: 1) == ["日", "本"])
         #expect(ScreenText.wrapped("ab", columns: 0) == ["a", "b"])
         for columns in 2...40 {

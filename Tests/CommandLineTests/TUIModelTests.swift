@@ -216,10 +216,12 @@ struct TUIModelTests {
         for key in "abc".map(TUIKey.character) + [
             .left, .left, .backspace, .delete, .end, .enter, .character("d"), .home,
         ] {
-            #expect(field.take(key))
+            let isTaken = field.take(key)
+            #expect(isTaken)
         }
         #expect(String(field.text) == "c\nd" && field.cursor == 2)
-        #expect(!field.take(.up) && !field.take(.escape))
+        let others = [TUIKey.up, .escape].map { field.take($0) }
+        #expect(others == [false, false])
         for _ in 0..<10 { _ = field.take(.left) }
         for _ in 0..<10 { _ = field.take(.backspace) }
         for _ in 0..<10 { _ = field.take(.right) }
