@@ -58,6 +58,7 @@ let package = Package(
         module("VirtualRadio", ["BluetoothPackets"]),
         module("LinuxIO", ["CLinux", "CBluetooth", "CCapability", systemPackage]),
         module("BluetoothLE", ["BluetoothHost", "BluetoothPackets", "LinuxIO"]),
+        module("VirtualTransport", ["BluetoothLE", "BluetoothPackets", "LinuxIO", "VirtualRadio"]),
         module("Keystrokes"),
         // What is installed on a target system, beside the files that it is: one source for both.
         .target(
@@ -76,22 +77,57 @@ let package = Package(
         .executableTarget(
             name: "blewedge",
             dependencies: [
-                "Wedge", "Measuring", "BluetoothLE", "VirtualRadio", "Keystrokes", "LinuxIO", argumentParser,
+                "Wedge", "Measuring", "BluetoothLE", "VirtualTransport", "Keystrokes", "LinuxIO", argumentParser,
                 systemPackage,
             ],
             swiftSettings: swiftSettings
         ),
+        // The library's user in the tests against other stacks.
+        .executableTarget(
+            name: "gattpeer",
+            dependencies: ["BluetoothLE"],
+            path: "Tests/GATTPeer",
+            swiftSettings: testSettings
+        ),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: testSettings),
         tests("BluetoothPacketsTests", ["TestSupport", "BluetoothPackets"]),
-        tests("BluetoothHostTests", ["TestSupport", "BluetoothHost", "BluetoothPackets"]),
+        .target(
+            name: "ConformanceSupport",
+            dependencies: ["TestSupport", "BluetoothLE", "LinuxIO", systemPackage],
+            path: "Tests/ConformanceSupport",
+            swiftSettings: testSettings
+        ),
+        // Replays the conformance files over real transports, in the kernel lab.
+        .executableTarget(
+            name: "conformance",
+            dependencies: ["ConformanceSupport", "TestSupport", "BluetoothLE", "LinuxIO"],
+            path: "Tests/ConformanceRunner",
+            swiftSettings: testSettings
+        ),
+        tests(
+            "BluetoothHostTests",
+            ["TestSupport", "ConformanceSupport", "BluetoothHost", "BluetoothPackets", "VirtualRadio"]
+        ),
         tests("VirtualRadioTests", ["TestSupport", "VirtualRadio", "BluetoothPackets"]),
         tests("LinuxIOTests", ["LinuxIO", "CLinux", "Keystrokes", systemPackage]),
-        tests("BluetoothLETests", ["TestSupport", "BluetoothLE", "LinuxIO", systemPackage]),
+        tests(
+            "BluetoothLETests",
+            [
+                "TestSupport", "ConformanceSupport", "BluetoothLE", "CLinux", "LinuxIO", "VirtualRadio",
+                "VirtualTransport", systemPackage,
+            ]
+        ),
         tests("KeystrokesTests", ["TestSupport", "Keystrokes"]),
-        tests("CommandLineTests", ["blewedge", "Wedge", "BluetoothLE", "LinuxIO"]),
+        tests(
+            "CommandLineTests",
+            ["blewedge", "Wedge", "BluetoothLE", "VirtualTransport", "Keystrokes", "LinuxIO", systemPackage]
+        ),
         tests(
             "WedgeTests",
-            ["TestSupport", "Wedge", "ServiceFiles", "BluetoothLE", "Keystrokes", "LinuxIO", systemPackage]
+            [
+                "TestSupport", "Wedge", "ServiceFiles", "BluetoothLE", "VirtualTransport", "Keystrokes", "LinuxIO",
+                systemPackage,
+            ]
         ),
         tests("MeasuringTests", ["Measuring", "Keystrokes"]),
     ],

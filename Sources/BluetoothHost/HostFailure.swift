@@ -18,6 +18,8 @@ public enum HostFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case lostCompletions(handle: UInt16)
     /// The controller never said that a connection ended that it was told to end.
     case lostDisconnection(handle: UInt16)
+    /// The controller tells of more than it lets be answered.
+    case overrun
 
     /// One line for people.
     public var description: String {
@@ -31,6 +33,7 @@ public enum HostFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case .lostCompletions(let handle):
             "the controller does not send the data of connection \(handle), nor ends it"
         case .lostDisconnection(let handle): "the controller does not end connection \(handle)"
+        case .overrun: "the controller tells of more connections than it lets be ended"
         }
     }
 }

@@ -18,6 +18,10 @@ extension LowEnergyHost {
             counters.dropped &+= 1
             return
         }
+        guard waiting.count < Self.commandLimit else {
+            fail(.overrun)
+            return
+        }
         waiting.append((command, purpose))
     }
 

@@ -95,6 +95,8 @@ public struct LowEnergyHost: Sendable {
     /// The most events that wait for the caller, and the most commands that wait for the controller.
     static let eventCapacity = 1024
     static let commandCapacity = 64
+    /// More commands than all connections and attempts together can need: the controller makes work without end.
+    static let commandLimit = 256
     /// The most packets kept for a connection that is not known yet.
     static let earlyCapacity = 8
 
@@ -267,6 +269,8 @@ public struct LowEnergyHost: Sendable {
 
     /// Keeps an event for the caller; data is what is dropped when it does not take them.
     mutating func emit(_ event: Event) {
+        // What failed says nothing more.
+        if case .failed = state { return }
         var isExpendable = false
         switch event {
         case .received, .scanned: isExpendable = true
@@ -290,6 +294,6 @@ public struct LowEnergyHost: Sendable {
         attempts = []
         early = []
         advertising = Advertising()
-        emit(.failed(failure))
+        events.append(.failed(failure))
     }
 }

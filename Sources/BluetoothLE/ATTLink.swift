@@ -80,10 +80,12 @@ package final class ATTLink {
         case .notification(let handle):
             onValue?(handle, .notifications, pdu.extracting(3..<pdu.count))
         case .indication(let handle):
+            // Confirmed first: who takes the value may close the link. A failure to send is found again behind it.
+            try? send()
             onValue?(handle, .indications, pdu.extracting(3..<pdu.count))
             pump()
-        case .handled: pump()
-        case .ignored: break
+        // Even an indication that is ignored is confirmed.
+        case .handled, .ignored: pump()
         }
     }
 

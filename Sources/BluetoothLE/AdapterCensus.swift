@@ -51,39 +51,38 @@ package final class AdapterCensus {
 
     private func begin() {
         let command = ManagementCommand.readIndexList
-        management.send(command) { [weak self] reply in
-            guard let self else { return }
-            switch reply {
-            case .timedOut: completion(.failure(.silent(command.opcode)))
-            case .status(.success, let parameters):
-                do throws(DecodingError) {
-                    remaining = try ManagementReturn.indexList(parameters.span).sorted { $0.rawValue > $1.rawValue }
-                    next()
-                } catch {
-                    completion(.failure(AdapterError(.malformed(error))))
-                }
-            case .status(let status, _): completion(.failure(.refused("\(command.opcode)", "\(status)")))
-            }
+        ask(command) { [unowned self] status, parameters throws(DecodingError) in
+            guard status == .success else { return completion(.failure(.refused("\(command.opcode)", "\(status)"))) }
+            remaining = try ManagementReturn.indexList(parameters.span).sorted { $0.rawValue > $1.rawValue }
+            next()
         }
     }
 
     private func next() {
         guard let index = remaining.popLast() else { return completion(.success(entries)) }
-        let command = ManagementCommand.readControllerInformation(index)
+        ask(.readControllerInformation(index)) { [unowned self] status, parameters throws(DecodingError) in
+            // One that has gone since it was listed is passed over.
+            if status == .success {
+                let information = try ControllerInformation(returnParameters: parameters.span)
+                entries.append(Entry(index: index, information: information))
+            }
+            next()
+        }
+    }
+
+    private func ask(
+        _ command: ManagementCommand,
+        _ take: @escaping (ManagementStatus, [UInt8]) throws(DecodingError) -> Void
+    ) {
         management.send(command) { [weak self] reply in
-            guard let self else { return }
             switch reply {
-            case .timedOut: completion(.failure(.silent(command.opcode)))
-            case .status(.success, let parameters):
+            case .timedOut: self?.completion(.failure(.silent(command.opcode)))
+            case .status(let status, let parameters):
                 do throws(DecodingError) {
-                    let information = try ControllerInformation(returnParameters: parameters.span)
-                    entries.append(Entry(index: index, information: information))
-                    next()
+                    try take(status, parameters)
                 } catch {
-                    completion(.failure(AdapterError(.malformed(error))))
+                    self?.completion(.failure(AdapterError(.malformed(error))))
                 }
-            // It has gone since it was listed.
-            case .status: next()
             }
         }
     }

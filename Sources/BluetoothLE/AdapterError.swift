@@ -25,6 +25,8 @@ package enum AdapterError: Error, Equatable {
     case silent(ManagementOpcode)
     /// A system call failed.
     case system(String, Errno)
+    /// The stream to the controller cannot be opened.
+    case stream(H4Address, Errno)
     /// The controller that we own failed, or the way to it.
     case controller(String)
 
@@ -61,6 +63,9 @@ package enum AdapterError: Error, Equatable {
         case .refused(let what, let status): "the kernel refused \(what): \(status)"
         case .silent(let opcode): "the kernel did not answer \(opcode)"
         case .system(let what, let error): "cannot \(what): \(error)"
+        case .stream(let address, .addressNotAvailable): "h4:\(address) has no IPv4 address"
+        case .stream(.serialLine(let path, _), .inappropriateIOCTLForDevice): "\(path) is no serial line"
+        case .stream(let address, let error): "cannot open h4:\(address): \(error)"
         case .controller(let what): what
         }
     }
@@ -81,6 +86,11 @@ package enum AdapterError: Error, Equatable {
         case .refused: "`dmesg` may say more; switching the adapter off and on often helps"
         case .silent: "the adapter may hang: unplug it and plug it in again"
         case .system: "`dmesg` may say more"
+        case .stream(.serialLine(let path, _), .permissionDenied):
+            "run as root, or as a member of the group that owns it (`ls -l \(path)`)"
+        case .stream(.unixSocket, .permissionDenied): "run as the user who made the socket, or as root"
+        case .stream(.serialLine, _): "name the line that the controller is at; `dmesg | grep tty` lists them"
+        case .stream: "start what emulates the controller first, and name where it listens"
         case .controller: "start the controller anew: unplug it and plug it in again, or restart what emulates it"
         }
     }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-public import BluetoothHost
 public import BluetoothPackets
 import LinuxIO
 
@@ -27,18 +26,13 @@ public actor BluetoothAdapter {
         core = LoopBound(to: thread.executor) { loop in AdapterCore(loop, opener) }
     }
 
-    /// Finds an adapter of the kernel, switches it on, and throws what is in the way if it cannot be used now.
-    public static func open(_ selector: AdapterSelector = .any) async throws(BluetoothError) -> BluetoothAdapter {
-        let adapter = try BluetoothAdapter(opener: kernelOpener(selector))
+    /// Finds an adapter, switches it on, and throws what is in the way if it cannot be used now.
+    public static func open(_ transport: AdapterTransport = .any) async throws(BluetoothError) -> BluetoothAdapter {
+        let adapter = try BluetoothAdapter { (loop, completion) throws(AdapterError) in
+            try LowEnergyAdapters.open(transport, on: loop, completion: completion)
+        }
         try await adapter.start()
         return adapter
-    }
-
-    /// The kernel's adapter.
-    private static func kernelOpener(_ selector: AdapterSelector) -> AdapterOpener {
-        { (loop, completion) throws(AdapterError) in
-            try KernelAdapter.open(selector, on: loop) { result in completion(result.map { $0 }) }
-        }
     }
 
     /// Opens the adapter, and throws what is in the way if it cannot be used now; it is looked for again all the same.

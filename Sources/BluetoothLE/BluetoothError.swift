@@ -85,8 +85,9 @@ public enum BluetoothError: Error, Equatable, Sendable, CustomStringConvertible 
             switch error {
             case .noBluetoothInKernel, .noAdapter, .notFound, .lowEnergyUnsupported: .unsupported
             case .blocked: .poweredOff
-            case .notPermitted, .system(_, .permissionDenied), .system(_, .notPermitted): .unauthorized
-            case .refused, .silent, .system, .controller: .resetting
+            case .notPermitted, .system(_, .permissionDenied), .system(_, .notPermitted), .stream(_, .permissionDenied):
+                .unauthorized
+            case .refused, .silent, .system, .stream, .controller: .resetting
             }
         self = .unavailable(state, cause: error.cause, remedy: error.remedy)
     }

@@ -8,7 +8,8 @@ package import SystemPackage
 ///
 /// To be used on the event loop's thread. Core 6.0, Vol 4, Part A.
 package final class H4StreamTransport: PacketTransport {
-    private let stream: ByteStream
+    /// Nil once the stream is closed.
+    private var opened: Opened?
     private let loop: EventLoop
     private var registration: EventLoop.Registration?
     private var isConnecting: Bool
@@ -21,6 +22,13 @@ package final class H4StreamTransport: PacketTransport {
     package var onReceive: ((Span<UInt8>) -> Void)?
     package var onClosed: ((String) -> Void)?
 
+    /// The open stream, which is closed with this.
+    private final class Opened {
+        let stream: ByteStream
+
+        init(_ stream: consuming ByteStream) { self.stream = stream }
+    }
+
     /// How often the stream is read before the loop may look elsewhere.
     private static let batch = 16
 
@@ -29,11 +37,27 @@ package final class H4StreamTransport: PacketTransport {
         self.loop = loop
         isConnecting = stream.isConnecting
         isWaitingToWrite = stream.isConnecting
-        self.stream = stream
+        let opened = Opened(stream)
+        self.opened = opened
         registration = try loop.watch(
-            self.stream.descriptor,
+            opened.stream.descriptor,
             for: isConnecting ? [.readable, .writable] : .readable
         ) { [weak self] readiness in self?.handle(readiness) }
+    }
+
+    /// Opens the stream that leads there.
+    package convenience init(to address: H4Address, on loop: EventLoop) throws(AdapterError) {
+        do throws(Errno) {
+            let stream =
+                switch address {
+                case .unixSocket(let path): try ByteStream(unixSocket: path)
+                case .tcp(let host, let port): try ByteStream(host: host, port: port)
+                case .serialLine(let path, let speed): try ByteStream(serialLine: path, speed: speed)
+                }
+            try self.init(stream, on: loop)
+        } catch {
+            throw .stream(address, error)
+        }
     }
 
     deinit { close() }
@@ -51,8 +75,9 @@ package final class H4StreamTransport: PacketTransport {
     package func close() {
         if let failureTimer { loop.cancel(failureTimer) }
         failureTimer = nil
-        if let registration { loop.unwatch(registration, stream.descriptor) }
+        if let registration, let opened { loop.unwatch(registration, opened.stream.descriptor) }
         registration = nil
+        opened = nil
         queue.removeAll()
     }
 
@@ -60,7 +85,7 @@ package final class H4StreamTransport: PacketTransport {
         if isConnecting {
             guard !readiness.isDisjoint(with: [.writable, .error, .hangUp]) else { return }
             isConnecting = false
-            if let error = stream.descriptor.takePendingError() {
+            if let error = opened?.stream.descriptor.takePendingError() {
                 fail("cannot connect to the controller: \(error)")
                 return
             }
@@ -76,7 +101,7 @@ package final class H4StreamTransport: PacketTransport {
         for _ in 0..<Self.batch {
             let count: Int
             do throws(Errno) {
-                guard case .done(let bytes) = try stream.descriptor.read(into: &buffer) else { return }
+                guard case .done(let bytes)? = try opened?.stream.descriptor.read(into: &buffer) else { return }
                 count = bytes
             } catch {
                 fail("the stream from the controller broke: \(error)")
@@ -108,7 +133,7 @@ package final class H4StreamTransport: PacketTransport {
         do throws(Errno) {
             let isDone = try queue.drain { bytes throws(Errno) in
                 // Sound: the bytes are the packet's, which outlives the call.
-                guard case .done(let count) = try unsafe stream.descriptor.write(bytes.bytes) else { return nil }
+                guard case .done(let count)? = try unsafe opened?.stream.write(bytes.bytes) else { return nil }
                 return count
             }
             try watch(isWriting: !isDone)
@@ -119,9 +144,9 @@ package final class H4StreamTransport: PacketTransport {
     }
 
     private func watch(isWriting: Bool) throws(Errno) {
-        guard let registration, isWriting != isWaitingToWrite else { return }
+        guard let registration, let opened, isWriting != isWaitingToWrite else { return }
         isWaitingToWrite = isWriting
-        try loop.change(registration, stream.descriptor, to: isWriting ? [.readable, .writable] : .readable)
+        try loop.change(registration, opened.stream.descriptor, to: isWriting ? [.readable, .writable] : .readable)
     }
 
     private func failLater(_ reason: String) {

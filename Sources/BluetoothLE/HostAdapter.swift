@@ -56,12 +56,16 @@ package final class HostAdapter: LowEnergyAdapter {
         guard isOpen else { return }
         isOpen = false
         // Whatever the controller does for us ends; the transport sends it if it can.
-        transport.send(HCICommand.reset.encoded)
+        let reset = HCICommand.reset.encoded
+        onPacket?(true, reset.span)
+        transport.send(reset)
         transport.close()
         if let timer { loop.cancel(timer) }
         timer = nil
         transport.onReceive = nil
         transport.onClosed = nil
+        onLoss = nil
+        onReady = nil
     }
 
     /// The address that peers see; zero before the adapter is ready.
@@ -147,7 +151,8 @@ package final class HostAdapter: LowEnergyAdapter {
 
     func send(_ pdu: [UInt8], on handle: UInt16) -> Bool {
         let isTaken = host.send(pdu, on: handle)
-        flush()
+        // At once, from within a handler too: what follows may be the end, which throws away what waits.
+        if isPumping { sendOutgoing() } else { flush() }
         return isTaken
     }
 

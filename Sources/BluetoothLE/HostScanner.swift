@@ -2,6 +2,7 @@
 
 package import BluetoothHost
 package import BluetoothPackets
+import LinuxIO
 
 /// A scan by our own host; an adapter has one at a time, and the last that started has it.
 ///
@@ -50,6 +51,12 @@ package final class HostScanner: DeviceScanner {
 
     /// The devices heard since the start.
     package var devices: DeviceTable { adapter.perform { $0.scannedDevices } ?? DeviceTable() }
+
+    package func expireDevices() {
+        adapter.perform { $0.expireDevices(now: MonotonicClock.now) }
+    }
+
+    package var droppedReports: UInt32 { UInt32(clamping: adapter.counters.dropped) }
 
     func noteStart() {
         guard !isClosed else { return }

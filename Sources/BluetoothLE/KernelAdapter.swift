@@ -51,6 +51,14 @@ package final class KernelAdapter: LowEnergyAdapter {
         }
     }
 
+    package func close() {
+        onLoss = nil
+        onDiscoveryEnd = nil
+        advertiser?.close()
+        advertiser = nil
+        management.close()
+    }
+
     private func lose(_ reason: String) {
         advertiser?.close()
         advertiser = nil

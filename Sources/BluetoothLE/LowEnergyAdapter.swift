@@ -20,6 +20,13 @@ package protocol DeviceScanner: AnyObject {
     func stop(completion: @escaping () -> Void)
     /// Gives up at once; nothing more is reported.
     func close()
+
+    /// The devices heard since the start.
+    var devices: DeviceTable { get }
+    /// Forgets devices that have not been heard for long (LK-3); call it before showing them.
+    func expireDevices()
+    /// Reports that were lost because nobody read them in time.
+    var droppedReports: UInt32 { get }
 }
 
 /// What a peripheral says of itself, as bytes that fit the packets they go into.
@@ -92,4 +99,6 @@ package protocol LowEnergyAdapter: AnyObject {
     )
     /// Advertises no more; connections stay.
     func stopAdvertising(completion: @escaping () -> Void)
+    /// Lets go of the adapter, whatever goes on; nothing more is reported.
+    func close()
 }

@@ -92,11 +92,12 @@ package final class ServerCore {
         onConnection(id, channel.device, nil)
     }
 
-    /// Ends the connection with a central.
-    package func disconnect(_ id: GATTServer.PeerID) {
-        guard let device = links[id]?.channel.device else { return }
+    /// Ends the connection with a central; `completion` is called when it is no more.
+    package func disconnect(_ id: GATTServer.PeerID, completion: @escaping () -> Void = {}) {
+        guard let device = links[id]?.channel.device else { return completion() }
         end(id, .requested)
-        (try? adapter())?.disconnect(device) {}
+        guard let backend = try? adapter() else { return completion() }
+        backend.disconnect(device, completion: completion)
     }
 
     private func end(_ id: GATTServer.PeerID, _ reason: DisconnectReason) {

@@ -8,7 +8,8 @@ import SystemPackage
 ///
 /// To be used on the event loop's thread.
 package final class UserChannelTransport: PacketTransport {
-    private let channel: HCIUserChannel
+    /// Nil once the controller is the kernel's again.
+    private var opened: Opened?
     private let loop: EventLoop
     private var registration: EventLoop.Registration?
     private var isWaitingToWrite = false
@@ -19,6 +20,13 @@ package final class UserChannelTransport: PacketTransport {
     package var onReceive: ((Span<UInt8>) -> Void)?
     package var onClosed: ((String) -> Void)?
 
+    /// The open channel, which is closed with this.
+    private final class Opened {
+        let channel: HCIUserChannel
+
+        init(_ channel: consuming HCIUserChannel) { self.channel = channel }
+    }
+
     /// How many packets are read before the loop may look elsewhere.
     private static let batch = 64
 
@@ -26,8 +34,9 @@ package final class UserChannelTransport: PacketTransport {
     package init(controller index: ControllerIndex, on loop: EventLoop) throws(AdapterError) {
         self.loop = loop
         do throws(Errno) {
-            channel = try HCIUserChannel(controller: index.rawValue)
-            registration = try loop.watch(channel.descriptor, for: .readable) { [weak self] readiness in
+            let opened = Opened(try HCIUserChannel(controller: index.rawValue))
+            self.opened = opened
+            registration = try loop.watch(opened.channel.descriptor, for: .readable) { [weak self] readiness in
                 self?.handle(readiness)
             }
         } catch {
@@ -49,8 +58,9 @@ package final class UserChannelTransport: PacketTransport {
     package func close() {
         if let failureTimer { loop.cancel(failureTimer) }
         failureTimer = nil
-        if let registration { loop.unwatch(registration, channel.descriptor) }
+        if let registration, let opened { loop.unwatch(registration, opened.channel.descriptor) }
         registration = nil
+        opened = nil
         queue.removeAll()
     }
 
@@ -75,7 +85,7 @@ package final class UserChannelTransport: PacketTransport {
         }
         do throws(Errno) {
             for _ in 0..<Self.batch {
-                guard case .done(let packet) = try channel.descriptor.receive(into: &buffer) else { return }
+                guard case .done(let packet)? = try opened?.channel.descriptor.receive(into: &buffer) else { return }
                 guard packet.count > 0 else {
                     fail("the adapter is gone")
                     return
@@ -93,7 +103,9 @@ package final class UserChannelTransport: PacketTransport {
         do throws(Errno) {
             let isDone = try queue.drain { bytes throws(Errno) in
                 // Sound: the bytes are the packet's, which outlives the call.
-                guard case .done(let count) = try unsafe channel.descriptor.write(bytes.bytes) else { return nil }
+                guard case .done(let count)? = try unsafe opened?.channel.descriptor.write(bytes.bytes) else {
+                    return nil
+                }
                 return count
             }
             try watch(isWriting: !isDone)
@@ -104,9 +116,9 @@ package final class UserChannelTransport: PacketTransport {
     }
 
     private func watch(isWriting: Bool) throws(Errno) {
-        guard let registration, isWriting != isWaitingToWrite else { return }
+        guard let registration, let opened, isWriting != isWaitingToWrite else { return }
         isWaitingToWrite = isWriting
-        try loop.change(registration, channel.descriptor, to: isWriting ? [.readable, .writable] : .readable)
+        try loop.change(registration, opened.channel.descriptor, to: isWriting ? [.readable, .writable] : .readable)
     }
 
     private func failLater(_ reason: String) {

@@ -42,4 +42,14 @@ public struct Feed: ~Copyable, Sendable {
         }
         return producer.mustWake() ? .acceptedMustWake : .accepted
     }
+
+    /// Counts bytes that are not to be typed where the device sends frames: those around payloads, and those of no good
+    /// frame.
+    public mutating func skip(wrapping: Int, bad: Int) { ledger.addFrames(wrapping: wrapping, bad: bad) }
+
+    /// Counts bytes that went to another end than the keyboard as they are, those that found no room there, and those that
+    /// came to a closed gate.
+    public mutating func passed(_ count: Int, refused: Int, gated: Int) {
+        ledger.addDelivered(count, refused: refused, gated: gated)
+    }
 }

@@ -10,7 +10,7 @@ import Synchronization
 public final class Ledger: Sendable {
     /// Where bytes can be lost.
     public enum Loss: Int, CaseIterable, Sendable {
-        /// The ring had no room for the chunk.
+        /// The ring, or the other end, had no room for the chunk.
         case ringFull
         /// The device refused the write, or took a part of it.
         case writeFailed
@@ -34,6 +34,8 @@ public final class Ledger: Sendable {
         case duplicate
         /// The scan has a beginning or an end only, because the link was lost or the ring was full.
         case cut
+        /// They are part of no good frame, where the device sends frames.
+        case frame
     }
 
     /// The account at one moment.
@@ -42,9 +44,10 @@ public final class Ledger: Sendable {
     public struct Snapshot: Equatable, Sendable {
         /// Bytes that came in.
         public var received: UInt64 = 0
-        /// Bytes whose keystrokes the device took, and line feeds that belong to a typed Enter.
+        /// Bytes whose keystrokes the device took, line feeds that belong to a typed Enter, and bytes that went to another
+        /// end as they are.
         public var typed: UInt64 = 0
-        /// Bytes that the table discards, and terminators that a suffix replaces.
+        /// Bytes that the table discards, terminators that a suffix replaces, and what good frames are wrapped in.
         public var discarded: UInt64 = 0
         /// Bytes that rules refuse, by rule, in the order of `Rejection.allCases`.
         public var rejections: [UInt64] = Array(repeating: 0, count: Rejection.allCases.count)
@@ -73,6 +76,10 @@ public final class Ledger: Sendable {
     private let before = Padding()
     private let received = Atomic<UInt64>(0)
     private let ringFull = Atomic<UInt64>(0)
+    private let wrapping = Atomic<UInt64>(0)
+    private let badFrames = Atomic<UInt64>(0)
+    private let delivered = Atomic<UInt64>(0)
+    private let gated = Atomic<UInt64>(0)
     /// True from a chunk that found no room to the next that did.
     private let isMissingBytes = Atomic<Bool>(false)
     private let between = Padding()
@@ -86,10 +93,12 @@ public final class Ledger: Sendable {
     /// The account now, from any thread.
     public func snapshot() -> Snapshot {
         var now = Snapshot()
-        now.typed = count(of: .typed)
-        now.discarded = count(of: .discarded)
-        now.rejections = Rejection.allCases.map { count(of: Fate($0)) }
-        now.gated = count(of: .gated)
+        now.typed = count(of: .typed) &+ delivered.load(ordering: .acquiring)
+        now.discarded = count(of: .discarded) &+ wrapping.load(ordering: .acquiring)
+        now.rejections = Rejection.allCases.map { rejection in
+            Fate(rejection).map(count) ?? badFrames.load(ordering: .acquiring)
+        }
+        now.gated = count(of: .gated) &+ gated.load(ordering: .acquiring)
         now.losses = Loss.allCases.map { loss in
             Fate(loss).map(count) ?? ringFull.load(ordering: .acquiring)
         }
@@ -105,6 +114,22 @@ public final class Ledger: Sendable {
     func addRingFull(_ count: Int) {
         isMissingBytes.store(true, ordering: .releasing)
         Self.add(count, to: ringFull)
+    }
+
+    /// Adds bytes that frames are wrapped in, and bytes of no good frame; only the producer calls it.
+    func addFrames(wrapping: Int, bad: Int) {
+        addReceived(wrapping + bad)
+        Self.add(wrapping, to: self.wrapping)
+        Self.add(bad, to: badFrames)
+    }
+
+    /// Adds bytes that went to another end than the keyboard, that found no room there, or came to a closed gate; only the
+    /// producer calls it.
+    func addDelivered(_ count: Int, refused: Int, gated: Int) {
+        addReceived(count + refused + gated)
+        Self.add(gated, to: self.gated)
+        Self.add(count, to: delivered)
+        Self.add(refused, to: ringFull)
     }
 
     /// Takes note that the chunk after lost ones is in the ring; only the producer calls it.
@@ -125,15 +150,16 @@ public final class Ledger: Sendable {
         case typed, discarded, untypable, tooShort, tooLong, duplicate, cut, gated, writeFailed, tooOld, disconnected
         case switched
 
-        init(_ rejection: Rejection) {
-            self =
-                switch rejection {
-                case .untypable: .untypable
-                case .tooShort: .tooShort
-                case .tooLong: .tooLong
-                case .duplicate: .duplicate
-                case .cut: .cut
-                }
+        /// Nil for the one rejection that the producer counts.
+        init?(_ rejection: Rejection) {
+            switch rejection {
+            case .untypable: self = .untypable
+            case .tooShort: self = .tooShort
+            case .tooLong: self = .tooLong
+            case .duplicate: self = .duplicate
+            case .cut: self = .cut
+            case .frame: return nil
+            }
         }
 
         /// Nil for the one loss that the producer counts.

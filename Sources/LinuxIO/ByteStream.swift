@@ -9,6 +9,7 @@ package struct ByteStream: ~Copyable {
     package let descriptor: Descriptor
     /// True while a connection is being made: when the descriptor turns writable, `takePendingError` says how it ended.
     package let isConnecting: Bool
+    private let isSocket: Bool
 
     private static let speedCodes: [UInt32: speed_t] = [
         9600: speed_t(B9600), 19200: speed_t(B19200), 38400: speed_t(B38400), 57600: speed_t(B57600),
@@ -29,6 +30,7 @@ package struct ByteStream: ~Copyable {
         let address = try sockaddr_un(path: path)
         let socket = try Descriptor.localSocket()
         isConnecting = try Self.isUnderWay(socket.connect(to: address))
+        isSocket = true
         descriptor = socket
     }
 
@@ -48,6 +50,7 @@ package struct ByteStream: ~Copyable {
         // Small packets go out at once.
         try socket.setOption(Int32(IPPROTO_TCP), TCP_NODELAY, to: Int32(1))
         isConnecting = try Self.isUnderWay(socket.connect(to: address))
+        isSocket = true
         descriptor = socket
     }
 
@@ -75,7 +78,15 @@ package struct ByteStream: ~Copyable {
         // What came before belongs to nobody.
         _ = try SystemCall.run { tcflush(number, TCIOFLUSH) }
         isConnecting = false
+        isSocket = false
         descriptor = line
+    }
+
+    /// Writes bytes, as many as the stream takes now; a far end that has gone is an error and no signal.
+    ///
+    /// The corresponding C functions are `send` with MSG_NOSIGNAL, and `write`.
+    package func write(_ bytes: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> {
+        isSocket ? try descriptor.send(bytes) : try descriptor.write(bytes)
     }
 
     private static func isUnderWay(_ connection: NonBlocking<Void>) -> Bool {

@@ -18,10 +18,8 @@ extension Descriptor {
         try open(path, O_RDONLY)
     }
 
-    /// Standard input, with an owner of its own.
-    ///
-    /// The corresponding C function is `fcntl(F_DUPFD_CLOEXEC)`.
-    static func standardInput() throws(Errno) -> Descriptor {
+    /// Standard input, under a number of its own.
+    package static func forStandardInput() throws(Errno) -> Descriptor {
         Descriptor(owning: try SystemCall.run { blewedge_duplicate(0) })
     }
 

@@ -14,6 +14,9 @@ package struct FileWatch: ~Copyable {
         /// Whether the directory itself is gone, and nothing more is told.
         package var isGone = false
 
+        /// Nothing.
+        package init() {}
+
         /// Whether that file may have changed.
         package func mayConcern(_ name: String) -> Bool { isIncomplete || isGone || names.contains(name) }
     }

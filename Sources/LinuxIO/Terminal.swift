@@ -29,7 +29,7 @@ package final class Terminal {
         _ = try SystemCall.run { unsafe tcgetattr(0, &settings) }
         before = settings
         // It blocks, as whoever else has this terminal expects: it is read once each time that it is readable.
-        descriptor = try Descriptor.standardInput()
+        descriptor = try Descriptor.forStandardInput()
     }
 
     /// Takes the terminal over.

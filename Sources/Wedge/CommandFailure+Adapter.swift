@@ -9,9 +9,9 @@ extension CommandFailure {
         let status: ExitStatus =
             switch error {
             case .notPermitted: .permission
-            case .system(_, .permissionDenied), .system(_, .notPermitted): .permission
+            case .system(_, .permissionDenied), .system(_, .notPermitted), .stream(_, .permissionDenied): .permission
             case .noBluetoothInKernel, .noAdapter, .notFound, .lowEnergyUnsupported, .blocked, .refused, .silent,
-                .system, .controller:
+                .system, .stream, .controller:
                 .unavailable
             }
         self.init(status, error.cause, remedy: error.remedy)

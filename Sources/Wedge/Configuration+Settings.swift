@@ -78,7 +78,10 @@ extension Configuration {
         let compiled = try TableSource.compiled(try TableSource.read(tableName), of: tableName, layout: layout)
         let pace: Pace
         do throws(Pace.StallError) {
-            pace = try Pace(self.pace, stall: stall?.inNanoseconds)
+            // Other ends than the keyboard have no queue of 64 events to run over.
+            pace =
+                destination == .keyboard
+                ? try Pace(self.pace, stall: stall?.inNanoseconds) : try Pace(.console)
         } catch {
             throw CommandFailure(.configuration, "stall with pace \(self.pace.rawValue): \(error)")
         }
@@ -101,9 +104,10 @@ extension Configuration {
             scans: scanMode.isOn ? try scanRules(layout) : nil,
             maximumAge: maximumAge == .zero ? nil : maximumAge,
             capsLock: capsLock,
-            verifies: verifies
+            verifies: verifies && destination == .keyboard
         )
         settings.profiles = profiles
+        settings.advertisedAddress = advertisedAddress
         return settings
     }
 

@@ -43,7 +43,7 @@ extension Configuration {
         let sections = Set(ConfigurationKey.all.map(\.section)).subtracting([""])
         for member in members {
             if member.key == "profiles" {
-                faults += readProfiles(member)
+                faults += readProfiles(member, &lines)
             } else if sections.contains(member.key) {
                 guard case .table(let inner) = member.value.kind else {
                     let reason = "\(member.key) is a table: write [\(member.key)] and its keys below"
@@ -79,7 +79,10 @@ extension Configuration {
         }
     }
 
-    private mutating func readProfiles(_ member: TOMLMember) -> [ConfigurationFault] {
+    private mutating func readProfiles(
+        _ member: TOMLMember,
+        _ lines: inout [String: Int]
+    ) -> [ConfigurationFault] {
         guard case .table(let tables) = member.value.kind, tables.count <= Self.mostProfiles else {
             let reason = "profiles is a table of at most \(Self.mostProfiles) tables: write [profiles.NAME]"
             return [ConfigurationFault(line: member.line, reason: reason)]
@@ -94,6 +97,7 @@ extension Configuration {
                 faults.append(ConfigurationFault(line: table.line, reason: reason))
                 continue
             }
+            lines["profiles.\(table.key)"] = table.line
             let (profile, wrong) = Profile.read(members, name: table.key, line: table.line)
             faults += wrong
             if let profile { ownProfiles.append(profile) }
@@ -120,7 +124,7 @@ extension Configuration {
             faults.append(ConfigurationFault(line: keys.compactMap { lines[$0] }.first, reason: reason))
         }
         if !profile.contains("/"), profile != Self.anyProfile, Profile(named: profile) == nil,
-            !ownProfiles.contains(where: { $0.name == profile }), lines["profile"] != nil
+            lines["profiles.\(profile)"] == nil
         {
             let names = (Profile.builtIn + ownProfiles).map(\.name) + [Self.anyProfile]
             fault(

@@ -40,7 +40,7 @@ package struct Configuration: Sendable, Equatable {
     package static let terminals = 1...63
 
     /// Which adapter.
-    package var adapter = AdapterSelector.any
+    package var adapter = AdapterTransport.any
     /// The name of the profile, `auto`, or the file that has it.
     package var profile = Profile.linble.name
     /// The profiles that the file defines.

@@ -149,10 +149,13 @@ package struct ConfigurationKey: Sendable {
         word(
             "adapter",
             \.adapter,
-            "Which Bluetooth adapter: its name, or its address. Not set, the first one.",
-            wanted: "an adapter's name such as hci0, or its address",
+            """
+            Which Bluetooth adapter: its name, or its address; or, for this program alone, user:hci0, h4:unix:PATH, \
+            h4:tcp:HOST:PORT or h4:/dev/ttyX@BAUD. Not set, the first one.
+            """,
+            wanted: "an adapter's name such as hci0, its address, user:hci0, or h4: and a stream",
             example: "hci0",
-            read: { AdapterSelector($0) },
+            read: { try? AdapterTransport($0) },
             write: { $0 == .any ? nil : "\($0)" }
         ),
         word(

@@ -138,7 +138,9 @@ struct TOMLTableReader {
     /// Names what may have been meant, or what there is.
     static func suggestion(for key: String, among known: [String]) -> String {
         let near = known.map { ($0, distance(key, $0)) }.min { $0.1 < $1.1 }
-        guard let near, near.1 <= 2 else { return "; there are \(known.sorted().joined(separator: ", "))" }
+        guard let near, near.1 <= 2, near.1 < near.0.count else {
+            return "; there are \(known.sorted().joined(separator: ", "))"
+        }
         return ": is \"\(near.0)\" meant?"
     }
 

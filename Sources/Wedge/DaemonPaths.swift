@@ -73,7 +73,12 @@ package struct DaemonPaths: Hashable, Sendable {
     /// The user's choice of device.
     package var selection: FilePath { state.appending("selection") }
     /// What the daemon that uses an adapter such as `hci0` holds.
-    package func lock(_ adapter: String) -> FilePath { runtime.appending("\(adapter).lock") }
+    ///
+    /// `user:hci0` is the same as `hci0`; of other names every sign that is no letter or digit is written as a dash.
+    package func lock(_ adapter: String) -> FilePath {
+        let name = adapter.hasPrefix("user:") ? adapter.dropFirst(5) : adapter[...]
+        return runtime.appending(String(name.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" }) + ".lock")
+    }
 
     /// The places where a command looks for a daemon: the process's own, then the system's.
     package var withSystem: [DaemonPaths] { self == .system ? [self] : [self, .system] }

@@ -14,6 +14,9 @@ package struct Deframer: Sendable {
         package var wrapping = 0
         /// Bytes that are part of no good frame.
         package var bad = 0
+
+        /// Nothing.
+        package init() {}
     }
 
     private enum Frame {

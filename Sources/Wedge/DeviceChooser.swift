@@ -79,9 +79,20 @@ package struct DeviceChooser: Sendable {
     /// When the candidates are looked at, if nothing comes before; nil while there are none.
     package private(set) var deadline: Duration?
 
+    /// Where devices carry their address besides the one on the air; nil for nowhere.
+    private let place: AdvertisedAddress?
+
     /// A chooser that has heard nobody.
-    package init(_ choice: DeviceChoice) {
+    package init(_ choice: DeviceChoice, advertisedAt place: AdvertisedAddress? = nil) {
         self.choice = choice
+        self.place = place
+    }
+
+    /// What to scan with: manufacturer data may be in the scan response only.
+    package var scanParameters: ScanParameters {
+        var parameters = choice.scanParameters
+        if place != nil { parameters.type = .active }
+        return parameters
     }
 
     /// Forgets what was heard, as a new scan begins.
@@ -94,8 +105,13 @@ package struct DeviceChooser: Sendable {
     package mutating func heard(_ device: DiscoveredDevice, now: Duration) -> Verdict {
         guard device.isConnectable else { return .listen }
         switch choice {
-        case .address(let address): return address == device.address.address ? take(device.address) : .listen
-        case .selected(let selection): return device.address == selection.device ? take(device.address) : .listen
+        case .address(let address):
+            return AdvertisedAddress.matches(device, address, place) ? take(device.address) : .listen
+        case .selected(let selection):
+            let isMeant =
+                device.address == selection.device
+                || place?.addresses(in: device.data).contains(selection.device.address) == true
+            return isMeant ? take(device.address) : .listen
         case .name:
             if device.address == known { return take(device.address) }
             if candidates.isEmpty { deadline = now + Self.grace }

@@ -22,6 +22,8 @@ final class DeviceLink {
     var onEvent: ((Event) -> Void)?
     /// Takes each value of the profile's characteristic, in place.
     var onValue: ((Span<UInt8>) -> Void)?
+    /// Told of the profile that a device is found to have, before its first value; nil as a link begins.
+    var onProfile: ((Profile?) -> Void)?
 
     /// The number of the link that was asked for last.
     private(set) var epoch: UInt32 = 0
@@ -104,16 +106,14 @@ final class DeviceLink {
         guard let output = setup.output else {
             throw CommandFailure(.unavailable, "the device takes no bytes: it has no characteristic for them")
         }
-        do throws(GATTError) {
-            try link.perform { client, now throws(GATTError) in
-                if output.properties.contains(.writeWithoutResponse) {
-                    try client.writeWithoutResponse(bytes, to: output.value, now: now)
-                } else {
-                    _ = try client.write(bytes, to: output.value, now: now)
-                }
-            }
-        } catch {
-            throw CommandFailure(.inputOutput, "the bytes cannot be sent: \(error)")
+        let sent = link.perform { client, now in setup.send(bytes, &client, now: now) }
+        guard sent == bytes.count else {
+            throw CommandFailure(
+                .inputOutput,
+                output.isWritable
+                    ? "\(bytes.count - sent) of \(bytes.count) bytes cannot be sent: too many wait already"
+                    : "the device takes no bytes: its characteristic for them cannot be written"
+            )
         }
     }
 
@@ -152,6 +152,7 @@ final class DeviceLink {
 
     private func progress(_ progress: LinkSetup.Progress) {
         armReplyTimer()
+        onProfile?(setup.profile)
         switch progress {
         case .underWay: break
         case .ready:

@@ -14,7 +14,14 @@ final class DeviceListener {
     /// The scan has ended by itself.
     var onFailure: ((ScanError) -> Void)?
 
+    /// Whether devices are asked for more than they say by themselves, though the choice needs no asking.
+    ///
+    /// After an attempt that failed: a kernel that still takes an earlier active scan for a discovery of its own begins no
+    /// connection, and only the end of another active scan makes it think again.
+    var isThorough = false
+
     private let loop: EventLoop
+    private let place: AdvertisedAddress?
     private var chooser: DeviceChooser
     private var timer: EventLoop.Timer?
     private var scanner: (any DeviceScanner)?
@@ -24,15 +31,16 @@ final class DeviceListener {
     private var restart: (any LowEnergyAdapter)?
 
     /// A listener for one device; another may be meant later.
-    init(_ choice: DeviceChoice, on loop: EventLoop) {
+    init(_ choice: DeviceChoice, advertisedAt place: AdvertisedAddress?, on loop: EventLoop) {
         self.loop = loop
-        chooser = DeviceChooser(choice)
+        self.place = place
+        chooser = DeviceChooser(choice, advertisedAt: place)
     }
 
     /// Who is meant; what was heard of another is forgotten.
     var choice: DeviceChoice {
         get { chooser.choice }
-        set { chooser = DeviceChooser(newValue) }
+        set { chooser = DeviceChooser(newValue, advertisedAt: place) }
     }
 
     /// Listens, once an earlier scan has stopped.
@@ -53,7 +61,11 @@ final class DeviceListener {
                 abandon()
                 onFailure?(error)
             }
-            scanner.start(choice.scanParameters, devices: choice.devices)
+            var parameters = chooser.scanParameters
+            if isThorough {
+                parameters = ScanParameters(type: .active, interval: parameters.interval, window: parameters.window)
+            }
+            scanner.start(parameters, devices: choice.devices)
         } catch {
             // Not from within the call that asks for it.
             _ = loop.schedule(at: .zero) { [weak self] in self?.onFailure?(error) }

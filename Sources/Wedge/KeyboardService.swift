@@ -17,8 +17,8 @@ package final class KeyboardService {
         case keyboardFailed(Errno)
     }
 
-    /// Told of each adapter that is used, before it is.
-    package var onAdapter: ((ControllerIndex) -> Void)?
+    /// Records the packets of each adapter that is used.
+    package var capture: TrafficCapture?
     /// Told the length of each value that was received from the device, on the loop's thread.
     package var onReceived: ((Int) -> Void)?
     /// Asked before an adapter is used, by its name: why it may not be; nil where it may.
@@ -85,6 +85,7 @@ package final class KeyboardService {
         keyboard = try VirtualKeyboard(settings, on: loop, screen: screen) { error in onEvent(.keyboardFailed(error)) }
         onEvent(.keyboard(node: keyboard.node))
         link.onEvent = { [unowned self] event in take(event) }
+        link.onProfile = { [unowned self] profile in keyboard.useFraming(profile?.framing) }
         // The hot path goes on: from the profile's characteristic into the keyboard's ring.
         link.onValue = { [unowned self] value in
             keyboard.receive(value, epoch: link.epoch)
@@ -172,6 +173,12 @@ package final class KeyboardService {
         )
     }
 
+    /// Where bytes go as they are, instead of being typed; answers how many it took.
+    package var rawEnd: ((Span<UInt8>) -> Int)? {
+        get { keyboard.rawEnd }
+        set { keyboard.rawEnd = newValue }
+    }
+
     /// The session's state.
     package var state: Session.State { session.state }
 
@@ -225,6 +232,8 @@ package final class KeyboardService {
         case .drop(let cause): keyboard.drop(through: link.epoch, cause)
         case .report(let state, let reason):
             self.reason = reason
+            if state == .failed { listener?.isThorough = true }
+            if state == .connected { listener?.isThorough = false }
             onEvent(.state(state, device: device, reason: reason))
         }
     }
@@ -238,10 +247,9 @@ package final class KeyboardService {
             return
         }
         do throws(AdapterError) {
-            try KernelAdapter.open(settings.adapter, on: loop) { [unowned self] result in
+            try LowEnergyAdapters.open(settings.adapter, on: loop, capture: capture) { [unowned self] result in
                 switch result {
                 case .success(let adapter):
-                    onAdapter?(adapter.index)
                     use(adapter)
                     completion(.success(()))
                 case .failure(let error): completion(.failure(error))
@@ -264,6 +272,7 @@ package final class KeyboardService {
             case .success:
                 if let adapter, let refusal = refusal?(adapter.name) {
                     adapter.onLoss = nil
+                    adapter.close()
                     self.adapter = nil
                     apply(.forbidden(Reason(refusal.cause, remedy: refusal.remedy)))
                     lookForAdapter()
@@ -304,7 +313,7 @@ package final class KeyboardService {
             listener?.choice = choice
             return
         }
-        let listener = DeviceListener(choice, on: loop)
+        let listener = DeviceListener(choice, advertisedAt: settings.advertisedAddress, on: loop)
         self.listener = listener
         listener.onHeard = { [unowned self] device in
             self.device = device
@@ -382,29 +391,5 @@ package final class KeyboardService {
     private func closeLink(completion: @escaping () -> Void) {
         keyboard.endLink(through: link.epoch)
         link.close(through: adapter, completion: completion)
-    }
-}
-
-extension Session.Event {
-    /// The adapter cannot be used.
-    fileprivate init(_ error: AdapterError) {
-        let reason = Reason(error.cause, remedy: error.remedy)
-        switch error {
-        case .notPermitted, .system(_, .permissionDenied), .system(_, .notPermitted): self = .forbidden(reason)
-        default: self = .adapterLost(reason)
-        }
-    }
-}
-
-extension Reason {
-    /// Why an adapter of the kernel has gone: a switch says more than the kernel's event.
-    fileprivate init(lossOf name: String, _ text: String) {
-        let index = name.hasPrefix("hci") ? UInt16(name.dropFirst(3)) : nil
-        if let rfkill = index.flatMap({ RFKill(controller: $0) }), rfkill.isSoftBlocked || rfkill.isHardBlocked {
-            let error = AdapterError.blocked(name, isHard: rfkill.isHardBlocked)
-            self.init(error.cause, remedy: error.remedy)
-        } else {
-            self.init(text)
-        }
     }
 }

@@ -6,7 +6,7 @@ package import Keystrokes
 /// What `KeyboardService` is to do.
 package struct KeyboardSettings: Sendable {
     /// Which adapter.
-    package var adapter: AdapterSelector
+    package var adapter: AdapterTransport
     /// Which device, from the beginning; nil for none yet.
     package var device: DeviceChoice?
     /// What the device may offer; the first of them that it does is used.
@@ -23,12 +23,14 @@ package struct KeyboardSettings: Sendable {
     package var capsLock: CapsLockPolicy
     /// Whether the keyboard's own event node is read and compared with what was meant.
     package var verifies: Bool
+    /// Where devices carry their address besides the one on the air; nil for nowhere (BT-3).
+    package var advertisedAddress: AdvertisedAddress?
     /// The keys that clients may press; nil for none.
     package var keypad: Keypad?
 
     /// Settings with all that has no default.
     package init(
-        adapter: AdapterSelector,
+        adapter: AdapterTransport,
         device: DeviceChoice?,
         profile: Profile,
         table: CompiledTable,

@@ -76,11 +76,12 @@ package enum LabelText: String, Localized {
 
 /// Words that stand for something that has no name of its own.
 package enum PlainText: String, Localized {
-    case theDevice, unknownState
+    case theDevice, unknown, unknownState
 
     package var texts: LocalText {
         switch self {
         case .theDevice: LocalText("the device", "デバイス")
+        case .unknown: LocalText("unknown", "不明")
         case .unknownState: LocalText("the daemon's state is not known to this program: {1}", "不明な状態です: {1}")
         }
     }

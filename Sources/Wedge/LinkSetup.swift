@@ -126,6 +126,29 @@ package struct LinkSetup: Sendable {
         return carryOut(queue.handleDeadline(now: now), &client, now)
     }
 
+    /// Writes bytes for the device, cut to what the link carries, without hearing of them where the device permits that;
+    /// answers how many of them are on their way.
+    package func send(_ bytes: [UInt8], _ client: inout GATTClient, now: Duration) -> Int {
+        guard step == .done, let output, output.isWritable else { return 0 }
+        let length = max(1, Int(client.mtu) - 3)
+        var sent = 0
+        while sent < bytes.count {
+            let piece = Array(bytes[sent..<min(bytes.count, sent + length)])
+            do throws(GATTError) {
+                if output.properties.contains(.writeWithoutResponse) {
+                    try client.writeWithoutResponse(piece, to: output.value, now: now)
+                } else {
+                    _ = try client.write(piece, to: output.value, now: now)
+                }
+            } catch {
+                // As many wait as may.
+                return sent
+            }
+            sent += piece.count
+        }
+        return sent
+    }
+
     // MARK: Discovery
 
     private mutating func findServices(_ client: inout GATTClient, _ now: Duration) -> Progress {
@@ -166,7 +189,7 @@ package struct LinkSetup: Sendable {
             return nextCandidate(&client, now)
         }
         output = found.first { $0.uuid == profile.toPeripheral }
-        if !profile.handshake.isEmpty, output.map(\.properties).map(Self.isWritable) != true {
+        if !profile.handshake.isEmpty, output?.isWritable != true {
             refusal = "its characteristic \(profile.toPeripheral) cannot be written"
             return nextCandidate(&client, now)
         }
@@ -223,10 +246,6 @@ package struct LinkSetup: Sendable {
         }
     }
 
-    private static func isWritable(_ properties: GATTCharacteristicProperties) -> Bool {
-        properties.contains(.write) || properties.contains(.writeWithoutResponse)
-    }
-
     private static func attempt(_ begin: () throws(GATTError) -> Void) -> Progress {
         do throws(GATTError) {
             try begin()
@@ -235,4 +254,9 @@ package struct LinkSetup: Sendable {
             return .failed(error)
         }
     }
+}
+
+extension GATTCharacteristic {
+    /// Whether its value can be written at all.
+    var isWritable: Bool { properties.contains(.write) || properties.contains(.writeWithoutResponse) }
 }

@@ -36,9 +36,12 @@ package final class SimulatedModule {
     private let output: AttributeHandle
     private let server: ServerCore
 
+    /// A value that some of those who want it have no room for yet, and who these are.
+    private var held: (value: [UInt8], missing: [GATTServer.PeerID])?
+
     /// What was counted so far.
     package private(set) var counts = Counts()
-    /// Called when there may be room again for what `notify` did not take.
+    /// Called when there is room again for what `notify` did not take.
     package var onRoom: (() -> Void)?
 
     /// A module that does not advertise yet.
@@ -68,7 +71,7 @@ package final class SimulatedModule {
             )
         )
         output = service.value(of: profile.fromPeripheral) ?? .invalid
-        let room = RoomCall()
+        let box = Box()
         server = ServerCore(
             { () throws(BluetoothError) in adapter },
             builder.database,
@@ -77,8 +80,10 @@ package final class SimulatedModule {
                 switch event {
                 case .command(_, _, let value), .written(_, _, let value): onEvent(.received(value))
                 case .subscribed: onEvent(.subscribed(true))
-                case .unsubscribed: onEvent(.subscribed(false))
-                case .readyToUpdate: room.module?.onRoom?()
+                case .unsubscribed:
+                    onEvent(.subscribed(false))
+                    box.module?.retry()
+                case .readyToUpdate: box.module?.retry()
                 case .read(let request, _, _, _):
                     // No characteristic of the profile can be read: the server refuses before it asks.
                     _ = try? core.perform { server throws(GATTServerError) in
@@ -94,10 +99,10 @@ package final class SimulatedModule {
                 onEvent(reason.map { .disconnected(address, $0) } ?? .connected(address))
             }
         )
-        room.module = self
+        box.module = self
     }
 
-    private final class RoomCall {
+    private final class Box {
         weak var module: SimulatedModule?
     }
 
@@ -120,11 +125,18 @@ package final class SimulatedModule {
         }
     }
 
-    /// Advertises no more and lets the centrals go.
+    /// Advertises no more and lets the centrals go; `completion` is called when they are gone.
     package func stop(completion: @escaping () -> Void) {
         server.stopAdvertising { [server] in
-            for id in server.centrals.keys { server.disconnect(id) }
-            completion()
+            let centrals = Array(server.centrals.keys)
+            var remaining = centrals.count
+            if remaining == 0 { completion() }
+            for id in centrals {
+                server.disconnect(id) {
+                    remaining -= 1
+                    if remaining == 0 { completion() }
+                }
+            }
         }
     }
 
@@ -138,19 +150,38 @@ package final class SimulatedModule {
         return Int(lengths.min() ?? 23) - 3
     }
 
-    /// Notifies a value to all who want it; false when a queue has no room: then `onRoom` tells when to try again.
+    /// Notifies a value to all who want it; false when the one before still waits for room: then `onRoom` tells when to try
+    /// again.
     ///
-    /// What is longer than `longestValue` is cut.
+    /// A value that was taken reaches all of them, once each and in order, as long as they stay. What is longer than
+    /// `longestValue` is cut.
     package func notify(_ value: [UInt8]) -> Bool {
+        guard held == nil else { return false }
         guard isSubscribed else {
             counts.discarded += 1
             return true
         }
-        let full = try? server.perform { server throws(GATTServerError) in try server.update(value, of: output) }
-        guard let full, full.isEmpty else { return false }
         counts.values += 1
         counts.bytes += value.count
+        deliver(value, to: nil)
         return true
+    }
+
+    private func deliver(_ value: [UInt8], to missing: [GATTServer.PeerID]?) {
+        _ = try? server.perform { server throws(GATTServerError) in
+            let full = try server.update(value, of: output, for: missing)
+            // Before the server goes on, which may find room at once.
+            held = full.isEmpty ? nil : (value, full)
+        }
+    }
+
+    /// Gives the value that waits to those who have not had it.
+    private func retry() {
+        if let (value, missing) = held {
+            held = nil
+            deliver(value, to: missing)
+        }
+        if held == nil { onRoom?() }
     }
 }
 

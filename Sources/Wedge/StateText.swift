@@ -60,7 +60,7 @@ package enum HintText: String, Localized {
         case .unselected: LocalText("choose one: `blewedge use DEVICE`", "選択してください: `blewedge use DEVICE`")
         case .connecting: LocalText("this goes on until it is there", "見つかるまで続けます")
         case .connected: LocalText("to disconnect: `blewedge disconnect`", "切断するには: `blewedge disconnect`")
-        case .lost: LocalText("trying again 3 s after the loss", "切断から3秒後に再接続を試みます")
+        case .lost: LocalText("trying again in 3 s", "切断から3秒後に再接続を試みます")
         case .disconnected: LocalText("to connect: `blewedge connect`", "接続するには: `blewedge connect`")
         case .failed: LocalText("is it advertising? trying again", "アドバタイズしているか確認して下さい。接続を続けて試みています")
         case .unsupported:

@@ -8,7 +8,7 @@ import BluetoothLE
 /// say more than this knows.
 package enum StatusText {
     /// The members that the first line tells.
-    private static let told: Set<String> = ["ok", "version", "state", "reason", "remedy"]
+    private static let told: Set<String> = ["ok", "version", "state", "reason", "remedy", "device"]
     /// The members whose words are known.
     private static let spoken: Set<String> = ["gate", "addressType"]
 
@@ -24,11 +24,25 @@ package enum StatusText {
             + rows.map { "  \($0.name)\(String(repeating: " ", count: width - columns($0.name)))  \($0.text)" }
     }
 
+    /// The answer without what time alone changes, to see whether anything else has.
+    package static func lasting(_ answer: JSONValue) -> JSONValue {
+        switch answer {
+        case .object(let members):
+            .object(members.filter { !ages.contains($0.name) }.map { ($0.name, lasting($0.value)) })
+        case .array(let values): .array(values.map(lasting))
+        default: answer
+        }
+    }
+
+    /// Members that say how long ago something was.
+    private static let ages: Set<String> = ["since", "seconds", "secondsAgo"]
+
     /// The state in one sentence.
-    package static func sentence(_ answer: JSONValue, in language: Language) -> String {
+    private static func sentence(_ answer: JSONValue, in language: Language) -> String {
         func text(_ name: String) -> String? { answer[name]?.string.map(LocalName.printable) }
-        let name = text("state") ?? ""
-        guard let state = Session.State(rawValue: name) else { return PlainText.unknownState.text(language, name) }
+        let name = text("state") ?? PlainText.unknown.text(language)
+        // A newer daemon may have another state.
+        guard let state = Session.State(rawValue: name) else { return name }
         let device = text("device") ?? PlainText.theDevice.text(language)
         return state.sentence(of: device, text("reason"), text("remedy"), in: language)
     }

@@ -30,7 +30,7 @@ extension SystemFacts {
         selection = Selection(daemon, SelectionStore(place.selection))
         let asked = ConfigurationState.read(place.configurationFile)
         configuration = asked.state
-        selector = adapter ?? asked.configuration.adapter
+        selector = adapter ?? asked.configuration.adapter.selector ?? .any
         layout = named ?? daemon.status?.layout ?? asked.configuration.layout
         kernelRelease = ModuleState.kernelRelease
         isServiceInstalled = Self.isServiceInstalled

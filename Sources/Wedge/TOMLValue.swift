@@ -63,6 +63,7 @@ struct TOMLValue: Equatable, Sendable {
             let reason = unsafe withUnsafeBytes(of: &fault.reason) { bytes in
                 unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
+            guard fault.line > 0 else { throw ConfigurationFault(line: nil, reason: "not TOML: \(reason)") }
             throw ConfigurationFault(line: Int(fault.line), reason: "column \(fault.column): not TOML: \(reason)")
         }
         return builder.root

@@ -29,6 +29,11 @@ final class VirtualKeyboard {
     private var onEnd: (() -> Void)?
     private let keypadLedger = Ledger()
     private var keypadFeed: Feed?
+    /// What takes the link's bytes out of their frames; nil where they come bare.
+    private var deframer: Deframer?
+    private var framing: Framing?
+    /// Where bytes go as they are, instead of being typed; answers how many it took.
+    var rawEnd: ((Span<UInt8>) -> Int)?
 
     /// Makes the keyboard, and starts its thread; `onFailure` is called once if it can no longer be written to.
     ///
@@ -100,9 +105,47 @@ final class VirtualKeyboard {
         }
     }
 
+    /// The link's bytes come wrapped so, or bare; to be said before the first, and as often as one likes.
+    func useFraming(_ framing: Framing?) {
+        guard framing != self.framing else { return }
+        endFrame()
+        self.framing = framing
+        deframer = framing.map { Deframer($0) }
+    }
+
+    private func endFrame() {
+        if let rest = deframer?.end() { feed.skip(wrapping: 0, bad: rest) }
+    }
+
     /// Takes what a notification brought on the link `epoch`: one copy into the ring, and out of it at once where nothing
     /// waits before it.
     func receive(_ value: Span<UInt8>, epoch: UInt32) {
+        guard deframer != nil || rawEnd != nil else {
+            push(value, epoch: epoch)
+            return
+        }
+        guard let result = deframer?.receive(value, now: MonotonicClock.now) else {
+            pass(value, epoch: epoch)
+            return
+        }
+        feed.skip(wrapping: result.wrapping, bad: result.bad)
+        pass(result.payload.span, epoch: epoch)
+    }
+
+    private func pass(_ value: Span<UInt8>, epoch: UInt32) {
+        guard let rawEnd else {
+            push(value, epoch: epoch)
+            return
+        }
+        guard gate.isOpen else {
+            feed.passed(0, refused: 0, gated: value.count)
+            return
+        }
+        let count = rawEnd(value)
+        feed.passed(count, refused: value.count - count, gated: 0)
+    }
+
+    private func push(_ value: Span<UInt8>, epoch: UInt32) {
         let now = MonotonicClock.nanoseconds
         if unsafe feed.receive(value.bytes, epoch: epoch, now: now) == .acceptedMustWake {
             typing.typeIfAsleep(now: now)
@@ -123,6 +166,7 @@ final class VirtualKeyboard {
 
     /// Tells the typist that nothing more comes from links through `epoch`: a scan that waits for its end is cut.
     func endLink(through epoch: UInt32) {
+        endFrame()
         gate.endLink(through: epoch)
         typing.wake()
     }

@@ -4,13 +4,6 @@ public import ArgumentParser
 public import BluetoothLE
 import Wedge
 
-extension AdapterSelector: ExpressibleByArgument {
-    /// `hci0`, or an address.
-    public init?(argument: String) {
-        self.init(argument)
-    }
-}
-
 extension BluetoothUUID: ExpressibleByArgument {
     /// `180A`, or 36 characters.
     public init?(argument: String) {
@@ -36,8 +29,19 @@ struct TimeArgument: ExpressibleByArgument {
 
 /// What every command that uses Bluetooth takes.
 struct AdapterOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The adapter to use: its name, or its address.", valueName: "hci0|address"))
-    var adapter: AdapterSelector?
+    @Option(
+        help: ArgumentHelp(
+            "The adapter to use: its name, its address, or another way to a controller.",
+            discussion: """
+                hci0 or an address: an adapter of the kernel, beside other programs. user:hci0: a controller for this \
+                program alone, which must be down. h4:unix:PATH, h4:tcp:HOST:PORT, h4:/dev/ttyX[@BAUD]: a controller at \
+                the other end of a stream, without the kernel's Bluetooth and without privilege.
+                """,
+            valueName: "adapter"
+        ),
+        transform: { text in try AdapterTransport(text) }
+    )
+    var adapter: AdapterTransport?
 
-    var selector: AdapterSelector { adapter ?? .any }
+    var transport: AdapterTransport { adapter ?? .any }
 }

@@ -21,12 +21,15 @@ struct CaptureOptions: ParsableArguments {
     var capture: String?
 
     /// Begins the capture that was asked for; nil where none was.
-    func begin(on loop: EventLoop, for selector: AdapterSelector) throws(CommandFailure) -> TrafficCapture? {
+    func begin(on loop: EventLoop, for transport: AdapterTransport) throws(CommandFailure) -> TrafficCapture? {
         guard let capture else { return nil }
         do throws(TrafficCapture.Failure) {
             let traffic = try TrafficCapture(to: capture, on: loop)
-            try traffic.listen()
-            if case .index(let index) = selector { traffic.follow(index) }
+            // A host of our own hands its packets over itself.
+            if case .kernel(let selector) = transport {
+                try traffic.listen()
+                if case .index(let index) = selector { traffic.follow(index) }
+            }
             traffic.onFailure = { failure in Console.note("the capture has stopped: \(CommandFailure(failure).cause)") }
             return traffic
         } catch {

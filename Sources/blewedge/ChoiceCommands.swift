@@ -91,7 +91,7 @@ struct UseCommand: ParsableCommand {
         if case .address(let address) = choice, let addressType {
             selection = Selection(DeviceAddress(address, addressType), name: nil)
         } else {
-            selection = try ChoiceRun(choice, through: adapterOptions.selector).run()
+            selection = try ChoiceRun(choice, through: adapterOptions.transport).run()
         }
         do {
             try store.write(selection)

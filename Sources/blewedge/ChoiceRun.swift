@@ -8,20 +8,20 @@ import Wedge
 final class ChoiceRun {
     private let loop: EventLoop
     private let choice: DeviceChoice
-    private let selector: AdapterSelector
-    private var adapter: KernelAdapter?
+    private let transport: AdapterTransport
+    private var adapter: (any LowEnergyAdapter)?
     private var search: DeviceSearch?
     private var outcome: Result<Selection, CommandFailure>?
     private var signal: ExitStatus?
 
-    init(_ choice: DeviceChoice, through selector: AdapterSelector) throws(CommandFailure) {
+    init(_ choice: DeviceChoice, through transport: AdapterTransport) throws(CommandFailure) {
         do {
             loop = try EventLoop()
         } catch {
             throw CommandFailure(.internal, "cannot make an event loop: \(error)")
         }
         self.choice = choice
-        self.selector = selector
+        self.transport = transport
     }
 
     /// Listens until the device is heard; throws why it was not, or the exit status of a signal.
@@ -32,7 +32,7 @@ final class ChoiceRun {
         }
         Console.note("no daemon runs: listening for \(choice)")
         do throws(AdapterError) {
-            try KernelAdapter.open(selector, on: loop) { [unowned self] result in
+            try LowEnergyAdapters.open(transport, on: loop) { [unowned self] result in
                 switch result {
                 case .failure(let error): finish(.failure(CommandFailure(error)))
                 case .success(let adapter): listen(through: adapter)
@@ -47,7 +47,7 @@ final class ChoiceRun {
         return try outcome.get()
     }
 
-    private func listen(through adapter: KernelAdapter) {
+    private func listen(through adapter: any LowEnergyAdapter) {
         self.adapter = adapter
         adapter.onLoss = { [unowned self] reason in finish(.failure(CommandFailure(.unavailable, reason))) }
         let search = DeviceSearch(for: choice, on: loop) { [unowned self] result in
@@ -59,6 +59,7 @@ final class ChoiceRun {
 
     private func finish(_ result: Result<Selection, CommandFailure>) {
         outcome = outcome ?? result
+        adapter?.close()
         loop.stop()
     }
 }

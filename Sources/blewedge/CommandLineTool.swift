@@ -46,6 +46,7 @@ struct BlewedgeCommand: ParsableCommand {
               blewedge use LINBLE-TEST             Choose it for good, for a daemon.
               blewedge status --watch              See what the daemon does.
               blewedge gatt LINBLE-TEST            Show what a device offers.
+              blewedge simulate                    Be such a device: send lines, print what is written.
               blewedge bench                       Measure this machine against the same written in C.
 
             EXIT STATUS:
@@ -56,13 +57,11 @@ struct BlewedgeCommand: ParsableCommand {
         version: "0.1.0",
         subcommands: [
             DemoCommand.self, GuideCommand.self, TUICommand.self, ScanCommand.self, RunCommand.self, GATTCommand.self,
-            CaptureCommand.self,
-            TableCommand.self,
+            SimulateCommand.self, CaptureCommand.self, TableCommand.self, ConfigCommand.self, ProfilesCommand.self,
             StatusCommand.self, UseCommand.self, ForgetCommand.self, ConnectCommand.self, DisconnectCommand.self,
             PauseCommand.self, ResumeCommand.self, EventsCommand.self, KeyCommand.self, SnippetCommand.self,
             ClearCommand.self, SendCommand.self, ReloadCommand.self, StopCommand.self, CompletionsCommand.self,
-            ManualCommand.self,
-            DoctorCommand.self, SetupCommand.self, BenchCommand.self,
+            ManualCommand.self, DoctorCommand.self, SetupCommand.self, BenchCommand.self,
         ]
     )
 

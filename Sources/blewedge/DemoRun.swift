@@ -4,6 +4,7 @@ import BluetoothLE
 import Keystrokes
 import LinuxIO
 import SystemPackage
+import VirtualTransport
 import Wedge
 
 /// The whole path on a radio in memory: a simulated scanner on one controller, the wedge on another.
@@ -30,11 +31,12 @@ final class DemoRun {
     private var picture = DemoPicture()
     private var stages = DemoPicture.Stages()
     private var module: SimulatedModule?
+    private var sender: LineSender?
     private var service: KeyboardService?
     private var arrival: EventLoop.Registration?
     private var sent = 0
     private var typed = ""
-    private var isSubscribed = false
+    private var isDue = false
     private var outcome: Result<ExitStatus, CommandFailure>?
 
     init(_ barcodes: [String], isFast: Bool, isJSON: Bool) throws {
@@ -104,7 +106,14 @@ final class DemoRun {
                 take(event)
             }
             self.module = module
-            module.onRoom = { [unowned self] in send() }
+            sender = LineSender(
+                module,
+                next: { [unowned self] in nextBarcode() },
+                onSent: { [unowned self] line in
+                    stages.barcodes.sent = sent
+                    note("notify", "\(String(decoding: line.dropLast(), as: UTF8.self))⏎ (\(line.count) bytes)")
+                }
+            )
             try module.start { [unowned self] result in
                 switch result {
                 case .success:
@@ -120,33 +129,28 @@ final class DemoRun {
 
     private func take(_ event: SimulatedModule.Event) {
         switch event {
-        case .subscribed(let isOn):
-            isSubscribed = isOn
-            // The wedge types once its own side knows of the subscription too.
-            if isOn { _ = loop.schedule(at: MonotonicClock.now + Self.pause) { [unowned self] in send() } }
-        case .connected, .received, .disconnected: break
+        // The wedge types once its own side knows of the subscription too.
+        case .subscribed(true): sendAfterPause()
+        case .subscribed(false), .connected, .received, .disconnected: break
         }
     }
 
-    /// Sends the next barcode; all that have room at once where nobody watches.
-    private func send() {
-        guard isSubscribed, outcome == nil, let module else { return }
-        repeat {
-            guard sent < barcodes.count else { return }
-            let barcode = barcodes[sent]
-            // Its length is at most an MTU's; a queue that is full calls back.
-            var rest = Array(barcode.utf8) + [0x0D]
-            guard rest.count <= module.longestValue || module.longestValue >= 20 else { return }
-            guard module.notify(Array(rest.prefix(module.longestValue))) else { return }
-            rest.removeFirst(min(rest.count, module.longestValue))
-            if !rest.isEmpty { _ = module.notify(rest) }
-            sent += 1
-            stages.barcodes.sent = sent
-            note("notify", "\(barcode)⏎ (\(barcode.utf8.count + 1) bytes)")
-        } while isFast
-        if sent < barcodes.count {
-            _ = loop.schedule(at: MonotonicClock.now + Self.pause) { [unowned self] in send() }
+    private func sendAfterPause() {
+        _ = loop.schedule(at: MonotonicClock.now + Self.pause) { [unowned self] in
+            isDue = true
+            sender?.pump()
         }
+    }
+
+    /// The next barcode with its Enter; one at a time where somebody watches.
+    private func nextBarcode() -> [UInt8]? {
+        guard isDue, outcome == nil, sent < barcodes.count else { return nil }
+        defer { sent += 1 }
+        if !isFast {
+            isDue = false
+            if sent + 1 < barcodes.count { sendAfterPause() }
+        }
+        return Array(barcodes[sent].utf8) + [0x0D]
     }
 
     // MARK: The wedge

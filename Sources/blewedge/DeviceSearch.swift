@@ -15,7 +15,7 @@ final class DeviceSearch {
     private let choice: DeviceChoice
     private let completion: (Result<DiscoveredDevice, CommandFailure>) -> Void
     private var chooser: DeviceChooser
-    private var scanner: AdapterScanner?
+    private var scanner: (any DeviceScanner)?
     private var timer: EventLoop.Timer?
     /// Those that may be meant: two are enough for a name.
     private var heard: [DeviceAddress: DiscoveredDevice] = [:]
@@ -33,9 +33,9 @@ final class DeviceSearch {
     }
 
     /// Begins.
-    func start(through adapter: KernelAdapter) {
+    func start(through adapter: any LowEnergyAdapter) {
         do throws(ScanError) {
-            let scanner = try AdapterScanner(adapter, on: loop)
+            let scanner = try adapter.makeScanner()
             self.scanner = scanner
             scanner.onUpdate = { [unowned self] update in
                 remember(update.device)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
-import LinuxIO
 import Wedge
 
 /// The forms in which devices are printed.
@@ -14,7 +13,7 @@ enum DeviceText {
     case json
 
     /// All devices, strongest first.
-    func all(_ devices: [DiscoveredDevice], columns: Int) -> String {
+    func all(_ devices: [ListedDevice], columns: Int) -> String {
         switch self {
         case .table: Self.table(devices, columns: columns).map { $0 + "\n" }.joined()
         case .lines, .json: devices.map { line($0) }.joined()
@@ -22,17 +21,17 @@ enum DeviceText {
     }
 
     /// One device, with the line's end.
-    func line(_ device: DiscoveredDevice) -> String {
+    func line(_ device: ListedDevice) -> String {
         switch self {
         case .table, .lines: Self.tabSeparated(device) + "\n"
-        case .json: JSONObject(device).text + "\n"
+        case .json: device.json + "\n"
         }
     }
 
-    private static func tabSeparated(_ device: DiscoveredDevice) -> String {
+    private static func tabSeparated(_ device: ListedDevice) -> String {
         [
-            "\(device.address.address)",
-            "\(device.address.type)",
+            device.address,
+            device.addressType,
             device.rssi.map { "\($0) dBm" } ?? "-",
             device.name?.printable ?? "-",
             device.services.isEmpty ? "-" : device.services.map(\.description).joined(separator: ","),
@@ -40,14 +39,14 @@ enum DeviceText {
     }
 
     /// A header and a row for each device, none wider than `columns`.
-    static func table(_ devices: [DiscoveredDevice], columns: Int) -> [String] {
+    static func table(_ devices: [ListedDevice], columns: Int) -> [String] {
         let header = row("NAME", "ADDRESS", "RSSI", "LAST HEARD", "SERVICES", columns)
         let rows = devices.map { device in
             row(
                 device.name?.printable ?? "-",
-                "\(device.address.address)",
+                device.address,
                 device.rssi.map { "\($0)" } ?? "-",
-                WallClock.local(WallClock.seconds(at: device.lastHeard)),
+                device.heard,
                 device.services.map(serviceName).joined(separator: ", "),
                 columns
             )

@@ -41,7 +41,9 @@ struct DoctorCommand: ParsableCommand {
 
     func run() throws {
         let places = try DaemonPaths.current().withSystem
-        let findings = Doctor.findings(SystemFacts(at: places, adapter: adapterOptions.adapter, layout: layout))
+        let findings = Doctor.findings(
+            SystemFacts(at: places, adapter: adapterOptions.adapter?.selector, layout: layout)
+        )
         let text = findings.isEmpty ? "nothing is wrong\n" : findings.map(\.text).joined(separator: "\n")
         try StandardStream.output.write(json ? Doctor.object(findings).text + "\n" : text)
         let status = Doctor.status(findings)

@@ -90,7 +90,7 @@ struct GATTCommand: ParsableCommand {
         let run = try GATTRun(
             task,
             of: choice,
-            through: adapterOptions.selector,
+            through: adapterOptions.transport,
             capture: captureOptions,
             output: json ? .json : .people,
             limit: GATTRun.SubscriptionLimit(count: count, time: seconds?.duration)

@@ -20,12 +20,12 @@ final class GATTRun {
 
     private let loop: EventLoop
     private let choice: DeviceChoice
-    private let selector: AdapterSelector
+    private let transport: AdapterTransport
     private let captureOptions: CaptureOptions
     private let output: GATTText
     private let limit: SubscriptionLimit
     private var browser: GATTBrowser
-    private var adapter: KernelAdapter?
+    private var adapter: (any LowEnergyAdapter)?
     private var search: DeviceSearch?
     private var attempt: (any ConnectionAttempt)?
     private var link: ATTLink?
@@ -36,7 +36,7 @@ final class GATTRun {
     init(
         _ task: GATTBrowser.Task,
         of choice: DeviceChoice,
-        through selector: AdapterSelector,
+        through transport: AdapterTransport,
         capture: CaptureOptions,
         output: GATTText,
         limit: SubscriptionLimit
@@ -47,7 +47,7 @@ final class GATTRun {
             throw CommandFailure(.internal, "cannot make an event loop: \(error)")
         }
         self.choice = choice
-        self.selector = selector
+        self.transport = transport
         captureOptions = capture
         self.output = output
         self.limit = limit
@@ -61,16 +61,14 @@ final class GATTRun {
             if outcome != nil { Process.exit(ExitStatus(signal: number).rawValue) }
             finish(.success(ExitStatus(signal: number)))
         }
-        let capture = try captureOptions.begin(on: loop, for: selector)
+        let capture = try captureOptions.begin(on: loop, for: transport)
         defer { capture?.finish() }
         do throws(AdapterError) {
-            try KernelAdapter.open(selector, on: loop) { [unowned self] result in
+            try LowEnergyAdapters.open(transport, on: loop, capture: capture) { [unowned self] result in
                 guard outcome == nil else { return }
                 switch result {
                 case .failure(let error): finish(.failure(CommandFailure(error)))
-                case .success(let adapter):
-                    capture?.follow(adapter.index)
-                    scan(through: adapter)
+                case .success(let adapter): scan(through: adapter)
                 }
             }
         } catch {
@@ -82,7 +80,7 @@ final class GATTRun {
 
     // MARK: Finding the device
 
-    private func scan(through adapter: KernelAdapter) {
+    private func scan(through adapter: any LowEnergyAdapter) {
         self.adapter = adapter
         adapter.onLoss = { [unowned self] reason in finish(.failure(CommandFailure(.unavailable, reason))) }
         let search = DeviceSearch(for: choice, on: loop) { [unowned self] result in
@@ -171,7 +169,10 @@ final class GATTRun {
         cancelTimer()
         attempt?.cancel()
         attempt = nil
-        let stopped = { [unowned self] in loop.stop() }
+        let stopped = { [unowned self] in
+            adapter?.close()
+            loop.stop()
+        }
         if let link, let adapter {
             self.link = nil
             link.close()
@@ -214,9 +215,11 @@ extension CommandFailure {
             switch failure {
             case .timedOut, .system(.timedOut), .bearer(.transactionTimeout): .timeout
             case .system(.permissionDenied), .system(.notPermitted): .permission
+            // ENODEV: not the other device, but our adapter.
+            case .system(.operationNotSupportedByDevice): .unavailable
             case .system, .bearer, .closedByPeer: .inputOutput
             }
-        self.init(status, "\(failure)")
+        self.init(status, status == .unavailable ? "the adapter is gone" : "\(failure)")
     }
 
     init(_ failure: GATTBrowser.Failure) {

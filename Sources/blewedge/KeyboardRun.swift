@@ -21,6 +21,9 @@ final class KeyboardRun {
     /// Reads the configuration again: whether it has changed, and may be used.
     var onReload: (() throws(CommandFailure) -> Bool)?
 
+    /// Makes the other end of the wire where that is not the keyboard; nil where it is.
+    var makeWire: ((EventLoop) throws(CommandFailure) -> Wire?)?
+
     private let loop: EventLoop
     private let settings: KeyboardSettings
     private let options: Daemon.Options
@@ -29,6 +32,7 @@ final class KeyboardRun {
     private let events: KeyboardEvents
     private let captureOptions: CaptureOptions
     private var daemon: Daemon?
+    private var wire: Wire?
     private var outcome: Result<ExitStatus, CommandFailure>?
     private var isReloading = false
 
@@ -64,22 +68,25 @@ final class KeyboardRun {
             if outcome != nil { Process.exit(ExitStatus(signal: number).rawValue) }
             finish(.success(ExitStatus(signal: number)))
         }
-        if !Capability.missing.isEmpty {
+        if settings.adapter.needsCapabilities, !Capability.missing.isEmpty {
             throw CommandFailure(AdapterError.notPermitted(missing: Capability.missing))
         }
         let capture = try captureOptions.begin(on: loop, for: settings.adapter)
         defer { capture?.finish() }
-        let daemon = try Daemon(settings, options, on: loop)
+        wire = try makeWire?(loop) ?? nil
+        let daemon = try Daemon(settings, options, on: loop, screen: wire?.screen)
+        wire?.join(daemon.service)
         daemon.onEvent = { [unowned self] event in show(event) }
         daemon.onNote = { [unowned self] note in say(.warning, Self.text(note)) }
         daemon.onStopAsked = { [unowned self] in finish(.success(.success)) }
         daemon.onReload = { [unowned self] () throws(CommandFailure) in try reload() }
         daemon.onReceived = { [unowned self] length in events.received(length) }
-        daemon.service.onAdapter = { index in capture?.follow(index) }
+        daemon.service.capture = capture
         self.daemon = daemon
         daemon.start { [unowned self] result in if case .failure(let failure) = result { adapterFailed(failure) } }
         daemon.restore(ProcessFacts.environment(Self.reloadVariable))
         try loop.run()
+        wire?.close()
         printCounts(daemon.service.counts)
         if isReloading { try Process.replaceBySelf(telling: (Self.reloadVariable, daemon.memory)) }
         if let status = try outcome?.get(), status != .success { throw status }
@@ -117,6 +124,8 @@ final class KeyboardRun {
         let choice = daemon?.service.choice
         if output != .people, let object = event.object(choice) { printEvent(object) }
         switch event {
+        case .keyboard where wire != nil:
+            say(.information, "what is received goes to \(wire?.end.place ?? "standard output")")
         case .keyboard(let node):
             say(.information, "the keyboard is \(node ?? "there, but the kernel has no evdev: `modprobe evdev`")")
         case .state(let state, let device, let reason):
@@ -166,7 +175,9 @@ final class KeyboardRun {
 
     private func printLine(_ text: String) {
         do throws(Errno) {
-            try StandardStream.output.write(text + "\n")
+            // Where standard output carries what is received, it carries nothing else.
+            let isTaken = wire.map { $0.end.place == nil } ?? false
+            try (isTaken ? StandardStream.error : .output).write(text + "\n")
         } catch {
             // A reader that has gone does not stop a keyboard.
         }

@@ -27,6 +27,7 @@ struct RunCommand: ParsableCommand {
               blewedge run --device LINBLE-TEST --pace scanner
               blewedge run --device LINBLE-TEST --scan --suffix '{tab}' --duplicates 1s
               blewedge run --device LINBLE-TEST --json
+              blewedge run --device LINBLE-TEST --to pty:/run/scanner --raw
               blewedge run --device LINBLE-TEST --hook /usr/local/bin/scanner-event
             """
     )
@@ -61,6 +62,8 @@ struct RunCommand: ParsableCommand {
         help: ArgumentHelp("The layout that the reader of the keys uses: \(LayoutSource.names).", valueName: "name")
     )
     var layout: String?
+
+    @OptionGroup var wireOptions: WireOptions
 
     @OptionGroup var paceOptions: PaceOptions
 
@@ -140,6 +143,9 @@ struct RunCommand: ParsableCommand {
             allowsKeys: configuration.allowsKeys,
             labels: try labels(configuration)
         )
+        if configuration.destination == .standardOutput, events || json {
+            throw CommandFailure(.usage, "standard output carries what is received: leave out --json and --events")
+        }
         let output: KeyboardRun.Output = events ? .events : json ? .json : .people
         let run = try KeyboardRun(
             try settings(configuration, choice, keypad),
@@ -149,6 +155,9 @@ struct RunCommand: ParsableCommand {
             hook: hook ?? configuration.hook,
             capture: captureOptions
         )
+        run.makeWire = { loop throws(CommandFailure) in
+            try Wire(configuration, layout: try LayoutSource.layout(configuration.layout), on: loop)
+        }
         run.onReload = { () throws(CommandFailure) in
             let news = try self.configuration(paths)
             guard news != configuration else { return false }
@@ -190,6 +199,7 @@ struct RunCommand: ParsableCommand {
             configuration.gateTerminal = gateVT
         }
         if verify { configuration.verifies = true }
+        try wireOptions.apply(to: &configuration)
         return configuration
     }
 

@@ -13,7 +13,8 @@ struct ScanCommand: ParsableCommand {
         discussion: """
             On a terminal a table, strongest first, drawn anew every two seconds; a device not heard for a minute leaves \
             it. Into a pipe a line for each new device, and again when what it says has changed: address, type of \
-            address, RSSI, name, services, separated by tabs.
+            address, RSSI, name, services, separated by tabs. Where a daemon uses the adapter, the daemon scans, a look \
+            after the other; --passive, --duplicates and --capture want the adapter to themselves.
 
             EXAMPLES:
               blewedge scan
@@ -66,8 +67,14 @@ struct ScanCommand: ParsableCommand {
             case (false, true): .live(every: refresh.duration)
             case (false, false): .news(json ? .json : .lines)
             }
+        // What needs the adapter itself is not asked of a daemon.
+        if captureOptions.capture == nil, !passive, !duplicates,
+            var scan = DaemonScan(filter, through: adapterOptions.transport)
+        {
+            return try scan.run(for: seconds?.duration ?? (once ? .seconds(5) : nil), display)
+        }
         let run = try ScanRun(
-            selector: adapterOptions.selector,
+            transport: adapterOptions.transport,
             capture: captureOptions,
             parameters: passive ? ScanParameters(type: .passive) : .discovery,
             devices: DeviceTable(filter: filter, reportsDuplicates: duplicates),

@@ -18,20 +18,20 @@ enum ScanDisplay {
 /// One scan from the command line, from the adapter to the exit status.
 final class ScanRun {
     private let loop: EventLoop
-    private let selector: AdapterSelector
+    private let transport: AdapterTransport
     private let captureOptions: CaptureOptions
     private var capture: TrafficCapture?
     private let parameters: ScanParameters
     private let devices: DeviceTable
     private let duration: Duration?
     private let display: ScanDisplay
-    private var adapter: KernelAdapter?
-    private var scanner: AdapterScanner?
+    private var adapter: (any LowEnergyAdapter)?
+    private var scanner: (any DeviceScanner)?
     private var table = LiveTable()
     private var outcome: Result<ExitStatus, CommandFailure>?
 
     init(
-        selector: AdapterSelector,
+        transport: AdapterTransport,
         capture: CaptureOptions,
         parameters: ScanParameters,
         devices: DeviceTable,
@@ -43,7 +43,7 @@ final class ScanRun {
         } catch {
             throw CommandFailure(.internal, "cannot make an event loop: \(error)")
         }
-        self.selector = selector
+        self.transport = transport
         captureOptions = capture
         self.parameters = parameters
         self.devices = devices
@@ -58,10 +58,12 @@ final class ScanRun {
             if outcome != nil { Process.exit(ExitStatus(signal: number).rawValue) }
             finish(.success(ExitStatus(signal: number)))
         }
-        capture = try captureOptions.begin(on: loop, for: selector)
+        capture = try captureOptions.begin(on: loop, for: transport)
         defer { capture?.finish() }
         do throws(AdapterError) {
-            try KernelAdapter.open(selector, on: loop) { [unowned self] result in adapterOpened(result) }
+            try LowEnergyAdapters.open(transport, on: loop, capture: capture) { [unowned self] result in
+                adapterOpened(result)
+            }
         } catch {
             throw CommandFailure(error)
         }
@@ -69,16 +71,15 @@ final class ScanRun {
         if let status = try outcome?.get(), status != .success { throw status }
     }
 
-    private func adapterOpened(_ result: Result<KernelAdapter, AdapterError>) {
+    private func adapterOpened(_ result: Result<any LowEnergyAdapter, AdapterError>) {
         guard outcome == nil else { return }
         switch result {
         case .failure(let error): finish(.failure(CommandFailure(error)))
         case .success(let adapter):
             self.adapter = adapter
-            capture?.follow(adapter.index)
             adapter.onLoss = { [unowned self] reason in finish(.failure(CommandFailure(.unavailable, reason))) }
             do throws(ScanError) {
-                let scanner = try AdapterScanner(adapter, on: loop)
+                let scanner = try adapter.makeScanner()
                 self.scanner = scanner
                 scanner.onUpdate = { [unowned self] update in heard(update.device) }
                 scanner.onFailure = { [unowned self] error in finish(.failure(CommandFailure(error))) }
@@ -98,14 +99,19 @@ final class ScanRun {
     }
 
     private func heard(_ device: DiscoveredDevice) {
-        if case .news(let text) = display { print(text.line(device)) }
+        if case .news(let text) = display { print(text.line(ListedDevice(device))) }
     }
 
     private func redraw(every period: Duration) {
         guard outcome == nil, let scanner else { return }
         scanner.expireDevices()
         let size = StandardStream.output.windowSize ?? (80, 24)
-        print(table.frame(DeviceText.table(scanner.devices.devices, columns: size.columns), rows: size.rows))
+        print(
+            table.frame(
+                DeviceText.table(scanner.devices.devices.map { ListedDevice($0) }, columns: size.columns),
+                rows: size.rows
+            )
+        )
         _ = loop.schedule(at: MonotonicClock.now + period) { [unowned self] in redraw(every: period) }
     }
 
@@ -116,11 +122,12 @@ final class ScanRun {
         let finished = { [unowned self] in
             if case .success(.success) = result, case .atTheEnd(let text) = display, let scanner {
                 let columns = StandardStream.output.windowSize?.columns ?? 80
-                print(text.all(scanner.devices.devices, columns: columns))
+                print(text.all(scanner.devices.devices.map { ListedDevice($0) }, columns: columns))
             }
             if let dropped = scanner?.droppedReports, dropped > 0 {
-                Console.note("\(dropped) advertising reports were dropped by the kernel: this machine was too busy")
+                Console.note("\(dropped) advertising reports were dropped: this machine was too busy")
             }
+            adapter?.close()
             loop.stop()
         }
         if let scanner { scanner.stop(completion: finished) } else { finished() }

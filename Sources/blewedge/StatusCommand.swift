@@ -32,16 +32,16 @@ struct StatusCommand: ParsableCommand {
         guard watch else { return try StandardStream.output.write(text(try client.ask(.status))) }
         let isDrawn = StandardStream.output.isTerminal && !daemon.json
         var table = LiveTable()
-        var last = ""
+        var last: JSONValue?
         while true {
             let answer = try client.ask(.status)
             if isDrawn {
                 let size = StandardStream.output.windowSize
                 let lines = StatusText.lines(answer.value).map { DisplayWidth.cut($0, to: size?.columns ?? 80) }
                 try StandardStream.output.write(table.frame(lines, rows: size?.rows ?? 24))
-            } else if answer.line != last {
+            } else if StatusText.lasting(answer.value) != last {
                 try StandardStream.output.write(text(answer))
-                last = answer.line
+                last = StatusText.lasting(answer.value)
             }
             try client.rest(for: .seconds(1))
         }

@@ -2,10 +2,8 @@
 
 import BluetoothHost
 import BluetoothPackets
+import ConformanceSupport
 import TestSupport
-
-/// The words are none that the implementation under test understands.
-struct NotUnderstood: Error { var words: [String] }
 
 /// The client as implementation under test, without a transport.
 struct ClientUnderTest: ConformanceLink {
@@ -25,18 +23,8 @@ struct ClientUnderTest: ConformanceLink {
 
     mutating func nextPDU(isExpected: Bool) -> [UInt8]? { player.client.nextOutgoing() }
 
-    mutating func perform(_ words: [String]) throws {
-        switch words.first {
-        case "mtu?": outcomes.append("mtu is \(player.client.mtu)")
-        case "subscriptions?":
-            outcomes.append("subscribed" + player.client.subscriptions.map { " \($0.value) \($0.kind)" }.joined())
-        default:
-            do throws(GATTError) {
-                if try !player.perform(words) { outcomes.append("not understood") }
-            } catch {
-                outcomes.append("refused: \(error)")
-            }
-        }
+    mutating func perform(_ words: [String]) {
+        if let outcome = player.outcome(of: words) { outcomes.append(outcome) }
     }
 
     mutating func nextOutcome(isExpected: Bool) -> String? {
@@ -59,7 +47,7 @@ struct ServerUnderTest: ConformanceLink {
     private var link = GATTClient()
     private let peer: GATTServer.PeerID
     private var now = Duration.zero
-    private var question: GATTServer.RequestID?
+    private var words = ServerWords()
     private var outcomes: [String] = []
     private var didFail = false
 
@@ -77,38 +65,7 @@ struct ServerUnderTest: ConformanceLink {
     }
 
     mutating func perform(_ words: [String]) throws {
-        let bytes = VectorFile.bytes(words.last ?? "") ?? []
-        do {
-            switch words.first {
-            case "notify":
-                guard words.count > 2, let handle = UInt16(words[1], radix: 16) else {
-                    throw NotUnderstood(words: words)
-                }
-                let full = try server.update(bytes, of: AttributeHandle(handle))
-                if !full.isEmpty { outcomes.append("full") }
-            case "security":
-                let level = GATTLinkSecurity.Level.allCases.first { "\($0)" == words[1] }
-                server.setSecurity(
-                    GATTLinkSecurity(
-                        level: level ?? .none,
-                        keySize: words.compactMap { UInt8($0) }.first ?? 16,
-                        isBonded: words.contains("bonded")
-                    ),
-                    of: peer
-                )
-            case "respond": try server.respond(to: open(words), with: bytes)
-            case "accept": try server.accept(open(words))
-            case "refuse": try server.refuse(open(words), ATTError(rawValue: bytes.first ?? 0))
-            default: throw NotUnderstood(words: words)
-            }
-        } catch GATTServerError.unknownRequest {
-            outcomes.append("no such question")
-        }
-    }
-
-    private func open(_ words: [String]) throws -> GATTServer.RequestID {
-        guard let question else { throw NotUnderstood(words: words) }
-        return question
+        if let outcome = try self.words.perform(words, on: &server, peer) { outcomes.append(outcome) }
     }
 
     mutating func nextOutcome(isExpected: Bool) -> String? {
@@ -118,25 +75,8 @@ struct ServerUnderTest: ConformanceLink {
             server.disconnect(peer)
             return "failure: \(failure)"
         }
-        return server.nextEvent().map { describe($0) }
-    }
-
-    private mutating func describe(_ event: GATTServer.Event) -> String {
-        switch event {
-        case .read(let id, _, let handle, let offset):
-            question = id
-            return "read \(handle) \(offset)"
-        case .write(let id, _, let writes):
-            question = id
-            return "write" + writes.map { " \($0.handle) \($0.offset) 0x" + Hexadecimal.text($0.value) }.joined()
-        case .requestEnded: return "void"
-        case .command(_, let handle, let value): return "command \(handle) 0x" + Hexadecimal.text(value)
-        case .written(_, let handle, let value): return "written \(handle) 0x" + Hexadecimal.text(value)
-        case .subscribed(_, let handle, let kind): return "subscribed \(handle) \(kind)"
-        case .unsubscribed(_, let handle): return "unsubscribed \(handle)"
-        case .readyToUpdate: return "ready"
-        case .confirmed(_, let handle): return "confirmed \(handle)"
-        }
+        guard let event = server.nextEvent() else { return nil }
+        return words.describe(event)
     }
 
     mutating func wait(seconds: Int) {

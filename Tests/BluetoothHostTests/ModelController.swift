@@ -113,7 +113,7 @@ struct ModelController {
         host.receive(event.span, now: now)
     }
 
-    private func returns(_ opcode: HCIOpcode) -> [UInt8] {
+    func returns(_ opcode: HCIOpcode) -> [UInt8] {
         switch opcode {
         case .readLocalSupportedCommands: return SupportedCommands(bits).octets
         case .readLocalSupportedFeatures: return [0, 0, 0, 0, 0x40, 0, 0, 0]

@@ -6,7 +6,7 @@ import Testing
 
 @testable import BluetoothLE
 
-@Suite(.timeLimit(.minutes(5))) struct CentralTests {
+@Suite(.timeLimit(.minutes(10))) struct CentralTests {
     /// A central that is connected to the scripted device, and the characteristic of its level.
     private func connected() async throws -> (BluetoothAdapter, Peripheral, GATTCharacteristic) {
         let adapter = try await BluetoothAdapter.fake(Script.play)

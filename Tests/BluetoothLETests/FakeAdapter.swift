@@ -54,6 +54,8 @@ final class FakeAdapter: LowEnergyAdapter {
         return attempt
     }
 
+    func close() {}
+
     func makeChannel(_ device: DeviceAddress) -> FakeChannel {
         let channel = FakeChannel(device, loop) { [weak self] pdu in self?.answers[pdu] }
         channels.append(channel)
@@ -171,6 +173,10 @@ final class FakeScanner: DeviceScanner {
     }
 
     func close() { isScanning = false }
+
+    var devices: DeviceTable { scanner.devices }
+    let droppedReports: UInt32 = 0
+    func expireDevices() {}
 
     /// An LE Advertising Report (ADV_IND) of a random address, as a controller would send it.
     func hear(_ device: UInt64, _ data: [UInt8]) {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import BluetoothLE
 
-@Suite(.timeLimit(.minutes(5))) struct PeripheralServerTests {
+@Suite(.timeLimit(.minutes(10))) struct PeripheralServerTests {
     private static let service = BluetoothUUID(UInt16(0xFFE0))
     private static let dynamic = BluetoothUUID(UInt16(0xFFE1))
     private static let notified = BluetoothUUID(UInt16(0xFFE2))

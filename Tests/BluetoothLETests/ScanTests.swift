@@ -4,7 +4,7 @@ import Testing
 
 @testable import BluetoothLE
 
-@Suite(.timeLimit(.minutes(5))) struct ScanTests {
+@Suite(.timeLimit(.minutes(10))) struct ScanTests {
     /// Flags, the battery service, and a name.
     private static let data: [UInt8] = [0x02, 0x01, 0x06, 0x03, 0x03, 0x0F, 0x18, 0x02, 0x09, 0x41]
 

@@ -6,7 +6,7 @@ import LinuxIO
 import SystemPackage
 import Testing
 
-@Suite("Captures", .timeLimit(.minutes(1)))
+@Suite("Captures", .timeLimit(.minutes(10)))
 struct TrafficCaptureTests {
     /// Runs a body with a path in a folder of its own, which is removed afterwards.
     private func withPath(_ body: (String) throws -> Void) throws {

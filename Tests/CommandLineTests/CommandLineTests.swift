@@ -4,14 +4,14 @@ import Glibc
 import Testing
 
 /// What a run of the program left behind.
-private struct Outcome {
+struct Outcome {
     var status: Int32
     var output: String
     var error: String
 }
 
-/// Runs the program that was built with these tests, and returns all that it printed.
-private func run(_ arguments: [String]) throws -> Outcome {
+/// Runs the program that was built with these tests, without a terminal, and returns all that it printed.
+func run(_ arguments: [String], environment variables: [String] = []) throws -> Outcome {
     // The tests lie beside the program.
     let folder = CommandLine.arguments[0].split(separator: "/", omittingEmptySubsequences: false).dropLast()
     let path = (folder.isEmpty ? ["."] : folder.map(String.init)).joined(separator: "/") + "/blewedge"
@@ -25,13 +25,15 @@ private func run(_ arguments: [String]) throws -> Outcome {
     }
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
     posix_spawn_file_actions_adddup2(&actions, pipes[0].write, 1)
     posix_spawn_file_actions_adddup2(&actions, pipes[1].write, 2)
     defer { posix_spawn_file_actions_destroy(&actions) }
 
     var argv = ([path] + arguments).map { strdup($0) } + [nil]
     defer { for argument in argv { free(argument) } }
-    var environment: [UnsafeMutablePointer<CChar>?] = [nil]
+    var environment = variables.map { strdup($0) } + [nil]
+    defer { for variable in environment { free(variable) } }
     var child: pid_t = 0
     try #require(posix_spawn(&child, path, &actions, nil, &argv, &environment) == 0)
     for pipe in pipes { close(pipe.write) }
@@ -53,14 +55,14 @@ private func run(_ arguments: [String]) throws -> Outcome {
     return Outcome(status: status & 0x7F == 0 ? status >> 8 & 0xFF : -status, output: texts[0], error: texts[1])
 }
 
-@Suite("The command line", .timeLimit(.minutes(1)))
+@Suite("The command line", .timeLimit(.minutes(10)))
 struct CommandLineTests {
     @Test(
         "D-10: nonsense is a usage error with exit status 64, one explanation, and nothing on standard output",
         arguments: [
             ["nonsense"], ["scan", "--nonsense"], ["scan", "--adapter", "eth0"], ["scan", "--service", "xyz"],
             ["scan", "--seconds", "-1"], ["scan", "--seconds", "0"], ["scan", "--seconds", "99999999999999999999"],
-            ["scan", "--once", "--duplicates"], ["run"], ["run", "--device"], ["run", "--device", ""],
+            ["scan", "--once", "--duplicates"], ["run", "--device"], ["run", "--device", ""],
             ["run", "--device", "X", "--stall", "long"], ["run", "--device", "X", "extra"],
             ["gatt"], ["gatt", ""], ["gatt", "X", "nonsense"], ["gatt", "X", "read"], ["gatt", "X", "read", "12"],
             ["gatt", "X", "read", "0x0"], ["gatt", "X", "read", "2A00", "--hex", "00"], ["gatt", "X", "write", "2A00"],
@@ -69,6 +71,17 @@ struct CommandLineTests {
             ["gatt", "X", "subscribe", "2A00", "--count", "0"],
             ["gatt", "X", "subscribe", "2A00", "--seconds", "0"], ["gatt", "X", "read", "2A00", "--seconds", "1"],
             ["capture"], ["capture", "a", "b"],
+            ["use"], ["use", ""], ["use", "X", "Y"], ["use", "X", "--address-type", "random"],
+            ["use", "F0:F1:F2:F3:F4:F5", "--address-type", "static"], ["forget", "X"], ["status", "X"],
+            ["key"], ["key", "a"], ["key", "1", "f1"], ["key", "ctrl+alt+delete"], ["snippet", ""],
+            ["snippet", "a", "b"],
+            ["send"], ["send", "--hex", "0"], ["send", "--hex", ""], ["send", "--text", ""],
+            ["send", "--hex", "00", "--text", "a"], ["clear", "all"], ["completions"], ["completions", "csh"],
+            ["stop", "--socket"],
+            ["simulate", "extra"], ["simulate", "--barcodes", "0"], ["simulate", "--rate", "-1"],
+            ["simulate", "--file", "a", "--barcodes", "1"], ["simulate", "--hex", "--json"],
+            ["simulate", "--name", ""],
+            ["simulate", "--line-end", "tab"],
         ]
     )
     func nonsense(arguments: [String]) throws {
@@ -77,6 +90,39 @@ struct CommandLineTests {
         #expect(outcome.output.isEmpty)
         #expect(!outcome.error.isEmpty)
         #expect(!outcome.error.contains("Fatal error"))
+    }
+
+    @Test(
+        "D-10: an adapter that cannot be meant is a usage error that says what is wrong with it",
+        arguments: [
+            ("eth0", "'eth0' is no adapter"), ("user:eth0", "'eth0' is no controller"),
+            ("h4:pipe", "'pipe' is no stream"), ("h4:tcp:localhost", "'localhost' lacks its port"),
+            ("h4:tcp:example.org:1", "'example.org' is no IPv4 address"), ("h4:unix:", "this one 0"),
+            ("h4:/dev/ttyS0@1", "'1' is no speed"),
+        ]
+    )
+    func adapters(text: String, explanation: String) throws {
+        for command in [["scan"], ["run", "--device", "X"], ["gatt", "X"]] {
+            let outcome = try run(command + ["--adapter", text])
+            #expect(outcome.status == 64)
+            #expect(outcome.error.contains(explanation), "\(outcome.error)")
+        }
+    }
+
+    @Test("D-10: a stream that leads to no controller is exit status 69, with cause and remedy")
+    func streams() throws {
+        for (address, cause) in [
+            ("h4:unix:/nonexistent", "cannot open h4:unix:/nonexistent"),
+            ("h4:/dev/null", "/dev/null is no serial line"),
+            ("h4:tcp:127.0.0.1:1", "cannot connect to the controller"),
+        ] {
+            for command in [["scan"], ["gatt", "X"]] {
+                let outcome = try run(command + ["--adapter", address])
+                #expect(outcome.status == 69)
+                #expect(outcome.output.isEmpty)
+                #expect(outcome.error.contains(cause), "\(outcome.error)")
+            }
+        }
     }
 
     @Test("D-10: a wrong configuration is exit status 78, and names what is wrong and where")
@@ -136,7 +182,14 @@ struct CommandLineTests {
         #expect(outcome.error.isEmpty)
     }
 
-    @Test("Every command's help has an example", arguments: ["scan", "run", "gatt", "capture"])
+    @Test(
+        "Every command's help has an example",
+        arguments: [
+            "scan", "run", "gatt", "simulate", "capture", "status", "use", "forget", "connect", "disconnect", "pause",
+            "resume",
+            "events", "key", "snippet", "clear", "send", "reload", "stop", "completions",
+        ]
+    )
     func examples(command: String) throws {
         #expect(try run([command, "--help"]).output.contains("EXAMPLES:"))
     }

@@ -113,6 +113,8 @@ class Peer(Changing):
         return f" (the peer: {self.connections} connections, now {state})"
 
     def _on_connection(self, connection: Connection) -> None:
+        if connection.role != hci.Role.PERIPHERAL:
+            return  # a scenario plays a central
         self.connection = connection
         self.connections += 1
         connection.on("disconnection", self._on_disconnection)
@@ -134,6 +136,10 @@ class Peer(Changing):
         if pdu[0] == att.Opcode.ATT_HANDLE_VALUE_CONFIRMATION:
             self.confirmations += 1
             self.changed()
+            # Bumble hears of the answers to the indications that it has sent itself.
+            connection = self._device.lookup_connection(handle)
+            if connection is not None and self._device.gatt_server.pending_confirmations.get(connection):
+                self._device.on_gatt_pdu(handle, pdu)
         elif self._asking and pdu[0] & 1:  # a response: ours to look at, Bumble has asked nothing
             self._answers.append(pdu)
             self.changed()

@@ -5,7 +5,7 @@ import LinuxIO
 import SystemPackage
 import Testing
 
-@Suite("Programs that are started", .timeLimit(.minutes(1)))
+@Suite("Programs that are started", .timeLimit(.minutes(10)))
 struct ChildProcessTests {
     /// A script in a folder of its own, which is removed afterwards; it finds the folder's name in `$BLEWEDGE_FOLDER`.
     private func withScript(_ lines: String, _ body: (_ script: String, _ folder: String) throws -> Void) throws {

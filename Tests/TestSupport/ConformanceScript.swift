@@ -14,6 +14,18 @@ public protocol ConformanceLink {
     mutating func nextOutcome(isExpected: Bool) throws -> String?
     /// Lets time pass.
     mutating func wait(seconds: Int) throws
+    /// Waits until nothing is on its way any more.
+    mutating func settle() throws
+    /// False for something that the upper tester cannot hear of over this link.
+    func isHeard(_ outcome: String) -> Bool
+}
+
+extension ConformanceLink {
+    /// Nothing is ever on its way.
+    public mutating func settle() {}
+
+    /// It hears everything.
+    public func isHeard(_ outcome: String) -> Bool { true }
 }
 
 /// One conversation of a conformance file; the file's first lines tell how it is written.
@@ -35,6 +47,13 @@ public struct ConformanceScript: Sendable {
     public var database: [String]
     /// What happens, each with its line's number.
     public var steps: [(number: Int, text: String)]
+
+    /// How long it waits, in seconds.
+    public var waitingTime: Int {
+        steps.reduce(0) { time, step in
+            time + (step.text.hasPrefix("wait ") ? Int(step.text.dropFirst(5)) ?? 0 : 0)
+        }
+    }
 
     /// The published ids that it replays.
     public var ids: [String] {
@@ -72,6 +91,7 @@ public struct ConformanceScript: Sendable {
     /// Plays the testers' side; what came otherwise than it stands in the script, nothing when all is right.
     public func run(_ link: inout some ConformanceLink) throws -> [String] {
         var differences: [String] = []
+        var isOnItsWay = false
         for (number, text) in steps {
             switch text.first {
             case ">":
@@ -80,15 +100,20 @@ public struct ConformanceScript: Sendable {
                     differences.append("line \(number): \(text), not \(pdu.map { Self.text($0) } ?? "nothing")")
                 }
             case "?":
+                if !link.isHeard(String(text.dropFirst(2))) { continue }
                 let outcome = try link.nextOutcome(isExpected: true)
                 if outcome != String(text.dropFirst(2)) {
                     differences.append("line \(number): \(text), not \(outcome ?? "nothing")")
                 }
             default:
+                // What was sent must have arrived before the other side does something.
+                if isOnItsWay, !text.hasPrefix("<") { try link.settle() }
                 differences += try rest(&link, before: number)
                 try play(text, number, &link)
             }
+            isOnItsWay = text.hasPrefix("<")
         }
+        try link.settle()
         return differences + (try rest(&link, before: nil))
     }
 

@@ -91,6 +91,14 @@ final class ControlPeer {
 
     func finishWriting() throws { try stream.finishWriting() }
 
+    /// The bytes that the kernel holds for the server at most, give or take a write (SO_SNDBUF).
+    var sendBuffer: Int {
+        var size: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        getsockopt(stream.descriptor.unownedNumber, SOL_SOCKET, SO_SNDBUF, &size, &length)
+        return Int(size)
+    }
+
     /// Reads all that waits now.
     func read() {
         var buffer = [UInt8](repeating: 0, count: 65_536)

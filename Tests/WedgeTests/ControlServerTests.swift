@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Wedge
 
-@Suite("The control socket", .timeLimit(.minutes(2)))
+@Suite("The control socket", .timeLimit(.minutes(10)))
 struct ControlServerTests {
     /// Limits under which a test need not wait.
     static var hasty: ControlServer.Limits {
@@ -165,7 +165,7 @@ struct ControlServerTests {
     }
 }
 
-@Suite("Hostile clients of the control socket", .timeLimit(.minutes(2)))
+@Suite("Hostile clients of the control socket", .timeLimit(.minutes(10)))
 struct HostileControlTests {
     @Test("D-9: half a line, or nothing: let go after the patience is over, without an answer, and nobody waits for it")
     func halfLine() throws {
@@ -202,8 +202,8 @@ struct HostileControlTests {
         #expect(try bench.run(until: { peer.isClosed }))
         #expect(peer.values.first?["error"]?["code"]?.integer == 64)
         #expect(peer.values.first?["error"]?["cause"]?.string?.contains("4096") == true)
-        // What the kernel holds for a socket that nobody reads.
-        #expect(peer.sent < 1 << 19)
+        // What the server has read, and what the kernel holds for a socket that nobody reads.
+        #expect(peer.sent < 2 * peer.sendBuffer)
         #expect(bench.handler.requests.isEmpty)
     }
 

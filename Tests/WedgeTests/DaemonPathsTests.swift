@@ -18,6 +18,8 @@ struct DaemonPathsTests {
         #expect(found.selection == "/var/lib/blewedge/selection")
         #expect(found.controlSocket == "/run/blewedge/control")
         #expect(found.lock("hci0") == "/run/blewedge/hci0.lock")
+        #expect(found.lock("user:hci0") == "/run/blewedge/hci0.lock")
+        #expect(found.lock("h4:unix:/tmp/../a") == "/run/blewedge/h4-unix--tmp----a.lock")
         #expect(found.withSystem == [.system])
     }
 

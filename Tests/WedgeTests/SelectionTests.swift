@@ -18,9 +18,8 @@ struct SelectionTests {
 
     /// A directory of its own, removed afterwards.
     private func inDirectory(_ body: (FilePath) throws -> Void) throws {
-        var template = Array("/tmp/blewedge-selection.XXXXXX".utf8CString)
-        let made = template.withUnsafeMutableBufferPointer { mkdtemp($0.baseAddress!).map { String(cString: $0) } }
-        let directory = FilePath(try #require(made))
+        let directory = FilePath("/tmp/blewedge-selection.\(getpid()).\(UInt32.random(in: 0...UInt32.max))")
+        try #require(mkdir(directory.string, 0o700) == 0)
         defer {
             chmod(directory.string, 0o700)
             for name in names(directory) { unlink(directory.appending(name).string) }

@@ -49,6 +49,8 @@ enum {
 static const unsigned long blewedge_UI_GET_SYSNAME_64 = UI_GET_SYSNAME(64);
 static const unsigned long blewedge_EVIOCGRAB = EVIOCGRAB;
 static const unsigned long blewedge_TIOCGWINSZ = TIOCGWINSZ;
+static const unsigned long blewedge_TIOCSPTLCK = TIOCSPTLCK;
+static const unsigned long blewedge_TIOCGPTN = TIOCGPTN;
 
 // A flag of termios(3) beyond what Swift imports.
 static const unsigned int blewedge_CRTSCTS = CRTSCTS;

@@ -40,7 +40,7 @@ struct ctoml_item {
     size_t text_length;
 };
 
-/// Why a text is not TOML.
+/// Why a text is not TOML; the line is 0 where the reader does not say it.
 struct ctoml_fault {
     uint32_t line;
     uint32_t column;

@@ -37,4 +37,27 @@ def scenario(
     return register
 
 
-from scenarios import scan, people, keys, layouts, verify, doctor, faults, stops, kills, queue, stalls, gatt, capture, figures, ownbench, controls  # noqa: E402, F401, I001  (the order they run in)
+# The order they run in.
+from scenarios import (  # noqa: E402, F401, I001
+    scan,
+    people,
+    keys,
+    layouts,
+    verify,
+    faults,
+    stops,
+    kills,
+    daemon,
+    queue,
+    stalls,
+    gatt,
+    conformance,
+    roles,
+    capture,
+    doctor,
+    systemd,
+    daemon,
+    figures,
+    ownbench,
+    controls,
+)

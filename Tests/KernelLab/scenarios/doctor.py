@@ -32,10 +32,7 @@ CONSOLE = "/dev/tty1"
 SCREEN = "import fcntl, os, sys; fcntl.ioctl(os.open(sys.argv[1], os.O_RDWR | os.O_NOCTTY), 0x4B3A, int(sys.argv[2]))"
 RIGHTS = "+net_admin,+net_raw"
 AS_NOBODY = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
-WITH_CONSOLE = "/dev/tty1"
-# KDSETMODE; 1 is KD_GRAPHICS, 0 KD_TEXT.
-SCREEN = "import fcntl, os, sys; fcntl.ioctl(os.open(sys.argv[1], os.O_RDWR | os.O_NOCTTY), 0x4B3A, int(sys.argv[2]))"
-RIGHTS = (*AS_NOBODY, f"--inh-caps={RIGHTS}", f"--ambient-caps={RIGHTS}")
+WITH_RIGHTS = (*AS_NOBODY, f"--inh-caps={RIGHTS}", f"--ambient-caps={RIGHTS}")
 BLUETOOTH = ("hci_vhci", "bluetooth")
 
 class Patient:

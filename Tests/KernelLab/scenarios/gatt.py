@@ -7,71 +7,11 @@ from __future__ import annotations
 import signal
 from typing import Any
 
-from bumble import gatt
-from bumble.core import UUID
-from bumble.device import Device
-
+from attributes import INDICATED, LOCKED, LONG, VALUE, built, only, rich
 from bench import Bench
 from peer import NAME, NOTIFY, WRITE, ean13
 from scenarios import scenario
 from waiting import expect
-
-CUSTOM = "0000AA00-1212-EFDE-1523-785FEABCD123"
-LONG = "0000AA01-1212-EFDE-1523-785FEABCD123"
-INDICATED = "0000AA02-1212-EFDE-1523-785FEABCD123"
-LOCKED = "0000AA03-1212-EFDE-1523-785FEABCD123"
-VALUE = bytes(n % 251 for n in range(512))
-
-NAMES = {
-    gatt.GATT_PRIMARY_SERVICE_ATTRIBUTE_TYPE: "service",
-    gatt.GATT_INCLUDE_ATTRIBUTE_TYPE: "include",
-    gatt.GATT_CHARACTERISTIC_ATTRIBUTE_TYPE: "characteristic",
-}
-
-Properties = gatt.Characteristic.Properties
-
-
-def rich(bench: Bench) -> gatt.Service:
-    """A second service on the peer: a long value, an indicated one with a description, and one under lock."""
-    service = gatt.Service(
-        CUSTOM,
-        [
-            gatt.Characteristic(
-                LONG,
-                Properties.READ | Properties.WRITE,
-                gatt.Characteristic.READABLE | gatt.Characteristic.WRITEABLE,
-                VALUE,
-                [gatt.Descriptor(UUID.from_16_bits(0x2901), gatt.Descriptor.READABLE, "a long value".encode())],
-            ),
-            gatt.Characteristic(INDICATED, Properties.INDICATE | Properties.READ, gatt.Characteristic.READABLE, b"\x00\x1b[2J"),
-            gatt.Characteristic(LOCKED, Properties.READ, gatt.Characteristic.READ_REQUIRES_ENCRYPTION, b"secret"),
-        ],
-    )
-    bench.peer.device.add_service(service)
-    return service
-
-
-def uuid_text(uuid: UUID) -> str:
-    """As the product writes it: the short form where there is one."""
-    return uuid.to_hex_str().upper() if len(uuid.uuid_bytes) == 2 else str(uuid).upper()
-
-
-def built(device: Device) -> list[tuple[str, int, str]]:
-    """Type, handle and UUID of all that the peer has built, from its own table of attributes."""
-    found = []
-    values = set()
-    for attribute in device.gatt_server.attributes:
-        kind = NAMES.get(attribute.type)
-        if kind == "service":
-            found.append((kind, attribute.handle, uuid_text(attribute.uuid)))
-        elif kind == "characteristic":
-            characteristic = attribute.characteristic
-            values.add(attribute.handle + 1)
-            found.append((kind, attribute.handle + 1, uuid_text(characteristic.uuid)))
-        elif attribute.handle not in values:
-            found.append(("descriptor", attribute.handle, uuid_text(attribute.type)))
-    return found
-
 
 async def look(bench: Bench, *arguments: str, code: int = 0) -> list[dict[str, Any]]:
     """`gatt` on the peer; what it printed. The link is closed and the controller quiet afterwards."""
@@ -84,16 +24,10 @@ async def look(bench: Bench, *arguments: str, code: int = 0) -> list[dict[str, A
     return product.program.objects
 
 
-def only(objects: list[dict[str, Any]]) -> bytes:
-    """The one value that was printed."""
-    expect(len(objects) == 1 and objects[0]["type"] == "value", f"not one value: {objects}")
-    return bytes.fromhex(objects[0]["hex"])
-
-
 @scenario("gatt-tree", deadline=120)
 async def tree(bench: Bench) -> None:
     """`gatt` prints what the peer has built: every service, characteristic and descriptor, and its properties."""
-    rich(bench)
+    rich(bench.peer.device)
     objects = await look(bench)
     seen = [(o["type"], int(o["handle"], 16), o["uuid"]) for o in objects]
     expected = built(bench.peer.device)
@@ -114,7 +48,7 @@ async def tree(bench: Bench) -> None:
 @scenario("gatt-values", deadline=240)
 async def values(bench: Bench) -> None:
     """`gatt read`, `write` and `subscribe`: by handle and UUID, 512 bytes, refusals with their exit codes."""
-    service = rich(bench)
+    service = rich(bench.peer.device)
     long, indicated, _ = service.characteristics
     expect(only(await look(bench, "read", "2A00")) == NAME.encode(), "the name by its UUID")
     expect(only(await look(bench, "read", LONG)) == VALUE, "512 bytes by UUID")

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import BluetoothHost
+package import BluetoothHost
 import BluetoothPackets
 import TestSupport
 
 /// A database from the lines of a conformance file.
-enum ConformanceDatabase {
-    struct Unreadable: Error { var line: String }
+package enum ConformanceDatabase {
+    /// A line that nobody can read.
+    package struct Unreadable: Error {
+        /// It.
+        package var line: String
+    }
 
-    static func build(_ lines: [String]) throws -> GATTServerDatabase {
+    /// The database of these lines.
+    package static func build(_ lines: [String]) throws -> GATTServerDatabase {
         var builder = GATTDatabaseBuilder()
         var service: (GATTServiceDefinition, AttributeHandle?)?
         for line in lines {

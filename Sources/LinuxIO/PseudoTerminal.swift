@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import CLinux
+import Glibc
+package import SystemPackage
+
+/// A serial line that other programs open by a path, and whose other end this process holds; it goes with its owner.
+package struct PseudoTerminal: ~Copyable {
+    /// This process's end, for the event loop; it does not block.
+    package let descriptor: Descriptor
+    /// What other programs open; the path leads to it.
+    package let device: String
+    private let path: String
+    /// Held open, so that this end stays quiet while nobody else has the line open.
+    private let line: Descriptor
+
+    /// A line, raw in both directions, to which `path` becomes a symbolic link.
+    ///
+    /// A link to a terminal that a process which was killed has left there is replaced; anything else at the path throws
+    /// `fileExists`. The corresponding C calls are `open("/dev/ptmx")`, `ioctl(TIOCSPTLCK, TIOCGPTN)`, `tcsetattr` and
+    /// `symlink`.
+    package init(linkedAt path: String) throws(Errno) {
+        let end = try Descriptor.open("/dev/ptmx", O_RDWR | O_NOCTTY | O_NONBLOCK)
+        let number = end.number
+        var isLocked: Int32 = 0
+        var index: UInt32 = 0
+        // Sound, as the calls below: each structure is a local that outlives its call.
+        _ = try SystemCall.run { unsafe blewedge_ioctl_pointer(number, blewedge_TIOCSPTLCK, &isLocked) }
+        _ = try SystemCall.run { unsafe blewedge_ioctl_pointer(number, blewedge_TIOCGPTN, &index) }
+        let device = "/dev/pts/\(index)"
+        let line = try Descriptor.open(device, O_RDWR | O_NOCTTY)
+        let lineNumber = line.number
+        var settings = termios()
+        _ = try SystemCall.run { unsafe tcgetattr(lineNumber, &settings) }
+        unsafe cfmakeraw(&settings)
+        _ = try SystemCall.run { unsafe tcsetattr(lineNumber, TCSANOW, &settings) }
+        if let target = Self.target(of: path), target.hasPrefix("/dev/pts/") { _ = unsafe unlink(path) }
+        _ = try SystemCall.run { unsafe symlink(device, path) }
+        descriptor = end
+        self.device = device
+        self.path = path
+        self.line = line
+    }
+
+    deinit {
+        // What another process has put there since is not ours to remove.
+        if Self.target(of: path) == device { _ = unsafe unlink(path) }
+    }
+
+    /// What a symbolic link leads to; nil where there is none.
+    ///
+    /// The corresponding C function is `readlink`.
+    private static func target(of path: String) -> String? {
+        var buffer = [CChar](repeating: 0, count: 64)
+        // Sound: the kernel writes at most the buffer's bytes; a longer target is cut, and is none of ours.
+        let count = unsafe readlink(path, &buffer, buffer.count)
+        guard count > 0 else { return nil }
+        return String(decoding: buffer.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}

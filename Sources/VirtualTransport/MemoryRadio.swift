@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import BluetoothPackets
+package import LinuxIO
+package import VirtualRadio
+
+/// A radio in memory that keeps the loop's time, with a way to each of its controllers.
+///
+/// To be used on the loop's thread.
+package final class MemoryRadio {
+    /// The air itself, to bring its controllers out of each other's range.
+    package let radio: VirtualRadio
+
+    private let loop: EventLoop
+    private let speed: Int
+    private let start: Duration
+    private var timer: EventLoop.Timer?
+    private var isScheduled = false
+    private var transports: [MemoryTransport] = []
+
+    /// An empty radio whose time passes `speed` times as fast as the loop's, 1 … 1,000.
+    package init(on loop: EventLoop, speed: Int = 1) {
+        self.loop = loop
+        self.speed = min(max(speed, 1), 1000)
+        start = MonotonicClock.now
+        radio = VirtualRadio(now: start)
+    }
+
+    deinit { if let timer { loop.cancel(timer) } }
+
+    /// A new controller, and the way to it.
+    package func addController(_ address: BluetoothAddress) -> MemoryTransport {
+        addController(VirtualController.Configuration(address: address))
+    }
+
+    /// A new controller, and the way to it.
+    package func addController(_ configuration: VirtualController.Configuration) -> MemoryTransport {
+        let transport = MemoryTransport(radio.addController(configuration), self)
+        transports.append(transport)
+        return transport
+    }
+
+    /// The time on the radio.
+    var now: Duration { start + (MonotonicClock.now - start) * speed }
+
+    /// Lets happen what is due, soon, and not from within the caller.
+    func wake() {
+        guard !isScheduled else { return }
+        isScheduled = true
+        if let timer { loop.cancel(timer) }
+        timer = loop.schedule(at: MonotonicClock.now) { [weak self] in self?.run() }
+    }
+
+    private func run() {
+        isScheduled = false
+        timer = nil
+        radio.advance(to: now)
+        for transport in transports { transport.deliver() }
+        guard !isScheduled, let deadline = radio.deadline else { return }
+        timer = loop.schedule(at: start + (deadline - start) / speed) { [weak self] in self?.run() }
+    }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+import LinuxIO
+import SystemPackage
+
+extension Session.Event {
+    /// The adapter cannot be used.
+    init(_ error: AdapterError) {
+        let reason = Reason(error.cause, remedy: error.remedy)
+        switch error {
+        case .notPermitted, .system(_, .permissionDenied), .system(_, .notPermitted), .stream(_, .permissionDenied):
+            self = .forbidden(reason)
+        default: self = .adapterLost(reason)
+        }
+    }
+}
+
+extension Reason {
+    /// Why an adapter of the kernel has gone: a switch says more than the kernel's event.
+    init(lossOf name: String, _ text: String) {
+        let index = name.hasPrefix("hci") ? UInt16(name.dropFirst(3)) : nil
+        if let rfkill = index.flatMap({ RFKill(controller: $0) }), rfkill.isSoftBlocked || rfkill.isHardBlocked {
+            let error = AdapterError.blocked(name, isHard: rfkill.isHardBlocked)
+            self.init(error.cause, remedy: error.remedy)
+        } else {
+            self.init(text)
+        }
+    }
+}

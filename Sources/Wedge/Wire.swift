@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import Keystrokes
+package import LinuxIO
+import SystemPackage
+
+/// The wire to another end than the keyboard: what the device sends goes there, as text or as it is, and what comes from
+/// there goes to the device (X-9, D-7).
+///
+/// As text, the bytes take the keyboard's whole way, with its table, scans and account, and what a reader would see of the
+/// keystrokes is handed over. To be used on the loop's thread.
+package final class Wire {
+    /// The keyboard without a kernel that the service types on.
+    package let screen: TextKeyboard
+    /// The other end.
+    package let end: WireEnd
+
+    private let isRaw: Bool
+    private let loop: EventLoop
+    private var registration: EventLoop.Registration?
+
+    /// The wire that the configuration asks for; nil for the keyboard.
+    package init?(_ configuration: Configuration, layout: KeyboardLayout, on loop: EventLoop) throws(CommandFailure) {
+        guard let end = try WireEnd(configuration.destination, on: loop) else { return nil }
+        self.end = end
+        self.loop = loop
+        isRaw = configuration.isRaw
+        do throws(Errno) {
+            screen = try TextKeyboard(layout: layout)
+            registration = try loop.watch(screen.screen.arrival.descriptor, for: .readable) { [unowned self] _ in
+                screen.screen.arrival.reset()
+                handOver()
+            }
+        } catch {
+            throw CommandFailure(.internal, "cannot make a keyboard without a kernel: \(error)")
+        }
+    }
+
+    /// Joins the wire with a service that types on its screen.
+    package func join(_ service: KeyboardService) {
+        if isRaw { service.rawEnd = { [unowned self] bytes in end.deliver(bytes) } }
+        // What a device that is not connected cannot take is dropped, as a cable that is not plugged in drops it.
+        end.onBytes = { [unowned service] bytes in try? service.send(bytes) }
+    }
+
+    /// Hands over the rest, and closes the other end.
+    package func close() {
+        handOver()
+        if let registration { loop.unwatch(registration, screen.screen.arrival.descriptor) }
+        registration = nil
+        end.close()
+    }
+
+    private func handOver() {
+        let text = Array(screen.screen.takeText().utf8)
+        if !text.isEmpty { _ = end.deliver(text.span) }
+    }
+}

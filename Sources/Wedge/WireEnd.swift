@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import LinuxIO
+import SystemPackage
+
+/// The other end of the wire where that is not the keyboard: standard output, a pseudo-terminal, or a local socket.
+///
+/// To be used on the loop's thread.
+package final class WireEnd {
+    /// The most clients of a socket.
+    package static let mostClients = 8
+    /// How often standard output is tried again while its reader is behind.
+    private static let retryInterval = Duration.milliseconds(20)
+    /// What a pipe that is writable takes whole (PIPE_BUF).
+    private static let pieceLength = 4096
+
+    /// Takes what comes for the device.
+    package var onBytes: (([UInt8]) -> Void)?
+    /// Where it is, for people; nil for standard output.
+    package let place: String?
+
+    private let loop: EventLoop
+    private var listener: Listener?
+    private var connections: [WireConnection] = []
+    private var isStandardOutput = false
+    private var waiting: [UInt8] = []
+    private var timer: EventLoop.Timer?
+
+    /// A listener with its place in the loop.
+    private final class Listener {
+        private let socket: LocalListener
+        private let registration: EventLoop.Registration
+        private let loop: EventLoop
+
+        init(
+            _ path: String,
+            on loop: EventLoop,
+            onClient: @escaping (consuming LocalStream) -> Void
+        ) throws(Errno) {
+            let box = Box()
+            // Its owner's alone: what comes over it goes to the device.
+            socket = try LocalListener(at: path, mode: 0o600)
+            self.loop = loop
+            registration = try socket.watch(on: loop) { box.listener?.accept(onClient) }
+            box.listener = self
+        }
+
+        private final class Box {
+            weak var listener: Listener?
+        }
+
+        private func accept(_ onClient: (consuming LocalStream) -> Void) {
+            while let client = try? socket.accept() { onClient(client) }
+        }
+
+        func close() { socket.unwatch(registration, on: loop) }
+    }
+
+    /// Opens the end; there is none for the keyboard.
+    package init?(_ destination: WireDestination, on loop: EventLoop) throws(CommandFailure) {
+        self.loop = loop
+        switch destination {
+        case .keyboard: return nil
+        case .standardOutput:
+            place = nil
+            isStandardOutput = true
+        case .terminal(let path):
+            place = path
+            do throws(Errno) {
+                add(try WireConnection(.terminal(try PseudoTerminal(linkedAt: path)), on: loop))
+            } catch {
+                throw Self.failure(path, error)
+            }
+        case .socket(let path):
+            place = path
+            do throws(Errno) {
+                listener = try Listener(path, on: loop) { [unowned self] client in
+                    // Who comes too late is let go at once.
+                    guard connections.count < Self.mostClients else { return }
+                    if let connection = try? WireConnection(.client(client), on: loop) { add(connection) }
+                }
+            } catch {
+                throw Self.failure(path, error)
+            }
+        }
+    }
+
+    private static func failure(_ path: String, _ error: Errno) -> CommandFailure {
+        let isPermission = error == .permissionDenied || error == .notPermitted
+        let isTaken = error == .fileExists || error == .addressInUse
+        return CommandFailure(
+            isPermission ? .permission : isTaken ? .configuration : .inputOutput,
+            "cannot make the other end \(path): \(error)",
+            remedy: isTaken ? "name another path, or remove what is there" : nil
+        )
+    }
+
+    /// Hands over what the device sent; answers how many of the bytes are taken: all, or none.
+    ///
+    /// A socket without clients takes none.
+    package func deliver(_ bytes: Span<UInt8>) -> Int {
+        guard isStandardOutput else {
+            var isTaken = false
+            for connection in connections where connection.send(bytes) { isTaken = true }
+            return isTaken ? bytes.count : 0
+        }
+        guard bytes.count <= WireConnection.mostWaiting - waiting.count else { return 0 }
+        for index in bytes.indices { waiting.append(bytes[index]) }
+        flush()
+        return bytes.count
+    }
+
+    /// Hands over what standard output still takes, and closes the end.
+    package func close() {
+        flush()
+        if let timer { loop.cancel(timer) }
+        timer = nil
+        listener?.close()
+        listener = nil
+        connections.forEach { $0.close() }
+        connections = []
+    }
+
+    private func add(_ connection: WireConnection) {
+        connection.onBytes = { [unowned self] bytes in onBytes?(bytes) }
+        connection.onEnd = { [unowned self] ended in connections.removeAll { $0 === ended } }
+        connections.append(connection)
+    }
+
+    private func flush() {
+        if let timer { loop.cancel(timer) }
+        timer = nil
+        do throws(Errno) {
+            while !waiting.isEmpty {
+                let piece = Array(waiting.prefix(Self.pieceLength))
+                guard try StandardStream.output.writeAtOnce(piece) else {
+                    timer = loop.schedule(at: MonotonicClock.now + Self.retryInterval) { [unowned self] in flush() }
+                    return
+                }
+                waiting.removeFirst(piece.count)
+            }
+        } catch {
+            // Nobody reads any more.
+            waiting = []
+        }
+    }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import ArgumentParser
+import Keystrokes
+import LinuxIO
+import SystemPackage
+import Wedge
+
+/// `blewedge config`.
+struct ConfigCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "config",
+        abstract: "Check or show the configuration.",
+        subcommands: [ConfigCheckCommand.self, ConfigShowCommand.self]
+    )
+}
+
+/// Where the configuration is looked for.
+enum ConfigurationPlace {
+    /// What the user named, or the one that a daemon started by this user reads.
+    static func path(_ file: String?) throws(CommandFailure) -> FilePath {
+        if let file { return FilePath(file) }
+        return try DaemonPaths.current().configurationFile
+    }
+}
+
+/// `blewedge config check`.
+struct ConfigCheckCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Check a configuration, with the table, layout and profiles that it names; nothing is changed.",
+        discussion: """
+            Without a file, the one that a daemon of this user reads: /etc/blewedge/blewedge.toml for root. Every fault is \
+            named with its line, and ends the command with status 78.
+
+            EXAMPLES:
+              blewedge config check
+              blewedge config check new.toml && sudo install -m 644 new.toml /etc/blewedge/blewedge.toml
+            """
+    )
+
+    @Argument(help: ArgumentHelp("A configuration file.", valueName: "file"))
+    var file: String?
+
+    func run() throws {
+        let path = try ConfigurationPlace.path(file)
+        let isThere = FileSystem.exists(path.string)
+        let configuration = try Configuration.read(path, mustExist: file != nil)
+        // The device is nothing that the configuration says.
+        let settings = try configuration.settings(device: .name("-"))
+        let profiles = settings.profiles.count == 1 ? settings.profiles.first?.name : Configuration.anyProfile
+        try StandardStream.output.write(
+            "\(path): \(isThere ? "correct" : "not there, so all is as without one"); profile \(profiles ?? "-"), "
+                + "layout \(configuration.layout), pace \(configuration.pace.rawValue)\n"
+        )
+    }
+}
+
+/// `blewedge config show`.
+struct ConfigShowCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show the configuration that is in force, as a file that says the same.",
+        discussion: """
+            EXAMPLES:
+              blewedge config show
+              blewedge config show --commented | sudo tee /etc/blewedge/blewedge.toml
+            """
+    )
+
+    @Argument(help: ArgumentHelp("A configuration file.", valueName: "file"))
+    var file: String?
+
+    @Flag(help: "Explain every key; those that are as without a file are comments.")
+    var commented = false
+
+    func run() throws {
+        let configuration = try Configuration.read(try ConfigurationPlace.path(file), mustExist: file != nil)
+        try StandardStream.output.write(configuration.text(isCommented: commented))
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import ArgumentParser
+import Wedge
+
+/// What ends a line on its way to the central.
+enum LineEnd: String, ExpressibleByArgument, CaseIterable {
+    case cr
+    case lf
+    case crlf
+    case none
+
+    var bytes: [UInt8] {
+        switch self {
+        case .cr: [0x0D]
+        case .lf: [0x0A]
+        case .crlf: [0x0D, 0x0A]
+        case .none: []
+        }
+    }
+}
+
+/// `blewedge simulate`.
+struct SimulateCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "simulate",
+        abstract: "Be a LINBLE: send lines to whoever connects, and print what is written to it.",
+        discussion: """
+            Advertises the LINBLE UART Service under a name, and takes connections until Ctrl-C. Lines come from standard \
+            input, from a file or from a generator, and are notified in order. They are read no faster than the central \
+            takes them, and wait while there is none. What a central writes is printed, one line for each write.
+
+            EXAMPLES:
+              blewedge simulate                       Send each line that is typed.
+              blewedge simulate --name SCANNER-7 --file scans.txt
+              blewedge simulate --barcodes 1000 --rate 20
+              blewedge simulate --adapter hci1 --json
+              blewedge simulate --adapter h4:unix:/run/controller.sock
+            """
+    )
+
+    @OptionGroup var adapterOptions: AdapterOptions
+
+    @OptionGroup var captureOptions: CaptureOptions
+
+    @Option(help: "The name to be found by.")
+    var name = "LINBLE-TEST"
+
+    @Option(help: ArgumentHelp("Send the lines of a file instead of standard input's.", valueName: "file"))
+    var file: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Send so many barcodes, no two alike, instead of standard input's lines.",
+            valueName: "number"
+        )
+    )
+    var barcodes: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Send at most so many lines a second; 0 sends as many as the link takes. Barcodes: 1 a second, lines: all.",
+            valueName: "number"
+        )
+    )
+    var rate: Int?
+
+    @Option(help: ArgumentHelp("What ends each line that is sent: cr, lf, crlf or none.", valueName: "end"))
+    var lineEnd = LineEnd.cr
+
+    @Flag(help: "Print what is written as hexadecimal digits instead of text.")
+    var hex = false
+
+    @Flag(help: "Print one JSON object a line: what is written, and what happens.")
+    var json = false
+
+    func validate() throws {
+        if file != nil, barcodes != nil { throw ValidationError("--file and --barcodes exclude each other.") }
+        if hex, json { throw ValidationError("--hex and --json exclude each other: JSON has both forms.") }
+        if let barcodes, !(1...10_000_000).contains(barcodes) {
+            throw ValidationError("--barcodes takes 1 to 10000000.")
+        }
+        if let rate, !(0...10_000).contains(rate) { throw ValidationError("--rate takes 0 to 10000.") }
+        if name.isEmpty { throw ValidationError("--name must not be empty.") }
+    }
+
+    func run() throws {
+        let source: SimulateRun.Source =
+            if let file { .file(file) } else if let barcodes { .barcodes(barcodes) } else { .standardInput }
+        try SimulateRun(
+            name: name,
+            source: source,
+            rate: rate ?? (barcodes == nil ? 0 : 1),
+            lineEnd: lineEnd.bytes,
+            output: json ? .json : hex ? .hex : .text,
+            transport: adapterOptions.transport,
+            capture: captureOptions
+        ).run()
+    }
+}

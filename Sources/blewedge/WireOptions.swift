@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import ArgumentParser
+import Wedge
+
+/// What kind of device is meant, and where goes what it sends.
+struct WireOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The kind of device: \(Profile.builtIn.map(\.name).joined(separator: ", ")), one of the configuration, a file by its path, or \(Configuration.anyProfile).",
+            valueName: "name|path"
+        )
+    )
+    var profile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Where goes what is received: \(WireDestination.form). A terminal and a socket carry bytes to the device too.",
+            valueName: "end"
+        )
+    )
+    var to: String?
+
+    @Flag(help: "With another end than the keyboard: the bytes as received, not the text that would be typed.")
+    var raw = false
+
+    /// Puts what was given in the place of what the file says.
+    func apply(to configuration: inout Configuration) throws(CommandFailure) {
+        if let profile { configuration.profile = profile }
+        if let to {
+            guard let destination = WireDestination(to) else {
+                throw CommandFailure(.usage, "--to wants \(WireDestination.form), the path from / on")
+            }
+            configuration.destination = destination
+        }
+        if raw { configuration.isRaw = true }
+        if configuration.isRaw, configuration.destination == .keyboard {
+            throw CommandFailure(.usage, "raw bytes want another end than the keyboard: --to stdout, for instance")
+        }
+    }
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothHost
+import BluetoothPackets
+import VirtualRadio
+
+/// Two hosts, each above its own controller on one radio, in virtual time.
+final class HostsOnRadio {
+    /// What a session came to.
+    enum End: Hashable {
+        /// Everything that was asked for happened.
+        case done
+        /// A host has given up.
+        case failed(HostFailure)
+        /// Something was refused or given up, in words of its own.
+        case refused(String)
+        /// Something was not told within its time.
+        case silent(String)
+    }
+
+    static let size = 100
+    static let count = 5
+
+    let controllers: [VirtualController]
+    private(set) var hosts: [LowEnergyHost] = []
+    private(set) var now = Duration.zero
+    private let radio: VirtualRadio
+    private var events: [[LowEnergyHost.Event]] = [[], []]
+
+    init(_ generation: VirtualController.Generation, seed: UInt64) {
+        let radio = VirtualRadio(seed: seed)
+        self.radio = radio
+        controllers = ([1, 2] as [UInt64]).map { number in
+            let address = BluetoothAddress(rawValue: 0xC000_0000_0000 | number)
+            return radio.addController(VirtualController.Configuration(address: address, generation: generation))
+        }
+        hosts = [LowEnergyHost(), LowEnergyHost()]
+    }
+
+    /// Why a host has given up, if one has.
+    var failure: HostFailure? { hosts.compactMap(\.failure).first }
+
+    // MARK: Time
+
+    private func pump() {
+        var isQuiet = false
+        while !isQuiet {
+            isQuiet = true
+            for index in hosts.indices {
+                while let event = hosts[index].nextEvent() { events[index].append(event) }
+                while let packet = hosts[index].nextOutgoing(now: now) {
+                    isQuiet = false
+                    controllers[index].receive(packet, now: now)
+                }
+                while let packet = controllers[index].nextPacket() {
+                    isQuiet = false
+                    hosts[index].receive(packet.span, now: now)
+                }
+            }
+        }
+    }
+
+    /// Lets time pass until something was told to a host, or for so long; whether it was.
+    @discardableResult
+    func until(_ index: Int, within time: Duration, _ isFound: (LowEnergyHost.Event) -> Bool) -> Bool {
+        let end = now + time
+        pump()
+        while failure == nil, !events[index].contains(where: isFound) {
+            let times = hosts.compactMap(\.deadline) + [radio.deadline].compactMap { $0 }
+            guard let next = times.min(), next <= end else {
+                now = end
+                radio.advance(to: now)
+                pump()
+                return events[index].contains(where: isFound)
+            }
+            now = max(now, next)
+            radio.advance(to: now)
+            for index in hosts.indices {
+                if let deadline = hosts[index].deadline, deadline <= now { hosts[index].handleDeadline(now: now) }
+            }
+            pump()
+        }
+        return failure == nil
+    }
+
+    // MARK: A session
+
+    /// Both controllers are brought up.
+    func bringUp() -> End {
+        for index in hosts.indices {
+            guard until(index, within: .seconds(60), { $0 == .ready }) else { return ended("ready") }
+        }
+        return .done
+    }
+
+    /// The first advertises, the second scans and connects, both send, the second disconnects.
+    func session() -> End {
+        events = [[], []]
+        guard
+            hosts[0].advertise(
+                AdvertisingParameters(kind: .connectable, interval: 160),
+                data: [2, 1, 6],
+                scanResponse: []
+            )
+        else { return .refused("advertise") }
+        guard until(0, within: .seconds(30), { $0 == .advertisingStarted || Self.isRefusal($0) }) else {
+            return ended("advertisingStarted")
+        }
+        if let refusal = events[0].first(where: Self.isRefusal) { return .refused("\(refusal)") }
+        guard hosts[1].startScanning(ScanParameters(type: .active), devices: DeviceTable()) else {
+            return .refused("scan")
+        }
+        until(1, within: .seconds(5)) { if case .scanned = $0 { true } else { Self.isRefusal($0) } }
+        hosts[1].stopScanning()
+        until(1, within: .seconds(5)) { $0 == .scanStopped || Self.isRefusal($0) }
+        guard failure == nil else { return ended("scan") }
+        if let refusal = events[1].first(where: Self.isRefusal) { return .refused("\(refusal)") }
+        return connection()
+    }
+
+    private func connection() -> End {
+        let device = DeviceAddress(controllers[0].configuration.address, .public)
+        hosts[1].connect(to: device, timeout: .seconds(5), now: now)
+        guard until(1, within: .seconds(60), { Self.connection($0) != nil || Self.isRefusal($0) }) else {
+            return ended("connected")
+        }
+        guard let near = events[1].compactMap(Self.connection).last else {
+            return .refused("\(events[1].first(where: Self.isRefusal) as Any)")
+        }
+        until(0, within: .seconds(5)) { Self.connection($0) != nil }
+        if let far = events[0].compactMap(Self.connection).last {
+            for (index, handle) in [(0, far.handle), (1, near.handle)] {
+                for number in 0..<Self.count {
+                    _ = hosts[index].send([UInt8](repeating: UInt8(number), count: Self.size), on: handle)
+                }
+            }
+        }
+        for index in hosts.indices { until(index, within: .seconds(45)) { Self.isLast($0) || Self.isEnd($0) } }
+        let isComplete = events.allSatisfy { $0.contains(where: Self.isLast) }
+        hosts[1].disconnect(near.handle, now: now)
+        guard until(1, within: .seconds(60), Self.isEnd) else { return ended("disconnected") }
+        if !hosts[0].connections.isEmpty { until(0, within: .seconds(60), Self.isEnd) }
+        hosts[0].stopAdvertising()
+        until(0, within: .seconds(60)) { $0 == .advertisingStopped }
+        if let failure { return .failed(failure) }
+        return isComplete ? .done : .refused("data lost")
+    }
+
+    private func ended(_ step: String) -> End { failure.map { .failed($0) } ?? .silent(step) }
+
+    private static func isLast(_ event: LowEnergyHost.Event) -> Bool {
+        if case .received(_, let pdu) = event { pdu.first == UInt8(count - 1) } else { false }
+    }
+
+    private static func isEnd(_ event: LowEnergyHost.Event) -> Bool {
+        if case .disconnected = event { true } else { false }
+    }
+
+    private static func isRefusal(_ event: LowEnergyHost.Event) -> Bool {
+        switch event {
+        case .advertisingFailed, .scanFailed, .connectionFailed: true
+        default: false
+        }
+    }
+
+    private static func connection(_ event: LowEnergyHost.Event) -> LowEnergyHost.Connection? {
+        if case .connected(let connection) = event { connection } else { nil }
+    }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import LinuxIO
+import Testing
+
+@testable import BluetoothLE
+
+@Suite("The link")
+struct ATTLinkTests {
+    @Test("CB-10: an indication is confirmed once, also when whoever takes its value closes the link at once")
+    func confirmation() throws {
+        let loop = try EventLoop()
+        for closes in [false, true] {
+            let channel = FakeChannel(Script.device, loop) { _ in nil }
+            let link = ATTLink(channel, on: loop)
+            var values: [[UInt8]] = []
+            link.onValue = { [unowned link] _, _, value in
+                values.append([UInt8](copying: value))
+                if closes { link.close() }
+            }
+            channel.deliver([0x1D, 0x03, 0x00, 0x41])
+            #expect(channel.sent == [[0x1E]])
+            #expect(values == [[0x41]])
+            #expect(channel.isClosed == closes)
+        }
+    }
+}

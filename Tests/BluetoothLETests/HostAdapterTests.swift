@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+import ConformanceSupport
+import Glibc
+import LinuxIO
+import TestSupport
+import Testing
+import VirtualRadio
+import VirtualTransport
+
+@Suite("Our own host on an event loop", .timeLimit(.minutes(10)))
+struct HostAdapterTests {
+    private static let address = BluetoothAddress(rawValue: 0xC0FF_EE00_0001)
+
+    /// What opening an adapter over a transport comes to, and how long it takes.
+    private func opening(
+        on loop: EventLoop,
+        _ transport: any PacketTransport
+    ) throws -> (Result<HostAdapter, AdapterError>, Duration) {
+        let adapter = HostAdapter(name: "test", transport: transport, on: loop)
+        var outcome: Result<HostAdapter, AdapterError>?
+        let start = MonotonicClock.now
+        adapter.start { result in
+            outcome = result.map { adapter }
+            loop.stop()
+        }
+        #expect(outcome == nil, "never from within")
+        try loop.run()
+        return (try #require(outcome), MonotonicClock.now - start)
+    }
+
+    private func cause(_ outcome: Result<HostAdapter, AdapterError>) -> String? {
+        if case .failure(let error) = outcome { error.cause } else { nil }
+    }
+
+    @Test("X-10: a controller at the end of a stream is brought up", arguments: StreamKind.allCases)
+    func bringUp(_ kind: StreamKind) throws {
+        let loop = try EventLoop()
+        let radio = MemoryRadio(on: loop)
+        let lines = H4Lines()
+        let controller = radio.addController(Self.address)
+        let (outcome, _) = try opening(on: loop, try lines.connect(controller, kind, on: loop))
+        let adapter = try outcome.get()
+        #expect(adapter.address == Self.address)
+        adapter.close()
+    }
+
+    @Test("Bad input: a stream of garbage, and one that ends, is a typed error at once")
+    func garbage() throws {
+        for bytes in [[0x00], Array("HTTP/1.1 400 Bad Request\r\n".utf8), [0x04, 0x0E, 0x04, 0x01]] as [[UInt8]] {
+            let loop = try EventLoop()
+            let listener = try H4Listener(.unixSocket)
+            let transport = try H4StreamTransport(to: listener.address, on: loop)
+            let peer = try listener.accept(on: loop)
+            peer.send(bytes)
+            if bytes[0] == 0x04 { peer.hangUp() }
+            let (outcome, time) = try opening(on: loop, transport)
+            #expect(cause(outcome)?.contains(bytes[0] == 0x04 ? "ended inside a packet" : "is no H4: byte 0") == true)
+            #expect(time < .seconds(1))
+        }
+    }
+
+    @Test(
+        "Bad input: a controller that refuses, garbles, or forgets the answer to a command, or breaks, is a typed error in bounded time",
+        arguments: [HCIOpcode.reset, .readBDADDR, .leReadBufferSize, .leSetEventMask]
+    )
+    func faults(_ opcode: HCIOpcode) throws {
+        for (fault, words) in [
+            (.refuse(.unknownHCICommand), "was refused"), (.drop, "was not answered"),
+            (.hardwareError(code: 0x42), "0x42"), (.corrupt(offset: 1, mask: 0xFF), "was not answered"),
+        ] as [(CommandFault, String)] {
+            let loop = try EventLoop()
+            let radio = MemoryRadio(on: loop)
+            let lines = H4Lines()
+            let controller = radio.addController(Self.address)
+            controller.controller.inject(fault, into: opcode)
+            let (outcome, time) = try opening(on: loop, try lines.connect(controller, on: loop))
+            #expect(cause(outcome)?.contains(words) == true, "\(opcode) \(fault)")
+            #expect(time < .seconds(4))
+        }
+    }
+
+    @Test("X-7: when the stream ends, connections, attempts and the scan end with it, and the loss is told once")
+    func loss() throws {
+        let loop = try EventLoop()
+        let radio = MemoryRadio(on: loop, speed: 20)
+        let lines = H4Lines()
+        let listener = try H4Listener(.unixSocket)
+        let transport = try H4StreamTransport(to: listener.address, on: loop)
+        let peer = try listener.accept(on: loop)
+        lines.attach(peer, to: radio.addController(Self.address))
+        let adapter = try opening(on: loop, transport).0.get()
+        let other = try opening(on: loop, radio.addController(BluetoothAddress(rawValue: 0xC0FF_EE00_0002))).0.get()
+
+        var told: [String] = []
+        adapter.onLoss = { reason in told.append("loss: \(reason)") }
+        other.advertise(
+            Advertisement(data: [], interval: .milliseconds(20)),
+            onConnection: { _ in },
+            completion: { _ in }
+        )
+        var channel: (any ATTChannel)?
+        _ = try adapter.connect(to: DeviceAddress(other.address, .public), timeout: .seconds(10)) { result in
+            channel = try? result.get()
+            loop.stop()
+        }
+        try loop.run()
+        try #require(channel != nil)
+        channel?.onClosed = { failure in told.append("link: \(failure)") }
+        let absent = DeviceAddress(BluetoothAddress(rawValue: 1), .public)
+        let attempt = try adapter.connect(to: absent, timeout: .seconds(60)) { result in
+            if case .failure = result { told.append("attempt") }
+        }
+        adapter.advertise(Advertisement(data: []), onConnection: { _ in }, completion: { _ in })
+        _ = loop.schedule(at: MonotonicClock.now + .milliseconds(50)) { peer.hangUp() }
+        _ = loop.schedule(at: MonotonicClock.now + .milliseconds(300)) { loop.stop() }
+        try loop.run()
+        #expect(told.count == 3, "\(told)")
+        #expect(told.contains("attempt") && told.last == "loss: the stream from the controller ended", "\(told)")
+        #expect(throws: ScanError.adapterGone) { try adapter.makeScanner() }
+        #expect(throws: LinkFailure.self) { try channel?.send([0x0A, 1, 0]) }
+        withExtendedLifetime(attempt) {}
+        other.close()
+    }
+
+    @Test(
+        "CB-32: a capture has every packet that passed the stream, both ways, and nothing else; no privilege is needed"
+    )
+    func capture() throws {
+        let path = "/tmp/blewedge-test.\(getpid()).\(UInt64.random(in: 0...UInt64.max)).btsnoop"
+        defer { unlink(path) }
+        let loop = try EventLoop()
+        let radio = MemoryRadio(on: loop, speed: 20)
+        let lines = H4Lines()
+        let listener = try H4Listener(.unixSocket)
+        let capture = try TrafficCapture(to: path, on: loop)
+        var opened: Result<any LowEnergyAdapter, AdapterError>?
+        try LowEnergyAdapters.open(.h4(listener.address), on: loop, capture: capture) { result in
+            opened = result
+            loop.stop()
+        }
+        let controller = radio.addController(Self.address)
+        let peer = try listener.accept(on: loop)
+        lines.attach(peer, to: controller)
+        // What passes on the far side.
+        var toHost: [UInt8] = []
+        let forward = controller.onReceive
+        controller.onReceive = { packet in
+            toHost += [UInt8](copying: packet)
+            forward?(packet)
+        }
+        try loop.run()
+        let adapter = try #require(try opened?.get())
+        #expect(adapter.name == "h4:\(listener.address)")
+
+        let other = try opening(on: loop, radio.addController(BluetoothAddress(rawValue: 0xC0FF_EE00_0002))).0.get()
+        let bench = ConformanceBench(
+            adapter,
+            tester: other,
+            on: loop,
+            pace: .init(patience: .seconds(10), silence: .milliseconds(20))
+        )
+        let script = try #require(try ConformanceScript.all("conformance-client.txt").first)
+        #expect(try bench.playClient(script) == [])
+        bench.close()
+        _ = loop.schedule(at: MonotonicClock.now + .milliseconds(100)) { loop.stop() }
+        try loop.run()
+        capture.finish()
+
+        var reader = BtsnoopReader()
+        reader.append(try FileSystem.contents(of: path, limit: 1 << 22))
+        var sent: [UInt8] = []
+        var received: [UInt8] = []
+        while let record = try reader.next() {
+            switch record.opcode {
+            case .command: sent += [1] + record.payload
+            case .aclSent: sent += [2] + record.payload
+            case .event: received += [4] + record.payload
+            case .aclReceived: received += [2] + record.payload
+            default: Issue.record("\(record.opcode)")
+            }
+        }
+        try reader.finish()
+        #expect(peer.received == sent)
+        // What was on its way when the adapter was closed was not received.
+        #expect(toHost.starts(with: received))
+        #expect(toHost.count - received.count < 100)
+        #expect(received.count > 200 && sent.contains(2))
+    }
+}

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Glibc
+import LinuxIO
+import Synchronization
+import SystemPackage
+import Testing
+import Wedge
+
+/// A directory of a test's own, which goes with it.
+private final class Home {
+    let path: String
+
+    init() throws {
+        var template = Array("/tmp/blewedge-test.XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw Errno(rawValue: errno) }
+        path = String(decoding: template.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// What makes a program keep everything below this directory, whoever runs it.
+    var environment: [String] {
+        ["CONFIGURATION_DIRECTORY=\(path)", "STATE_DIRECTORY=\(path)", "RUNTIME_DIRECTORY=\(path)", "HOME=\(path)"]
+    }
+
+    func callAsFunction(_ name: String) -> String { path + "/" + name }
+
+    func text(_ name: String) -> String? {
+        (try? FileSystem.contents(of: self(name), limit: 4096)).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    func write(_ text: String, to name: String) throws {
+        let file = try #require(fopen(self(name), "w"))
+        fputs(text, file)
+        fclose(file)
+    }
+
+    deinit {
+        for name in FileSystem.names(in: path) { unlink(path + "/" + name) }
+        rmdir(path)
+    }
+}
+
+/// A daemon without a radio, on a thread of its own, which ends when it is asked to stop.
+private final class FakeDaemon: ControlHandler {
+    /// What was asked, and what is to be answered, in both threads.
+    final class Script: Sendable {
+        let requests = Mutex<[String]>([])
+        let status = Mutex<[(name: String, value: String)]>([])
+        /// Ends the daemon as soon as it has a follower.
+        let endsWithFollower = Atomic<Bool>(false)
+        let ready: Waker
+        init() throws { ready = try Waker() }
+    }
+
+    private let loop: EventLoop
+    private let script: Script
+    private var server: ControlServer?
+
+    var currentEvents: [JSONObject] {
+        if script.endsWithFollower.load(ordering: .acquiring) {
+            _ = loop.schedule(at: MonotonicClock.now) { [unowned self] in loop.stop() }
+        }
+        return ["connecting", "connected"].map(Self.state)
+    }
+
+    private init(_ script: Script, at path: String) throws {
+        self.script = script
+        loop = try EventLoop()
+        server = try ControlServer(at: path, on: loop, handler: self)
+    }
+
+    func handle(_ request: ControlRequest, reply: @escaping (Result<JSONObject, CommandFailure>) -> Void) {
+        script.requests.withLock { $0.append(String(request.line.dropFirst("version 1 ".count))) }
+        switch request {
+        case .status:
+            var object = Self.state("connected")
+            var selection = JSONObject()
+            for (name, value) in script.status.withLock({ $0 }) { selection.add(name, value) }
+            object.add("selection", selection)
+            object.add("adapter", "hci7")
+            reply(.success(object))
+        case .scan: reply(.success(Self.devices))
+        case .use(_, confirmed: false): reply(.failure(CommandFailure(.usage, "another is chosen", remedy: "yes")))
+        case .send: reply(.failure(CommandFailure(.unavailable, "nothing is connected", remedy: "`blewedge connect`")))
+        case .stop:
+            reply(.success(JSONObject()))
+            loop.stop()
+        default: reply(.success(JSONObject()))
+        }
+    }
+
+    private static var devices: JSONObject {
+        let heard = [("F0:F1:F2:F3:F4:F5", "LINBLE-\u{1B}[2J", -70), ("F0:F1:F2:F3:F4:F6", "LINBLE-B", -40)]
+        var object = JSONObject()
+        object.add(
+            "devices",
+            heard.map { address, name, rssi in
+                var device = JSONObject()
+                device.add("address", address)
+                device.add("addressType", "random")
+                device.add("name", name)
+                device.add("rssi", rssi)
+                device.add("services", ["27ADC9CA-35EB-465A-9154-B8FF9076F3E8"])
+                device.add("lastHeard", "2026-11-21T00:00:00Z")
+                return device
+            } + [JSONObject()]
+        )
+        return object
+    }
+
+    private static func state(_ state: String) -> JSONObject {
+        var object = JSONObject()
+        object.add("event", "state")
+        object.add("state", state)
+        return object
+    }
+
+    /// Runs one while `body` does; answers what it was asked, `stop` at the end among it.
+    static func run(at path: String, _ body: (Script) throws -> Void) throws -> [String] {
+        let script = try Script()
+        let thread = try SystemThread(name: "daemon") {
+            guard let daemon = try? FakeDaemon(script, at: path) else { return script.ready.wake() }
+            script.ready.wake()
+            try? daemon.loop.run()
+            daemon.server?.close()
+        }
+        script.ready.wait(until: nil)
+        let result = Result { try body(script) }
+        if var client = try? ControlClient(at: [path]) { _ = try? client.ask(.stop) }
+        thread.join()
+        try result.get()
+        return script.requests.withLock { $0 }
+    }
+}
+
+@Suite("Commands and the daemon", .timeLimit(.minutes(10)))
+struct DaemonCommandTests {
+    static let commands = [
+        ["status"], ["status", "--watch"], ["events"], ["connect"], ["disconnect"], ["pause"], ["resume"],
+        ["key", "1"],
+        ["snippet", "link"], ["clear"], ["send", "--text", "R"], ["reload"], ["stop"],
+    ]
+
+    @Test("D-8, D-10: without a daemon: exit status 69, said with what to do", arguments: commands)
+    func noDaemon(command: [String]) throws {
+        let home = try Home()
+        for socket in [home("none"), home("left")] {
+            if socket == home("left") {
+                // What a daemon that was killed leaves behind: a socket on which nobody listens.
+                let listener = try LocalListener(at: home("listener"), mode: 0o600)
+                try #require(rename(home("listener"), socket) == 0)
+                _ = consume listener
+            }
+            let outcome = try run(command + ["--socket", socket], environment: home.environment)
+            #expect(outcome.status == 69)
+            #expect(outcome.output.isEmpty)
+            #expect(outcome.error.contains("no daemon runs"))
+            #expect(outcome.error.contains("blewedge run") && outcome.error.contains("systemctl start blewedge"))
+        }
+    }
+
+    @Test("D-8, D-9: every command is one request; the daemon is found in the runtime directory")
+    func requests() throws {
+        let home = try Home()
+        let requests = try FakeDaemon.run(at: home("control")) { _ in
+            for command in Self.commands.dropLast() where command != ["status", "--watch"] && command != ["events"] {
+                let outcome = try run(command, environment: home.environment)
+                #expect(outcome.status == (command.first == "send" ? 69 : 0), "\(command): \(outcome.error)")
+                #expect((command == ["status"]) == !outcome.output.isEmpty, "\(command)")
+            }
+            let keys = try run(["key", "1", "<", "minus", "SPACE", "enter", "--json"], environment: home.environment)
+            #expect(keys.output == #"{"ok":true,"version":1}"# + "\n")
+            let send = try run(["send", "--hex", "02 0d", "--socket", home("control")])
+            #expect(send.status == 69)
+            #expect(send.error.contains("nothing is connected") && send.error.contains("`blewedge connect`"))
+        }
+        #expect(
+            requests == [
+                "status", "connect", "disconnect", "pause", "resume", "key 1", "snippet link", "clear", "send hex 52",
+                "reload", "key 1 < - space enter", "send hex 020D", "stop",
+            ]
+        )
+    }
+
+    @Test("LK-24: status has the state in its first line for people, and the daemon's answer for programs")
+    func status() throws {
+        let home = try Home()
+        _ = try FakeDaemon.run(at: home("control")) { script in
+            script.status.withLock { $0 = [("name", "LINBLE-TEST"), ("address", "F0:F1:F2:F3:F4:F5")] }
+            let people = try run(["status"], environment: home.environment).output.split(separator: "\n")
+            #expect(people.first == "connected to the device: typing what it sends")
+            #expect(people.contains { $0.contains("selection") && $0.contains("LINBLE-TEST") })
+            let program = try run(["status", "--json"], environment: home.environment).output
+            #expect(try JSONValue(Array(program.utf8))["state"]?.string == "connected")
+        }
+    }
+
+    @Test("D-9: events are printed as they come; the daemon's end is exit status 69")
+    func events() throws {
+        let home = try Home()
+        _ = try FakeDaemon.run(at: home("control")) { script in
+            script.endsWithFollower.store(true, ordering: .releasing)
+            let outcome = try run(["events"], environment: home.environment)
+            #expect(outcome.status == 69)
+            #expect(outcome.error.contains("the daemon has ended"))
+            #expect(
+                outcome.output
+                    == ["connecting", "connected"].map { "{\"event\":\"state\",\"state\":\"\($0)\"}\n" }.joined()
+            )
+        }
+    }
+
+    @Test("D-12: while a daemon uses the adapter, scan asks the daemon: the strongest first, filtered, harmless to see")
+    func scan() throws {
+        let home = try Home()
+        let requests = try FakeDaemon.run(at: home("control")) { _ in
+            func scan(_ arguments: String...) throws -> Outcome {
+                try run(["scan", "--once", "--seconds", "1"] + arguments, environment: home.environment)
+            }
+            let lines = try scan()
+            #expect(lines.status == 0, "\(lines.error)")
+            let service = "27ADC9CA-35EB-465A-9154-B8FF9076F3E8"
+            #expect(
+                lines.output == """
+                    F0:F1:F2:F3:F4:F6\trandom\t-40 dBm\tLINBLE-B\t\(service)
+                    F0:F1:F2:F3:F4:F5\trandom\t-70 dBm\tLINBLE-\u{FFFD}[2J\t\(service)
+
+                    """
+            )
+            let json = try scan("--json", "--adapter", "hci7", "--name", "linble-b").output
+            #expect(try JSONValue(Array(json.dropLast().utf8))["name"]?.string == "LINBLE-B")
+            #expect(try scan("--service", "180A").output.isEmpty)
+            // Another adapter is not the daemon's; there is none here.
+            #expect(try scan("--adapter", "hci9999").status != 0)
+        }
+        #expect(requests.filter { $0 != "status" }.dropLast().allSatisfy { $0.hasPrefix("scan ") })
+        #expect(requests.filter { $0.hasPrefix("scan ") }.count >= 3)
+    }
+
+    @Test(
+        "LK-8: choosing another while one is chosen: refused without a terminal, done with --yes; the same one is no question"
+    )
+    func useThroughDaemon() throws {
+        let home = try Home()
+        let requests = try FakeDaemon.run(at: home("control")) { script in
+            script.status.withLock {
+                $0 = [("name", "LINBLE-A"), ("address", "F0:F1:F2:F3:F4:F5"), ("addressType", "random")]
+            }
+            for (arguments, status) in [
+                (["LINBLE-B"], 64), (["LINBLE-B", "--yes"], 0), (["linble-a"], 0), (["f0:f1:f2:f3:f4:f5"], 0),
+            ] {
+                let outcome = try run(["use"] + arguments, environment: home.environment)
+                #expect(outcome.status == status, "\(arguments): \(outcome.error)")
+                #expect(outcome.output.isEmpty)
+            }
+            script.status.withLock { $0 = [] }
+            #expect(try run(["use", "LINBLE-B"], environment: home.environment).status == 0)
+        }
+        #expect(
+            requests.filter { $0 != "status" } == [
+                "use LINBLE-B", "use LINBLE-B yes", "use linble-a yes", "use F0:F1:F2:F3:F4:F5 yes", "use LINBLE-B yes",
+                "stop",
+            ]
+        )
+    }
+
+    @Test("LK-5, LK-7, LK-8: without a daemon the choice is written, kept when another is refused, and dropped")
+    func useAlone() throws {
+        let home = try Home()
+        func blewedge(_ arguments: String...) throws -> Outcome { try run(arguments, environment: home.environment) }
+        let first = try blewedge("use", "F0:F1:F2:F3:F4:F5", "--address-type", "random", "--json")
+        #expect(first.status == 0, "\(first.error)")
+        #expect(first.output == #"{"address":"F0:F1:F2:F3:F4:F5","addressType":"random"}"# + "\n")
+        let kept = try #require(home.text("selection"))
+        #expect(try Selection(parsing: kept).label == "F0:F1:F2:F3:F4:F5")
+
+        let refused = try blewedge("use", "00:11:22:33:44:55", "--address-type", "public")
+        #expect(refused.status == 64)
+        #expect(refused.error.contains("F0:F1:F2:F3:F4:F5") && refused.error.contains("--yes"))
+        #expect(home.text("selection") == kept)
+
+        #expect(try blewedge("use", "f0:f1:f2:f3:f4:f5", "--address-type", "random").status == 0)
+        #expect(try blewedge("use", "00:11:22:33:44:55", "--address-type", "public", "--yes").status == 0)
+        #expect(home.text("selection")?.contains("00:11:22:33:44:55") == true)
+
+        // Garbage is no choice that would have to be asked about.
+        try home.write("garbage", to: "selection")
+        #expect(try blewedge("use", "F0:F1:F2:F3:F4:F5", "--address-type", "random").status == 0)
+        #expect(home.text("selection") == kept)
+
+        #expect(try blewedge("forget").status == 0)
+        #expect(home.text("selection") == nil)
+        #expect(try blewedge("forget").status == 0)
+    }
+
+    @Test(
+        "HK-1, HK-3: snippets are listed without a daemon, the user's above the built-in ones; a wrong file is status 78"
+    )
+    func snippets() throws {
+        let home = try Home()
+        let builtIn = try run(["snippet"], environment: home.environment)
+        #expect(builtIn.status == 0)
+        #expect(builtIn.output.split(separator: "\n").contains("bold\t<b></b>"))
+        try home.write(#"{"bold": "**", "mine": "x://y"}"#, to: "snippets.json")
+        let own = try run(["snippet", "--json"], environment: home.environment).output.split(separator: "\n")
+        #expect(own.contains(#"{"title":"mine","text":"x://y","leftPresses":1}"#))
+        #expect(own.contains(#"{"title":"bold","text":"**","leftPresses":0}"#))
+        try home.write("{", to: "snippets.json")
+        let wrong = try run(["snippet"], environment: home.environment)
+        #expect(wrong.status == 78)
+        #expect(wrong.error.contains("snippets.json: line 1"))
+    }
+
+    @Test("Completions are printed for each shell, and know the commands", arguments: ["bash", "zsh", "fish"])
+    func completions(shell: String) throws {
+        let outcome = try run(["completions", shell])
+        #expect(outcome.status == 0)
+        #expect(outcome.error.isEmpty)
+        for word in ["blewedge", "disconnect", "snippet", "backspace"] { #expect(outcome.output.contains(word)) }
+        guard shell == "bash" else { return }
+        // The shell itself reads it.
+        let path = "/tmp/blewedge-test.\(getpid()).bash"
+        defer { unlink(path) }
+        let file = try #require(fopen(path, "w"))
+        fputs(outcome.output, file)
+        fclose(file)
+        #expect(system("bash -n \(path)") == 0)
+    }
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import BluetoothLE
+package import LinuxIO
+package import TestSupport
+
+/// Two adapters that hear each other: the one under test, and the lower tester's, whose channels carry raw PDUs.
+package final class ConformanceBench {
+    /// What did not come about.
+    package enum Failure: Error {
+        case adapter(AdapterError)
+        case connection(LinkFailure)
+        case late(String)
+    }
+
+    /// How patient the testers are.
+    package struct Pace {
+        /// How long something that has to come may take.
+        package var patience: Duration
+        /// How long it takes until nothing more is on its way.
+        package var silence: Duration
+
+        package init(patience: Duration, silence: Duration) {
+            self.patience = patience
+            self.silence = silence
+        }
+    }
+
+    package let loop: EventLoop
+    let subject: any LowEnergyAdapter
+    let tester: any LowEnergyAdapter
+    let pace: Pace
+    private var isAdvertising = false
+    private var arrived: [any ATTChannel] = []
+    private var awaited: (() -> Bool)?
+
+    /// The adapter under test, and the tester's.
+    package init(_ subject: any LowEnergyAdapter, tester: any LowEnergyAdapter, on loop: EventLoop, pace: Pace) {
+        self.subject = subject
+        self.tester = tester
+        self.loop = loop
+        self.pace = pace
+    }
+
+    /// What came otherwise than in the script, played with a client under test.
+    package func playClient(_ script: ConformanceScript) throws -> [String] {
+        var link = try ClientOverRadio(self)
+        defer { link.close() }
+        return try script.run(&link)
+    }
+
+    /// What came otherwise than in the script, played with a server under test.
+    package func playServer(_ script: ConformanceScript) throws -> [String] {
+        var link = try ServerOverRadio(script.database, self)
+        defer { link.close() }
+        return try script.run(&link)
+    }
+
+    /// Lets go of both adapters.
+    package func close() {
+        subject.close()
+        tester.close()
+    }
+
+    /// Opens an adapter, and waits for it.
+    package static func open(
+        on loop: EventLoop,
+        _ open: (@escaping (Result<any LowEnergyAdapter, AdapterError>) -> Void) throws(AdapterError) -> Void
+    ) throws -> any LowEnergyAdapter {
+        var outcome: Result<any LowEnergyAdapter, AdapterError>?
+        try open { result in
+            outcome = result
+            loop.stop()
+        }
+        while outcome == nil { try loop.run() }
+        guard let outcome else { throw Failure.late("the adapter") }
+        return try outcome.get()
+    }
+
+    // MARK: For the links
+
+    /// Something has come that may have been waited for.
+    func noteProgress() {
+        if let awaited, awaited() { loop.stop() }
+    }
+
+    /// Runs the loop until something holds, or the time is over; whether it holds.
+    @discardableResult
+    func until(_ time: Duration, _ condition: @escaping () -> Bool) throws -> Bool {
+        if condition() { return true }
+        awaited = condition
+        defer { awaited = nil }
+        let timer = loop.schedule(at: MonotonicClock.now + time) { [loop] in loop.stop() }
+        try loop.run()
+        loop.cancel(timer)
+        return condition()
+    }
+
+    /// Connects an adapter to another, which advertises; the central's end.
+    func connect(_ central: any LowEnergyAdapter, to peripheral: any LowEnergyAdapter) throws -> any ATTChannel {
+        var outcome: Result<any ATTChannel, LinkFailure>?
+        let attempt = try central.connect(to: Self.address(of: peripheral), timeout: pace.patience) {
+            [weak self] result in
+            outcome = result
+            self?.noteProgress()
+        }
+        guard try until(pace.patience * 2, { outcome != nil }), let outcome else {
+            attempt.cancel()
+            throw Failure.late("a connection")
+        }
+        return try outcome.get()
+    }
+
+    /// Has the tester be connected to; both ends.
+    func connectToTester() throws -> (subject: any ATTChannel, tester: any ATTChannel) {
+        if !isAdvertising {
+            isAdvertising = true
+            try advertise { completion in
+                tester.advertise(
+                    Advertisement(data: [], interval: .milliseconds(20)),
+                    onConnection: { [weak self] channel in
+                        self?.arrived.append(channel)
+                        self?.noteProgress()
+                    },
+                    completion: completion
+                )
+            }
+        }
+        arrived = []
+        let channel = try connect(subject, to: tester)
+        guard try until(pace.patience, { !self.arrived.isEmpty }), let other = arrived.first else {
+            throw Failure.late("the tester's end of the connection")
+        }
+        return (channel, other)
+    }
+
+    /// Waits until advertising has begun.
+    func advertise(_ begin: (@escaping (Result<Void, AdapterError>) -> Void) throws -> Void) throws {
+        var outcome: Result<Void, AdapterError>?
+        try begin { [weak self] result in
+            outcome = result
+            self?.noteProgress()
+        }
+        guard try until(pace.patience, { outcome != nil }), let outcome else { throw Failure.late("advertising") }
+        try outcome.get()
+    }
+
+    /// Ends the connection between the two, if there is one, and waits until both know.
+    func disconnect(_ central: any LowEnergyAdapter, from device: DeviceAddress, _ isOver: @escaping () -> Bool) {
+        var isDone = false
+        central.disconnect(device) { [weak self] in
+            isDone = true
+            self?.noteProgress()
+        }
+        _ = try? until(pace.patience) { isDone && isOver() }
+    }
+
+    static func address(of adapter: any LowEnergyAdapter) -> DeviceAddress {
+        (adapter as? HostAdapter)?.deviceAddress ?? DeviceAddress(adapter.address, .public)
+    }
+}
+
+/// The lower tester's end of a connection.
+final class TesterChannel {
+    private let channel: any ATTChannel
+    private var pdus: [[UInt8]] = []
+    private let bench: ConformanceBench
+    private(set) var isOpen = true
+
+    init(_ channel: any ATTChannel, _ bench: ConformanceBench) {
+        self.channel = channel
+        self.bench = bench
+        channel.onReceive = { [weak self] pdu in
+            self?.pdus.append([UInt8](copying: pdu))
+            bench.noteProgress()
+        }
+        channel.onClosed = { [weak self] _ in
+            self?.isOpen = false
+            bench.noteProgress()
+        }
+    }
+
+    /// Sends a PDU; to a connection that the other side has ended it goes nowhere.
+    func send(_ pdu: [UInt8]) throws {
+        guard isOpen else { return }
+        guard try channel.send(pdu) else { throw ConformanceBench.Failure.late("room for a PDU") }
+    }
+
+    func nextPDU(isExpected: Bool) throws -> [UInt8]? {
+        if isExpected { try bench.until(bench.pace.patience) { !self.pdus.isEmpty } }
+        return pdus.isEmpty ? nil : pdus.removeFirst()
+    }
+
+    func close() { channel.close() }
+}

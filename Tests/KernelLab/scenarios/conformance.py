@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The conformance files, replayed at PDU level with our own host on the second controller's user channel as lower
+# tester: over the kernel's sockets, and over the user channel.
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bench import Bench
+from scenarios import scenario
+from waiting import LabError, expect
+
+BUILD = Path(__file__).resolve().parents[3] / ".build"
+# The static one that CI builds, or what is there of an ordinary build.
+RUNNERS = [BUILD / "release/conformance", BUILD / "debug/conformance"]
+
+
+async def replay(bench: Bench, adapter: str, *options: str, seconds: float) -> None:
+    runner = next((path for path in RUNNERS if path.is_file()), None)
+    if runner is None:
+        raise LabError("the runner is not built (swift build --product conformance)")
+    # The guest sees this machine's files where they are: the runner, and the vectors that it reads.
+    program = await bench.start(str(runner), adapter, "user:hci1", *options)
+    status = await program.wait(seconds)
+    lines = program.out.splitlines()
+    failures = [line for line in lines if not line.startswith("ok ")][:-1]
+    expect(status == 0, f"exit {status}: {'; '.join(failures[:3])}{program.evidence()}")
+    bench.note = lines[-1]
+
+
+@scenario("conformance", peer="", deadline=400)
+async def kernel(bench: Bench) -> None:
+    """GATT's conformance files over the kernel's L2CAP sockets, both roles."""
+    await replay(bench, "hci0", seconds=360)
+
+
+@scenario("conformance-user", peer="", deadline=400)
+async def user(bench: Bench) -> None:
+    """GATT's conformance files over the HCI user channel, both roles."""
+    await replay(bench, "user:hci0", seconds=360)
+
+
+@scenario("conformance-waits", peer="", deadline=600, only_long=True)
+async def waits(bench: Bench) -> None:
+    """Those of GATT's conformance files that wait for time-outs, over the kernel's L2CAP sockets."""
+    await replay(bench, "hci0", "--waits", seconds=560)

@@ -1,0 +1,333 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The daemon: the choice that outlives it, the switch between devices, the gate, and what comes in its way.
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+from typing import Any
+
+from bumble import hci
+from bumble.core import UUID, AdvertisingData
+from bumble.device import AdvertisingType
+
+from bench import BINARY, Bench, compare
+from peer import ADDRESS, NAME, SERVICE, Peer, ean13
+from product import Product
+from readers import EventReader
+from scenarios import scenario
+from waiting import LabError, expect
+
+OTHER_NAME, OTHER_ADDRESS = "LT01 BC000120", "F1:F1:F2:F3:F4:F6"
+FOREVER = ("--max-age", "0")
+
+
+async def fresh(bench: Bench) -> None:
+    """Nothing is chosen, as on a machine that nobody has set up."""
+    await bench.guest.run("rm", "-rf", "/var/lib/blewedge", "/run/blewedge", "/etc/blewedge")
+
+
+async def start(bench: Bench, *arguments: str) -> Product:
+    """The daemon; its keyboard stands."""
+    daemon = await bench.product("run", "--json", *arguments)
+    await daemon.keyboard()
+    return daemon
+
+
+async def tell(bench: Bench, *words: str, code: int = 0) -> str:
+    """A command, and the exit code it must have; what it said."""
+    program = await bench.guest.run(BINARY, *words, seconds=40, check=False)
+    expect(program.status == code, f"blewedge {' '.join(words)}: {program.status} instead of {code}{program.evidence()}")
+    return program.out + program.err
+
+
+async def status(bench: Bench) -> dict[str, Any]:
+    answer: dict[str, Any] = json.loads(await tell(bench, "status", "--json"))
+    return answer
+
+
+async def until_status(bench: Bench, seconds: float, name: str, wanted: object) -> dict[str, Any]:
+    """Asks until the answer has this member; a line of `status --watch` would end only with its reader."""
+    clock = bench.clock()
+    while (answer := await status(bench)).get(name) != wanted:
+        expect(clock() < seconds, f"status has {name} = {answer.get(name)!r}, not {wanted!r}, after {seconds:g} s")
+    return answer
+
+
+async def until_connected(bench: Bench, daemon: Product, may_fail: bool = False) -> None:
+    await daemon.state("connected", 40, may_fail)
+    await bench.peer.until_subscribed()
+
+
+@scenario("daemon-choice", deadline=240)
+async def daemon_choice(bench: Bench) -> None:
+    """Chosen, restarted, still chosen; killed, the choice stays; forgotten, the link is closed; one daemon at a time."""
+    await fresh(bench)
+    daemon = await start(bench)
+    await daemon.state("unselected", 20)
+    await tell(bench, "use", NAME)
+    await until_connected(bench, daemon, may_fail=True)
+    answer = await status(bench)
+    chosen = answer["selection"]
+    expect((chosen["name"], chosen["address"]) == (NAME, ADDRESS), f"status has the choice {chosen}")
+    second = await tell(bench, "run", "--device", NAME, code=69)
+    expect(str(daemon.program.pid) in second, f"the second one does not name the first, {daemon.program.pid}: {second!r}")
+    await daemon.end(signal.SIGTERM, 143)
+    await bench.peer.until_alone()
+
+    daemon = await start(bench)
+    await until_connected(bench, daemon)
+    await daemon.program.signal(signal.SIGKILL)
+    await daemon.program.wait(10)
+    await bench.peer.until_alone()
+
+    daemon = await start(bench)
+    reader = await EventReader.open(bench, daemon.node)
+    await until_connected(bench, daemon, may_fail=True)
+    sent = bench.peer.burst([ean13(1)])
+    await reader.until(sent, 20)
+    compare(ean13(1), reader.text)
+    await tell(bench, "forget")
+    await daemon.state("unselected", 10)
+    await bench.peer.until_alone()
+    await bench.monitor.until_quiet()
+    expect((await status(bench)).get("selection") is None, "a choice is left")
+    await tell(bench, "stop")
+    await daemon.exits(0, 15)
+    bench.account(sent, len(reader.text), daemon.counts())
+    bench.note = "chosen once, connected by three processes"
+
+
+@scenario("daemon-lost", deadline=120)
+async def daemon_lost(bench: Bench) -> None:
+    """A lost link is back within 3 to 5 s."""
+    await fresh(bench)
+    daemon = await start(bench)
+    await tell(bench, "use", NAME)
+    await until_connected(bench, daemon, may_fail=True)
+    await bench.peer.vanish()
+    await daemon.state("lost", 20)
+    lost = bench.monitor.events("link")[-1]
+    expect(not lost["up"] and lost["reason"] == 8, f"the link ended otherwise than by its timeout: {lost}")
+    await bench.peer.advertise()
+    await until_connected(bench, daemon)
+    attempt = [event["time"] - lost["time"] for event in bench.monitor.events("attempt") if event["time"] > lost["time"]]
+    up = [event["time"] - lost["time"] for event in bench.monitor.events("link") if event["up"]][-1]
+    expect(attempt and attempt[0] >= 2.99, f"the first attempt came {attempt} s after the loss")
+    expect(up < 5, f"the link was back after {up:.2f} s")
+    await daemon.end(signal.SIGTERM, 143)
+    bench.note = f"attempt {attempt[0]:.2f} s after the loss, link {up:.2f} s after it"
+
+
+class Disguise:
+    """The peer's controller as another device: another address and name from now on. Its link stays what it was."""
+
+    def __init__(self, peer: Peer) -> None:
+        self._peer = peer
+
+    async def advertise(self) -> None:
+        device = self._peer.device
+        await device.stop_advertising()
+        device.random_address = hci.Address(OTHER_ADDRESS)
+        await device.send_command(hci.HCI_LE_Set_Random_Address_Command(random_address=device.random_address))
+        names = AdvertisingData([(AdvertisingData.FLAGS, b"\x06"), (AdvertisingData.COMPLETE_LOCAL_NAME, OTHER_NAME.encode())])
+        services = [(AdvertisingData.COMPLETE_LIST_OF_128_BIT_SERVICE_CLASS_UUIDS, UUID(SERVICE).to_bytes())]
+        await device.start_advertising(
+            advertising_type=AdvertisingType.UNDIRECTED_CONNECTABLE_SCANNABLE,
+            advertising_data=bytes(names), scan_response_data=bytes(AdvertisingData(services)), auto_restart=False
+        )
+
+
+@scenario("daemon-switch", deadline=180)
+async def daemon_switch(bench: Bench) -> None:
+    """From one device to another amid its bytes: the old link first, no byte of the old one after, the rest counted."""
+    await fresh(bench)
+    daemon = await start(bench, *FOREVER)
+    reader = await EventReader.open(bench, daemon.node)
+    await tell(bench, "use", NAME)
+    await until_connected(bench, daemon, may_fail=True)
+    await Disguise(bench.peer).advertise()
+    await tell(bench, "use", OTHER_NAME, code=64)  # another is chosen: nobody said that it may be given up
+    first = bench.peer.burst([b"a" * 20] * 400)
+    await reader.until(40, 20)
+    links = bench.peer.connections
+    await tell(bench, "use", "--yes", OTHER_NAME)
+    await daemon.state("connecting", 20)
+    await bench.peer.until(lambda: bench.peer.connections > links, "the other device is connected to", 40)
+    await until_connected(bench, daemon, may_fail=True)
+    changes = [(event["up"], event["time"]) for event in bench.monitor.events("link")]
+    expect([up for up, _ in changes] == [True, False, True], f"the links went {changes}")
+    second = bench.peer.burst([b"b" * 20] * 5)
+    typed = len(reader.text)
+    await reader.program.until(lambda: reader.text.count(b"b") == second, f"{second} bytes of the other device", 40)
+    text = reader.text
+    expect(text == b"a" * text.count(b"a") + b"b" * second, "bytes of both devices are mixed")
+    expect(text.count(b"a") <= typed, "bytes of the old device were typed after the switch")
+    answer = await status(bench)
+    expect(answer["selection"]["address"] == OTHER_ADDRESS, f"chosen is {answer['selection']}")
+    await daemon.end(signal.SIGTERM, 143)
+    counts = daemon.counts()
+    expect(counts["switched"] > 0, f"nothing waited when the device was switched: {counts}")
+    bench.account(first + second, len(text), counts)
+    bench.note = f"{text.count(b'a')} bytes of the old device typed, {counts['switched']} dropped by the switch"
+
+
+@scenario("daemon-disconnect", deadline=120)
+async def daemon_disconnect(bench: Bench) -> None:
+    """Only `disconnect` disconnects, for as long as nobody says `connect`; what waits is dropped and counted."""
+    await fresh(bench)
+    daemon = await start(bench, *FOREVER)
+    reader = await EventReader.open(bench, daemon.node)
+    await tell(bench, "use", NAME)
+    await until_connected(bench, daemon, may_fail=True)
+    first = bench.peer.burst([b"a" * 20] * 100)
+    await reader.until(40, 20)
+    await tell(bench, "disconnect")
+    await daemon.state("disconnected", 10)
+    await bench.peer.until_alone()
+    await bench.monitor.until_quiet()
+    links = bench.peer.connections
+    expect((await status(bench))["state"] == "disconnected", "not disconnected")
+    await asyncio.sleep(8)  # more than the time after which a lost link would be tried again
+    expect(bench.peer.connections == links, "connected though nobody wants it")
+    await tell(bench, "connect")
+    await until_connected(bench, daemon)
+    second = bench.peer.burst([b"b" * 20])
+    await reader.program.until(lambda: reader.text.count(b"b") == second, "the bytes after connect", 20)
+    await daemon.end(signal.SIGTERM, 143)
+    counts = daemon.counts()
+    expect(counts["disconnected"] > 0, f"nothing waited at the disconnect: {counts}")
+    bench.account(first + second, len(reader.text), counts)
+
+
+@scenario("daemon-pause", deadline=120)
+async def daemon_pause(bench: Bench) -> None:
+    """Paused: what comes is refused and counted, and nothing of it is typed later."""
+    await fresh(bench)
+    daemon = await start(bench)
+    reader = await EventReader.open(bench, daemon.node)
+    await tell(bench, "use", NAME)
+    await until_connected(bench, daemon, may_fail=True)
+    await tell(bench, "pause")
+    answer = await status(bench)
+    expect(answer["paused"] and answer["gate"] == "closed", f"not paused: {answer}")
+    gated = bench.peer.burst([b"a" * 20] * 5)
+    await until_status(bench, 20, "gate", "closed")
+    clock = bench.clock()
+    while (await status(bench))["counts"]["gated"] < gated:
+        expect(clock() < 20, "what came to the closed gate is not counted")
+    await tell(bench, "resume")
+    typed = bench.peer.burst([ean13(2)])
+    await reader.until(typed, 20)
+    compare(ean13(2), reader.text)
+    await daemon.end(signal.SIGTERM, 143)
+    counts = daemon.counts()
+    expect(counts["gated"] == gated and counts["typed"] == typed, f"counted: {counts}")
+    bench.account(gated + typed, len(reader.text), counts)
+    bench.note = f"{gated} bytes refused by the gate"
+
+
+@scenario("daemon-gate-vt", deadline=120)
+async def daemon_gate_vt(bench: Bench) -> None:
+    """gate.vt: types only while that virtual terminal is in front, and nothing of what came meanwhile."""
+    await fresh(bench)
+    await bench.guest.run("sh", "-c", "mkdir -p /etc/blewedge; printf '[gate]\\nvt = 3\\n' >/etc/blewedge/blewedge.toml")
+    await bench.guest.run("chvt", "4")
+    daemon = await start(bench)
+    reader = await EventReader.open(bench, daemon.node)
+    await tell(bench, "use", NAME)
+    await until_connected(bench, daemon, may_fail=True)
+    expected = bytearray()
+    for front, text in (("4", b"a"), ("3", b"b"), ("4", b"c"), ("3", b"d")):
+        await bench.guest.run("chvt", front)
+        await until_status(bench, 10, "gate", "open" if front == "3" else "closed")
+        before = (await status(bench))["counts"]["received"]
+        bench.peer.burst([text * 20])
+        clock = bench.clock()
+        while (await status(bench))["counts"]["received"] < before + 20:
+            expect(clock() < 20, "the bytes did not arrive")
+        if front == "3":
+            expected += text * 20
+            await reader.until(len(expected), 20)
+    compare(bytes(expected), reader.text)
+    await daemon.end(signal.SIGTERM, 143)
+    counts = daemon.counts()
+    expect(counts["gated"] == 40, f"counted: {counts}")
+    bench.account(80, len(reader.text), counts)
+    await fresh(bench)
+
+
+@scenario("daemon-keys", deadline=120)
+async def daemon_keys(bench: Bench) -> None:
+    """`key`, `snippet` and `clear` press keys between what the device sends; `keys = off` and pause refuse them."""
+    await fresh(bench)
+    daemon = await start(bench)
+    reader = await EventReader.open(bench, daemon.node)
+    await tell(bench, "use", NAME)
+    await until_connected(bench, daemon, may_fail=True)
+    await tell(bench, "key", "1", "2", "plus")
+    await reader.until(3, 20)
+    sent = bench.peer.burst([ean13(3)])
+    await reader.until(3 + sent, 20)
+    await tell(bench, "snippet", "bold")
+    await reader.until(3 + sent + 7, 20)
+    text = reader.text
+    expect(text[: 3 + sent] == b"12+" + ean13(3), f"typed {text!r}")
+    expect(text[3 + sent :].startswith(b"<b></b>"), f"the snippet came as {text[3 + sent:]!r}")
+    await tell(bench, "pause")
+    await tell(bench, "key", "1", code=69)
+    await daemon.end(signal.SIGTERM, 143)
+    counts = daemon.counts()
+    expect(counts["received"] == sent == counts["typed"], f"keys of clients are in the account of the device: {counts}")
+    bench.account(sent, sent, counts)
+
+
+@scenario("daemon-rfkill", deadline=150)
+async def daemon_rfkill(bench: Bench) -> None:
+    """rfkill block: bluetoothOff with the cause and what mends it; unblock: connected again by itself."""
+    await fresh(bench)
+    daemon = await start(bench)
+    await tell(bench, "use", NAME)
+    await until_connected(bench, daemon, may_fail=True)
+    switch = (await bench.guest.run("sh", "-c", "echo /sys/class/bluetooth/hci0/rfkill*/soft")).out.strip()
+    await bench.guest.run("sh", "-c", f"echo 1 >{switch}")
+    await daemon.state("bluetoothOff", 20)
+    answer = await status(bench)
+    expect("rfkill" in answer.get("reason", ""), f"the cause is {answer.get('reason')!r}")
+    expect("rfkill unblock" in answer.get("remedy", ""), f"the remedy is {answer.get('remedy')!r}")
+    await bench.guest.run("sh", "-c", f"echo 0 >{switch}")
+    clock = bench.clock()
+    await until_connected(bench, daemon, may_fail=True)
+    bench.note = f"connected {clock():.1f} s after the unblocking"
+    await daemon.end(signal.SIGTERM, 143)
+
+
+@scenario("daemon-rival", deadline=150)
+async def daemon_rival(bench: Bench) -> None:
+    """bluetoothd started beside it: status names it, and typing goes on."""
+    await fresh(bench)
+    daemon = await start(bench)
+    reader = await EventReader.open(bench, daemon.node)
+    await tell(bench, "use", NAME)
+    await until_connected(bench, daemon, may_fail=True)
+    expect((await status(bench))["rivals"] == [], "a rival before there is one")
+    await bench.guest.run("mkdir", "-p", "/run/dbus")
+    bus = await bench.start("dbus-daemon", "--system", "--nofork", "--nopidfile", "--print-address=1")
+    await bus.until(lambda: "unix:" in bus.out, "the system's bus", 20)
+    rival = await bench.start("/usr/libexec/bluetooth/bluetoothd", "--nodetach")
+    clock = bench.clock()
+    while not (rivals := (await status(bench))["rivals"]):
+        expect(clock() < 20, "bluetoothd is not named")
+    expect(str(rival.pid) in rivals[0] and "bluetoothd" in rivals[0], f"named is {rivals}")
+    await bench.peer.until_subscribed(60)
+    sent = bench.peer.burst([ean13(5)])
+    try:
+        await reader.until(sent, 30)
+    except LabError as error:
+        raise LabError(f"{error}; status: {await status(bench)}") from None
+    compare(ean13(5), reader.text)
+    await rival.stop()
+    await daemon.end(signal.SIGTERM, 143)
+    bench.note = f"named {rivals[0]}"

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+import Testing
+import Wedge
+
+@Suite("Addresses in manufacturer data")
+struct AdvertisedAddressTests {
+    private static let printed = BluetoothAddress(rawValue: 0xC0FF_EE01_0203)
+    private static let onAir = BluetoothAddress(rawValue: 0x4142_4344_4546)
+
+    private func manufacturerData(_ bytes: [UInt8]) -> [UInt8] { [UInt8(bytes.count + 1), 0xFF] + bytes }
+
+    /// A device that was heard to say that.
+    private func device(_ data: [UInt8]) throws -> DiscoveredDevice {
+        var table = DeviceTable(reportsDuplicates: true)
+        var writer = ByteWriter()
+        // One legacy report: event type, address type, address, length, data, RSSI.
+        writer.write([0x01, 0x00, 0x01] as [UInt8])
+        writer.write(Self.onAir)
+        writer.write([UInt8(data.count)] + data + [0xC8])
+        let bytes = writer.bytes
+        var reader = try AdvertisingReportReader(.advertisingReport, bytes.span)
+        var sender: DeviceAddress?
+        if let report = reader.next() {
+            sender = report.sender
+            _ = table.handle(report, now: .zero)
+        }
+        return try #require(sender.flatMap { table[$0] })
+    }
+
+    @Test("BT-3: an address at an offset of the manufacturer data, either way round, the company's number counted")
+    func places() throws {
+        let company: [UInt8] = [0x4C, 0x00]
+        let address: [UInt8] = [0xC0, 0xFF, 0xEE, 0x01, 0x02, 0x03]
+        for (data, place) in [
+            (company + address, AdvertisedAddress(offset: 2)),
+            (company + [0x01, 0x02] + address + [0x09], AdvertisedAddress(offset: 4)),
+            (company + address.reversed(), AdvertisedAddress(offset: 2, isReversed: true)),
+            (address, AdvertisedAddress(offset: 0)),
+        ] {
+            let heard = try device(manufacturerData(data))
+            #expect(AdvertisedAddress.matches(heard, Self.printed, place))
+            #expect(!AdvertisedAddress.matches(heard, Self.printed, nil))
+            #expect(AdvertisedAddress.matches(heard, Self.onAir, place))
+            for offset in 0...12 where offset != place.offset {
+                let other = AdvertisedAddress(offset: offset, isReversed: place.isReversed)
+                #expect(!AdvertisedAddress.matches(heard, Self.printed, other))
+            }
+        }
+    }
+
+    @Test("BT-3: data that ends before the address, or is not there, has none; an offset below 0 traps nowhere")
+    func short() throws {
+        for data in [
+            [], manufacturerData([0x4C, 0x00]), manufacturerData([0x4C, 0x00, 0xC0, 0xFF, 0xEE, 0x01, 0x02]),
+        ] {
+            let heard = try device(data)
+            for offset in [-1, 0, 2, 5, AdvertisedAddress.greatestOffset] {
+                #expect(!AdvertisedAddress.matches(heard, Self.printed, AdvertisedAddress(offset: offset)))
+            }
+        }
+    }
+
+    @Test("BT-3: the chosen address is taken where the device carries it in its data, and asked for by an active scan")
+    func chooser() throws {
+        let heard = try device(manufacturerData([0x4C, 0x00, 0xC0, 0xFF, 0xEE, 0x01, 0x02, 0x03]))
+        var blind = DeviceChooser(.address(Self.printed))
+        #expect(blind.heard(heard, now: .zero) == .listen)
+        var chooser = DeviceChooser(.address(Self.printed), advertisedAt: AdvertisedAddress(offset: 2))
+        #expect(chooser.heard(heard, now: .zero) == .take(heard.address))
+        var other = DeviceChooser(.address(Self.printed), advertisedAt: AdvertisedAddress(offset: 3))
+        #expect(other.heard(heard, now: .zero) == .listen)
+        #expect(chooser.scanParameters.type == .active)
+        #expect(blind.scanParameters.type == .passive)
+    }
+}

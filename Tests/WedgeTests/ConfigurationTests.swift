@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+import Keystrokes
+import TestSupport
+import Testing
+import Wedge
+
+@Suite("Configuration")
+struct ConfigurationTests {
+    private func faults(_ text: String) -> [String] {
+        do throws(ConfigurationFaults) {
+            _ = try Configuration(text: text)
+            return []
+        } catch {
+            return error.faults.map(\.description)
+        }
+    }
+
+    /// One vector of Tests/Vectors/configuration-faults.txt.
+    private struct Vector {
+        var text = ""
+        var faults: [String] = []
+        var line = 0
+    }
+
+    private static func vectors() throws -> [Vector] {
+        var all: [Vector] = []
+        for line in try VectorFile.lines("configuration-faults.txt") {
+            if line.text.hasPrefix("==") {
+                all.append(Vector(line: line.number))
+            } else if line.text.hasPrefix("! "), !all.isEmpty {
+                all[all.count - 1].faults.append(String(line.text.dropFirst(2)))
+            } else if !all.isEmpty {
+                all[all.count - 1].text += line.text + "\n"
+            }
+        }
+        return all
+    }
+
+    @Test("D-17: every fault of Tests/Vectors/configuration-faults.txt is named with its line, and none besides")
+    func wrongTexts() throws {
+        let vectors = try Self.vectors()
+        #expect(vectors.count > 40)
+        for vector in vectors {
+            let found = faults(vector.text)
+            #expect(found.count == vector.faults.count, "vector of line \(vector.line): \(found)")
+            for (fault, expected) in zip(found, vector.faults) {
+                // A vector may give the beginning only.
+                #expect(fault.hasPrefix(expected), "vector of line \(vector.line): \(fault)")
+            }
+        }
+    }
+
+    @Test("LK-13, D-9: an empty file, and none, are the defaults")
+    func empty() throws {
+        #expect(try Configuration(text: "") == Configuration())
+        #expect(Configuration().showsStatus)
+        #expect(Configuration().allowsKeys)
+        #expect(Configuration().refreshPeriod == .seconds(2))
+        #expect(Configuration().maximumAge == .seconds(5))
+        #expect(!Configuration().scanMode.isOn)
+    }
+
+    @Test("LK-13, LK-22, BT-3, D-9: every key is read as what it means")
+    func everyKey() throws {
+        let text = """
+            adapter = "hci1"
+            profile = "scale"
+            table = "strict"
+            layout = "jp"
+            pace = "kms"
+            stall = "50ms"
+            max-age = 0
+            caps-lock = "ignore"
+            verify = true
+            to = "unix:/run/blewedge/wire"
+            raw = "on"
+            keys = "off"
+            status-line = false
+            hook = "/usr/local/bin/event"
+            gate.vt = 2
+            scan = { refresh = "500ms" }
+
+            [scan-mode]
+            on = true
+            terminator = "etx,0x1e"
+            idle-gap = "20ms"
+            min-length = 4
+            max-length = 14
+            prefix = "{f9}"
+            suffix = "{tab}"
+            duplicates = "1s"
+
+            [advertised-address]
+            offset = 4
+            reversed = true
+
+            [profiles.scale]
+            title = "Counter scale"
+            service = "FFE0"
+            from-device = "FFE1"
+            table = "gs1-text"
+            handshake = [{ send = "A5 $1", expect = "?2 *", within = "1s" }]
+            """
+        // The number that nothing remembers is a fault; the right one is none.
+        #expect(faults(text).count == 1)
+        let read = try Configuration(text: text.replacing("A5 $1", with: "A5 01"))
+        var expected = Configuration()
+        expected.adapter = .kernel(.index(ControllerIndex(rawValue: 1)))
+        expected.profile = "scale"
+        expected.table = "strict"
+        expected.layout = "jp"
+        expected.pace = .kms
+        expected.stall = .milliseconds(50)
+        expected.maximumAge = .zero
+        expected.capsLock = .ignore
+        expected.verifies = true
+        expected.destination = .socket("/run/blewedge/wire")
+        expected.isRaw = true
+        expected.allowsKeys = false
+        expected.showsStatus = false
+        expected.hook = "/usr/local/bin/event"
+        expected.gateTerminal = 2
+        expected.refreshPeriod = .milliseconds(500)
+        expected.scanMode.isOn = true
+        expected.scanMode.terminators = [0x03, 0x1E]
+        expected.scanMode.idleGap = .milliseconds(20)
+        expected.scanMode.minimumLength = 4
+        expected.scanMode.maximumLength = 14
+        expected.scanMode.prefix = "{f9}"
+        expected.scanMode.suffix = "{tab}"
+        expected.scanMode.duplicates = .seconds(1)
+        expected.addressOffset = 4
+        expected.isAddressReversed = true
+        expected.ownProfiles = [
+            Profile(
+                name: "scale",
+                title: "Counter scale",
+                service: BluetoothUUID(0xFFE0 as UInt16),
+                fromPeripheral: BluetoothUUID(0xFFE1 as UInt16),
+                toPeripheral: BluetoothUUID(0xFFE1 as UInt16),
+                handshake: [
+                    CommandQueue.Command(
+                        send: try HexTemplate("A5 01", for: .command),
+                        expect: try HexTemplate("?2 *", for: .reply),
+                        timeout: .seconds(1)
+                    )
+                ],
+                table: "gs1-text"
+            )
+        ]
+        #expect(read == expected)
+        // And what is shown of it reads as the same, with comments and without.
+        #expect(try Configuration(text: read.text()) == read)
+        #expect(try Configuration(text: read.text(isCommented: true)) == read)
+    }
+
+    @Test("D-17: config show --commented names every key, and reads as the defaults")
+    func commented() throws {
+        let text = Configuration().text(isCommented: true)
+        #expect(try Configuration(text: text) == Configuration())
+        // With its comments taken away each key is set to its default, or to the example.
+        let uncommented = text.split(separator: "\n").map { line in
+            line.hasPrefix("#") && !line.hasPrefix("# ") && line != "#" ? line.dropFirst() : line
+        }
+        let filled = try Configuration(text: uncommented.joined(separator: "\n"))
+        #expect(filled.adapter == .kernel(.index(ControllerIndex(rawValue: 0))))
+        #expect(filled.ownProfiles.map(\.name) == ["scale"])
+        for key in ConfigurationKey.all { #expect(text.contains("\n#\(key.name) = "), "\(key.path)") }
+        let longest = text.split(separator: "\n").filter { $0.hasPrefix("# ") }.map(\.count).max()
+        #expect(longest ?? 0 <= 130)
+    }
+
+    @Test("D-17: random choices of values survive writing and reading")
+    func roundTrip() throws {
+        var generator = SeededGenerator(seed: 17)
+        func some<Value>(_ values: [Value]) -> Value { values[Int.random(in: 0..<values.count, using: &generator)] }
+        for _ in 0..<300 {
+            var configuration = Configuration()
+            configuration.adapter = some([
+                .any, .kernel(.index(ControllerIndex(rawValue: 3))),
+                .kernel(.address(BluetoothAddress(rawValue: 0x1234_5678_9ABC))),
+                .userChannel(ControllerIndex(rawValue: 1)),
+            ])
+            configuration.profile = some(["linble", "auto", "ublox", "/etc/blewedge/mine.toml"])
+            configuration.table = some([nil, "strict", "/tmp/a \"b\" \\ ü"])
+            configuration.pace = some(Pace.Profile.allCases)
+            configuration.stall = some([nil, .milliseconds(7), .zero])
+            configuration.maximumAge = .milliseconds(Int.random(in: 0...3_600_000, using: &generator))
+            configuration.verifies = some([true, false])
+            configuration.hook = some([nil, "/bin/true"])
+            configuration.gateTerminal = some([nil, 1, 63])
+            configuration.scanMode.isOn = some([true, false])
+            configuration.scanMode.terminators = Set((0..<4).map { _ in UInt8.random(in: 0...255, using: &generator) })
+            configuration.scanMode.suffix = some([nil, "", "{enter}", "\"#"])
+            configuration.addressOffset = some([nil, 0, 1644])
+            configuration.isAddressReversed = some([true, false])
+            configuration.destination = some([.standardOutput, .terminal("/tmp/x"), .socket("/a")])
+            configuration.isRaw = some([true, false])
+            #expect(try Configuration(text: configuration.text()) == configuration)
+            #expect(try Configuration(text: configuration.text(isCommented: true)) == configuration)
+        }
+    }
+
+    @Test("D-17: neither random bytes nor a cut or garbled file traps; what is left of a file is read or refused")
+    func hostile() {
+        var generator = SeededGenerator(seed: 18)
+        var whole = Configuration()
+        whole.hook = "/bin/true"
+        whole.scanMode.prefix = "{f9}"
+        let text = whole.text(isCommented: true)
+        let bytes = Array(text.utf8)
+        for _ in 0..<300 {
+            var wrong = bytes
+            for _ in 0..<Int.random(in: 1...20, using: &generator) {
+                wrong[Int.random(in: 0..<wrong.count, using: &generator)] = UInt8.random(in: 0...255, using: &generator)
+            }
+            _ = faults(String(decoding: wrong, as: UTF8.self))
+            _ = faults(
+                String(decoding: bytes.prefix(Int.random(in: 0...bytes.count, using: &generator)), as: UTF8.self)
+            )
+        }
+        _ = faults(String(repeating: "[", count: 60_000))
+        _ = faults("a = " + String(repeating: "[", count: 60_000))
+        #expect(faults(String(repeating: "#", count: 64 * 1024 + 1)) == ["longer than 65536 bytes"])
+    }
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+import Glibc
+import Keystrokes
+import LinuxIO
+import SystemPackage
+import Testing
+import Wedge
+
+/// The daemon on an adapter that hears nobody, its event loop in the test's own thread.
+@Suite("The daemon", .serialized)
+struct DaemonTests {
+    private static let scanner = Selection(
+        DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random),
+        name: "A"
+    )
+    private static let other = Selection(
+        DeviceAddress(BluetoothAddress(rawValue: 0xC0C1_C2C3_C4C5), .random),
+        name: "B"
+    )
+
+    /// A daemon in a directory of its own, and what it said.
+    private final class Bench {
+        let directory: FilePath
+        let loop: EventLoop
+        let radio = QuietRadio()
+        let store: SelectionStore
+        private(set) var daemon: Daemon?
+        var states: [String] = []
+        var notes: [String] = []
+
+        init() throws {
+            directory = FilePath("/tmp/blewedge-daemon.\(getpid()).\(UInt32.random(in: 0...UInt32.max))")
+            loop = try EventLoop()
+            store = SelectionStore(directory.appending("state/selection"))
+        }
+
+        deinit {
+            for name in ["state/selection", "run/control", "run/quiet0.lock"] {
+                unlink(directory.appending(name).string)
+            }
+            for name in ["state", "run", "config", ""] { rmdir(directory.appending(name).string) }
+        }
+
+        var paths: DaemonPaths {
+            DaemonPaths(
+                configuration: directory.appending("config"),
+                state: directory.appending("state"),
+                runtime: directory.appending("run")
+            )
+        }
+
+        func make(device: DeviceChoice? = nil) throws -> Daemon {
+            let settings = KeyboardSettings(
+                adapter: .any,
+                device: device,
+                profile: .linble,
+                table: try CompiledTable(ByteTable(.linble), layout: .us),
+                pacer: Pacer(try Pace(stall: 0)),
+                maximumAge: nil,
+                capsLock: .ignore,
+                verifies: false
+            )
+            let options = Daemon.Options(
+                paths: paths,
+                followsSelection: device == nil,
+                terminal: nil,
+                allowsKeys: true,
+                labels: DaemonLabels(profile: "linble", layout: "us", table: "linble", program: "test")
+            )
+            let daemon = try Daemon(settings, options, on: loop, adapter: radio, screen: try TextKeyboard(layout: .us))
+            daemon.onEvent = { [unowned self] event in
+                if case .state(let state, _, _) = event { states.append(state.rawValue) }
+            }
+            daemon.onNote = { [unowned self] note in notes.append(note.cause) }
+            self.daemon = daemon
+            return daemon
+        }
+
+        /// Runs the loop until something holds, for at most ten seconds.
+        func until(_ condition: @escaping () -> Bool) throws -> Bool {
+            let deadline = MonotonicClock.now + .seconds(10)
+            func look() {
+                if condition() || MonotonicClock.now > deadline { return loop.stop() }
+                _ = loop.schedule(at: MonotonicClock.now + .milliseconds(5), handler: look)
+            }
+            look()
+            if !condition() { try loop.run() }
+            return condition()
+        }
+
+        func ask(_ request: ControlRequest) throws -> Result<JSONObject, CommandFailure> {
+            var answer: Result<JSONObject, CommandFailure>?
+            daemon?.handle(request) { answer = $0 }
+            _ = try until { answer != nil }
+            return try #require(answer)
+        }
+
+        func end() throws {
+            var isOver = false
+            daemon?.stop { isOver = true }
+            _ = try until { isOver }
+            daemon = nil
+            #expect(isOver)
+            #expect(radio.listening == 0)
+        }
+    }
+
+    @Test("LK-5, LK-7, LK-18, LK-20: it takes up the choice that was kept, and follows each other one that is written")
+    func followsChoice() throws {
+        let bench = try Bench()
+        try bench.store.write(Self.scanner)
+        let daemon = try bench.make()
+        daemon.start { _ in }
+        #expect(try bench.until { bench.radio.listening == 1 })
+        #expect(daemon.service.choice == .selected(Self.scanner))
+        try bench.store.write(Self.other)
+        #expect(try bench.until { daemon.service.choice == .selected(Self.other) && bench.radio.listening == 1 })
+        try bench.store.forget()
+        #expect(try bench.until { daemon.service.choice == nil && bench.radio.listening == 0 })
+        #expect(bench.states.last == "unselected")
+        try bench.end()
+    }
+
+    @Test("LK-5: a choice that is garbled in mid-session is told, and the one before it stays in force")
+    func garbledChoice() throws {
+        let bench = try Bench()
+        try bench.store.write(Self.scanner)
+        let daemon = try bench.make()
+        daemon.start { _ in }
+        #expect(try bench.until { bench.radio.listening == 1 })
+        try FileSystem.replace(bench.store.path, with: Array("address = what\n".utf8), mode: 0o644)
+        #expect(try bench.until { !bench.notes.isEmpty })
+        #expect(bench.notes.first?.contains("does not say which device") == true)
+        #expect(daemon.service.choice == .selected(Self.scanner))
+        #expect(bench.radio.listening == 1)
+        #expect(daemon.status.object.text.contains("\"selectionFault\""))
+        try bench.end()
+    }
+
+    @Test("LK-5: a choice that is garbled at the start is told, and the next good one is taken")
+    func garbledAtStart() throws {
+        let bench = try Bench()
+        try bench.store.write(Self.scanner)
+        try FileSystem.replace(bench.store.path, with: [0xFF], mode: 0o644)
+        let daemon = try bench.make()
+        daemon.start { _ in }
+        #expect(try bench.until { !bench.notes.isEmpty })
+        #expect(bench.states.first == "unselected")
+        try bench.store.write(Self.scanner)
+        #expect(try bench.until { daemon.service.choice == .selected(Self.scanner) })
+        #expect(!daemon.status.object.text.contains("\"selectionFault\""))
+        try bench.end()
+    }
+
+    @Test(
+        "LK-8, LK-17, LK-22: clients disconnect, connect, pause, resume, forget; what another choice needs is asked for"
+    )
+    func requests() throws {
+        let bench = try Bench()
+        try bench.store.write(Self.scanner)
+        let daemon = try bench.make()
+        daemon.start { _ in }
+        #expect(try bench.until { bench.radio.listening == 1 })
+        #expect(throws: Never.self) { _ = try bench.ask(.disconnect).get() }
+        #expect(daemon.service.state == .disconnected)
+        #expect(throws: Never.self) { _ = try bench.ask(.connect).get() }
+        #expect(daemon.service.state == .connecting)
+        #expect(throws: Never.self) { _ = try bench.ask(.pause).get() }
+        #expect(!daemon.service.isGateOpen)
+        #expect(daemon.status.gate?.cause == "paused")
+        #expect(throws: Never.self) { _ = try bench.ask(.resume).get() }
+        #expect(daemon.service.isGateOpen)
+        let refused = #expect(throws: CommandFailure.self) {
+            _ = try bench.ask(.use(.name("B"), confirmed: false)).get()
+        }
+        #expect(refused?.status == .usage)
+        #expect(try bench.store.read() == Self.scanner)
+        let pressed = #expect(throws: CommandFailure.self) { _ = try bench.ask(.key([])).get() }
+        #expect(pressed?.status == .unavailable)
+        let sent = #expect(throws: CommandFailure.self) { _ = try bench.ask(.send([1])).get() }
+        #expect(sent?.status == .unavailable)
+        #expect(throws: Never.self) { _ = try bench.ask(.forget).get() }
+        #expect(try bench.store.read() == nil)
+        #expect(daemon.service.state == .unselected)
+        #expect(throws: CommandFailure.self) { _ = try bench.ask(.connect).get() }
+        try bench.end()
+    }
+
+    @Test("D-12: a second daemon is refused, and the adapter of the first is its own until it ends")
+    func second() throws {
+        let first = try Bench()
+        let daemon = try first.make()
+        daemon.start { _ in }
+        #expect(throws: CommandFailure.self) { _ = try first.make() }
+        #expect(LockFile.holder(first.paths.lock("quiet0")) == getpid())
+        try first.end()
+        #expect(LockFile.holder(first.paths.lock("quiet0")) == nil)
+    }
+
+    @Test("A daemon for one device leaves the choice to others")
+    func fixed() throws {
+        let bench = try Bench()
+        let daemon = try bench.make(device: .name("A"))
+        daemon.start { _ in }
+        #expect(try bench.until { bench.radio.listening == 1 })
+        for request in [ControlRequest.forget, .use(.name("B"), confirmed: true)] {
+            let failure = #expect(throws: CommandFailure.self) { _ = try bench.ask(request).get() }
+            #expect(failure?.status == .usage)
+        }
+        #expect(daemon.service.choice == .name("A"))
+        try bench.end()
+    }
+
+    @Test("LK-9: an adapter that is lost is told with its cause, and comes back by itself")
+    func adapterLost() throws {
+        let bench = try Bench()
+        try bench.store.write(Self.scanner)
+        let daemon = try bench.make()
+        daemon.start { _ in }
+        #expect(try bench.until { bench.radio.listening == 1 })
+        bench.radio.onLoss?("it was unplugged")
+        #expect(daemon.service.state == .bluetoothOff)
+        #expect(daemon.status.reason?.cause == "it was unplugged")
+        #expect(bench.radio.listening == 0)
+        #expect(try bench.until { bench.radio.listening == 1 })
+        #expect(daemon.service.state == .connecting)
+        try bench.end()
+    }
+}

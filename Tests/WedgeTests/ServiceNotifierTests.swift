@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Glibc
+import LinuxIO
+import Testing
+import Wedge
+
+@Suite("What the service manager hears")
+struct ServiceNotifierTests {
+    /// The manager's end: a datagram socket at a path of its own.
+    private final class Manager {
+        let path = "/tmp/blewedge-notify.\(getpid()).\(UInt32.random(in: 0...UInt32.max))"
+        private let number = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_NONBLOCK.rawValue), 0)
+
+        init() throws {
+            var address = sockaddr_un()
+            address.sun_family = sa_family_t(AF_UNIX)
+            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
+            let result = withUnsafePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(number, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                }
+            }
+            try #require(result == 0)
+        }
+
+        deinit {
+            close(number)
+            unlink(path)
+        }
+
+        /// What has been said since the last look.
+        func heard() -> [String] {
+            var texts: [String] = []
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            while true {
+                let count = recv(number, &buffer, buffer.count, 0)
+                guard count > 0 else { return texts }
+                texts.append(String(decoding: buffer.prefix(count), as: UTF8.self))
+            }
+        }
+    }
+
+    @Test("Ready, a status of one line that is told once, and the end")
+    func states() throws {
+        let manager = try Manager()
+        let notifier = ServiceNotifier(socket: manager.path, watchdog: nil, on: try EventLoop())
+        notifier.ready()
+        notifier.tell("connected to LINBLE\nREADY=0")
+        notifier.tell("connected to LINBLE\nREADY=0")
+        notifier.stopping()
+        #expect(manager.heard() == ["READY=1", "STATUS=connected to LINBLE READY=0", "STOPPING=1"])
+    }
+
+    @Test("The watchdog is fed while the typist answers, and not one time more")
+    func watchdog() throws {
+        let manager = try Manager()
+        let loop = try EventLoop()
+        let notifier = ServiceNotifier(socket: manager.path, watchdog: 30_000, on: loop)
+        var asked = 0
+        var isAlive = true
+        notifier.watch(hasAnswered: { isAlive }, ask: { asked += 1 })
+        _ = loop.schedule(at: MonotonicClock.now + .milliseconds(200)) {
+            #expect(manager.heard().contains("WATCHDOG=1"))
+            #expect(asked >= 2)
+            isAlive = false
+            _ = loop.schedule(at: MonotonicClock.now + .milliseconds(200)) { loop.stop() }
+        }
+        try loop.run()
+        #expect(manager.heard() == [])
+    }
+
+    @Test("Without a manager nothing is said, and nothing is asked")
+    func silent() throws {
+        let notifier = ServiceNotifier(socket: nil, watchdog: 30_000, on: try EventLoop())
+        var asked = 0
+        notifier.watch(hasAnswered: { true }, ask: { asked += 1 })
+        notifier.ready()
+        #expect(asked == 0)
+    }
+}

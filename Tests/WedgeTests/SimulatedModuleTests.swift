@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+import LinuxIO
+import Testing
+import Wedge
+
+@Suite("The simulated module")
+struct SimulatedModuleTests {
+    /// The Client Characteristic Configuration behind the output's value, as the database is laid out.
+    private static let subscribe: [UInt8] = [0x12, 0x0A, 0x00, 0x01, 0x00]
+    private static let unsubscribe: [UInt8] = [0x12, 0x0A, 0x00, 0x00, 0x00]
+    private static let exchangeMTU: [UInt8] = [0x02, 0xF7, 0x00]
+
+    /// What goes in and comes out.
+    private final class Log {
+        var lines: [[UInt8]]
+        var taken = 0
+        var sent: [[UInt8]] = []
+        var received: [[UInt8]] = []
+        weak var sender: LineSender?
+
+        init(_ lines: [[UInt8]]) {
+            self.lines = lines
+        }
+
+        func next() -> [UInt8]? {
+            guard taken < lines.count else { return nil }
+            defer { taken += 1 }
+            return lines[taken]
+        }
+    }
+
+    /// A module that advertises, and what happened to it.
+    private struct Bench {
+        let adapter = StubPeripheral()
+        let loop: EventLoop
+        let log: Log
+        let module: SimulatedModule
+        let sender: LineSender
+
+        init(_ lines: [[UInt8]]) throws {
+            let log = Log(lines)
+            loop = try EventLoop()
+            module = try SimulatedModule(.linble, name: "LINBLE-TEST", on: adapter, loop: loop) { event in
+                switch event {
+                case .subscribed(true): log.sender?.pump()
+                case .received(let value): log.received.append(value)
+                case .subscribed(false), .connected, .disconnected: break
+                }
+            }
+            sender = LineSender(module, next: log.next) { line in log.sent.append(line) }
+            log.sender = sender
+            self.log = log
+            try module.start { _ in }
+        }
+    }
+
+    private static func line(_ number: Int) -> [UInt8] { Array("line \(number)\r".utf8) }
+
+    @Test("CB-26: a full queue holds up the lines, bounded, and every one arrives in order when there is room again")
+    func backPressure() throws {
+        let bench = try Bench((0..<1000).map(Self.line))
+        bench.sender.pump()
+        #expect(bench.log.taken == 0, "a line was read while there was nobody")
+        let central = bench.adapter.connect(1)
+        central.request(Self.exchangeMTU)
+        central.isWritable = false
+        central.request(Self.subscribe)
+        #expect(central.values.isEmpty)
+        #expect((1...70).contains(bench.log.taken), "\(bench.log.taken) lines were read for a central that takes none")
+        let before = bench.log.taken
+        bench.sender.pump()
+        #expect(bench.log.taken == before)
+        central.isWritable = true
+        #expect(central.values == bench.log.lines)
+        #expect(bench.log.sent == bench.log.lines)
+        #expect(bench.module.counts.values == 1000)
+        #expect(bench.module.counts.discarded == 0)
+    }
+
+    @Test("CB-26: of two centrals the slow one holds up both, and each gets every value once and in order")
+    func twoCentrals() throws {
+        let bench = try Bench((0..<500).map(Self.line))
+        let centrals = [bench.adapter.connect(1), bench.adapter.connect(2)]
+        for central in centrals { central.request(Self.exchangeMTU) }
+        centrals[1].isWritable = false
+        bench.log.lines = []
+        for central in centrals { central.request(Self.subscribe) }
+        bench.log.lines = (0..<500).map(Self.line)
+        bench.sender.pump()
+        #expect(centrals[0].values.count < 500)
+        // It is slow, but not dead: now and then it takes some.
+        for _ in 0..<20 {
+            centrals[1].isWritable = true
+            centrals[1].isWritable = false
+        }
+        centrals[1].isWritable = true
+        for central in centrals { #expect(central.values == bench.log.lines) }
+    }
+
+    @Test("CB-26: a central that leaves while its queue is full frees the others")
+    func leaving() throws {
+        let bench = try Bench((0..<300).map(Self.line))
+        let (stays, leaves) = (bench.adapter.connect(1), bench.adapter.connect(2))
+        for central in [stays, leaves] { central.request(Self.exchangeMTU) }
+        leaves.isWritable = false
+        for central in [leaves, stays] { central.request(Self.subscribe) }
+        #expect(stays.values.count < 300)
+        leaves.onClosed?(.closedByPeer)
+        #expect(stays.values.last == Self.line(299))
+        #expect(bench.module.isSubscribed)
+    }
+
+    @Test("CB-10: a line longer than the MTU goes in parts; one that nobody is left for begins anew")
+    func longLine() throws {
+        let long = (0..<4000).map { UInt8(truncatingIfNeeded: $0) }
+        let bench = try Bench([long, Self.line(1)])
+        let first = bench.adapter.connect(1)
+        first.isWritable = false
+        first.request(Self.subscribe)
+        #expect(bench.log.taken == 1)
+        first.request(Self.unsubscribe)
+        first.onClosed?(.closedByPeer)
+        let second = bench.adapter.connect(2)
+        second.request(Self.subscribe)
+        #expect(second.values.allSatisfy { $0.count <= 20 })
+        #expect(Array(second.values.joined()) == long + Self.line(1))
+        #expect(bench.log.sent == [long, Self.line(1)])
+    }
+
+    @Test("CB-24: what is written is reported; a name that does not fit is refused with its sizes")
+    func written() throws {
+        let bench = try Bench([])
+        let central = bench.adapter.connect(1)
+        central.request([0x52, 0x0C, 0x00] + Array("hello".utf8))
+        #expect(bench.log.received == [Array("hello".utf8)])
+        var isStopped = false
+        bench.module.stop { isStopped = true }
+        #expect(isStopped)
+        #expect(bench.adapter.disconnected == [central.device])
+        #expect(bench.adapter.advertisement == nil)
+        let long = try SimulatedModule(
+            .linble,
+            name: String(repeating: "x", count: 40),
+            on: bench.adapter,
+            loop: bench.loop
+        ) { _ in }
+        #expect(throws: SimulationFailure.self) { try long.start { _ in } }
+    }
+}
+
+@Suite("Lines")
+struct LineSplitterTests {
+    /// The lines of a text that comes in pieces of this size.
+    private func lines(_ text: String, by size: Int) -> [String] {
+        var splitter = LineSplitter()
+        var pieces: [LineSplitter.Piece] = []
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            splitter.append(rest.prefix(size))
+            rest = rest.dropFirst(size)
+            while let piece = splitter.next() { pieces.append(piece) }
+        }
+        if let piece = splitter.finish() { pieces.append(piece) }
+        return pieces.map { String(decoding: $0.bytes, as: UTF8.self) + ($0.isLineEnd ? "" : "…") }
+    }
+
+    @Test("LK-21: CR LF, LF and CR each end one line, wherever the pieces are cut", arguments: 1...12)
+    func ends(size: Int) {
+        #expect(lines("a\nbc\r\nd\re\r\rf\n\n\r\ng", by: size) == ["a", "bc", "d", "e", "", "f", "", "", "g"])
+        #expect(lines("a\r\n", by: size) == ["a"])
+        #expect(lines("\n", by: size) == [""])
+        #expect(lines("", by: size).isEmpty)
+    }
+
+    @Test("A line without an end comes in pieces, and nothing of it is lost or kept")
+    func endless() {
+        let long = LineSplitter.longestLine * 3 + 5
+        let found = lines(String(repeating: "x", count: long) + "\nend", by: 1000)
+        let piece = String(repeating: "x", count: 4096) + "…"
+        #expect(found == [piece, piece, piece, "xxxxx", "end"])
+        #expect(lines(String(repeating: "x", count: 4096) + "\r\n\n", by: 999) == [piece, "", ""])
+    }
+}

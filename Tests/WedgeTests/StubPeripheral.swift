@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+
+/// An adapter that only advertises, whose centrals are played by the test.
+final class StubPeripheral: LowEnergyAdapter {
+    let name = "stub0"
+    let address = BluetoothAddress(rawValue: 0xC0FF_EE00_0001)
+    var onLoss: ((String) -> Void)?
+    private(set) var advertisement: Advertisement?
+    private(set) var disconnected: [DeviceAddress] = []
+    private var onConnection: ((any ATTChannel) -> Void)?
+
+    func makeScanner() throws(ScanError) -> any DeviceScanner { throw .adapterGone }
+
+    func connect(
+        to device: DeviceAddress,
+        timeout: Duration,
+        completion: @escaping (Result<any ATTChannel, LinkFailure>) -> Void
+    ) throws(LinkFailure) -> any ConnectionAttempt { throw .closedByPeer }
+
+    func disconnect(_ device: DeviceAddress, completion: @escaping () -> Void) {
+        disconnected.append(device)
+        completion()
+    }
+
+    func advertise(
+        _ advertisement: Advertisement,
+        onConnection: @escaping (any ATTChannel) -> Void,
+        completion: @escaping (Result<Void, AdapterError>) -> Void
+    ) {
+        self.advertisement = advertisement
+        self.onConnection = onConnection
+        completion(.success(()))
+    }
+
+    func stopAdvertising(completion: @escaping () -> Void) {
+        advertisement = nil
+        completion()
+    }
+
+    func close() {}
+
+    /// A central connects.
+    func connect(_ number: UInt64) -> StubCentral {
+        let central = StubCentral(DeviceAddress(BluetoothAddress(rawValue: number), .public))
+        onConnection?(central)
+        return central
+    }
+}
+
+/// A central that takes what is sent to it while it is writable.
+final class StubCentral: ATTChannel {
+    let device: DeviceAddress
+    let droppedPackets: UInt32 = 0
+    var onReceive: ((Span<UInt8>) -> Void)?
+    var onWritable: (() -> Void)?
+    var onClosed: ((LinkFailure) -> Void)?
+    /// The values of the notifications that arrived.
+    private(set) var values: [[UInt8]] = []
+    var isWritable = true {
+        didSet { if isWritable { onWritable?() } }
+    }
+
+    init(_ device: DeviceAddress) {
+        self.device = device
+    }
+
+    func send(_ pdu: [UInt8]) throws(LinkFailure) -> Bool {
+        guard isWritable else { return false }
+        if pdu.first == 0x1B { values.append(Array(pdu.dropFirst(3))) }
+        return true
+    }
+
+    func close() {}
+
+    /// The central sends a PDU.
+    func request(_ pdu: [UInt8]) {
+        onReceive?(pdu.span)
+    }
+}

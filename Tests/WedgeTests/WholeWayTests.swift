@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+import Keystrokes
+import LinuxIO
+import Testing
+import VirtualTransport
+import Wedge
+
+/// The whole way on a radio in memory: a device that must be greeted and sends frames, the wedge, and what is typed.
+@Suite("The whole way")
+struct WholeWayTests {
+    /// A module that answers greetings, and a wedge that types on a screen.
+    private final class Stage {
+        let loop: EventLoop
+        let keyboard: TextKeyboard
+        let peripheral: HostAdapter
+        let central: HostAdapter
+        let radio: MemoryRadio
+        var module: SimulatedModule?
+        var service: KeyboardService?
+        var greetings: [[UInt8]] = []
+        var states: [Session.State] = []
+        var isLate = false
+
+        init() throws {
+            loop = try EventLoop()
+            radio = MemoryRadio(on: loop)
+            let peripheralAddress = BluetoothAddress(rawValue: 0xC0FF_EE00_0001)
+            let centralAddress = BluetoothAddress(rawValue: 0xC0FF_EE00_0002)
+            peripheral = HostAdapter(name: "module", transport: radio.addController(peripheralAddress), on: loop)
+            central = HostAdapter(name: "wedge", transport: radio.addController(centralAddress), on: loop)
+            keyboard = try TextKeyboard(layout: .us)
+        }
+
+        /// Runs until it is done, at most 60 s.
+        func run(until isDone: () -> Bool) throws {
+            let limit = loop.schedule(at: MonotonicClock.now + .seconds(60)) { [unowned self] in
+                isLate = true
+                loop.stop()
+            }
+            while !isDone(), !isLate {
+                let turn = loop.schedule(at: MonotonicClock.now + .milliseconds(10)) { [unowned self] in loop.stop() }
+                try loop.run()
+                loop.cancel(turn)
+            }
+            loop.cancel(limit)
+        }
+
+        func begin(_ profile: Profile, reply: @escaping ([UInt8]) -> [[UInt8]]) throws {
+            let module = try SimulatedModule(profile, name: "SCALE", on: peripheral, loop: loop) {
+                [unowned self] event in
+                guard case .received(let bytes) = event else { return }
+                greetings.append(bytes)
+                for value in reply(bytes) { _ = self.module?.notify(value) }
+            }
+            self.module = module
+            var isReady = false
+            peripheral.start { [unowned self] _ in
+                central.start { _ in
+                    try? module.start { _ in isReady = true }
+                }
+            }
+            try run { isReady }
+            let configuration = try Configuration(text: "pace = \"console\"\nlayout = \"us\"\n")
+            var settings = try configuration.settings(device: .name("SCALE"))
+            settings.profiles = [profile]
+            let service = try KeyboardService(settings, on: loop, adapter: central, screen: keyboard) {
+                [unowned self] event in
+                if case .state(let state, _, _) = event { states.append(state) }
+            }
+            self.service = service
+            service.start { _ in }
+        }
+
+        func end() throws {
+            var isStopped = false
+            service?.stop { isStopped = true }
+            try run { isStopped }
+        }
+    }
+
+    private static func profile() throws -> Profile {
+        try Profile(
+            text: """
+                service = "FFE0"
+                from-device = "FFE1"
+                to-device = "FFE2"
+                handshake = [{ send = "A5 01 {crc8-maxim}", expect = "A5 81 {crc8-maxim}", within = "1s" }]
+                framing = { start = "02", end = "03", checksum = "xor", checksum-from = 1, checksum-behind-end = true }
+                """,
+            name: "scale"
+        )
+    }
+
+    private static func frame(_ text: String) -> [UInt8] {
+        let payload = Array(text.utf8) + [0x03]
+        return [0x02] + payload + Checksum.xor.value(of: payload)
+    }
+
+    @Test(
+        "BT-5, X-1: nothing is typed before the handshake; then the frames' contents, and every byte is accounted for"
+    )
+    func greeted() throws {
+        let stage = try Stage()
+        // A whole frame comes before the reply, which shares its notification with half of the first true one.
+        let first = Self.frame("490\r")
+        let reply: [UInt8] = [0xA5, 0x81] + Checksum.crc8Maxim.value(of: [0xA5, 0x81])
+        try stage.begin(try Self.profile()) { _ in [Self.frame("early\r"), reply + first.prefix(3)] }
+        try stage.run { stage.states.last == .connected }
+        #expect(stage.greetings == [[0xA5, 0x01, 0x4F]])
+        _ = stage.module?.notify(Array(first.dropFirst(3)))
+        _ = stage.module?.notify([0x31, 0x32] + Self.frame("123\r"))
+        var typed = ""
+        try stage.run {
+            typed += stage.keyboard.screen.takeText()
+            return typed.hasSuffix("123\n")
+        }
+        #expect(typed == "490\n123\n")
+        let bytes = try #require(stage.service?.counts.bytes)
+        #expect(bytes.received == 16)
+        #expect(bytes.typed == 8)
+        #expect(bytes.discarded == 6)
+        #expect(bytes.rejected(.frame) == 2)
+        #expect(bytes.waiting == 0)
+        try stage.end()
+    }
+
+    @Test("BT-5, LK-16: a device that answers otherwise is never typed from, and is tried again")
+    func refused() throws {
+        let stage = try Stage()
+        try stage.begin(try Self.profile()) { _ in [[0xA5, 0x82, 0x00], Self.frame("490\r")] }
+        try stage.run { stage.greetings.count >= 2 }
+        #expect(stage.states.contains(.failed))
+        #expect(!stage.states.contains(.connected))
+        #expect(stage.keyboard.screen.takeText().isEmpty)
+        #expect(stage.service?.counts.bytes.received == 0)
+        try stage.end()
+    }
+
+    @Test("X-9, D-7: raw bytes go to the other end as they came, and the account knows them")
+    func raw() throws {
+        let stage = try Stage()
+        try stage.begin(.linble) { _ in [] }
+        var passed: [UInt8] = []
+        stage.service?.rawEnd = { bytes in
+            passed += [UInt8](copying: bytes)
+            return bytes.count
+        }
+        try stage.run { stage.states.last == .connected }
+        let all = (0...15).map { UInt8($0) }
+        _ = stage.module?.notify(all)
+        try stage.run { passed.count >= all.count }
+        #expect(passed == all)
+        try stage.service?.send([0x05, 0x00, 0xFF])
+        try stage.run { !stage.greetings.isEmpty }
+        #expect(stage.greetings == [[0x05, 0x00, 0xFF]])
+        stage.service?.isGateOpen = false
+        _ = stage.module?.notify(all)
+        try stage.run { stage.service?.counts.bytes.received == 32 }
+        #expect(passed == all)
+        #expect(stage.service?.counts.bytes.typed == 16)
+        #expect(stage.service?.counts.bytes.gated == 16)
+        #expect(stage.keyboard.screen.takeText().isEmpty)
+        try stage.end()
+    }
+}
