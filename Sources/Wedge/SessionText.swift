@@ -19,8 +19,8 @@ extension Session.State {
     package func sentence(of device: String, _ cause: String?, _ remedy: String?, in language: Language) -> String {
         let why = cause.map { ": " + $0 + (remedy.map { " (\($0))" } ?? "") } ?? ""
         // While all is well there is nothing to do.
-        let next = self == .connected || self == .connecting ? "" : "; " + HintText(self).text(language)
-        return StateText(self).text(language, device) + why + next
+        let next = self == .connected || self == .connecting ? "" : "; " + hint[language]
+        return text(language, device) + why + next
     }
 }
 

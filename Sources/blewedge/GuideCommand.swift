@@ -22,7 +22,7 @@ struct GuideCommand: ParsableCommand {
     @OptionGroup var options: TUIOptions
 
     func run() throws {
-        let places = try TUIPlaces(socket: options.socket)
+        let places = try TUIPlaces(socket: options.place.socket)
         places.rememberGuide()
         if StandardStream.output.isTerminal, StandardInput.isTerminal { return try options.show(.guide) }
         var model = TUIModel(language: options.language ?? .current)

@@ -108,7 +108,7 @@ enum PageFrame {
     }
 
     static func stateText(_ status: TUIStatus, _ language: Language) -> String {
-        StateText(status.state).text(language, status.device ?? PlainText.theDevice.text(language))
+        status.state.text(language, status.device ?? PlainText.theDevice.text(language))
     }
 
     static func style(of state: Session.State) -> ScreenStyle {

@@ -19,7 +19,7 @@ enum CheckPage {
             PageFrame.style(of: status.state)
         )
         if let reason = status.reason { lines += wrapped(reason.text) }
-        lines += wrapped(HintText(status.state).text(language))
+        lines += wrapped(status.state.hint[language])
         if let gate = status.gate {
             lines += wrapped(PageText.notTyped.text(language, gate.text), .yellow)
         } else {

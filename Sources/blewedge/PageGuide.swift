@@ -49,7 +49,7 @@ enum GuidePage {
                 return (model.otherFault.map { [$0.text] } ?? []) + [GuideText.daemonOpen.text(language)]
             case .choose: return [GuideText.chooseOpen.text(language)]
             case .connect:
-                let hint = model.status.map { HintText($0.state).text(language) } ?? ""
+                let hint = model.status.map { $0.state.hint[language] } ?? ""
                 return (model.status?.reason.map { [$0.text] } ?? []) + [GuideText.connectOpen.text(language, hint)]
             case .attempt: return [GuideText.attemptOpen.text(language)]
             }

@@ -6,14 +6,7 @@ import Wedge
 
 /// What the commands with pages take.
 struct TUIOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "The daemon's control socket; without it the user's own daemon is asked, then the system's.",
-            valueName: "path"
-        ),
-        completion: .file()
-    )
-    var socket: String?
+    @OptionGroup var place: SocketOption
 
     @Option(
         help: ArgumentHelp(
@@ -25,7 +18,7 @@ struct TUIOptions: ParsableArguments {
 
     /// Shows the pages on the terminal, from this one on.
     func show(_ page: Page) throws {
-        try TUIDriver(page: page, language: language ?? .current, places: try TUIPlaces(socket: socket)).run()
+        try TUIDriver(page: page, language: language ?? .current, places: try TUIPlaces(socket: place.socket)).run()
     }
 }
 

@@ -35,7 +35,7 @@ struct PageTests {
         for language in Language.allCases {
             var model = try Self.model(language)
             _ = model.open(page)
-            for state in [StateText](StateText.allCases) {
+            for state in Session.State.allCases {
                 model.take(try daemonStatus(state.rawValue))
                 for (columns, rows) in Self.sizes {
                     let screen = PageFrame.screen(model, columns: columns, rows: rows)
@@ -55,11 +55,11 @@ struct PageTests {
                 model.take(try daemonStatus(state.rawValue))
                 _ = model.open(page)
                 let text = PageFrame.screen(model, columns: 80, rows: 24).text
-                #expect(text[1].hasPrefix(StateText(state).text(language, "LINBLE-TEST")))
+                #expect(text[1].hasPrefix(state.text(language, "LINBLE-TEST")))
                 // LK-26: or nowhere, as it is set.
                 model.showsStatus = false
                 let second = PageFrame.screen(model, columns: 80, rows: 24).text[1]
-                if page != .check { #expect(!second.contains(StateText(state).text(language, "LINBLE-TEST"))) }
+                if page != .check { #expect(!second.contains(state.text(language, "LINBLE-TEST"))) }
             }
         }
     }

@@ -8,7 +8,8 @@ import Wedge
 struct TextTests {
     /// Every table of texts.
     private static let tables: [(name: String, texts: [(name: String, text: LocalText)])] = [
-        table(StateText.self), table(HintText.self), table(LabelText.self), table(PlainText.self), table(PageText.self),
+        table(Session.State.self), ("hints", Session.State.allCases.map { ("\($0)", $0.hint) }), table(LabelText.self),
+        table(PlainText.self), table(PageText.self),
         table(TimeLabelText.self), table(KeyLabelText.self), table(GuideText.self),
     ]
 
@@ -64,14 +65,10 @@ struct TextTests {
 
     @Test("LK-24: every state has its text and its hint, in the words of the LINBLE keyboard")
     func states() {
-        for state in Session.State.allCases {
-            #expect(StateText(state).rawValue == state.rawValue)
-            #expect(HintText(state).rawValue == state.rawValue)
-        }
-        #expect(StateText.allCases.count == 9 && HintText.allCases.count == 9)
-        #expect(StateText.connecting.text(.japanese, "LINBLE-TEST") == "接続を試みています: LINBLE-TEST")
-        #expect(StateText.connected.text(.japanese, "LINBLE-TEST") == "通信可能です: LINBLE-TEST")
-        #expect(HintText.failed.text(.japanese).hasPrefix("アドバタイズしているか確認して下さい"))
+        #expect(Session.State.allCases.count == 9)
+        #expect(Session.State.connecting.text(.japanese, "LINBLE-TEST") == "接続を試みています: LINBLE-TEST")
+        #expect(Session.State.connected.text(.japanese, "LINBLE-TEST") == "通信可能です: LINBLE-TEST")
+        #expect(Session.State.failed.hint.japanese.hasPrefix("アドバタイズしているか確認して下さい"))
         #expect(PageText.use.text(.japanese) == "つかう" && PageText.cancel.text(.japanese) == "キャンセル")
     }
 
