@@ -58,6 +58,9 @@ public final class Ledger: Sendable {
         /// Bytes that have no outcome yet.
         public var waiting: UInt64 = 0
 
+        /// An account of nothing.
+        public init() {}
+
         /// Bytes that this rule refuses.
         public func rejected(_ rejection: Rejection) -> UInt64 { rejections[rejection.rawValue] }
         /// Bytes that any rule refuses.

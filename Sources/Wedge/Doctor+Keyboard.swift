@@ -102,7 +102,7 @@ extension Doctor {
                     what: "a program draws on \(name), and the console beneath it takes keys, too",
                     why: "what is typed goes to a shell or login prompt that nobody sees",
                     remedy: "let the program mute the console (K_OFF), or give it a terminal where nothing else runs",
-                    command: "kbd_mode -s -C /dev/\(name)"
+                    command: "kbd_mode -f -s -C /dev/\(name)"
                 )
             ]
         }
@@ -116,7 +116,7 @@ extension Doctor {
                     why:
                         "programs on it get no text of what is typed; often a graphical program has ended without tidying up",
                     remedy: "set its keyboard to Unicode",
-                    command: "kbd_mode -u -C /dev/\(name)"
+                    command: "kbd_mode -f -u -C /dev/\(name)"
                 )
             ]
         }

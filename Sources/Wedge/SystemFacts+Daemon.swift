@@ -46,7 +46,7 @@ extension SystemFacts.Status {
         else { return nil }
         self.init(state: state, pid: pid)
         reason = answer["reason"]?.string
-        device = answer["device"].flatMap { $0["name"]?.string ?? $0["address"]?.string }
+        device = answer["device"]?.string
         layout = answer["layout"]?.string
         eventNode = answer["keyboard"]?.string
         selectionFault = answer["selectionFault"]?.string

@@ -28,14 +28,12 @@ BOOT_SECONDS = 90
 class Machine:
     """A booted virtual machine with the product's binary in it."""
 
-    def __init__(self, kernel: Kernel, tools: Path, logs: Path, append: str = "") -> None:
+    def __init__(self, kernel: Kernel, tools: Path, logs: Path) -> None:
         logs.mkdir(parents=True, exist_ok=True)
-        self.vm = VM(kernel, tools, logs / "console.log", append)
+        self.vm = VM(kernel, tools, logs / "console.log")
         self.guest = Guest()
-        self.binary = Path()
 
     async def boot(self, binary: Path) -> None:
-        self.binary = binary
         await self.vm.start()
         await self.guest.connect(self.vm.control_socket, BOOT_SECONDS)
         # A copy: the original may lie where another user cannot look, or change while the lab runs.

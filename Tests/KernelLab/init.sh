@@ -39,18 +39,4 @@ $b mount -t debugfs debugfs /root/sys/kernel/debug
 $b mkdir -p /root/run/lab /root/run/host
 $b mount --bind /lower /root/run/host || die "the host's root is not visible"
 $b cp /lab/* /root/run/lab/
-
-if $b grep -q systemd.unit=lab.target /root/proc/cmdline; then
-  # As on a target: the modules that are not needed yet lie where whoever wants them finds them, and the agent is a service.
-  release=$($b uname -r)
-  $b mkdir -p "/root/usr/lib/modules/$release"
-  $b cp /modules/*.ko "/root/usr/lib/modules/$release/"
-  for module in uhid hci_vhci bluetooth uinput evdev; do $b rmmod $module; done
-  $b chroot /root depmod "$release" || die "no list of modules"
-  echo /sbin/modprobe >/root/proc/sys/kernel/modprobe
-  units=/root/etc/systemd/system
-  printf '[Unit]\nRequires=basic.target\nWants=lab-agent.service\nAfter=basic.target\n' >$units/lab.target
-  printf '[Unit]\nAfter=basic.target\n[Service]\nExecStart=/run/lab/agent\n' >$units/lab-agent.service
-  exec $b switch_root /root /lib/systemd/systemd
-fi
 exec $b switch_root /root /run/lab/agent

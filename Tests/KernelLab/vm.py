@@ -70,11 +70,10 @@ def build_initrd(kernel: Kernel, tools: Path, target: Path) -> None:
 class VM:
     """A QEMU process and its sockets, in a short-named folder of its own (a socket's path is limited)."""
 
-    def __init__(self, kernel: Kernel, tools: Path, log: Path, append: str = "") -> None:
+    def __init__(self, kernel: Kernel, tools: Path, log: Path) -> None:
         self.kernel = kernel
         self.tools = tools
         self.console = log
-        self._append = append  # more words for the kernel's command line
         self._folder = Path(tempfile.mkdtemp(prefix="blewedge-lab.", dir="/tmp"))
         self._process: asyncio.subprocess.Process | None = None
 
@@ -89,7 +88,7 @@ class VM:
     async def start(self) -> None:
         initrd = self._folder / "initrd"
         build_initrd(self.kernel, self.tools, initrd)
-        append = "console=ttyS0 quiet panic=-1 mitigations=off cryptomgr.notests=1 random.trust_cpu=on " + self._append
+        append = "console=ttyS0 quiet panic=-1 mitigations=off cryptomgr.notests=1 random.trust_cpu=on"
         argv = [
             "setpriv", "--pdeathsig", "KILL",  # it does not outlive the lab, however that ends
             "qemu-system-x86_64", "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2", "-m", "1536",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Keystrokes
 import LinuxIO
 import Testing
 
@@ -228,22 +229,42 @@ struct DoctorTests {
 
     @Test("X-6: what a daemon answers to status is what the doctor knows of it")
     func answer() throws {
-        let text = #"""
-            {"ok":true,"version":1,"state":"failed","reason":"not heard","device":{"name":"LINBLE-TEST","address":"F0:F1:F2:F3:F4:F5"},
-            "keyboard":"/dev/input/event3","layout":"jp","gate":"closed","gateReason":"paused","pid":4711,
-            "counts":{"received":20,"typed":10,"discarded":3,"rejected":2,"lost":5,"ringFull":1,"tooOld":2,"disconnected":2}}
-            """#
-        let status = try #require(SystemFacts.Status(answer: try JSONValue(Array(text.utf8))))
-        var expected = SystemFacts.Status(state: .failed, pid: 4711)
+        var bytes = Ledger.Snapshot()
+        bytes.received = 20
+        bytes.typed = 10
+        bytes.discarded = 3
+        bytes.rejections[Ledger.Rejection.tooShort.rawValue] = 2
+        bytes.losses[Ledger.Loss.ringFull.rawValue] = 1
+        bytes.losses[Ledger.Loss.tooOld.rawValue] = 2
+        // What was dropped because the user disconnected is no loss to mend.
+        bytes.losses[Ledger.Loss.disconnected.rawValue] = 2
+        let daemon = DaemonStatus(
+            state: .failed,
+            reason: Reason("not heard"),
+            since: .seconds(1),
+            choice: .name("LINBLE-TEST"),
+            device: nil,
+            adapter: "hci0",
+            keyboard: "/dev/input/event3",
+            labels: DaemonLabels(profile: "linble", layout: "jp", table: "linble", program: "test"),
+            isPaused: true,
+            gate: Reason("paused"),
+            counts: KeyboardService.Counts(notifications: 2, strayValues: 0, dropped: 0, bytes: bytes, check: nil),
+            lastReceived: nil,
+            rivals: [],
+            selectionFault: Reason("garbled")
+        )
+        let status = try #require(SystemFacts.Status(answer: try JSONValue(Array(daemon.object.text.utf8))))
+        var expected = SystemFacts.Status(state: .failed, pid: ProcessFacts.number)
         expected.reason = "not heard"
         expected.device = "LINBLE-TEST"
         expected.layout = "jp"
         expected.eventNode = "/dev/input/event3"
+        expected.selectionFault = "garbled"
         expected.pause = "paused"
         expected.received = 20
         expected.typed = 10
         expected.discarded = 5
-        // What was dropped because the user disconnected is no loss to mend.
         expected.lost = 3
         #expect(status == expected)
     }

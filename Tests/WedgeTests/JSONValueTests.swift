@@ -115,4 +115,10 @@ struct JSONValueTests {
         #expect(StatusText.lines(.array([])) == [])
         #expect(StatusText.lines(.object([]), in: .english) == ["unknown"])
     }
+
+    @Test("LK-25, D-6: status says when and how much was received last")
+    func lastReceived() throws {
+        let answer = try value(#"{"state":"newer","lastReceived":{"secondsAgo":3,"length":14}}"#)
+        #expect(StatusText.lines(answer) == ["newer", "  last received  seconds ago 3, length 14"])
+    }
 }

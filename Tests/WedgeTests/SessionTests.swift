@@ -21,7 +21,7 @@ struct SessionTests {
     }
 
     @Test(
-        "LK-15: an adapter that is ready leads to a scan, a heard device to an attempt, and only ready means connected"
+        "LK-15, BT-1: an adapter that is ready leads to a scan, a heard device to an attempt, and only ready means connected"
     )
     func straightWay() {
         var session = Session(isChosen: true)
@@ -133,6 +133,15 @@ struct SessionTests {
         #expect(session.handle(.adapterReady, now: now) == [.report(.disconnected, nil)])
         #expect(session.deadline == nil)
         #expect(session.handle(.connectAsked, now: now) == [.report(.connecting, nil), .scan])
+    }
+
+    @Test("BT-10: the power state is looked at before disconnecting: without an adapter there is no link to close")
+    func disconnectingWithoutPower() {
+        var (session, now) = session(after: .adapterReady, .heard(device), .ready, .adapterLost("off"))
+        _ = session.handle(.linkClosed, now: now)
+        #expect(!session.handle(.disconnectAsked, now: now).contains(.closeLink))
+        #expect(session.state == .bluetoothOff)
+        #expect(session.handle(.adapterReady, now: now) == [.report(.disconnected, nil)])
     }
 
     @Test("LK-9: an adapter that goes away ends whatever was going on, and its return begins anew")

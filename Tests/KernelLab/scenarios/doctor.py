@@ -142,7 +142,7 @@ async def doctor(bench: Bench) -> None:
         await choice(patient)
         async with patient.without("uinput"):
             await patient.finds("uinput-missing", 69)
-    async with patient.controllers("-B"):
+    async with patient.controllers("-B", "-l1"):
         await patient.finds("adapter-without-low-energy", 69)
     # Whoever has a Bluetooth socket keeps the module.
     await bench.monitor.program.stop()
@@ -249,7 +249,7 @@ async def consoles(patient: Patient) -> None:
     guest = patient.bench.guest
     await guest.run("kbd_mode", "-k", "-C", CONSOLE)
     await patient.finds("console-ignores-keys", 78)
-    await guest.run("kbd_mode", "-u", "-C", CONSOLE)
+    await guest.run("kbd_mode", "-f", "-u", "-C", CONSOLE)
     await guest.run("/usr/bin/python3", "-c", SCREEN, CONSOLE, "1")
     await patient.finds("console-leaks-keys", 78)
     await guest.run("/usr/bin/python3", "-c", SCREEN, CONSOLE, "0")
