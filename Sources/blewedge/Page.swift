@@ -39,8 +39,8 @@ enum Page: Int, CaseIterable {
 /// What stands on a page between its head and its foot.
 struct PageBody {
     var lines: [PageLine] = []
-    /// The line that is to be seen; nil for a page that is read from a line on.
-    var focus: Int?
+    /// The lines that are to be seen; nil for a page that is read from a line on.
+    var focus: Range<Int>?
     /// Lines that stay at the bottom.
     var foot: [PageLine] = []
 
@@ -49,7 +49,7 @@ struct PageBody {
         let foot = rows > self.foot.count ? self.foot : Array(self.foot.suffix(max(0, rows - 1)))
         let space = max(0, rows - foot.count)
         var first = min(max(0, scroll), max(0, lines.count - space))
-        if let focus { first = min(max(0, focus - space / 2), max(0, lines.count - space)) }
+        if let focus { first = min(max(0, focus.upperBound - space), max(0, focus.lowerBound)) }
         let seen = Array(lines.dropFirst(first).prefix(space))
         let gap = foot.isEmpty ? 0 : space - seen.count
         return seen + Array(repeating: PageLine(), count: gap) + foot
@@ -163,7 +163,7 @@ enum PageFrame {
         }
         let lines = [PageLine()] + PageLine.wrapped(text, columns: columns, margin: " ", .bold) + [PageLine(), buttons]
         // On a small screen the answer is what must be seen.
-        return PageBody(lines: lines, focus: lines.count - 1)
+        return PageBody(lines: lines, focus: lines.count - 1..<lines.count)
     }
 
     /// What stands on a page where no daemon answers.

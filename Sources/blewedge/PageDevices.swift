@@ -46,7 +46,7 @@ enum DevicesPage {
                 )
             )
         }
-        return PageBody(lines: lines, focus: cursor + 1)
+        return PageBody(lines: lines, focus: cursor + 1..<cursor + 2)
     }
 
     private static func heard(_ device: TUIDevices.Device, _ model: TUIModel, _ columns: Int) -> String {

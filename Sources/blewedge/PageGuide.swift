@@ -57,32 +57,43 @@ enum GuidePage {
     }
 
     static func body(_ model: TUIModel, columns: Int, rows: Int) -> PageBody {
-        PageBody(
+        let steps = steps(model, columns: columns)
+        return PageBody(
             lines: lines(model, columns: columns),
+            // Until the user reads on, the step that is due is in sight.
+            focus: model.scroll == 0 ? steps.due : nil,
             foot: PageFrame.field(model, columns: columns, rows: rows >= 8 ? 3 : 2)
         )
     }
 
     /// The guide as lines; the field is not among them.
     static func lines(_ model: TUIModel, columns: Int) -> [PageLine] {
-        let language = model.language
         func wrapped(_ text: GuideText, _ style: ScreenStyle = []) -> [PageLine] {
-            PageLine.wrapped(text.text(language), columns: columns, style)
+            PageLine.wrapped(text.text(model.language), columns: columns, style)
         }
-        var lines = wrapped(.title, .bold)
+        let lines = steps(model, columns: columns).lines + [PageLine()] + wrapped(.intro) + [PageLine()]
+        let access = wrapped(.accessTitle, .bold) + wrapped(.access) + wrapped(.privacy) + [PageLine()]
+        return lines + access + wrapped(.further) + wrapped(.keys)
+    }
+
+    /// The title and the steps with what is to be done for the first that is due, and in which lines that is.
+    private static func steps(_ model: TUIModel, columns: Int) -> (lines: [PageLine], due: Range<Int>) {
+        let language = model.language
+        var lines = PageLine.wrapped(GuideText.title.text(language), columns: columns, .bold)
+        var due = 0..<0
         let next = Step.next(model)
         for step in Step.allCases {
             let mark: GuideText = step == next ? .next : step.isDone(model) ? .done : .later
             let style: ScreenStyle = step == next ? .bold : mark == .done ? .green : []
+            let first = lines.count
             lines += PageLine.marked(mark.text(language), step.title.text(language), columns: columns, style)
             if step == next {
                 for remedy in step.remedies(model) { lines += PageLine.marked("    ", remedy, columns: columns) }
             }
+            // Where all is done, the last.
+            if step == next || next == nil { due = first..<lines.count }
         }
-        lines.append(PageLine())
-        lines += wrapped(.intro) + [PageLine()]
-        lines += wrapped(.accessTitle, .bold) + wrapped(.access) + wrapped(.privacy) + [PageLine()]
-        return lines + wrapped(.further) + wrapped(.keys)
+        return (lines, due)
     }
 }
 

@@ -73,8 +73,7 @@ enum KeypadPage {
         }
         lines += [PageLine()] + PageLine.wrapped(PageText.keypadHelp.text(language), columns: columns)
         let foot = PageFrame.field(model, columns: columns, rows: rows >= 9 ? 3 : 0)
-        let isCut = KeypadKey.rows.count > rows - foot.count
-        return PageBody(lines: lines, focus: isCut ? model.keypad.row : nil, foot: foot)
+        return PageBody(lines: lines, focus: model.keypad.row..<model.keypad.row + 1, foot: foot)
     }
 
     private static func centered(_ label: String, _ width: Int) -> String {

@@ -37,7 +37,7 @@ enum SettingsPage {
         for (label, value) in facts {
             lines += PageLine.wrapped("\(label.text(language)): \(value)", columns: columns, margin: " ")
         }
-        return PageBody(lines: lines, focus: focus)
+        return PageBody(lines: lines, focus: focus..<focus + 1)
     }
 
     private static func setting(_ row: Row, _ model: TUIModel) -> (label: String, value: String) {

@@ -27,7 +27,7 @@ enum SnippetsPage {
             foot = [PageLine(text), PageLine(" " + shown(snippet.text) + way, .bold)]
             foot += PageFrame.field(model, columns: columns, rows: rows >= 9 ? 3 : 0)
         }
-        return PageBody(lines: lines, focus: first + cursor, foot: foot)
+        return PageBody(lines: lines, focus: first + cursor..<first + cursor + 1, foot: foot)
     }
 
     /// A text in one line.

@@ -179,6 +179,21 @@ struct PageTests {
         }
     }
 
+    @Test("LK-12: the guide's step that is due is in sight on a small screen, whichever it is")
+    func due() throws {
+        for language in Language.allCases {
+            var model = TUIModel(language: language)
+            model.machineFaults = [TUIStatus.Note(String(repeating: "there is no adapter ", count: 20), "plug one in")]
+            _ = model.open(.guide)
+            for state in [nil, "bluetoothOff", "unselected", "failed", "connected"] {
+                if let state { model.take(try daemonStatus(state, chosen: state != "unselected")) }
+                let text = PageFrame.screen(model, columns: 40, rows: 12).text
+                let mark = GuideText.next.text(language)
+                #expect(text.contains { $0.hasPrefix(mark) }, "\(text)")
+            }
+        }
+    }
+
     @Test("LK-10: without a daemon every page says so, or still does its work")
     func alone() throws {
         for language in Language.allCases {
