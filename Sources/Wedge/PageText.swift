@@ -106,7 +106,7 @@ package enum PageText: String, Localized {
         case .layout: LocalText("Layout", "配列")
         case .table: LocalText("Table", "変換表")
         case .file: LocalText("Configuration", "設定ファイル")
-        case .saved: LocalText("Kept in {1}", "{1} に保存しました")
+        case .saved: LocalText("Kept in {1}", "保存しました: {1}")
         case .notSaved: LocalText("Not kept: {1}", "保存できませんでした: {1}")
         case .reload: LocalText("Let the daemon read its configuration again", "デーモンに設定を読み直させる")
         case .reloaded: LocalText("The configuration was read again.", "設定を読み直しました。")
