@@ -20,13 +20,13 @@ struct CaptureOptions: ParsableArguments {
     )
     var capture: String?
 
-    /// Begins the capture that was asked for; nil where none was.
-    func begin(on loop: EventLoop, for transport: AdapterTransport) throws(CommandFailure) -> TrafficCapture? {
+    /// Begins the capture that was asked for, of a transport, or of a controller in memory; nil where none was.
+    func begin(on loop: EventLoop, for transport: AdapterTransport?) throws(CommandFailure) -> TrafficCapture? {
         guard let capture else { return nil }
         do throws(TrafficCapture.Failure) {
             let traffic = try TrafficCapture(to: capture, on: loop)
             // A host of our own hands its packets over itself.
-            if case .kernel(let selector) = transport {
+            if case .kernel(let selector)? = transport {
                 try traffic.listen()
                 if case .index(let index) = selector { traffic.follow(index) }
             }

@@ -26,6 +26,8 @@ struct DemoCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Send so many barcodes instead of a few samples.", valueName: "count"))
     var barcodes: Int?
 
+    @OptionGroup var captureOptions: CaptureOptions
+
     @Flag(help: "Print one JSON object a line.")
     var json = false
 
@@ -37,6 +39,6 @@ struct DemoCommand: ParsableCommand {
 
     func run() throws {
         let list = barcodes.map { (0..<$0).map(Barcodes.numbered) } ?? Barcodes.samples
-        try DemoRun(list, isFast: fast, isJSON: json).run()
+        try DemoRun(list, isFast: fast, isJSON: json).run(captureOptions)
     }
 }

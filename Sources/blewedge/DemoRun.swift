@@ -74,7 +74,7 @@ final class DemoRun {
     }
 
     /// Runs until every barcode was typed; throws the exit status unless it is success.
-    func run() throws {
+    func run(_ captureOptions: CaptureOptions) throws {
         try loop.handleSignals(ExitStatus.signals) { [unowned self] number in
             if outcome != nil { Process.exit(ExitStatus(signal: number).rawValue) }
             finish(.success(ExitStatus(signal: number)))
@@ -88,6 +88,9 @@ final class DemoRun {
                 .failure(CommandFailure(.timeout, "the demo did not end within \(Self.timeout.components.seconds) s"))
             )
         }
+        let capture = try captureOptions.begin(on: loop, for: nil)
+        defer { capture?.finish() }
+        central.onPacket = { [weak capture] isSent, packet in capture?.record(isSent ? .sent : .received, packet) }
         note("radio", "two controllers in memory; no adapter is touched")
         peripheral.start { [unowned self] result in
             guard succeeded(result) else { return }

@@ -174,6 +174,16 @@ struct CommandLineTests {
         for path in ["/nonexistent", "/etc/passwd", "/tmp"] { #expect(try run(["capture", path]).status == 74) }
     }
 
+    @Test("CB-32: the demo's capture holds its notifications, from the first subscription to the last barcode")
+    func demoCapture() throws {
+        let path = "/tmp/blewedge-test.\(getpid()).demo.btsnoop"
+        defer { unlink(path) }
+        #expect(try run(["demo", "--fast", "--barcodes", "3", "--capture", path]).status == 0)
+        let packets = try run(["capture", path]).output.split(separator: "\n")
+        #expect(packets.first?.contains("Exchange MTU Request") == true)
+        #expect(packets.count { $0.contains("< Handle Value Notification") } == 3)
+    }
+
     @Test("Help and the version go to standard output, with exit status 0", arguments: ["--help", "--version", "help"])
     func help(argument: String) throws {
         let outcome = try run([argument])

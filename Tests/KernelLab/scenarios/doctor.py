@@ -247,6 +247,7 @@ async def told(patient: Patient) -> None:
 async def consoles(patient: Patient) -> None:
     """What the terminal in front does with the keys."""
     guest = patient.bench.guest
+    await guest.run("chvt", "1")  # another scenario may have left another in front
     await guest.run("kbd_mode", "-k", "-C", CONSOLE)
     await patient.finds("console-ignores-keys", 78)
     await guest.run("kbd_mode", "-f", "-u", "-C", CONSOLE)

@@ -98,7 +98,9 @@ async def no_adapter(bench: Bench) -> None:
 @scenario("no-permission", peer="")
 async def no_permission(bench: Bench) -> None:
     """As another user: exit 77, the capability or node that is missing and the command that grants it."""
+    # A home of its own: root's is not its to read.
     nobody = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--bounding-set", "-all")
+    nobody += ("env", "HOME=/nonexistent")
     for arguments in (("scan", "--once"), ("run", "--device", NAME)):
         product = await bench.product(*arguments, before=nobody)
         await product.exits(77, 20)
