@@ -103,7 +103,7 @@ final class TUIDriver {
 
     private func press(_ keys: [TUIKey]) {
         guard outcome == nil, !keys.isEmpty else { return }
-        for key in keys { perform(model.press(key, now: MonotonicClock.now)) }
+        perform(model.press(keys, now: MonotonicClock.now))
         draw()
     }
 

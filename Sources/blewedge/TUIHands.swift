@@ -7,8 +7,9 @@ import Wedge
 /// What a device sends is typed into whatever has the focus, which may be these pages: a barcode is no command, and a key
 /// that the keypad has pressed does not press itself again.
 struct TUIHands {
-    /// How soon after a character another key is typed by no hand: blewedge leaves at most 50 ms between two (D-13).
-    static let gap = Duration.milliseconds(100)
+    /// How soon after a character another key is typed by no hand: blewedge leaves at most 50 ms between two (D-13), and
+    /// these pages may be late.
+    static let gap = Duration.milliseconds(300)
     /// How long a key of the keypad may take to come back.
     static let echoTime = Duration.seconds(1)
 
@@ -16,6 +17,11 @@ struct TUIHands {
     /// What was pressed through the daemon and is to come back where these pages have the focus.
     private var echo: [TUIKey] = []
     private var echoEnd = Duration.zero
+
+    /// Takes note of keys that came together: where text is among several, no hand has pressed them.
+    mutating func begin(_ keys: [TUIKey], now: Duration) {
+        if keys.count > 1, keys.contains(where: isText) { lastCharacter = now }
+    }
 
     /// Whether a key was typed by a keyboard, or is a character, of which a page makes text.
     ///

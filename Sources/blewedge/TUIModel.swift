@@ -86,6 +86,12 @@ struct TUIModel {
 
     // MARK: Keys
 
+    /// Does what keys do that came together; the answer is what is left to be done outside.
+    mutating func press(_ keys: [TUIKey], now: Duration) -> [TUIEffect] {
+        hands.begin(keys, now: now)
+        return keys.flatMap { press($0, now: now) }
+    }
+
     /// Does what a key does; the answer is what is left to be done outside.
     mutating func press(_ key: TUIKey, now: Duration) -> [TUIEffect] {
         switch key {

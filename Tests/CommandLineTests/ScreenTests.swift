@@ -69,6 +69,12 @@ struct ScreenTests {
         #expect(frame.update(to: screen) == "\u{1B}[2;4H\u{1B}[0mx\u{1B}[0m")
         frame.invalidate()
         #expect(frame.update(to: screen).hasPrefix("\u{1B}[0m\u{1B}[2J"))
+        // A wide character is drawn from its beginning, wherever it has changed.
+        var half = Screen(columns: 10, rows: 3)
+        half.put("日", row: 0, column: 0)
+        _ = frame.update(to: half)
+        half.fill(row: 0, from: 1, style: .bold)
+        #expect(frame.update(to: half).hasPrefix("\u{1B}[1;1H"))
         // Another size is drawn whole.
         #expect(frame.update(to: Screen(columns: 4, rows: 1)) == "\u{1B}[0m\u{1B}[2J")
     }

@@ -152,6 +152,16 @@ struct TUIModelTests {
         if page == .devices { #expect(Self.press(&model, [.enter], from: 10).isEmpty && model.question != nil) }
     }
 
+    @Test("X-1: keys that came together with text are no commands, however late they are read")
+    func flood() throws {
+        var model = try Self.devices(chosen: false)
+        for second in 1...50 {
+            let keys = Array(repeating: [TUIKey.enter, .character("1")], count: 100).flatMap { $0 }
+            #expect(model.press(keys, now: .seconds(second)).isEmpty)
+        }
+        #expect(model.question == nil && model.press([.enter], now: .seconds(60)).count == 1)
+    }
+
     @Test("X-1: pasted thousands are text, or nothing")
     func pasted() throws {
         var model = try Self.devices(chosen: true)
