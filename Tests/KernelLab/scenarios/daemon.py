@@ -297,6 +297,13 @@ async def daemon_rfkill(bench: Bench) -> None:
     answer = await status(bench)
     expect("rfkill" in answer.get("reason", ""), f"the cause is {answer.get('reason')!r}")
     expect("rfkill unblock" in answer.get("remedy", ""), f"the remedy is {answer.get('remedy')!r}")
+    try:
+        await bench.peer.until_alone(5)
+    except LabError:
+        # Linux 6.1 switches the controller off without a word to the peer, and the emulated radio has no
+        # supervision time-out that would tell it.
+        await bench.peer.vanish()
+        await bench.peer.advertise()
     await bench.guest.run("sh", "-c", f"echo 0 >{switch}")
     clock = bench.clock()
     await until_connected(bench, daemon, may_fail=True)
