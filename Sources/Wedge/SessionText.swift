@@ -4,21 +4,23 @@ import BluetoothLE
 import Keystrokes
 
 extension Session.State {
-    /// The state in one sentence, for the terminal, the journal and the service manager (LK-24).
-    package func sentence(_ choice: DeviceChoice?, _ reason: Reason?) -> String {
-        let detail = reason.map { ": " + $0.cause + ($0.remedy.map { " (\($0))" } ?? "") } ?? ""
-        let device = choice.map { "\($0)" } ?? "the device"
-        return switch self {
-        case .unselected: "no device is chosen: `blewedge use DEVICE`"
-        case .connecting: "looking for \(device)\(detail)"
-        case .connected: "connected to \(device): typing what it sends"
-        case .lost: "the link to \(device) was lost\(detail); trying again in 3 s"
-        case .disconnected: "disconnected from \(device): `blewedge connect`"
-        case .failed: "no connection to \(device)\(detail); trying again"
-        case .unsupported: "\(device) is left alone\(detail)"
-        case .bluetoothOff: "Bluetooth is off\(detail); waiting for it"
-        case .unauthorized: "not permitted\(detail)"
-        }
+    /// The state in one sentence, for the terminal, the journal and the service manager (LK-24): what it is, why, and what
+    /// can be done or happens next.
+    package func sentence(
+        _ choice: DeviceChoice?,
+        _ reason: Reason?,
+        in language: Language = .current
+    ) -> String {
+        let device = choice.map { "\($0)" } ?? PlainText.theDevice.text(language)
+        return sentence(of: device, reason?.cause, reason?.remedy, in: language)
+    }
+
+    /// The same of texts.
+    package func sentence(of device: String, _ cause: String?, _ remedy: String?, in language: Language) -> String {
+        let why = cause.map { ": " + $0 + (remedy.map { " (\($0))" } ?? "") } ?? ""
+        // While all is well there is nothing to do.
+        let next = self == .connected || self == .connecting ? "" : "; " + hint[language]
+        return text(language, device) + why + next
     }
 }
 

@@ -9,17 +9,19 @@ import BluetoothLE
 package enum StatusText {
     /// The members that the first line tells.
     private static let told: Set<String> = ["ok", "version", "state", "reason", "remedy", "device"]
+    /// The members whose words are known.
+    private static let spoken: Set<String> = ["gate", "addressType"]
 
     /// The lines of an answer.
-    package static func lines(_ answer: JSONValue) -> [String] {
+    package static func lines(_ answer: JSONValue, in language: Language = .current) -> [String] {
         guard case .object(let members) = answer else { return [] }
         var rows: [(name: String, text: String)] = []
         for (name, value) in members where !told.contains(name) {
-            if let text = text(value) { rows.append((words(name), text)) }
+            if let text = text(value, of: name, language) { rows.append((words(name, language), text)) }
         }
-        let width = rows.map(\.name.count).max() ?? 0
-        return [sentence(answer)]
-            + rows.map { "  \($0.name)\(String(repeating: " ", count: width - $0.name.count))  \($0.text)" }
+        let width = rows.map { columns($0.name) }.max() ?? 0
+        return [sentence(answer, in: language)]
+            + rows.map { "  \($0.name)\(String(repeating: " ", count: width - columns($0.name)))  \($0.text)" }
     }
 
     /// The answer without what time alone changes, to see whether anything else has.
@@ -35,38 +37,46 @@ package enum StatusText {
     /// Members that say how long ago something was.
     private static let ages: Set<String> = ["since", "seconds", "secondsAgo"]
 
-    private static func sentence(_ answer: JSONValue) -> String {
+    /// The state in one sentence.
+    private static func sentence(_ answer: JSONValue, in language: Language) -> String {
         func text(_ name: String) -> String? { answer[name]?.string.map(LocalName.printable) }
-        let name = text("state") ?? "unknown"
+        let name = text("state") ?? PlainText.unknown.text(language)
         // A newer daemon may have another state.
         guard let state = Session.State(rawValue: name) else { return name }
-        let reason = text("reason").map { Reason($0, remedy: text("remedy")) }
-        return state.sentence(text("device").flatMap(DeviceChoice.init), reason)
+        let device = text("device") ?? PlainText.theDevice.text(language)
+        return state.sentence(of: device, text("reason"), text("remedy"), in: language)
     }
 
     /// One value in one line; nil for what says nothing.
-    private static func text(_ value: JSONValue) -> String? {
+    private static func text(_ value: JSONValue, of name: String, _ language: Language) -> String? {
         switch value {
         case .null: return nil
-        case .bool(let value): return value ? "yes" : "no"
+        case .bool(let value): return (value ? LabelText.yes : .no).text(language)
         case .integer(let number): return "\(number)"
         case .real(let number): return "\(number)"
-        case .string(let text): return LocalName.printable(text)
+        case .string(let text):
+            return spoken.contains(name) ? words(text, language) : LocalName.printable(text)
         case .array(let values):
-            let texts = values.compactMap(text)
+            let texts = values.compactMap { Self.text($0, of: name, language) }
             return texts.isEmpty ? nil : texts.joined(separator: ", ")
         case .object(let members):
             // Of many counts only those that count something.
             let texts = members.compactMap { member -> String? in
                 guard member.value != .integer(0) else { return nil }
-                return text(member.value).map { "\(words(member.name)) \($0)" }
+                return text(member.value, of: member.name, language).map { "\(words(member.name, language)) \($0)" }
             }
             return texts.isEmpty ? nil : texts.joined(separator: ", ")
         }
     }
 
-    /// `lastReceived` as words: `last received`.
-    private static func words(_ name: String) -> String {
-        LocalName.printable(name).map { $0.isUppercase ? " \($0.lowercased())" : String($0) }.joined()
+    /// A member's name in words; `newThing` as `new thing` where this does not know it.
+    private static func words(_ name: String, _ language: Language) -> String {
+        if let label = LabelText(rawValue: name) { return label.text(language) }
+        return LocalName.printable(name).map { $0.isUppercase ? " \($0.lowercased())" : String($0) }.joined()
+    }
+
+    /// The columns of a label: the tables' Japanese is of characters two columns wide.
+    private static func columns(_ label: String) -> Int {
+        label.unicodeScalars.reduce(0) { $0 + ($1.value < 0x1100 ? 1 : 2) }
     }
 }

@@ -57,7 +57,7 @@ struct UseCommand: ParsableCommand {
         do {
             var client = try daemon.client()
             try use(choice, through: &client)
-        } catch let failure as CommandFailure where failure == .noDaemon && daemon.socket == nil {
+        } catch let failure as CommandFailure where failure == .noDaemon && daemon.place.socket == nil {
             try useAlone(choice)
         }
     }
@@ -143,7 +143,7 @@ struct ForgetCommand: ParsableCommand {
         let done = "no device is chosen: `blewedge use DEVICE`"
         do {
             try daemon.tell(.forget, done: done)
-        } catch let failure as CommandFailure where failure == .noDaemon && daemon.socket == nil {
+        } catch let failure as CommandFailure where failure == .noDaemon && daemon.place.socket == nil {
             do {
                 try SelectionStore(try DaemonPaths.current().selection).forget()
             } catch let failure as SelectionStore.Failure {

@@ -39,6 +39,7 @@ struct BlewedgeCommand: ParsableCommand {
         abstract: "Types what a Bluetooth LE device sends, without bluetoothd, D-Bus or a desktop.",
         discussion: """
             EXAMPLES:
+              blewedge                             The pages for a terminal; the first time, the guide.
               blewedge demo                        See it work: no adapter, no privilege.
               blewedge scan                        Show the devices around.
               blewedge run --device LINBLE-TEST    Connect to one and type what it sends.
@@ -55,14 +56,23 @@ struct BlewedgeCommand: ParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            DemoCommand.self, ScanCommand.self, RunCommand.self, GATTCommand.self, SimulateCommand.self,
-            CaptureCommand.self, TableCommand.self, ConfigCommand.self, ProfilesCommand.self,
+            DemoCommand.self, GuideCommand.self, TUICommand.self, ScanCommand.self, RunCommand.self, GATTCommand.self,
+            SimulateCommand.self, CaptureCommand.self, TableCommand.self, ConfigCommand.self, ProfilesCommand.self,
             StatusCommand.self, UseCommand.self, ForgetCommand.self, ConnectCommand.self, DisconnectCommand.self,
             PauseCommand.self, ResumeCommand.self, EventsCommand.self, KeyCommand.self, SnippetCommand.self,
             ClearCommand.self, SendCommand.self, ReloadCommand.self, StopCommand.self, CompletionsCommand.self,
-            DoctorCommand.self, SetupCommand.self, BenchCommand.self,
+            ManualCommand.self, DoctorCommand.self, SetupCommand.self, BenchCommand.self,
         ]
     )
+
+    /// Without a command: the guide the first time, later the devices (LK-11); where there is no terminal, the help.
+    func run() throws {
+        guard StandardStream.output.isTerminal, StandardInput.isTerminal else { throw CleanExit.helpRequest() }
+        let places = try TUIPlaces(socket: nil)
+        let isFirstTime = places.isFirstTime
+        places.rememberGuide()
+        try TUIDriver(page: isFirstTime ? .guide : .devices, language: .current, places: places).run()
+    }
 }
 
 extension ExitStatus: Error {}

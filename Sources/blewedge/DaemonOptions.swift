@@ -7,26 +7,13 @@ import Wedge
 
 /// What every command takes that speaks to the daemon.
 struct DaemonOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "The daemon's control socket; without it the user's own daemon is asked, then the system's.",
-            valueName: "path"
-        ),
-        completion: .file()
-    )
-    var socket: String?
+    @OptionGroup var place: SocketOption
 
     @Flag(help: "Print the daemon's answer, one JSON object on a line.")
     var json = false
 
-    /// Where the daemon may be.
-    func paths() throws(CommandFailure) -> [String] {
-        if let socket { return [socket] }
-        return try DaemonPaths.current().withSystem.map(\.controlSocket.string)
-    }
-
     /// A connection to the daemon.
-    func client() throws(CommandFailure) -> ControlClient { try ControlClient(at: try paths()) }
+    func client() throws(CommandFailure) -> ControlClient { try place.client() }
 
     /// Asks the daemon for one thing; `done` tells people that it is done.
     func tell(

@@ -20,19 +20,10 @@ struct EventsCommand: ParsableCommand {
             """
     )
 
-    @Option(
-        help: ArgumentHelp(
-            "The daemon's control socket; without it the user's own daemon is asked, then the system's.",
-            valueName: "path"
-        ),
-        completion: .file()
-    )
-    var socket: String?
+    @OptionGroup var place: SocketOption
 
     func run() throws {
-        var daemon = DaemonOptions()
-        daemon.socket = socket
-        var client = try daemon.client()
+        var client = try place.client()
         _ = try client.ask(.events)
         while let event = try client.next() { try StandardStream.output.write(event.line + "\n") }
         throw CommandFailure(.unavailable, "the daemon has ended", remedy: "`systemctl start blewedge`")

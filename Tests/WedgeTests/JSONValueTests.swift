@@ -101,17 +101,19 @@ struct JSONValueTests {
             """
         )
         #expect(
-            StatusText.lines(answer) == [
+            StatusText.lines(answer, in: .english) == [
                 "the link to A was lost: time-out; trying again in 3 s", "  selection  name A\u{FFFD}[2J, address F0",
                 "  paused     no",
                 "  counts     received 12, too short 2", "  pid        7",
             ]
         )
-        #expect(StatusText.lines(try value(#"{"state":"newer","seconds":1}"#)) == ["newer", "  seconds  1"])
+        #expect(
+            StatusText.lines(try value(#"{"state":"newer","seconds":1}"#), in: .english) == ["newer", "  seconds  1"]
+        )
         let later = try value(#"{"state":"newer","seconds":2,"last":{"secondsAgo":3,"length":4}}"#)
         #expect(StatusText.lasting(later) == (try value(#"{"state":"newer","last":{"length":4}}"#)))
         #expect(StatusText.lines(.array([])) == [])
-        #expect(StatusText.lines(.object([])) == ["unknown"])
+        #expect(StatusText.lines(.object([]), in: .english) == ["unknown"])
     }
 
     @Test("LK-25, D-6: status says when and how much was received last")

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// The user guide (LK-12): from nothing to the first typed character.
+package enum GuideText: String, Localized {
+    case title, intro
+    // The steps, and what mends each.
+    case machine, machineOpen, daemon, daemonOpen, choose, chooseOpen, connect, connectOpen, attempt, attemptOpen
+    // Marks before a step.
+    case done, next, later
+    // What the access is used for.
+    case accessTitle, access, privacy
+    case further, keys
+
+    package var texts: LocalText {
+        switch self {
+        case .title: LocalText("How to add the keyboard", "キーボードの追加方法")
+        case .intro:
+            LocalText(
+                "blewedge types what a Bluetooth LE device sends, a barcode reader for instance, into whatever has the focus.",
+                "blewedgeは、バーコードリーダなどのBluetooth LEデバイスから受信したデータを、フォーカスのある入力欄へ入力します。"
+            )
+        case .machine:
+            LocalText("The machine has an adapter and lets a keyboard be made", "アダプタがあり、キーボードを作成できる")
+        case .machineOpen: LocalText("To mend it: {1}", "対処: {1}")
+        case .daemon: LocalText("The daemon runs", "デーモンが動いている")
+        case .daemonOpen:
+            LocalText(
+                "Enter starts it here; for good: `systemctl enable --now blewedge`",
+                "Enterでここから起動します。常に使うには: `systemctl enable --now blewedge`"
+            )
+        case .choose: LocalText("A device is chosen", "デバイスを選択している")
+        case .chooseOpen:
+            LocalText(
+                "Enter opens the devices: choose yours with the arrows and Enter.",
+                "Enterでデバイス画面を開き、矢印とEnterで選択します。"
+            )
+        case .connect: LocalText("The device is connected", "デバイスと接続している")
+        case .connectOpen:
+            LocalText("Switch it on and bring it near. {1}", "デバイスの電源を入れ、近づけてください。{1}")
+        case .attempt: LocalText("What it sends appears here", "受信データがここに表示される")
+        case .attemptOpen:
+            LocalText(
+                "Send something, scan a code for instance: it appears in the field below.",
+                "コードを読み取るなどして送信すると、下の入力欄に表示されます。"
+            )
+        case .done: LocalText("[ok]", "[済]")
+        case .next: LocalText("[->]", "[次]")
+        case .later: LocalText("[  ]", "[  ]")
+        case .accessTitle: LocalText("What the access is used for", "アクセスの使用目的")
+        case .access:
+            LocalText(
+                "The rights to Bluetooth and to the virtual keyboard are used for BLE and for typing only.",
+                "Bluetoothと仮想キーボードへのアクセスの使用目的は、BLE通信と入力のみです。"
+            )
+        case .privacy:
+            LocalText(
+                "Neither personal data nor what is typed is collected, kept or sent anywhere; there is no use of a network.",
+                "本ソフトウェアがユーザの個人情報や入力内容を収集、利用することはありません。ネットワークも使用しません。"
+            )
+        case .keys:
+            LocalText(
+                "A keyboard without function keys has Alt with a digit for them.",
+                "ファンクションキーがない場合は、Altと数字で代用できます。"
+            )
+        case .further:
+            LocalText(
+                "If nothing is typed, `blewedge doctor` finds out why.",
+                "入力されないときは、`blewedge doctor` で原因を調べられます。"
+            )
+        }
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// What the daemon's status has to tell, by the names of its members, in words for people.
+package enum LabelText: String, Localized {
+    case since, seconds, device, address, addressType, selection, name, adapter, keyboard, profile, layout, table,
+        paused,
+        gate, gateReason, gateRemedy, counts, lastReceived, secondsAgo, length, rivals, selectionFault, selectionRemedy,
+        pid, program
+    // What was counted.
+    case notifications, received, typed, discarded, rejected, gated, lost, waiting
+    case untypable, tooShort, tooLong, duplicate, cut
+    case ringFull, writeFailed, tooOld, disconnected, switched
+    case dropped, stray, verified, differing, readerDropped
+    // What members say.
+    case yes, no, open, closed, `public`, random
+
+    package var texts: LocalText {
+        switch self {
+        case .since: LocalText("since", "開始時刻")
+        case .seconds: LocalText("seconds", "経過秒数")
+        case .device: LocalText("device", "デバイス")
+        case .address: LocalText("address", "アドレス")
+        case .addressType: LocalText("address type", "アドレスの種類")
+        case .selection: LocalText("selection", "選択")
+        case .name: LocalText("name", "名前")
+        case .adapter: LocalText("adapter", "アダプタ")
+        case .keyboard: LocalText("keyboard", "キーボード")
+        case .profile: LocalText("profile", "プロファイル")
+        case .layout: LocalText("layout", "配列")
+        case .table: LocalText("table", "変換表")
+        case .paused: LocalText("paused", "一時停止")
+        case .gate: LocalText("gate", "入力")
+        case .gateReason: LocalText("gate reason", "入力しない理由")
+        case .gateRemedy: LocalText("gate remedy", "入力を始めるには")
+        case .counts: LocalText("counts", "バイト数")
+        case .lastReceived: LocalText("last received", "最終受信")
+        case .secondsAgo: LocalText("seconds ago", "秒前")
+        case .length: LocalText("length", "長さ")
+        case .rivals: LocalText("rivals", "競合するプログラム")
+        case .selectionFault: LocalText("selection fault", "選択の問題")
+        case .selectionRemedy: LocalText("selection remedy", "選択を直すには")
+        case .pid: LocalText("pid", "プロセス番号")
+        case .program: LocalText("program", "バージョン")
+        case .notifications: LocalText("notifications", "通知の数")
+        case .received: LocalText("received", "受信")
+        case .typed: LocalText("typed", "入力")
+        case .discarded: LocalText("discarded", "破棄")
+        case .rejected: LocalText("rejected", "拒否")
+        case .gated: LocalText("gated", "停止中に破棄")
+        case .lost: LocalText("lost", "損失")
+        case .waiting: LocalText("waiting", "入力待ち")
+        case .untypable: LocalText("untypable", "入力できない文字")
+        case .tooShort: LocalText("too short", "短すぎる")
+        case .tooLong: LocalText("too long", "長すぎる")
+        case .duplicate: LocalText("duplicate", "重複")
+        case .cut: LocalText("cut", "途切れ")
+        case .ringFull: LocalText("ring full", "満杯")
+        case .writeFailed: LocalText("write failed", "書き込みの失敗")
+        case .tooOld: LocalText("too old", "古すぎる")
+        case .disconnected: LocalText("disconnected", "切断のため")
+        case .switched: LocalText("switched", "切り替えのため")
+        case .dropped: LocalText("dropped", "カーネルによる破棄")
+        case .stray: LocalText("stray", "対象外の値")
+        case .verified: LocalText("verified", "照合済み")
+        case .differing: LocalText("differing", "照合の相違")
+        case .readerDropped: LocalText("reader dropped", "読み落とし")
+        case .yes: LocalText("yes", "はい")
+        case .no: LocalText("no", "いいえ")
+        case .open: LocalText("open", "する")
+        case .closed: LocalText("closed", "しない")
+        case .public: LocalText("public", "パブリック")
+        case .random: LocalText("random", "ランダム")
+        }
+    }
+}
+
+/// Words that stand for something that has no name of its own.
+package enum PlainText: String, Localized {
+    case theDevice, unknown, unknownState
+
+    package var texts: LocalText {
+        switch self {
+        case .theDevice: LocalText("the device", "デバイス")
+        case .unknown: LocalText("unknown", "不明")
+        case .unknownState: LocalText("the daemon's state is not known to this program: {1}", "不明な状態です: {1}")
+        }
+    }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// What the terminal pages say, beside the states.
+package enum PageText: String, Localized {
+    // The pages' names.
+    case devices, check, keypad, snippets, settings, guide
+    // The keys at the bottom.
+    case helpQuit, helpConnect, helpDisconnect, helpPause, helpResume, helpPages, helpRefresh, helpScroll
+    // What holds on every page.
+    case since, paused, notTyped, received, noDaemon, startHere, starting, startFailed, startedEnded, attached, gone
+    // Devices.
+    case columnName, columnHeard, columnHeardShort, columnSignal, use, cancel, notHeard, nothingHeard, listening,
+        chosenMark
+    case askSwitch, askForget, ok, no, asking, chosen, forgotten
+    // Check.
+    case field, lastReceived, noneReceived, adapter, keyboard, typingOpen, typingClosed
+    // What was done.
+    case connecting, disconnecting, pausedNow, resumedNow, pressed, typedSnippet, cleared, tooMany
+    // Keypad.
+    case keypadHelp
+    // Snippets.
+    case snippetsHelp, snippetsFault, snippetMoves
+    // Settings.
+    case statusLine, statusLineHelp, on, off, language, languageName, profile, layout, table, file, saved, notSaved
+    case reload, reloaded
+
+    package var texts: LocalText {
+        switch self {
+        case .devices: LocalText("Devices", "デバイス")
+        case .check: LocalText("Check", "動作確認")
+        case .keypad: LocalText("Keypad", "キーパッド")
+        case .snippets: LocalText("Snippets", "定型文")
+        case .settings: LocalText("Settings", "設定")
+        case .guide: LocalText("Guide", "ユーザガイド")
+        case .helpQuit: LocalText("F10 Quit", "F10 終了")
+        case .helpConnect: LocalText("F7 Connect", "F7 接続")
+        case .helpDisconnect: LocalText("F8 Disconnect", "F8 切断")
+        case .helpPause: LocalText("F9 Pause", "F9 一時停止")
+        case .helpResume: LocalText("F9 Resume", "F9 再開")
+        case .helpPages: LocalText("F1-F6 Pages", "F1-F6 画面")
+        case .helpRefresh: LocalText("r Refresh", "r 更新")
+        case .helpScroll: LocalText("PgUp/PgDn", "PgUp/PgDn")
+        case .since: LocalText("for {1}", "{1}前から")
+        case .paused: LocalText("Paused: what comes is discarded.", "一時停止中です。受信データは破棄されます。")
+        case .notTyped: LocalText("Nothing is typed: {1}", "入力しません: {1}")
+        case .received: LocalText("received", "受信")
+        case .noDaemon: LocalText("No daemon runs.", "デーモンが動いていません。")
+        case .startHere:
+            LocalText("Enter starts one that ends with this screen.", "Enterで、この画面とともに終わるデーモンを起動します。")
+        case .starting: LocalText("The daemon is starting.", "デーモンを起動しています。")
+        case .startFailed: LocalText("The daemon could not be started: {1}", "デーモンを起動できませんでした: {1}")
+        case .startedEnded:
+            LocalText("The daemon has ended with status {1}: {2}", "デーモンが状態{1}で終了しました: {2}")
+        case .attached: LocalText("The daemon answers.", "デーモンに接続しました。")
+        case .gone: LocalText("The daemon has gone. It is looked for.", "デーモンがいなくなりました。探しています。")
+        case .columnName: LocalText("Name", "名前")
+        case .columnHeard: LocalText("Last heard", "最終受信時刻")
+        case .columnHeardShort: LocalText("Heard", "受信時刻")
+        case .columnSignal: LocalText("RSSI", "RSSI")
+        case .use: LocalText("Use", "つかう")
+        case .cancel: LocalText("Cancel", "キャンセル")
+        case .notHeard: LocalText("not heard", "受信なし")
+        case .nothingHeard: LocalText("Nothing is heard yet.", "まだ何も受信していません。")
+        case .listening: LocalText("Refreshed.", "更新しました。")
+        case .chosenMark: LocalText("chosen", "選択中")
+        case .askSwitch:
+            LocalText(
+                "Another device is chosen already: {1}. Switch to {2}?",
+                "すでに別のデバイス({1})が選択済みです。現在選択したデバイス({2})に切り替えますか?"
+            )
+        case .askForget: LocalText("Drop the choice of {1}?", "{1} の選択を解除しますか?")
+        case .ok: LocalText("OK", "OK")
+        case .no: LocalText("Cancel", "キャンセル")
+        case .asking: LocalText("Looking for {1}.", "{1} を探しています。")
+        case .chosen: LocalText("{1} is chosen.", "{1} を選択しました。")
+        case .forgotten: LocalText("No device is chosen any more.", "選択を解除しました。")
+        case .field: LocalText("What is typed:", "入力された文字:")
+        case .lastReceived: LocalText("Last received: {1} ago, {2} bytes", "最終受信: {1}前、{2}バイト")
+        case .noneReceived: LocalText("Nothing was received yet.", "まだ受信していません。")
+        case .adapter: LocalText("Adapter", "アダプタ")
+        case .keyboard: LocalText("Keyboard", "キーボード")
+        case .typingOpen: LocalText("What comes is typed.", "受信データを入力します。")
+        case .typingClosed: LocalText("What comes is discarded.", "受信データを破棄します。")
+        case .connecting: LocalText("Connecting.", "接続を始めます。")
+        case .disconnecting: LocalText("Disconnecting.", "切断します。")
+        case .pausedNow: LocalText("Paused.", "一時停止しました。")
+        case .resumedNow: LocalText("Resumed.", "再開しました。")
+        case .pressed: LocalText("Pressed: {1}", "押しました: {1}")
+        case .typedSnippet: LocalText("Typed: {1}", "入力しました: {1}")
+        case .cleared: LocalText("The field is cleared.", "入力欄を消去しました。")
+        case .tooMany: LocalText("Too many keys at once: some were left out.", "キーが多すぎるため、一部を無視しました。")
+        case .keypadHelp:
+            LocalText("Arrows choose a key, Enter presses it where the focus is.", "矢印でキーを選び、Enterで入力先へ送ります。")
+        case .snippetsHelp:
+            LocalText("Enter types the text where the focus is.", "Enterで定型文を入力先へ送ります。")
+        case .snippetsFault: LocalText("The file of snippets is not used: {1}", "定型文のファイルを使用できません: {1}")
+        case .snippetMoves: LocalText("then Left {1} times", "その後、左へ{1}回")
+        case .statusLine: LocalText("Show the state of the connection", "接続状態の表示")
+        case .statusLineHelp:
+            LocalText("The line below the pages' names shows it.", "画面の上部に接続状態を表示します。")
+        case .on: LocalText("on", "オン")
+        case .off: LocalText("off", "オフ")
+        case .language: LocalText("Language of these pages", "画面の言語")
+        case .languageName: LocalText("English", "日本語")
+        case .profile: LocalText("Profile", "プロファイル")
+        case .layout: LocalText("Layout", "配列")
+        case .table: LocalText("Table", "変換表")
+        case .file: LocalText("Configuration", "設定ファイル")
+        case .saved: LocalText("Kept in {1}", "保存しました: {1}")
+        case .notSaved: LocalText("Not kept: {1}", "保存できませんでした: {1}")
+        case .reload: LocalText("Let the daemon read its configuration again", "デーモンに設定を読み直させる")
+        case .reloaded: LocalText("The configuration was read again.", "設定を読み直しました。")
+        }
+    }
+}
+
+/// How long something is, in words: `{1}` is a number.
+package enum TimeLabelText: String, Localized {
+    case seconds, minutes, hours, days
+
+    package var texts: LocalText {
+        switch self {
+        case .seconds: LocalText("{1} s", "{1}秒")
+        case .minutes: LocalText("{1} min", "{1}分")
+        case .hours: LocalText("{1} h", "{1}時間")
+        case .days: LocalText("{1} d", "{1}日")
+        }
+    }
+
+    /// A number of seconds in the greatest unit that it fills.
+    package static func text(seconds: Int64, _ language: Language) -> String {
+        let seconds = max(0, seconds)
+        let (label, count): (TimeLabelText, Int64) =
+            switch seconds {
+            case ..<60: (.seconds, seconds)
+            case ..<3600: (.minutes, seconds / 60)
+            case ..<86_400: (.hours, seconds / 3600)
+            default: (.days, seconds / 86_400)
+            }
+        return label.text(language, "\(count)")
+    }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import ArgumentParser
+import LinuxIO
+import Wedge
+
+/// `blewedge guide`.
+struct GuideCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "guide",
+        abstract: "Go from nothing to the first typed character, each step tested on the way.",
+        discussion: """
+            On a terminal it is a page with a field that shows what is typed. Elsewhere the steps are printed as they stand, \
+            with what is to be done next.
+
+            EXAMPLES:
+              blewedge guide
+              blewedge guide --language ja | cat
+            """
+    )
+
+    @OptionGroup var options: TUIOptions
+
+    func run() throws {
+        let places = try TUIPlaces(socket: options.place.socket)
+        places.rememberGuide()
+        if StandardStream.output.isTerminal, StandardInput.isTerminal { return try options.show(.guide) }
+        var model = TUIModel(language: options.language ?? .current)
+        do throws(CommandFailure) {
+            var client = try ControlClient(at: places.sockets)
+            if let status = TUIStatus(try client.ask(.status).value) { model.take(status) }
+        } catch {
+            model.lose(TUIStatus.Note(error))
+        }
+        let facts = SystemFacts(at: places.all, adapter: nil, layout: nil)
+        model.machineFaults = GuidePage.machineFaults(Doctor.findings(facts))
+        let lines = GuidePage.lines(model, columns: 80).map { $0.text + "\n" }
+        try StandardStream.output.write(lines.joined())
+    }
+}

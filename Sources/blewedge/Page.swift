@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Wedge
+
+/// The pages.
+enum Page: Int, CaseIterable {
+    case devices = 1, check, keypad, snippets, settings, guide
+
+    /// The function key that shows it.
+    var number: Int { rawValue }
+
+    var title: PageText {
+        switch self {
+        case .devices: .devices
+        case .check: .check
+        case .keypad: .keypad
+        case .snippets: .snippets
+        case .settings: .settings
+        case .guide: .guide
+        }
+    }
+
+    /// Whether it has a field to type into.
+    var hasField: Bool { self != .devices && self != .settings }
+
+    /// What stands on it, for a space of that size.
+    func body(_ model: TUIModel, columns: Int, rows: Int) -> PageBody {
+        switch self {
+        case .devices: DevicesPage.body(model, columns: columns)
+        case .check: CheckPage.body(model, columns: columns, rows: rows)
+        case .keypad: KeypadPage.body(model, columns: columns, rows: rows)
+        case .snippets: SnippetsPage.body(model, columns: columns, rows: rows)
+        case .settings: SettingsPage.body(model, columns: columns)
+        case .guide: GuidePage.body(model, columns: columns, rows: rows)
+        }
+    }
+}
+
+/// What stands on a page between its head and its foot.
+struct PageBody {
+    var lines: [PageLine] = []
+    /// The lines that are to be seen; nil for a page that is read from a line on.
+    var focus: Range<Int>?
+    /// Lines that stay at the bottom.
+    var foot: [PageLine] = []
+
+    /// What is seen of it in so many rows.
+    func visible(rows: Int, scroll: Int) -> [PageLine] {
+        let foot = rows > self.foot.count ? self.foot : Array(self.foot.suffix(max(0, rows - 1)))
+        let space = max(0, rows - foot.count)
+        var first = min(max(0, scroll), max(0, lines.count - space))
+        if let focus { first = min(max(0, focus.upperBound - space), max(0, focus.lowerBound)) }
+        let seen = Array(lines.dropFirst(first).prefix(space))
+        let gap = foot.isEmpty ? 0 : space - seen.count
+        return seen + Array(repeating: PageLine(), count: gap) + foot
+    }
+}
+
+/// The whole screen: the pages' names, the state, the page, and what the keys do.
+enum PageFrame {
+    static func screen(_ model: TUIModel, columns: Int, rows: Int) -> Screen {
+        var screen = Screen(columns: columns, rows: rows)
+        screen.draw(title(model, screen.columns), row: 0)
+        var head = 1
+        if model.showsStatus, screen.rows >= 4 {
+            screen.draw(status(model, screen.columns), row: head)
+            head += 1
+        }
+        let space = max(0, screen.rows - head - 1)
+        let body =
+            model.question.map { question($0, model, screen.columns) }
+            ?? model.page.body(model, columns: screen.columns, rows: space)
+        for (row, line) in body.visible(rows: space, scroll: model.scroll).enumerated() {
+            screen.draw(line, row: head + row)
+        }
+        if screen.rows > 1 { screen.draw(foot(model, screen.columns), row: screen.rows - 1) }
+        return screen
+    }
+
+    // MARK: Head
+
+    /// The pages with their keys: all names, or only that of the page that is shown.
+    private static func title(_ model: TUIModel, _ columns: Int) -> PageLine {
+        let names = Page.allCases.map { "F\($0.number) " + $0.title.texts[model.language] }
+        let full = names.map(ScreenText.columns(of:)).reduce(0, +) + 2 * names.count
+        var line = PageLine()
+        line.rest = .reverse
+        for (page, name) in zip(Page.allCases, names) {
+            let isShown = page == model.page
+            let text = full <= columns || isShown ? name : "F\(page.number)"
+            line.add(" \(text) ", isShown ? .bold : .reverse)
+        }
+        return line
+    }
+
+    /// The state in a few words, with the mark of what is received at the right edge (LK-24, LK-25).
+    static func status(_ model: TUIModel, _ columns: Int) -> PageLine {
+        let language = model.language
+        let flash = model.isFlashing ? "* " + PageText.received.text(language) : ""
+        guard let status = model.status else {
+            let text = (model.isStarting ? PageText.starting : .noDaemon).text(language)
+            return PageLine(text, right: flash, columns: columns, .red)
+        }
+        if status.isPaused {
+            return PageLine(PageText.paused.text(language), right: flash, columns: columns, .yellow)
+        }
+        return PageLine(stateText(status, language), right: flash, columns: columns, style(of: status.state))
+    }
+
+    static func stateText(_ status: TUIStatus, _ language: Language) -> String {
+        status.state.text(language, status.device ?? PlainText.theDevice.text(language))
+    }
+
+    static func style(of state: Session.State) -> ScreenStyle {
+        switch state {
+        case .connected: [.green, .bold]
+        case .connecting, .lost, .disconnected, .unselected: .yellow
+        case .failed, .unsupported, .bluetoothOff, .unauthorized: .red
+        }
+    }
+
+    // MARK: Foot
+
+    /// What came of the last key, or what keys there are, as many as fit.
+    private static func foot(_ model: TUIModel, _ columns: Int) -> PageLine {
+        switch model.notice {
+        case .said(let text, let arguments): return PageLine(text.text(model.language, with: arguments), .bold)
+        case .fault(let note): return PageLine(note.text, [.bold, .red])
+        case nil: break
+        }
+        var text = ""
+        for key in keys(model) {
+            let next = (text.isEmpty ? "" : "  ") + key.text(model.language)
+            guard ScreenText.columns(of: text + next) <= columns else { break }
+            text += next
+        }
+        return PageLine(text, .reverse, rest: .reverse)
+    }
+
+    private static func keys(_ model: TUIModel) -> [PageText] {
+        var keys: [PageText] = [.helpQuit]
+        if let status = model.status {
+            switch status.state {
+            case .unselected: break
+            case .disconnected, .unsupported: keys.append(.helpConnect)
+            case .connecting, .connected, .lost, .failed, .bluetoothOff, .unauthorized: keys.append(.helpDisconnect)
+            }
+            keys.append(status.isPaused ? .helpResume : .helpPause)
+        }
+        if model.page == .devices, model.status != nil { keys.append(.helpRefresh) }
+        if model.page == .guide || model.page == .check { keys.append(.helpScroll) }
+        return keys + [.helpPages]
+    }
+
+    // MARK: Questions
+
+    private static func question(_ question: TUIModel.Question, _ model: TUIModel, _ columns: Int) -> PageBody {
+        let text = question.text.text(model.language, with: question.arguments)
+        var buttons = PageLine()
+        for (label, isFocused) in [(PageText.no, !question.isYes), (.ok, question.isYes)] {
+            buttons.add(" ")
+            buttons.add("[ \(label.text(model.language)) ]", isFocused ? .reverse : [])
+        }
+        let lines = [PageLine()] + PageLine.wrapped(text, columns: columns, margin: " ", .bold) + [PageLine(), buttons]
+        // On a small screen the answer is what must be seen.
+        return PageBody(lines: lines, focus: lines.count - 1..<lines.count)
+    }
+
+    /// What stands on a page where no daemon answers.
+    static func absence(_ model: TUIModel, _ columns: Int) -> [PageLine] {
+        var lines = PageLine.wrapped(
+            (model.isStarting ? PageText.starting : .noDaemon).text(model.language),
+            columns: columns,
+            .bold
+        )
+        if let fault = model.otherFault { lines += PageLine.wrapped(fault.text, columns: columns) }
+        if !model.isStarting { lines += PageLine.wrapped(PageText.startHere.text(model.language), columns: columns) }
+        return lines
+    }
+
+    /// The field with its title, in at most so many rows.
+    static func field(_ model: TUIModel, columns: Int, rows: Int) -> [PageLine] {
+        guard rows > 0 else { return [] }
+        let title = PageLine(PageText.field.text(model.language), .bold)
+        let lines = model.field.lines(columns: columns, most: max(1, rows - 1))
+        return rows > 1 ? [title] + lines : lines
+    }
+}

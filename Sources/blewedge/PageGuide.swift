@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+import Wedge
+
+/// The way from nothing to the first typed character, each step tested as it is gone (LK-11, LK-12).
+enum GuidePage {
+    /// The steps, in their order.
+    enum Step: CaseIterable {
+        case machine, daemon, choose, connect, attempt
+
+        /// Whether it is done.
+        func isDone(_ model: TUIModel) -> Bool {
+            let state = model.status?.state
+            switch self {
+            case .machine:
+                if let state { return state != .bluetoothOff && state != .unauthorized }
+                return model.machineFaults?.isEmpty ?? false
+            case .daemon: return state != nil
+            case .choose: return model.status?.device != nil
+            case .connect: return state == .connected
+            case .attempt: return state == .connected && !model.field.isEmpty
+            }
+        }
+
+        /// The first that is not done; nil where all are.
+        static func next(_ model: TUIModel) -> Step? { allCases.first { !$0.isDone(model) } }
+
+        var title: GuideText {
+            switch self {
+            case .machine: .machine
+            case .daemon: .daemon
+            case .choose: .choose
+            case .connect: .connect
+            case .attempt: .attempt
+            }
+        }
+
+        /// What is to be done for it.
+        func remedies(_ model: TUIModel) -> [String] {
+            let language = model.language
+            switch self {
+            case .machine:
+                if let reason = model.status?.reason { return [reason.text] }
+                return (model.machineFaults ?? []).map { fault in
+                    fault.cause + (fault.remedy.map { ". " + GuideText.machineOpen.text(language, $0) } ?? "")
+                }
+            case .daemon:
+                return (model.otherFault.map { [$0.text] } ?? []) + [GuideText.daemonOpen.text(language)]
+            case .choose: return [GuideText.chooseOpen.text(language)]
+            case .connect:
+                let hint = model.status.map { $0.state.hint[language] } ?? ""
+                return (model.status?.reason.map { [$0.text] } ?? []) + [GuideText.connectOpen.text(language, hint)]
+            case .attempt: return [GuideText.attemptOpen.text(language)]
+            }
+        }
+    }
+
+    static func body(_ model: TUIModel, columns: Int, rows: Int) -> PageBody {
+        let steps = steps(model, columns: columns)
+        return PageBody(
+            lines: lines(model, columns: columns),
+            // Until the user reads on, the step that is due is in sight.
+            focus: model.scroll == 0 ? steps.due : nil,
+            foot: PageFrame.field(model, columns: columns, rows: rows >= 8 ? 3 : 2)
+        )
+    }
+
+    /// The guide as lines; the field is not among them.
+    static func lines(_ model: TUIModel, columns: Int) -> [PageLine] {
+        func wrapped(_ text: GuideText, _ style: ScreenStyle = []) -> [PageLine] {
+            PageLine.wrapped(text.text(model.language), columns: columns, style)
+        }
+        let lines = steps(model, columns: columns).lines + [PageLine()] + wrapped(.intro) + [PageLine()]
+        let access = wrapped(.accessTitle, .bold) + wrapped(.access) + wrapped(.privacy) + [PageLine()]
+        return lines + access + wrapped(.further) + wrapped(.keys)
+    }
+
+    /// The title and the steps with what is to be done for the first that is due, and in which lines that is.
+    private static func steps(_ model: TUIModel, columns: Int) -> (lines: [PageLine], due: Range<Int>) {
+        let language = model.language
+        var lines = PageLine.wrapped(GuideText.title.text(language), columns: columns, .bold)
+        var due = 0..<0
+        let next = Step.next(model)
+        for step in Step.allCases {
+            let mark: GuideText = step == next ? .next : step.isDone(model) ? .done : .later
+            let style: ScreenStyle = step == next ? .bold : mark == .done ? .green : []
+            let first = lines.count
+            lines += PageLine.marked(mark.text(language), step.title.text(language), columns: columns, style)
+            if step == next {
+                for remedy in step.remedies(model) { lines += PageLine.marked("    ", remedy, columns: columns) }
+            }
+            // Where all is done, the last.
+            if step == next || next == nil { due = first..<lines.count }
+        }
+        return (lines, due)
+    }
+}
+
+extension GuidePage {
+    /// What of the doctor's findings keeps the machine from having a keyboard.
+    static func machineFaults(_ findings: [Finding]) -> [TUIStatus.Note] {
+        findings.filter { $0.severity == .blocks && machineCauses.contains($0.cause) }.map { finding in
+            TUIStatus.Note(
+                LocalName.printable(finding.what),
+                LocalName.printable(finding.remedy + (finding.command.map { ": `\($0)`" } ?? ""))
+            )
+        }
+    }
+
+    /// The causes that lie with the machine, and neither with what was chosen nor with the daemon.
+    private static let machineCauses: Set<Finding.Cause> = [
+        .kernelWithoutBluetooth, .bluetoothRefused, .noAdapter, .uartNotAttached, .adapterTaken, .adapterNotFound,
+        .adapterWithoutLowEnergy, .rfkillHard, .rfkillSoft, .adapterDown, .adapterUnreadable, .capabilitiesMissing,
+        .uinputMissing, .uinputNotPermitted, .uinputRefused,
+    ]
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import ArgumentParser
+import LinuxIO
+import Wedge
+
+/// What the commands with pages take.
+struct TUIOptions: ParsableArguments {
+    @OptionGroup var place: SocketOption
+
+    @Option(
+        help: ArgumentHelp(
+            "en or ja. Without it the locale says it; a Linux console has no Japanese, and gets English.",
+            valueName: "language"
+        )
+    )
+    var language: Language?
+
+    /// Shows the pages on the terminal, from this one on.
+    func show(_ page: Page) throws {
+        try TUIDriver(page: page, language: language ?? .current, places: try TUIPlaces(socket: place.socket)).run()
+    }
+}
+
+extension Language: ExpressibleByArgument {}
+
+/// `blewedge tui`.
+struct TUICommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tui",
+        abstract: "Pages for a terminal: devices, check, keypad, snippets, settings and guide.",
+        discussion: """
+            Works on a bare console and over ssh. F1 to F6 (or Alt with the digit) show the pages, F7 connects, F8 disconnects, \
+            F9 pauses and resumes, F10 ends. What a device sends is typed into these pages too where they have the focus: it \
+            goes into their field, and is never taken for a command. Without a daemon one can be started that ends with the \
+            pages. NO_COLOR leaves out the colours.
+
+            EXAMPLES:
+              blewedge tui
+              blewedge tui --language ja
+            """
+    )
+
+    @OptionGroup var options: TUIOptions
+
+    func run() throws { try options.show(.devices) }
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import LinuxIO
+import SystemPackage
+import Wedge
+
+/// The daemon as the pages see it: looked for until it answers, asked how it stands, and followed (LK-24, LK-25).
+///
+/// To be used on the loop's thread.
+final class TUIDaemon {
+    /// Called with how the daemon stands.
+    var onStatus: ((TUIStatus) -> Void)?
+    /// Called when the daemon does not answer, each time that it was looked for in vain.
+    var onAbsence: ((CommandFailure) -> Void)?
+    /// Called when the daemon has received data.
+    var onReceived: (() -> Void)?
+    /// Called with the devices around.
+    var onDevices: ((JSONValue) -> Void)?
+    /// Called with why there are none.
+    var onScanFailure: ((CommandFailure) -> Void)?
+
+    /// How often the daemon is asked, or looked for.
+    private static let period = Duration.seconds(1)
+    /// How long it is left alone between two scans while it looks for its own device.
+    private static let scanPause = Duration.seconds(4)
+
+    private let loop: EventLoop
+    private let paths: [String]
+    private let scanTime: Int
+    /// What is answered at once; what takes its time, one after the other; and what is told unasked.
+    private var quick: TUIConnection?
+    private var slow: TUIConnection?
+    private var events: TUIConnection?
+    private var isAsking = false
+    private var isScanning = false
+    private var nextScan = Duration.zero
+    private var state: Session.State?
+
+    /// The devices are listened for at a time.
+    var wantsDevices = false { didSet { if wantsDevices { scan() } } }
+
+    /// A daemon at the first of the paths where one listens; `scanTime` is how many seconds a look at the devices takes.
+    init(at paths: [String], scanTime: Int, on loop: EventLoop) {
+        self.paths = paths
+        self.scanTime = scanTime
+        self.loop = loop
+    }
+
+    /// Begins to look for it, and to ask it.
+    func start() {
+        tick()
+    }
+
+    /// Asks the daemon; false where too much is asked already.
+    ///
+    /// The answer comes on the loop.
+    func ask(_ request: ControlRequest, completion: @escaping (CommandFailure?) -> Void) -> Bool {
+        let connection: TUIConnection?
+        if case .use = request { connection = slowConnection() } else { connection = quick }
+        guard let connection else {
+            completion(.noDaemon)
+            return true
+        }
+        return connection.ask(request) { [weak self] result in
+            switch result {
+            case .success: completion(nil)
+            case .failure(let failure): completion(failure)
+            }
+            self?.askStatus()
+        }
+    }
+
+    /// Listens for the devices at once, where that is wanted.
+    func rescan() {
+        nextScan = .zero
+        scan()
+    }
+
+    /// Lets it go.
+    func end() {
+        for connection in [quick, slow, events] { connection?.end() }
+        (quick, slow, events) = (nil, nil, nil)
+    }
+
+    private func tick() {
+        if quick == nil { attach() } else { askStatus() }
+        scan()
+        _ = loop.schedule(at: MonotonicClock.now + Self.period) { [weak self] in self?.tick() }
+    }
+
+    private func attach() {
+        var failure = CommandFailure.noDaemon
+        for path in paths {
+            do throws(CommandFailure) {
+                let quick = try TUIConnection(to: path, on: loop)
+                let events = try TUIConnection(to: path, on: loop)
+                quick.onEnd = { [weak self] failure in self?.lose(failure) }
+                events.onEnd = { [weak self] failure in self?.lose(failure) }
+                events.onEvent = { [weak self] event in self?.take(event) }
+                (self.quick, self.events) = (quick, events)
+                _ = events.ask(.events) { _ in }
+                askStatus()
+                return
+            } catch {
+                if error != .noDaemon { failure = error }
+            }
+        }
+        onAbsence?(failure)
+    }
+
+    private func lose(_ failure: CommandFailure) {
+        end()
+        isAsking = false
+        isScanning = false
+        state = nil
+        onAbsence?(failure)
+    }
+
+    private func take(_ event: JSONValue) {
+        if event["event"]?.string == "received" { onReceived?() }
+        askStatus()
+    }
+
+    private func askStatus() {
+        guard !isAsking, let quick else { return }
+        isAsking = quick.ask(.status) { [weak self] result in
+            guard let self else { return }
+            isAsking = false
+            switch result {
+            case .failure(let failure): onAbsence?(failure)
+            case .success(let answer):
+                guard let status = TUIStatus(answer) else {
+                    let name = answer["state"]?.string ?? ""
+                    onAbsence?(CommandFailure(.unavailable, PlainText.unknownState.text(.current, name)))
+                    return
+                }
+                state = status.state
+                onStatus?(status)
+            }
+        }
+    }
+
+    // MARK: Devices
+
+    /// A connection for what takes its time: the daemon closes one that is silent for long.
+    private func slowConnection() -> TUIConnection? {
+        if let slow { return slow }
+        guard quick != nil else { return nil }
+        for path in paths {
+            guard let connection = try? TUIConnection(to: path, on: loop) else { continue }
+            connection.onEnd = { [weak self] _ in
+                self?.slow = nil
+                self?.isScanning = false
+            }
+            slow = connection
+            return connection
+        }
+        return nil
+    }
+
+    private func scan() {
+        guard wantsDevices, !isScanning, MonotonicClock.now >= nextScan, let slow = slowConnection() else { return }
+        isScanning = slow.ask(.scan(seconds: scanTime)) { [weak self] result in
+            guard let self else { return }
+            isScanning = false
+            // While the daemon looks for its own device, these looks at all devices keep it from that.
+            let isLooking = state == .connecting || state == .lost || state == .failed
+            if isLooking { nextScan = MonotonicClock.now + Self.scanPause }
+            switch result {
+            case .success(let answer):
+                onDevices?(answer)
+                scan()
+            case .failure(let failure):
+                nextScan = MonotonicClock.now + Self.period
+                onScanFailure?(failure)
+            }
+        }
+    }
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+import LinuxIO
+import SystemPackage
+import Wedge
+
+/// The pages on a terminal: keys and the daemon's answers in, frames out, and the terminal given back at every end.
+final class TUIDriver {
+    /// xterm's other screen, no cursor, pasted text in brackets.
+    private static let enter = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?2004h"
+    /// All of it back; a console that has no other screen is left empty.
+    private static let leave = "\u{1B}[0m\u{1B}[2J\u{1B}[H\u{1B}[?2004l\u{1B}[?25h\u{1B}[?1049l"
+    /// How long the rest of an escape sequence may take.
+    private static let sequenceTime = Duration.milliseconds(50)
+    /// How long received data is shown (LK-25).
+    private static let flashTime = Duration.milliseconds(400)
+    /// How long a daemon of these pages' own may take to end.
+    private static let endTime = Duration.seconds(3)
+
+    private let loop: EventLoop
+    private let terminal: Terminal
+    private let daemon: TUIDaemon
+    private let places: TUIPlaces
+    private var model: TUIModel
+    private var decoder = TUIKeyDecoder()
+    private var frame: ScreenFrame
+    private var process: TUIProcess?
+    private var flash: EventLoop.Timer?
+    private var outcome: Result<ExitStatus, CommandFailure>?
+
+    init(page: Page, language: Language, places: TUIPlaces) throws(CommandFailure) {
+        do throws(Errno) {
+            loop = try EventLoop()
+            terminal = try Terminal()
+        } catch {
+            throw CommandFailure(
+                .usage,
+                "the pages want a terminal: \(error)",
+                remedy: "for programs there are `blewedge status --json` and `blewedge events`"
+            )
+        }
+        self.places = places
+        model = TUIModel(language: language)
+        frame = ScreenFrame(
+            hasColors: ProcessFacts.environment("NO_COLOR") == nil && ProcessFacts.environment("TERM") != "dumb",
+            isUnicode: Language.isUnicode(ProcessFacts.environment)
+        )
+        daemon = TUIDaemon(at: places.sockets, scanTime: places.scanTime, on: loop)
+        model.showsStatus = places.showsStatus
+        model.configurationFile = places.paths.configurationFile.string
+        model.page = page
+    }
+
+    /// Shows the pages until the user or a signal ends them; throws the exit status unless it is success.
+    func run() throws {
+        let resize = [Terminal.windowChanged, Terminal.goneOn]
+        try loop.handleSignals(ExitStatus.signals + [Terminal.hungUp] + resize) { [unowned self] number in
+            resize.contains(number) ? resized(number) : finish(.success(ExitStatus(signal: number)))
+        }
+        daemon.onStatus = { [unowned self] status in change { $0.take(status) } }
+        daemon.onAbsence = { [unowned self] failure in change { $0.lose(TUIStatus.Note(failure)) } }
+        daemon.onReceived = { [unowned self] in received() }
+        daemon.onDevices = { [unowned self] answer in change { $0.devices.hear(answer, now: WallClock.seconds) } }
+        daemon.onScanFailure = { [unowned self] failure in
+            change { if $0.devices.rows.isEmpty { $0.notice = .fault(TUIStatus.Note(failure)) } }
+        }
+        let registration = try loop.watch(terminal.descriptor, for: .readable) { [unowned self] _ in read() }
+        try terminal.takeOver()
+        defer {
+            loop.unwatch(registration, terminal.descriptor)
+            try? StandardStream.output.write(Self.leave)
+            terminal.restore()
+        }
+        try StandardStream.output.write(Self.enter)
+        draw()
+        // After the first frame: looking at the machine takes a moment.
+        perform(model.open(model.page))
+        if let fault = places.fault { model.notice = .fault(TUIStatus.Note(fault)) }
+        draw()
+        daemon.start()
+        try loop.run()
+        if let status = try outcome?.get(), status != .success { throw status }
+    }
+
+    // MARK: In
+
+    private func read() {
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        do throws(Errno) {
+            guard case .done(let count) = try terminal.descriptor.read(into: &bytes) else { return }
+            // The terminal was closed in the middle of a page.
+            guard count > 0 else { return finish(.success(.terminated)) }
+            press(decoder.take(bytes.prefix(count)))
+        } catch {
+            return finish(.success(.terminated))
+        }
+        guard decoder.isPending else { return }
+        _ = loop.schedule(at: MonotonicClock.now + Self.sequenceTime) { [unowned self] in
+            press(decoder.timeout())
+        }
+    }
+
+    private func press(_ keys: [TUIKey]) {
+        guard outcome == nil, !keys.isEmpty else { return }
+        perform(model.press(keys, now: MonotonicClock.now))
+        draw()
+    }
+
+    private func resized(_ number: Int32) {
+        // After a stop the shell has set the terminal as it likes.
+        if number == Terminal.goneOn {
+            try? terminal.takeOver()
+            try? StandardStream.output.write(Self.enter)
+        }
+        frame.invalidate()
+        draw()
+    }
+
+    private func received() {
+        if let flash { loop.cancel(flash) }
+        flash = loop.schedule(at: MonotonicClock.now + Self.flashTime) { [unowned self] in
+            flash = nil
+            change { $0.isFlashing = false }
+        }
+        change { $0.isFlashing = true }
+    }
+
+    // MARK: Out
+
+    private func change(_ body: (inout TUIModel) -> Void) {
+        body(&model)
+        draw()
+    }
+
+    private func draw() {
+        guard outcome == nil else { return }
+        daemon.wantsDevices = model.page == .devices && model.status != nil
+        let size = StandardStream.output.windowSize ?? (80, 24)
+        do throws(Errno) {
+            let text = frame.update(to: PageFrame.screen(model, columns: size.columns, rows: size.rows))
+            if !text.isEmpty { try StandardStream.output.write(text) }
+        } catch {
+            finish(.success(.terminated))
+        }
+    }
+
+    private func perform(_ effects: [TUIEffect]) {
+        for effect in effects {
+            switch effect {
+            case .ask(let request, let done): ask(request, done)
+            case .rescan: daemon.rescan()
+            case .startDaemon: startDaemon()
+            case .loadSnippets: loadSnippets()
+            case .checkMachine:
+                let facts = SystemFacts(at: places.all, adapter: nil, layout: nil)
+                model.machineFaults = GuidePage.machineFaults(Doctor.findings(facts))
+            case .keepStatusLine(let isShown): keepStatusLine(isShown)
+            case .redraw: frame.invalidate()
+            case .quit: finish(.success(.success))
+            }
+        }
+    }
+
+    private func ask(_ request: ControlRequest, _ done: TUIModel.Notice) {
+        let isAsked = daemon.ask(request) { [unowned self] failure in
+            change { $0.notice = failure.map { .fault(TUIStatus.Note($0)) } ?? done }
+        }
+        if !isAsked { model.notice = .said(.tooMany, []) }
+    }
+
+    private func loadSnippets() {
+        do throws(CommandFailure) {
+            model.snippets = try places.snippets().all
+            model.snippetFault = nil
+        } catch {
+            model.snippetFault = LocalName.printable(error.cause)
+        }
+    }
+
+    private func keepStatusLine(_ isShown: Bool) {
+        do throws(CommandFailure) {
+            try places.keep(showsStatus: isShown)
+            model.notice = .said(.saved, [model.configurationFile])
+        } catch {
+            model.notice = .said(.notSaved, [LocalName.printable(error.cause)])
+        }
+    }
+
+    // MARK: A daemon of these pages' own
+
+    private func startDaemon() {
+        guard process?.isRunning != true else { return }
+        do throws(CommandFailure) {
+            let process = try TUIProcess(places.paths, on: loop)
+            process.onEnd = { [unowned self] end, words in ended(end, words) }
+            self.process = process
+        } catch {
+            model.isStarting = false
+            model.notice = .said(.startFailed, [LocalName.printable(error.cause)])
+        }
+    }
+
+    private func ended(_ end: ChildProcess.End, _ words: String) {
+        if outcome != nil { return loop.stop() }
+        let code =
+            switch end {
+            case .exited(let code), .killed(let code): code
+            }
+        change {
+            $0.isStarting = false
+            $0.notice = .said(.startedEnded, ["\(code)", LocalName.printable(words)])
+        }
+    }
+
+    private func finish(_ result: Result<ExitStatus, CommandFailure>) {
+        guard outcome == nil else { return process?.kill() ?? loop.stop() }
+        outcome = result
+        guard let process, process.isRunning else { return loop.stop() }
+        // Its keyboard and its link end in good order, or at the latest now.
+        if !daemon.ask(.stop, completion: { _ in }) || model.status == nil { process.kill() }
+        _ = loop.schedule(at: MonotonicClock.now + Self.endTime) { [unowned self] in
+            process.kill()
+            loop.stop()
+        }
+    }
+}

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Wedge
+
+/// What the pages show and do: a value that keys, the daemon's answers and time change, and that pages are drawn of.
+struct TUIModel {
+    /// A line that tells what came of something, until the next key.
+    enum Notice: Equatable {
+        /// It went well, or is under way.
+        case said(PageText, [String])
+        /// It did not.
+        case fault(TUIStatus.Note)
+    }
+
+    /// What is asked before it is done (LK-8).
+    struct Question: Equatable {
+        var text: PageText
+        var arguments: [String]
+        var request: ControlRequest
+        var done: Notice
+        /// Whether the answer under the cursor is OK; at first it is not, so that no Enter of a scanner says yes.
+        var isYes = false
+    }
+
+    var page = Page.devices
+    var language: Language
+    /// What the daemon does; nil while none answers.
+    var status: TUIStatus?
+    /// Why none answers.
+    var absence: TUIStatus.Note?
+    /// Why none answers where one is there, or may be.
+    var otherFault: TUIStatus.Note? { absence?.cause == CommandFailure.noDaemon.cause ? nil : absence }
+    /// Whether a daemon of these pages' own is being started.
+    var isStarting = false
+    var devices = TUIDevices()
+    var snippets = Snippets.builtIn.all
+    /// Why the file of snippets is not used.
+    var snippetFault: String?
+    /// What of the machine keeps a keyboard from working; nil before it was looked at.
+    var machineFaults: [TUIStatus.Note]?
+    var question: Question?
+    var notice: Notice?
+    var field = TUIField()
+    /// Data has just been received (LK-25).
+    var isFlashing = false
+    /// Whether the state is shown on every page (LK-13).
+    var showsStatus = true
+    /// Where that is kept.
+    var configurationFile = ""
+    /// The row under the cursor on pages with rows that do not move.
+    var rows: [Page: Int] = [:]
+    /// The first line that is shown of a page that is read.
+    var scroll = 0
+    var keypad = KeypadCursor()
+
+    private var hands = TUIHands()
+    /// Asks for the list anew (LK-4); all other commands are no characters.
+    private static let refreshKey = TUIKey.character("r")
+
+    init(language: Language) {
+        self.language = language
+    }
+
+    // MARK: What the daemon says
+
+    /// Takes how the daemon stands.
+    mutating func take(_ status: TUIStatus) {
+        if self.status == nil, absence != nil || isStarting { notice = .said(.attached, []) }
+        self.status = status
+        devices.chosen = status.chosen
+        isStarting = false
+        absence = nil
+    }
+
+    /// The daemon does not answer, or no more.
+    mutating func lose(_ failure: TUIStatus.Note) {
+        if status != nil {
+            notice = .said(.gone, [])
+            question = nil
+            devices.clear()
+            devices.chosen = nil
+        }
+        status = nil
+        absence = failure
+    }
+
+    // MARK: Keys
+
+    /// Does what keys do that came together; the answer is what is left to be done outside.
+    mutating func press(_ keys: [TUIKey], now: Duration) -> [TUIEffect] {
+        hands.begin(keys, now: now)
+        return keys.flatMap { press($0, now: now) }
+    }
+
+    /// Does what a key does; the answer is what is left to be done outside.
+    mutating func press(_ key: TUIKey, now: Duration) -> [TUIEffect] {
+        switch key {
+        case .interrupt: return [.quit]
+        case .redraw: return [.redraw]
+        case .function(let number):
+            notice = nil
+            question = nil
+            return function(number)
+        default: break
+        }
+        let isCommand = page == .devices && key == Self.refreshKey
+        if hands.isTyped(key, isCommand: isCommand, now: now) {
+            if page.hasField, question == nil { _ = field.take(key) }
+            return []
+        }
+        notice = nil
+        if question != nil { return answer(key) }
+        switch page {
+        case .devices: return devicesKey(key)
+        case .check: return fieldKey(key)
+        case .keypad: return keypadKey(key, now: now)
+        case .snippets: return snippetsKey(key, now: now)
+        case .settings: return settingsKey(key)
+        case .guide: return guideKey(key)
+        }
+    }
+
+    /// Shows a page, and says what it needs.
+    mutating func open(_ page: Page) -> [TUIEffect] {
+        self.page = page
+        scroll = 0
+        switch page {
+        case .devices: return [.rescan]
+        case .snippets: return [.loadSnippets]
+        case .guide: return [.checkMachine]
+        case .check, .keypad, .settings: return []
+        }
+    }
+
+    private mutating func function(_ number: Int) -> [TUIEffect] {
+        if let page = Page.allCases.first(where: { $0.number == number }) { return open(page) }
+        switch number {
+        case 7: return [.ask(.connect, .said(.connecting, []))]
+        case 8: return [.ask(.disconnect, .said(.disconnecting, []))]
+        case 9: return [pauseOrResume]
+        case 10: return [.quit]
+        default: return []
+        }
+    }
+
+    /// Closes the gate, or opens it again (LK-22, HK-6).
+    private var pauseOrResume: TUIEffect {
+        status?.isPaused == true ? .ask(.resume, .said(.resumedNow, [])) : .ask(.pause, .said(.pausedNow, []))
+    }
+
+    private mutating func answer(_ key: TUIKey) -> [TUIEffect] {
+        guard let question else { return [] }
+        switch key {
+        case .left, .right, .up, .down, .tab, .backTab: self.question?.isYes.toggle()
+        case .escape: self.question = nil
+        case .enter:
+            self.question = nil
+            if question.isYes {
+                if case .use = question.request { notice = .said(.asking, question.arguments.suffix(1)) }
+                return [.ask(question.request, question.done)]
+            }
+        default: break
+        }
+        return []
+    }
+
+    private mutating func fieldKey(_ key: TUIKey) -> [TUIEffect] {
+        if status == nil, key == .enter, field.isEmpty { return start() }
+        if !field.take(key) { move(key) }
+        return []
+    }
+
+    private mutating func start() -> [TUIEffect] {
+        guard !isStarting else { return [] }
+        isStarting = true
+        return [.startDaemon]
+    }
+
+    private mutating func move(_ key: TUIKey) {
+        switch key {
+        case .up: scroll -= 1
+        case .down: scroll += 1
+        case .pageUp: scroll -= 5
+        case .pageDown: scroll += 5
+        default: break
+        }
+        scroll = min(max(0, scroll), 1000)
+    }
+
+    // MARK: Devices
+
+    private mutating func devicesKey(_ key: TUIKey) -> [TUIEffect] {
+        switch key {
+        case .up: devices.move(by: -1)
+        case .down: devices.move(by: 1)
+        case .pageUp: devices.move(by: -10)
+        case .pageDown: devices.move(by: 10)
+        case .home: devices.move(by: -TUIDevices.most)
+        case .end: devices.move(by: TUIDevices.most)
+        case Self.refreshKey:
+            devices.clear()
+            notice = .said(.listening, [])
+            return [.rescan]
+        case .enter: return status == nil ? start() : use()
+        default: break
+        }
+        return []
+    }
+
+    private mutating func use() -> [TUIEffect] {
+        guard let device = devices.focused else { return [] }
+        let request = ControlRequest.use(.address(device.address), confirmed: true)
+        let done = Notice.said(.chosen, [device.label])
+        if let chosen = devices.chosen {
+            question =
+                devices.isChosen(device)
+                ? Question(
+                    text: .askForget,
+                    arguments: [device.label],
+                    request: .forget,
+                    done: .said(.forgotten, [])
+                )
+                : Question(text: .askSwitch, arguments: [chosen.label, device.label], request: request, done: done)
+            return []
+        }
+        notice = .said(.asking, [device.label])
+        return [.ask(request, done)]
+    }
+
+    // MARK: Keypad and snippets
+
+    private mutating func keypadKey(_ key: TUIKey, now: Duration) -> [TUIEffect] {
+        guard key == .enter else {
+            keypad.move(key)
+            return []
+        }
+        switch keypad.key {
+        case .name(let name):
+            hands.expect(TUIHands.keys(of: name), now: now)
+            return [.ask(.key([name]), .said(.pressed, [keypad.key.label(language)]))]
+        case .clear: return [.ask(.clear, .said(.cleared, []))]
+        case .next: return [pauseOrResume]
+        }
+    }
+
+    private mutating func snippetsKey(_ key: TUIKey, now: Duration) -> [TUIEffect] {
+        guard key == .enter else {
+            moveRow(key, count: snippets.count)
+            return []
+        }
+        guard let snippet = focusedSnippet else { return [] }
+        hands.expect(TUIHands.keys(of: snippet), now: now)
+        return [.ask(.snippet(snippet.title), .said(.typedSnippet, [snippet.title]))]
+    }
+
+    /// The snippet under the cursor.
+    var focusedSnippet: Snippet? {
+        let row = rows[.snippets] ?? 0
+        return snippets.indices.contains(row) ? snippets[row] : snippets.first
+    }
+
+    private mutating func moveRow(_ key: TUIKey, count: Int) {
+        let steps: Int
+        switch key {
+        case .up: steps = -1
+        case .down: steps = 1
+        case .pageUp: steps = -10
+        case .pageDown: steps = 10
+        case .home: steps = -count
+        case .end: steps = count
+        default: return
+        }
+        rows[page] = min(max(0, (rows[page] ?? 0) + steps), max(0, count - 1))
+    }
+
+    // MARK: Settings and guide
+
+    private mutating func settingsKey(_ key: TUIKey) -> [TUIEffect] {
+        guard key == .enter else {
+            moveRow(key, count: SettingsPage.Row.allCases.count)
+            return []
+        }
+        switch SettingsPage.Row(rawValue: rows[.settings] ?? 0) ?? .statusLine {
+        case .statusLine:
+            showsStatus.toggle()
+            return [.keepStatusLine(showsStatus)]
+        case .language:
+            language = language == .english ? .japanese : .english
+            return []
+        case .reload: return [.ask(.reload, .said(.reloaded, []))]
+        }
+    }
+
+    private mutating func guideKey(_ key: TUIKey) -> [TUIEffect] {
+        guard key == .enter else { return fieldKey(key) }
+        switch GuidePage.Step.next(self) {
+        case .machine: return [.checkMachine]
+        case .daemon: return start()
+        case .choose: return open(.devices)
+        case .connect, .attempt, nil: return fieldKey(key)
+        }
+    }
+}
+
+/// What is left to be done outside of the model.
+enum TUIEffect: Equatable {
+    /// Ask the daemon, and show that notice when it has done so.
+    case ask(ControlRequest, TUIModel.Notice)
+    /// Ask for the devices around, at once.
+    case rescan
+    /// Start a daemon that ends with these pages.
+    case startDaemon
+    /// Read the file of snippets.
+    case loadSnippets
+    /// Look at the machine.
+    case checkMachine
+    /// Keep whether the state is shown.
+    case keepStatusLine(Bool)
+    /// Draw the whole screen.
+    case redraw
+    case quit
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import LinuxIO
+import SystemPackage
+import Wedge
+
+/// Where the pages find the daemon and what they read and keep.
+struct TUIPlaces {
+    /// The user's own places first, then the system's.
+    let all: [DaemonPaths]
+    /// The control sockets that are tried.
+    let sockets: [String]
+    /// What the configuration says of the pages.
+    let showsStatus: Bool
+    let scanTime: Int
+    /// What is wrong with the configuration; then the pages are as without.
+    let fault: CommandFailure?
+
+    /// Those of this user, or one control socket.
+    init(socket: String?) throws(CommandFailure) {
+        let own = try DaemonPaths.current()
+        all = own.withSystem
+        sockets = socket.map { [$0] } ?? all.map(\.controlSocket.string)
+        var configuration = Configuration()
+        var fault: CommandFailure?
+        do throws(CommandFailure) {
+            configuration = try Configuration.read(own.configurationFile, mustExist: false)
+        } catch {
+            fault = error
+        }
+        self.fault = fault
+        showsStatus = configuration.showsStatus
+        let seconds = Int(clamping: configuration.refreshPeriod.components.seconds)
+        scanTime = min(max(seconds, ControlRequest.scanTimes.lowerBound), ControlRequest.scanTimes.upperBound)
+    }
+
+    /// The user's own.
+    var paths: DaemonPaths { all.first ?? .system }
+
+    /// The snippets that a daemon of this user would know, or else one of the system.
+    func snippets() throws(CommandFailure) -> Snippets {
+        let path = all.map(\.snippets.string).first(where: FileSystem.exists)
+        return try path.map { path throws(CommandFailure) in try Snippets(file: path) } ?? .builtIn
+    }
+
+    /// Keeps in the configuration whether the state is shown; nothing else of the file changes.
+    func keep(showsStatus: Bool) throws(CommandFailure) {
+        let file = paths.configurationFile
+        do throws(Errno) {
+            var bytes: [UInt8] = []
+            do throws(Errno) {
+                bytes = try FileSystem.contents(of: file.string, limit: Configuration.largestText)
+            } catch .noSuchFileOrDirectory {
+                try FileSystem.makeDirectory(paths.configuration, mode: 0o755)
+            }
+            let text = Self.setting("status-line", to: "\(showsStatus)", in: String(decoding: bytes, as: UTF8.self))
+            try FileSystem.replace(file, with: Array(text.utf8), mode: 0o644)
+        } catch {
+            throw CommandFailure(.inputOutput, "\(file): \(error)")
+        }
+    }
+
+    /// The configuration's text with that value of a key that stands in no table: in the place of its line, else before
+    /// everything.
+    static func setting(_ key: String, to value: String, in text: String) -> String {
+        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        let firstTable = lines.firstIndex { $0.drop { $0 == " " || $0 == "\t" }.hasPrefix("[") } ?? lines.count
+        let place = lines[..<firstTable].firstIndex { line in
+            let words = line.split(separator: "=", maxSplits: 1)
+            return words.count == 2 && words[0].filter { $0 != " " && $0 != "\t" } == key
+        }
+        if let place {
+            lines[place] = "\(key) = \(value)"
+        } else {
+            lines.insert("\(key) = \(value)", at: 0)
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    /// Whether this is the user's first time: no guide was shown, and nothing was ever chosen (LK-11).
+    var isFirstTime: Bool {
+        !FileSystem.exists(guideMark.string) && !all.contains { FileSystem.exists($0.selection.string) }
+    }
+
+    /// Remembers that the guide was shown; where nothing can be kept, it is shown again.
+    func rememberGuide() {
+        do throws(Errno) {
+            try FileSystem.makeDirectory(paths.state, mode: 0o755)
+            try FileSystem.replace(guideMark, with: [], mode: 0o644)
+        } catch {
+            return
+        }
+    }
+
+    private var guideMark: FilePath { paths.state.appending("guide-shown") }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import LinuxIO
+import SystemPackage
+import Wedge
+
+/// A daemon that the pages have started, and that ends with them.
+///
+/// To be used on the loop's thread.
+final class TUIProcess {
+    /// Called when it has ended by itself: how, and the last line that it has said.
+    var onEnd: ((ChildProcess.End, String) -> Void)?
+
+    /// What of its words is read.
+    private static let mostBytes = 64 * 1024
+
+    private let loop: EventLoop
+    private let log: String
+    private var child: ChildProcess?
+    private var registration: EventLoop.Registration?
+
+    /// Starts `blewedge run`, which writes what it has to say into a file beside its control socket.
+    init(_ paths: DaemonPaths, on loop: EventLoop) throws(CommandFailure) {
+        self.loop = loop
+        log = paths.runtime.appending("tui.log").string
+        do throws(Errno) {
+            try FileSystem.makeDirectory(paths.runtime, mode: 0o755)
+            // The shell puts the words where they do not disturb the pages.
+            let child = try ChildProcess(
+                "/bin/sh",
+                arguments: ["-c", "exec \"$0\" run 2>\"$1\" >\"$1\"", CommandLine.arguments.first ?? "blewedge", log],
+                environment: [],
+                replacing: "BLEWEDGE_"
+            )
+            registration = try loop.watch(child.descriptor, for: .readable) { [unowned self] _ in ended() }
+            self.child = consume child
+        } catch {
+            throw CommandFailure(.inputOutput, "\(error)")
+        }
+    }
+
+    var isRunning: Bool { child != nil }
+
+    /// Ends it at once.
+    func kill() {
+        child?.stop()
+    }
+
+    private func ended() {
+        guard let end = child?.takeEnd() else { return }
+        if let registration, let child = child.take() { loop.unwatch(registration, child.descriptor) }
+        registration = nil
+        child = nil
+        let bytes = (try? FileSystem.contents(of: log, limit: Self.mostBytes)) ?? []
+        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+        onEnd?(end, lines.suffix(2).joined(separator: " "))
+    }
+}

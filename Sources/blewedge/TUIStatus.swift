@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+import Wedge
+
+/// What the daemon does, as it answers `status`; nothing in it acts on a terminal.
+struct TUIStatus: Equatable {
+    /// A reason, and what mends it.
+    struct Note: Equatable {
+        var cause: String
+        var remedy: String?
+
+        init(_ cause: String, _ remedy: String?) {
+            self.cause = cause
+            self.remedy = remedy
+        }
+
+        init(_ failure: CommandFailure) { self.init(LocalName.printable(failure.cause), failure.remedy) }
+
+        var text: String { cause + (remedy.map { " (\($0))" } ?? "") }
+    }
+
+    var state: Session.State
+    var reason: Note?
+    var seconds: Int64
+    /// What the user calls the chosen device; nil for none.
+    var device: String?
+    var chosen: TUIDevices.Device?
+    var adapter: String?
+    var keyboard: String?
+    var profile: String
+    var layout: String
+    var table: String
+    var isPaused: Bool
+    var isTyping: Bool
+    var gate: Note?
+    /// What was counted, but for what was not.
+    var counts: [Count]
+    /// How long ago a value was received, in seconds, and its length (D-6).
+    var lastReceived: (ago: Int64, length: Int64)?
+    var rivals: [String]
+    var selectionFault: Note?
+
+    struct Count: Equatable {
+        var name: String
+        var count: Int64
+    }
+
+    static func == (one: TUIStatus, other: TUIStatus) -> Bool {
+        one.object == other.object
+    }
+
+    private let object: JSONValue
+
+    /// Reads an answer; nil for one that has no state that this program knows.
+    init?(_ answer: JSONValue) {
+        func text(_ name: String) -> String? { answer[name]?.string.map(LocalName.printable) }
+        func note(_ cause: String, _ remedy: String) -> Note? { text(cause).map { Note($0, text(remedy)) } }
+        guard let state = text("state").flatMap(Session.State.init) else { return nil }
+        object = answer
+        self.state = state
+        reason = note("reason", "remedy")
+        seconds = answer["seconds"]?.integer ?? 0
+        device = text("device")
+        adapter = text("adapter")
+        keyboard = text("keyboard")
+        profile = text("profile") ?? ""
+        layout = text("layout") ?? ""
+        table = text("table") ?? ""
+        isPaused = answer["paused"]?.bool ?? false
+        isTyping = answer["gate"]?.string != "closed"
+        gate = note("gateReason", "gateRemedy")
+        rivals = (answer["rivals"]?.array ?? []).compactMap { $0.string.map(LocalName.printable) }
+        selectionFault = note("selectionFault", "selectionRemedy")
+        if let ago = answer["lastReceived"]?["secondsAgo"]?.integer,
+            let length = answer["lastReceived"]?["length"]?.integer
+        {
+            lastReceived = (ago, length)
+        }
+        counts = []
+        if case .object(let members)? = answer["counts"] {
+            counts = members.compactMap { name, value in value.integer.map { Count(name: name, count: $0) } }
+        }
+        let selection = answer["selection"]
+        let address = selection?["address"]?.string ?? text("address")
+        chosen = address.flatMap { BluetoothAddress($0) }.map { address in
+            TUIDevices.Device(
+                address: address,
+                type: (selection?["addressType"] ?? answer["addressType"])?.string ?? "",
+                name: selection?["name"]?.string,
+                rssi: nil,
+                lastHeard: nil
+            )
+        }
+        if device == nil { chosen = nil }
+    }
+}

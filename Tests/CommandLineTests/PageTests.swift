@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Testing
+import Wedge
+
+@testable import blewedge
+
+@Suite("The pages")
+struct PageTests {
+    /// A model with something on every page.
+    private static func model(_ language: Language) throws -> TUIModel {
+        var model = TUIModel(language: language)
+        model.take(try daemonStatus())
+        let answer = try scanAnswer([
+            ("00:00:00:00:00:01", "バーコードリーダ二号", -90, "2021-05-24T17:07:55Z"),
+            ("00:00:00:00:00:02", "a\\u001b[2Jb\\u202e", -40, "2021-05-24T17:07:59Z"),
+            ("00:00:00:00:00:03", String(repeating: "長い名前", count: 15), -60, "2021-05-24T17:07:59Z"),
+        ])
+        model.devices.hear(answer, now: someTime)
+        for character in "490277\n日本" {
+            _ = model.field.take(character == "\n" ? .enter : .character(character))
+        }
+        model.configurationFile = "/etc/blewedge/blewedge.toml"
+        model.machineFaults = []
+        return model
+    }
+
+    private static let sizes = [(80, 24), (40, 12), (20, 6), (7, 3), (2, 2), (1, 1), (1, 24), (80, 1), (300, 100)]
+
+    @Test(
+        "LK-24: every page, in both languages and at every size, fills its screen and no more",
+        arguments: Page.allCases
+    )
+    func sizes(page: Page) throws {
+        for language in Language.allCases {
+            var model = try Self.model(language)
+            _ = model.open(page)
+            for state in Session.State.allCases {
+                model.take(try daemonStatus(state.rawValue))
+                for (columns, rows) in Self.sizes {
+                    let screen = PageFrame.screen(model, columns: columns, rows: rows)
+                    #expect(screen.columns == columns && screen.rows == rows)
+                    #expect(screen.text.allSatisfy { ScreenText.columns(of: $0) <= columns })
+                    #expect(!screen.text.joined().contains("\u{1B}"))
+                }
+            }
+        }
+    }
+
+    @Test("LK-24: every state is on every page in its words", arguments: Session.State.allCases)
+    func states(state: Session.State) throws {
+        for language in Language.allCases {
+            for page in Page.allCases {
+                var model = try Self.model(language)
+                model.take(try daemonStatus(state.rawValue))
+                _ = model.open(page)
+                let text = PageFrame.screen(model, columns: 80, rows: 24).text
+                #expect(text[1].hasPrefix(state.text(language, "LINBLE-TEST")))
+                // LK-26: or nowhere, as it is set.
+                model.showsStatus = false
+                let second = PageFrame.screen(model, columns: 80, rows: 24).text[1]
+                if page != .check { #expect(!second.contains(state.text(language, "LINBLE-TEST"))) }
+            }
+        }
+    }
+
+    @Test("LK-1: the devices' rows align with wide names, and names cannot act on the terminal")
+    func devices() throws {
+        for (language, button) in [(Language.english, "[Use]"), (.japanese, "[つかう]")] {
+            var model = try Self.model(language)
+            _ = model.open(.devices)
+            let text = PageFrame.screen(model, columns: 80, rows: 24).text
+            let rows = text[3...6].map { $0 }
+            #expect(rows[0].hasPrefix("* LINBLE-TEST"))
+            #expect(rows[1].hasPrefix("  a\u{FFFD}[2Jb\u{FFFD}"))
+            #expect(rows[2].contains("~ ") && rows[3].hasPrefix("  バーコードリーダ二号"))
+            let places = rows[1...].map { row -> Int in
+                let start = row.range(of: button) ?? row.endIndex..<row.endIndex
+                return ScreenText.columns(of: String(row[..<start.lowerBound]))
+            }
+            #expect(Set(places).count == 1, "\(rows)")
+            #expect(rows[1].contains("2021/05/24 "))
+        }
+        let narrow = PageFrame.screen(try Self.model(.english), columns: 40, rows: 12).text
+        #expect(narrow[3].hasPrefix("* LINBLE-TEST") && narrow[4].hasSuffix("-40"))
+    }
+
+    @Test("LK-8: the question can be answered on any screen that has room for the answers")
+    func question() throws {
+        for language in Language.allCases {
+            for (columns, rows) in [(80, 24), (40, 12), (24, 4)] {
+                var model = try Self.model(language)
+                _ = model.open(.devices)
+                _ = model.press(.down, now: .seconds(1))
+                _ = model.press(.enter, now: .seconds(2))
+                let screen = PageFrame.screen(model, columns: columns, rows: rows)
+                #expect(screen.text.joined().contains("[ \(PageText.no.text(language)) ]"))
+                if rows >= 12 { #expect(screen.text.joined(separator: " ").contains("LINBLE-TEST")) }
+            }
+        }
+    }
+
+    @Test("LK-25: what is received is shown on every page, typed or not")
+    func flash() throws {
+        for language in Language.allCases {
+            var model = try Self.model(language)
+            for page in Page.allCases {
+                _ = model.open(page)
+                model.isFlashing = false
+                #expect(!PageFrame.screen(model, columns: 80, rows: 24).text[1].contains("*"))
+                model.isFlashing = true
+                #expect(
+                    PageFrame.screen(model, columns: 80, rows: 24).text[1].hasSuffix(
+                        "* \(PageText.received.text(language))"
+                    )
+                )
+            }
+        }
+    }
+
+    @Test("LK-14: the check page has state, counters, last received and the field")
+    func check() throws {
+        var model = try Self.model(.english)
+        _ = model.open(.check)
+        let text = PageFrame.screen(model, columns: 80, rows: 24).text.joined(separator: "\n")
+        for part in [
+            "connected to LINBLE-TEST: typing what it sends (for 1 min)", "Last received: 3 s ago, 14 bytes",
+            "notifications 2, received 28, typed 26, discarded 2", "Adapter: hci0", "What is typed:\n490277\n日本",
+        ] { #expect(text.contains(part), "\(part) is not in\n\(text)") }
+    }
+
+    @Test("LK-23: the keypad's keys stand in the rows of the LINBLE keyboard, at both sizes")
+    func keypad() throws {
+        for (columns, rows) in [(80, 24), (40, 12)] {
+            var model = try Self.model(.english)
+            _ = model.open(.keypad)
+            let text = PageFrame.screen(model, columns: columns, rows: rows).text
+            let words = text[2..<6].map { $0.split(separator: " ").map(String.init) }
+            #expect(
+                words == [
+                    ["+", "1", "2", "3", "BS"], ["-", "4", "5", "6", "Space"], ["<", "7", "8", "9", ">"],
+                    [".", ",", "0", "Tab", "Enter"],
+                ]
+            )
+        }
+    }
+
+    @Test("HK-1: every snippet is on its page with what it types; a broken file is said so")
+    func snippets() throws {
+        var model = try Self.model(.english)
+        _ = model.open(.snippets)
+        model.snippetFault = "/etc/blewedge/snippets.json: line 1, column 1: '[' or '{' expected"
+        var seen = ""
+        for row in 0..<model.snippets.count {
+            model.rows[.snippets] = row
+            seen += PageFrame.screen(model, columns: 80, rows: 24).text.joined(separator: "\n")
+        }
+        for snippet in model.snippets { #expect(seen.contains(" \(snippet.title) ") && seen.contains(snippet.text)) }
+        #expect(seen.contains("The file of snippets is not used: /etc/blewedge/snippets.json: line 1"))
+        #expect(seen.contains("<b></b>, then Left 4 times"))
+        model.snippets = []
+        #expect(PageFrame.screen(model, columns: 80, rows: 24).rows == 24)
+    }
+
+    @Test("LK-12: the guide has its steps, what the access is used for, and the field")
+    func guide() throws {
+        for language in Language.allCases {
+            var model = try Self.model(language)
+            _ = model.open(.guide)
+            let text = PageFrame.screen(model, columns: 80, rows: 24).text.joined(separator: "\n")
+            for part in [GuideText.machine, .daemon, .choose, .connect, .attempt, .accessTitle] {
+                #expect(text.contains(part.text(language)))
+            }
+            #expect(text.contains("[" + (language == .english ? "ok" : "済") + "]"))
+            // Read to its end on a small screen.
+            model.scroll = 1000
+            let small = PageFrame.screen(model, columns: 40, rows: 12).text.joined()
+            #expect(small.contains(language == .english ? "with a digit" : "Altと数字"))
+        }
+    }
+
+    @Test("LK-12: the guide's step that is due is in sight on a small screen, whichever it is")
+    func due() throws {
+        for language in Language.allCases {
+            var model = TUIModel(language: language)
+            model.machineFaults = [TUIStatus.Note(String(repeating: "there is no adapter ", count: 20), "plug one in")]
+            _ = model.open(.guide)
+            for state in [nil, "bluetoothOff", "unselected", "failed", "connected"] {
+                if let state { model.take(try daemonStatus(state, chosen: state != "unselected")) }
+                let text = PageFrame.screen(model, columns: 40, rows: 12).text
+                let mark = GuideText.next.text(language)
+                #expect(text.contains { $0.hasPrefix(mark) }, "\(text)")
+            }
+        }
+    }
+
+    @Test("LK-10: without a daemon every page says so, or still does its work")
+    func alone() throws {
+        for language in Language.allCases {
+            var model = try Self.model(language)
+            model.lose(TUIStatus.Note("not permitted to open /run/blewedge/control", "join the group"))
+            model.notice = nil
+            for page in Page.allCases {
+                _ = model.open(page)
+                let text = PageFrame.screen(model, columns: 80, rows: 24).text
+                #expect(text[1] == PageText.noDaemon.text(language))
+                if page == .devices || page == .check {
+                    #expect(text.joined().contains("not permitted to open /run/blewedge/control (join the group)"))
+                }
+            }
+        }
+    }
+
+    @Test("LK-13: the settings show what is set")
+    func settings() throws {
+        var model = try Self.model(.english)
+        _ = model.open(.settings)
+        #expect(PageFrame.screen(model, columns: 80, rows: 24).text[2].hasSuffix("< on >"))
+        model.showsStatus = false
+        #expect(PageFrame.screen(model, columns: 80, rows: 24).text[1].hasSuffix("< off >"))
+    }
+
+    @Test("LK-14: random keys on random sizes end in no trap")
+    func random() throws {
+        var generator = SystemRandomNumberGenerator()
+        let keys: [TUIKey] =
+            [.enter, .tab, .backTab, .backspace, .delete, .escape, .up, .down, .left, .right, .home, .end, .pageUp]
+            + [.pageDown, .character("r"), .character("日"), .paste("x\r\ny"), .redraw] + (1...12).map(TUIKey.function)
+        var model = try Self.model(.japanese)
+        var now = Duration.zero
+        for step in 0..<20_000 {
+            now += .milliseconds(Int.random(in: 1...300, using: &generator))
+            guard let key = keys.randomElement(using: &generator) else { break }
+            _ = model.press(key, now: now)
+            if step % 97 == 0 { model.lose(TUIStatus.Note(.noDaemon)) }
+            if step % 101 == 0 { model.take(try daemonStatus()) }
+            if step % 20 == 0 {
+                let columns = Int.random(in: 1...100, using: &generator)
+                let screen = PageFrame.screen(model, columns: columns, rows: Int.random(in: 1...30, using: &generator))
+                #expect(screen.columns == columns)
+            }
+        }
+    }
+}
+
+extension String {
+    /// Where a text stands in this one; nil where it does not.
+    fileprivate func range(of text: String) -> Range<Index>? {
+        indices.lazy.filter { self[$0...].hasPrefix(text) }.first.map { $0..<self.index($0, offsetBy: text.count) }
+    }
+}

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Testing
+import Wedge
+
+@testable import blewedge
+
+/// A status as a daemon answers it.
+func daemonStatus(
+    _ state: String = "connected",
+    isPaused: Bool = false,
+    more: String = "",
+    chosen: Bool = true
+) throws -> TUIStatus {
+    let choice =
+        #""device":"LINBLE-TEST","selection":{"name":"LINBLE-TEST","address":"F0:F1:F2:F3:F4:F5","addressType":"random"},"#
+    let text = #"""
+        {"ok":true,"version":1,"state":"\#(state)",\#(chosen ? choice : "")"seconds":75,"gate":"open","paused":\#(isPaused),
+        "adapter":"hci0","keyboard":"/dev/input/event7","profile":"linble","layout":"us","table":"linble",
+        "counts":{"notifications":2,"received":28,"typed":26,"discarded":2,"lost":0},
+        "lastReceived":{"secondsAgo":3,"length":14},"rivals":[]\#(more)}
+        """#
+    return try #require(TUIStatus(try JSONValue(Array(text.utf8))))
+}
+
+/// Devices as a daemon answers `scan`.
+func scanAnswer(_ devices: [(address: String, name: String, rssi: Int, heard: String)]) throws -> JSONValue {
+    let objects = devices.map {
+        #"{"address":"\#($0.address)","addressType":"public","name":"\#($0.name)","rssi":\#($0.rssi),"lastHeard":"\#($0.heard)"}"#
+    }
+    return try JSONValue(Array(#"{"ok":true,"version":1,"devices":[\#(objects.joined(separator: ","))]}"#.utf8))
+}
+
+/// 2021-05-24 17:07:59 UTC.
+let someTime = 1_621_876_079
+
+@Suite("The pages' model")
+struct TUIModelTests {
+    /// Presses keys a second apart, as a person does, and collects what is left to be done.
+    private static func press(_ model: inout TUIModel, _ keys: [TUIKey], from start: Int = 1) -> [TUIEffect] {
+        keys.enumerated().flatMap { index, key in model.press(key, now: .seconds(start + index)) }
+    }
+
+    private static func devices(chosen: Bool) throws -> TUIModel {
+        var model = TUIModel(language: .english)
+        model.take(try daemonStatus(chosen ? "connected" : "unselected", chosen: chosen))
+        let answer = try scanAnswer([
+            ("00:00:00:00:00:01", "weak", -90, "2021-05-24T17:07:55Z"),
+            ("00:00:00:00:00:02", "strong", -40, "2021-05-24T17:07:59Z"),
+        ])
+        model.devices.hear(answer, now: someTime)
+        return model
+    }
+
+    @Test("LK-1, LK-6: the chosen device is on top, then the strongest first")
+    func order() throws {
+        #expect(try Self.devices(chosen: false).devices.rows.map(\.label) == ["strong", "weak"])
+        #expect(try Self.devices(chosen: true).devices.rows.map(\.label) == ["LINBLE-TEST", "strong", "weak"])
+        #expect(try Self.devices(chosen: false).devices.rows.first?.lastHeard == someTime)
+    }
+
+    @Test("LK-3, LK-6: a device that is not heard for 60 s goes, but for the chosen one")
+    func expiry() throws {
+        var model = try Self.devices(chosen: true)
+        model.devices.expire(now: someTime + 55)
+        #expect(model.devices.rows.map(\.label) == ["LINBLE-TEST", "strong", "weak"])
+        model.devices.expire(now: someTime + 56)
+        #expect(model.devices.rows.map(\.label) == ["LINBLE-TEST", "strong"])
+        model.devices.expire(now: someTime + 1_000_000)
+        #expect(model.devices.rows.map(\.label) == ["LINBLE-TEST"])
+    }
+
+    @Test("LK-1: the cursor stays on its device when the order changes")
+    func cursor() throws {
+        var model = try Self.devices(chosen: false)
+        #expect(Self.press(&model, [.down]).isEmpty)
+        #expect(model.devices.focused?.label == "weak")
+        let answer = try scanAnswer([("00:00:00:00:00:01", "weak", -10, "2021-05-24T17:08:01Z")])
+        model.devices.hear(answer, now: someTime + 2)
+        #expect(model.devices.cursor == 0 && model.devices.focused?.label == "weak")
+        _ = Self.press(&model, [.up, .up, .pageUp, .home])
+        #expect(model.devices.cursor == 0)
+        _ = Self.press(&model, [.end, .pageDown])
+        #expect(model.devices.cursor == 1)
+    }
+
+    @Test("LK-4: r asks for the list anew")
+    func refresh() throws {
+        var model = try Self.devices(chosen: false)
+        #expect(Self.press(&model, [.character("r")]) == [.rescan])
+        #expect(model.devices.rows.isEmpty)
+    }
+
+    @Test("LK-5: Enter uses the device under the cursor where none is chosen")
+    func use() throws {
+        var model = try Self.devices(chosen: false)
+        let address = try #require(DeviceChoice("00:00:00:00:00:02"))
+        #expect(Self.press(&model, [.enter]) == [.ask(.use(address, confirmed: true), .said(.chosen, ["strong"]))])
+        #expect(model.notice == .said(.asking, ["strong"]) && model.question == nil)
+    }
+
+    @Test("LK-8: another one is used only after the question, and Cancel changes nothing")
+    func asking() throws {
+        var model = try Self.devices(chosen: true)
+        #expect(Self.press(&model, [.down, .enter]).isEmpty)
+        #expect(model.question?.text == .askSwitch)
+        #expect(model.question?.arguments == ["LINBLE-TEST", "strong"])
+        // Cancel is under the cursor at first, and Escape is the same.
+        #expect(Self.press(&model, [.enter]).isEmpty && model.question == nil)
+        #expect(Self.press(&model, [.enter, .right, .escape]).isEmpty && model.question == nil)
+        let address = try #require(DeviceChoice("00:00:00:00:00:02"))
+        let effects = Self.press(&model, [.enter, .right, .enter])
+        #expect(effects == [.ask(.use(address, confirmed: true), .said(.chosen, ["strong"]))])
+    }
+
+    @Test("LK-7: Enter on the chosen device drops the choice, after a question")
+    func forgetting() throws {
+        var model = try Self.devices(chosen: true)
+        #expect(Self.press(&model, [.home, .enter]).isEmpty && model.question?.text == .askForget)
+        #expect(Self.press(&model, [.right, .enter]) == [.ask(.forget, .said(.forgotten, []))])
+    }
+
+    @Test("LK-17, LK-22, HK-6: connect, disconnect, pause and resume from every page", arguments: Page.allCases)
+    func everywhere(page: Page) throws {
+        var model = try Self.devices(chosen: true)
+        _ = model.open(page)
+        #expect(Self.press(&model, [.function(7)]) == [.ask(.connect, .said(.connecting, []))])
+        #expect(Self.press(&model, [.function(8)]) == [.ask(.disconnect, .said(.disconnecting, []))])
+        #expect(Self.press(&model, [.function(9)]) == [.ask(.pause, .said(.pausedNow, []))])
+        model.take(try daemonStatus(isPaused: true))
+        #expect(Self.press(&model, [.function(9)]) == [.ask(.resume, .said(.resumedNow, []))])
+        #expect(Self.press(&model, [.function(10)]) == [.quit])
+        #expect(Self.press(&model, [.interrupt]) == [.quit])
+        _ = Self.press(&model, [.function(3)])
+        #expect(model.page == .keypad)
+    }
+
+    @Test("X-1: a barcode with Enter is text in a field, and no command, on every page", arguments: Page.allCases)
+    func scanner(page: Page) throws {
+        var model = try Self.devices(chosen: true)
+        _ = model.open(page)
+        var effects: [TUIEffect] = []
+        for (index, character) in "rq4902778020142".enumerated() {
+            effects += model.press(.character(character), now: .milliseconds(1000 + 50 * index))
+        }
+        effects += model.press(.enter, now: .milliseconds(1000 + 50 * 15))
+        // One letter that is a command may be the first, and it only asks for the list anew.
+        #expect(effects == (page == .devices ? [.rescan] : []))
+        #expect(model.page == page && model.question == nil)
+        #expect(String(model.field.text) == (page.hasField ? "rq4902778020142\n" : ""))
+        // A person's Enter, later, is a command again.
+        if page == .devices { #expect(Self.press(&model, [.enter], from: 10).isEmpty && model.question != nil) }
+    }
+
+    @Test("X-1: keys that came together with text are no commands, however late they are read")
+    func flood() throws {
+        var model = try Self.devices(chosen: false)
+        for second in 1...50 {
+            let keys = Array(repeating: [TUIKey.enter, .character("1")], count: 100).flatMap { $0 }
+            #expect(model.press(keys, now: .seconds(second)).isEmpty)
+        }
+        #expect(model.question == nil && model.press([.enter], now: .seconds(60)).count == 1)
+    }
+
+    @Test("X-1: pasted thousands are text, or nothing")
+    func pasted() throws {
+        var model = try Self.devices(chosen: true)
+        #expect(Self.press(&model, [.paste(String(repeating: "q\r", count: 4000))]).isEmpty)
+        #expect(model.field.isEmpty)
+        _ = model.open(.check)
+        #expect(Self.press(&model, [.paste(String(repeating: "ab\r", count: 4000))]).isEmpty)
+        #expect(model.field.text.count == TUIField.most)
+    }
+
+    @Test("LK-23, HK-4, HK-5: the keypad presses the key under the cursor")
+    func keypad() throws {
+        var model = try Self.devices(chosen: true)
+        _ = model.open(.keypad)
+        let one = try #require(KeyName("1"))
+        #expect(Self.press(&model, [.enter]) == [.ask(.key([one]), .said(.pressed, ["1"]))])
+        let backspace = try #require(KeyName("backspace"))
+        let effects = Self.press(&model, [.right, .right, .right, .right, .enter], from: 10)
+        #expect(effects == [.ask(.key([backspace]), .said(.pressed, ["BS"]))])
+        var names: Set<KeypadKey> = []
+        for row in KeypadKey.rows { names.formUnion(row) }
+        #expect(
+            names.isSuperset(of: "0123456789+-<>.,".map { KeypadKey.name(.character($0.unicodeScalars.first ?? " ")) })
+        )
+        let last = Self.press(&model, [.down, .down, .down, .down, .down, .left, .enter], from: 20)
+        #expect(last == [.ask(.clear, .said(.cleared, []))])
+        #expect(Self.press(&model, [.right, .enter], from: 30) == [.ask(.pause, .said(.pausedNow, []))])
+    }
+
+    @Test("LK-23: a key that comes back to these pages is shown, and does not press itself again")
+    func echo() throws {
+        var model = try Self.devices(chosen: true)
+        _ = model.open(.keypad)
+        _ = Self.press(&model, [.down, .down, .down, .right, .right, .right, .right])
+        let enter = try #require(KeyName("enter"))
+        #expect(model.press(.enter, now: .seconds(20)) == [.ask(.key([enter]), .said(.pressed, ["Enter"]))])
+        #expect(model.press(.enter, now: .milliseconds(20_010)).isEmpty)
+        #expect(String(model.field.text) == "\n")
+        // The next one is the person's.
+        #expect(model.press(.enter, now: .milliseconds(20_500)).count == 1)
+        // Where it does not come back, it is not waited for long.
+        #expect(model.press(.enter, now: .milliseconds(21_600)).count == 1)
+    }
+
+    @Test("HK-1, HK-2: a snippet that comes back shows where its cursor ends")
+    func snippet() throws {
+        var model = try Self.devices(chosen: true)
+        _ = model.open(.snippets)
+        let bold = try #require(Snippets.builtIn[title: "bold"])
+        #expect(model.focusedSnippet == bold)
+        #expect(model.press(.enter, now: .seconds(1)) == [.ask(.snippet("bold"), .said(.typedSnippet, ["bold"]))])
+        for (index, key) in TUIHands.keys(of: bold).enumerated() {
+            #expect(model.press(key, now: .milliseconds(1001 + index)).isEmpty)
+        }
+        _ = model.press(.character("x"), now: .milliseconds(1200))
+        #expect(String(model.field.text) == "<b>x</b>")
+    }
+
+    @Test("LK-14: the field takes what is typed, and moves in it")
+    func field() {
+        var field = TUIField()
+        for key in "abc".map(TUIKey.character) + [
+            .left, .left, .backspace, .delete, .end, .enter, .character("d"), .home,
+        ] {
+            let isTaken = field.take(key)
+            #expect(isTaken)
+        }
+        #expect(String(field.text) == "c\nd" && field.cursor == 2)
+        let others = [TUIKey.up, .escape].map { field.take($0) }
+        #expect(others == [false, false])
+        for _ in 0..<10 { _ = field.take(.left) }
+        for _ in 0..<10 { _ = field.take(.backspace) }
+        for _ in 0..<10 { _ = field.take(.right) }
+        for _ in 0..<10 { _ = field.take(.delete) }
+        #expect(String(field.text) == "c\nd" && field.cursor == 3)
+    }
+
+    @Test("LK-13: the setting shows and hides the state, and is kept")
+    func statusLine() throws {
+        var model = try Self.devices(chosen: true)
+        _ = model.open(.settings)
+        #expect(Self.press(&model, [.enter]) == [.keepStatusLine(false)] && !model.showsStatus)
+        #expect(Self.press(&model, [.enter]) == [.keepStatusLine(true)] && model.showsStatus)
+        #expect(Self.press(&model, [.down, .enter]).isEmpty && model.language == .japanese)
+        #expect(Self.press(&model, [.end, .enter]) == [.ask(.reload, .said(.reloaded, []))])
+    }
+
+    @Test("LK-13: keeping the setting changes its line of the configuration and no other")
+    func configuration() throws {
+        func set(_ text: String) -> String { TUIPlaces.setting("status-line", to: "false", in: text) }
+        #expect(set("") == "status-line = false\n")
+        #expect(set("a = 1\n status-line=true # x\nb = 2\n") == "a = 1\nstatus-line = false\nb = 2\n")
+        #expect(set("#status-line = true\n") == "status-line = false\n#status-line = true\n")
+        #expect(set("[x]\nstatus-line = true\n") == "status-line = false\n[x]\nstatus-line = true\n")
+        let written = try Configuration(text: set("adapter = \"hci1\"\n\n[scan]\nrefresh = \"5s\"\n"))
+        #expect(!written.showsStatus && written.refreshPeriod == .seconds(5))
+    }
+
+    @Test("LK-11, LK-12: the guide's steps are tested on the way, and each leads to the next")
+    func guide() throws {
+        var model = TUIModel(language: .english)
+        #expect(model.open(.guide) == [.checkMachine])
+        model.machineFaults = [TUIStatus.Note("there is no adapter", "plug one in")]
+        model.lose(TUIStatus.Note(.noDaemon))
+        #expect(GuidePage.Step.next(model) == .machine)
+        #expect(Self.press(&model, [.enter]) == [.checkMachine])
+        model.machineFaults = []
+        #expect(GuidePage.Step.next(model) == .daemon)
+        #expect(Self.press(&model, [.enter, .enter], from: 5) == [.startDaemon] && model.isStarting)
+        model.take(try daemonStatus("unselected", chosen: false))
+        #expect(GuidePage.Step.next(model) == .choose && !model.isStarting)
+        #expect(Self.press(&model, [.enter], from: 10) == [.rescan] && model.page == .devices)
+        _ = model.open(.guide)
+        model.take(try daemonStatus("failed"))
+        #expect(GuidePage.Step.next(model) == .connect)
+        model.take(try daemonStatus("connected"))
+        #expect(GuidePage.Step.next(model) == .attempt)
+        _ = Self.press(&model, [.character("4")], from: 20)
+        #expect(GuidePage.Step.next(model) == nil)
+    }
+
+    @Test("LK-24: a daemon that goes and comes back is said so, and its devices go with it")
+    func going() throws {
+        var model = try Self.devices(chosen: true)
+        model.lose(TUIStatus.Note(.noDaemon))
+        #expect(model.status == nil && model.notice == .said(.gone, []) && model.devices.rows.isEmpty)
+        #expect(Self.press(&model, [.enter]) == [.startDaemon])
+        model.take(try daemonStatus())
+        #expect(model.notice == .said(.attached, []) && model.absence == nil)
+        #expect(TUIStatus(.null) == nil && TUIStatus(.object([("state", .string("asleep"))])) == nil)
+    }
+
+    @Test(
+        "LK-1: the daemon's times",
+        arguments: [
+            ("1970-01-01T00:00:00Z", 0), ("2021-05-24T17:07:59Z", 1_621_876_079), ("2000-02-29T12:00:00Z", 951_825_600),
+            ("2026-11-21T10:00:00Z", 1_795_255_200), ("2021-13-24T17:07:59Z", nil), ("2021-05-24 17:07:59", nil),
+            ("", nil), ("２０21-05-24T17:07:59Z", nil),
+        ]
+    )
+    func times(text: String, seconds: Int?) {
+        #expect(TUITime.seconds(text) == seconds)
+    }
+}

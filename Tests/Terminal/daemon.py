@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A daemon without a radio and a keyboard: it answers on a control socket as the product's does (D-9).
+
+What it is asked to type goes to `typist`, which stands for whatever has the focus.
+"""
+
+import json
+import os
+import shlex
+import socket
+import threading
+
+DEVICES = [
+    {"address": "F0:F1:F2:F3:F4:F5", "addressType": "random", "name": "LINBLE-TEST", "rssi": -51,
+     "lastHeard": "2099-05-24T17:07:59Z"},
+    {"address": "00:1D:12:00:01:20", "addressType": "public", "name": "LT01 BC000120", "rssi": -55,
+     "lastHeard": "2099-05-24T17:07:57Z"},
+    {"address": "00:1D:12:00:01:42", "addressType": "public", "name": "バーコードリーダ", "rssi": -59,
+     "lastHeard": "2099-05-24T17:07:56Z"},
+    {"address": "00:1D:12:00:01:22", "addressType": "public", "name": None, "rssi": -91,
+     "lastHeard": "2099-05-24T17:07:51Z"},
+]
+
+KEYS = {"backspace": "BSpace", "enter": "Enter", "left": "Left", "right": "Right", "home": "Home", "end": "End",
+        "delete": "DC", "space": "Space", "tab": "Tab"}
+
+SNIPPETS = {"bold": ("<b></b>", 4)}
+
+
+class Daemon:
+    def __init__(self, path, typist):
+        self.path = path
+        self.typist = typist
+        self.requests = []
+        self.lock = threading.RLock()
+        self.clients = set()
+        self.followers = set()
+        self.server = None
+        self.state = "unselected"
+        self.chosen = None
+        self.paused = False
+        self.received = 0
+
+    def start(self):
+        if os.path.exists(self.path):
+            os.unlink(self.path)
+        self.server = socket.socket(socket.AF_UNIX)
+        self.server.bind(self.path)
+        self.server.listen(16)
+        threading.Thread(target=self.accept, args=(self.server,), daemon=True).start()
+
+    def stop(self):
+        """Goes without a word, as a killed daemon does."""
+        self.server.shutdown(socket.SHUT_RDWR)
+        self.server.close()
+        os.unlink(self.path)
+        with self.lock:
+            for client in list(self.clients):
+                client.shutdown(socket.SHUT_RDWR)
+            self.followers.clear()
+
+    def accept(self, server):
+        while True:
+            try:
+                client, _ = server.accept()
+            except OSError:
+                return
+            with self.lock:
+                self.clients.add(client)
+            threading.Thread(target=self.serve, args=(client,), daemon=True).start()
+
+    def serve(self, client):
+        try:
+            for line in client.makefile(encoding="utf-8"):
+                words = shlex.split(line)[2:]
+                with self.lock:
+                    self.requests.append(" ".join(words))
+                    answer = self.answer(words)
+                    answer.setdefault("ok", True)
+                    self.send(client, {"version": 1, **answer})
+                    if words[0] == "events":
+                        self.followers.add(client)
+        except OSError:
+            pass
+        finally:
+            with self.lock:
+                self.clients.discard(client)
+                self.followers.discard(client)
+            client.close()
+
+    def send(self, client, value):
+        client.sendall((json.dumps(value) + "\n").encode())
+
+    def publish(self, event):
+        for client in list(self.followers):
+            try:
+                self.send(client, event)
+            except OSError:
+                self.followers.discard(client)
+
+    def set_state(self, state):
+        with self.lock:
+            self.state = state
+            self.publish({"event": "state", "state": state})
+
+    def receive(self, text):
+        """The device has sent this."""
+        with self.lock:
+            self.received += len(text)
+            self.publish({"event": "received", "notifications": 1, "bytes": len(text)})
+        self.typist(text)
+
+    def status(self):
+        status = {"state": self.state, "seconds": 75, "adapter": "hci0", "keyboard": "/dev/input/event7",
+                  "profile": "linble", "layout": "us", "table": "linble", "paused": self.paused,
+                  "gate": "closed" if self.paused else "open", "rivals": [],
+                  "counts": {"notifications": 1 if self.received else 0, "received": self.received,
+                             "typed": self.received, "discarded": 0}}
+        if self.paused:
+            status |= {"gateReason": "paused", "gateRemedy": "`blewedge resume`"}
+        if self.chosen:
+            status["device"] = self.chosen["name"] or self.chosen["address"]
+            status["selection"] = {k: self.chosen[k] for k in ("name", "address", "addressType")}
+        if self.received:
+            status["lastReceived"] = {"secondsAgo": 3, "length": self.received}
+        return status
+
+    def answer(self, words):
+        match words:
+            case ["status"]:
+                return self.status()
+            case ["scan", _]:
+                return {"devices": DEVICES}
+            case ["use", address, *_]:
+                self.chosen = next(device for device in DEVICES if device["address"] == address)
+                self.set_state("connected")
+            case ["forget"]:
+                self.chosen = None
+                self.set_state("unselected")
+            case ["connect"]:
+                self.set_state("connected")
+            case ["disconnect"]:
+                self.set_state("disconnected")
+            case ["pause" | "resume" as verb]:
+                self.paused = verb == "pause"
+                self.publish({"event": "gate", "open": not self.paused, "paused": self.paused})
+            case ["key", *names]:
+                for name in names:
+                    self.typist(*([name] if name not in KEYS else []), keys=[KEYS[name]] if name in KEYS else [])
+            case ["snippet", title]:
+                if title not in SNIPPETS:
+                    return {"ok": False, "error": {"code": 78, "cause": f'snippet "{title}": U+20AC has no key in layout us',
+                                                   "remedy": "choose another layout"}}
+                text, left = SNIPPETS[title]
+                self.typist(text, keys=["Left"] * left)
+            case ["events" | "clear" | "reload" | "stop"]:
+                pass
+            case _:
+                return {"ok": False, "error": {"code": 64, "cause": "no such request", "remedy": None}}
+        return {}
