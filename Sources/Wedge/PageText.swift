@@ -9,11 +9,10 @@ package enum PageText: String, Localized {
     // What holds on every page.
     case since, paused, notTyped, received, noDaemon, startHere, starting, startFailed, startedEnded, attached, gone
     // Devices.
-    case columnName, columnHeard, columnHeardShort, columnSignal, use, cancel, notHeard, nothingHeard, listening,
-        chosenMark
+    case columnName, columnHeard, columnHeardShort, columnSignal, use, cancel, notHeard, nothingHeard, listening
     case askSwitch, askForget, ok, no, asking, chosen, forgotten
     // Check.
-    case field, lastReceived, noneReceived, adapter, keyboard, typingOpen, typingClosed
+    case field, lastReceived, noneReceived, adapter, keyboard, typingOpen
     // What was done.
     case connecting, disconnecting, pausedNow, resumedNow, pressed, typedSnippet, cleared, tooMany
     // Keypad.
@@ -62,7 +61,6 @@ package enum PageText: String, Localized {
         case .notHeard: LocalText("not heard", "受信なし")
         case .nothingHeard: LocalText("Nothing is heard yet.", "まだ何も受信していません。")
         case .listening: LocalText("Refreshed.", "更新しました。")
-        case .chosenMark: LocalText("chosen", "選択中")
         case .askSwitch:
             LocalText(
                 "Another device is chosen already: {1}. Switch to {2}?",
@@ -80,7 +78,6 @@ package enum PageText: String, Localized {
         case .adapter: LocalText("Adapter", "アダプタ")
         case .keyboard: LocalText("Keyboard", "キーボード")
         case .typingOpen: LocalText("What comes is typed.", "受信データを入力します。")
-        case .typingClosed: LocalText("What comes is discarded.", "受信データを破棄します。")
         case .connecting: LocalText("Connecting.", "接続を始めます。")
         case .disconnecting: LocalText("Disconnecting.", "切断します。")
         case .pausedNow: LocalText("Paused.", "一時停止しました。")
