@@ -21,17 +21,18 @@ class Scenario:
     deadline: float
     body: Body
     only_long: bool  # a measurement, not a check: part of the long tier, or run by name
+    once: bool  # the product's own doings more than the kernel's: in the short tier on the newest kernel only
 
 
 ALL: dict[str, Scenario] = {}
 
 
 def scenario(
-    name: str, peer: str = "linble", deadline: float = 60, only_long: bool = False
+    name: str, peer: str = "linble", deadline: float = 60, only_long: bool = False, once: bool = False
 ) -> Callable[[Body], Body]:
     def register(body: Body) -> Body:
         about = (body.__doc__ or "").strip().splitlines()[0]
-        ALL[name] = Scenario(name, about, peer, deadline, body, only_long)
+        ALL[name] = Scenario(name, about, peer, deadline, body, only_long, once)
         return body
 
     return register

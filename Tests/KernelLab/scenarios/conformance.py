@@ -35,7 +35,7 @@ async def kernel(bench: Bench) -> None:
     await replay(bench, "hci0", seconds=360)
 
 
-@scenario("conformance-user", peer="", deadline=400)
+@scenario("conformance-user", peer="", deadline=400, once=True)
 async def user(bench: Bench) -> None:
     """GATT's conformance files over the HCI user channel, both roles."""
     await replay(bench, "user:hci0", seconds=360)

@@ -140,7 +140,7 @@ class Disguise:
         )
 
 
-@scenario("daemon-switch", deadline=180)
+@scenario("daemon-switch", deadline=180, once=True)
 async def daemon_switch(bench: Bench) -> None:
     """From one device to another amid its bytes: the old link first, no byte of the old one after, the rest counted."""
     await fresh(bench)
@@ -174,7 +174,7 @@ async def daemon_switch(bench: Bench) -> None:
     bench.note = f"{text.count(b'a')} bytes of the old device typed, {counts['switched']} dropped by the switch"
 
 
-@scenario("daemon-disconnect", deadline=120)
+@scenario("daemon-disconnect", deadline=120, once=True)
 async def daemon_disconnect(bench: Bench) -> None:
     """Only `disconnect` disconnects, for as long as nobody says `connect`; what waits is dropped and counted."""
     await fresh(bench)
@@ -202,7 +202,7 @@ async def daemon_disconnect(bench: Bench) -> None:
     bench.account(first + second, len(reader.text), counts)
 
 
-@scenario("daemon-pause", deadline=120)
+@scenario("daemon-pause", deadline=120, once=True)
 async def daemon_pause(bench: Bench) -> None:
     """Paused: what comes is refused and counted, and nothing of it is typed later."""
     await fresh(bench)
@@ -229,7 +229,7 @@ async def daemon_pause(bench: Bench) -> None:
     bench.note = f"{gated} bytes refused by the gate"
 
 
-@scenario("daemon-gate-vt", deadline=120)
+@scenario("daemon-gate-vt", deadline=120, once=True)
 async def daemon_gate_vt(bench: Bench) -> None:
     """gate.vt: types only while that virtual terminal is in front, and nothing of what came meanwhile."""
     await fresh(bench)
@@ -259,7 +259,7 @@ async def daemon_gate_vt(bench: Bench) -> None:
     await fresh(bench)
 
 
-@scenario("daemon-keys", deadline=120)
+@scenario("daemon-keys", deadline=120, once=True)
 async def daemon_keys(bench: Bench) -> None:
     """`key`, `snippet` and `clear` press keys between what the device sends; `keys = off` and pause refuse them."""
     await fresh(bench)
@@ -311,7 +311,7 @@ async def daemon_rfkill(bench: Bench) -> None:
     await daemon.end(signal.SIGTERM, 143)
 
 
-@scenario("daemon-rival", deadline=150)
+@scenario("daemon-rival", deadline=150, once=True)
 async def daemon_rival(bench: Bench) -> None:
     """bluetoothd started beside it: status names it, and typing goes on."""
     await fresh(bench)

@@ -189,7 +189,7 @@ async def choice(patient: Patient) -> None:
     await patient.shell(f"rm {CONFIGURATION}")
 
 
-@scenario("doctor-daemon", deadline=300)
+@scenario("doctor-daemon", deadline=300, once=True)
 async def doctor_daemon(bench: Bench) -> None:
     """A daemon that types: nothing is found; then what stops or hinders it, one after the other: each named, and no other."""
     patient = Patient(bench)

@@ -118,7 +118,7 @@ async def keymap(layout: Layout) -> bytes:
     return text
 
 
-@scenario("layouts-console", deadline=240)
+@scenario("layouts-console", deadline=240, once=True)
 async def layouts_console(bench: Bench) -> None:
     """The same at `--layout console`, with the kernel's own map and those of JP, DE, FR, read back from the terminal."""
     console = f"/dev/tty{TERMINAL}"

@@ -128,7 +128,7 @@ async def simulate(bench: Bench) -> None:
     bench.note = f"{len(lines) + 1} lines over two connections"
 
 
-@scenario("simulate-run", peer="", deadline=120)
+@scenario("simulate-run", peer="", deadline=120, once=True)
 async def simulate_run(bench: Bench) -> None:
     """`run` on one controller types what `simulate` sends on the other, over kernel sockets and over the user channel."""
     scans = [ean13(number) for number in range(100)]
