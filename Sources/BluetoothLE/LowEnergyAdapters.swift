@@ -40,6 +40,13 @@ package enum LowEnergyAdapters {
         let adapter = HostAdapter(name: name, transport: transport, on: loop)
         adapter.onPacket = { [weak capture] isSent, packet in capture?.record(isSent ? .sent : .received, packet) }
         // Kept by its own completion until that is called.
-        adapter.start { result in completion(result.map { adapter }) }
+        adapter.start { result in
+            completion(
+                result.map { adapter }.mapError { error in
+                    // Of several controllers, the one that failed has to be named.
+                    if case .controller(let what) = error { .controller("\(name): \(what)") } else { error }
+                }
+            )
+        }
     }
 }

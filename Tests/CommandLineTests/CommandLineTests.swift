@@ -114,7 +114,7 @@ struct CommandLineTests {
         for (address, cause) in [
             ("h4:unix:/nonexistent", "cannot open h4:unix:/nonexistent"),
             ("h4:/dev/null", "/dev/null is no serial line"),
-            ("h4:tcp:127.0.0.1:1", "cannot connect to the controller"),
+            ("h4:tcp:127.0.0.1:1", "h4:tcp:127.0.0.1:1: cannot connect to the controller"),
         ] {
             for command in [["scan"], ["gatt", "X"]] {
                 let outcome = try run(command + ["--adapter", address])
