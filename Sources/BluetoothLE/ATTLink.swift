@@ -37,7 +37,8 @@ package final class ATTLink {
         self.channel = channel
         self.loop = loop
         self.client = client
-        channel.onReceive = { [weak self] pdu in self?.receive(pdu) }
+        // Closing the channel, which no link outlives, lets go of this.
+        channel.onReceive = { [unowned self] pdu in receive(pdu) }
         channel.onWritable = { [weak self] in self?.pump() }
         channel.onClosed = { [weak self] failure in self?.fail(failure) }
     }

@@ -19,7 +19,6 @@ package final class KernelATTChannel: ATTChannel {
     private let loop: EventLoop
     private let socket: L2CAPSocket
     private var registration: EventLoop.Registration?
-    private var buffer = [UInt8](repeating: 0, count: L2CAPSocket.packetCapacity)
     private var timer: EventLoop.Timer?
     /// Set while the connection is being made.
     private var completion: Completion?
@@ -50,8 +49,8 @@ package final class KernelATTChannel: ATTChannel {
             socket = try L2CAPSocket(local: local.rawValue, receiveBuffer: Self.receiveBuffer)
             _ = try socket.connect(to: device.address.rawValue, isRandom: device.type == .random)
             // Even a connection made at once is reported through the loop, so that the caller is ready for it.
-            registration = try loop.watch(socket.descriptor, for: [.writable]) { [weak self] readiness in
-                self?.handle(readiness)
+            registration = try loop.watch(socket.descriptor, for: .writable) { [unowned self] readiness in
+                handle(readiness)
             }
         } catch {
             throw .system(error)
@@ -65,8 +64,8 @@ package final class KernelATTChannel: ATTChannel {
         self.loop = loop
         socket = central.takeSocket()
         do throws(Errno) {
-            registration = try loop.watch(socket.descriptor, for: [.readable]) { [weak self] readiness in
-                self?.handle(readiness)
+            registration = try loop.watch(socket.descriptor, for: .readable) { [unowned self] readiness in
+                handle(readiness)
             }
         } catch {
             throw .system(error)
@@ -109,7 +108,7 @@ package final class KernelATTChannel: ATTChannel {
             finishConnecting()
             return
         }
-        if !readiness.isDisjoint(with: [.readable, .hangUp, .error]) { read() }
+        if !readiness.isDisjoint(with: .input) { read() }
         if readiness.contains(.writable), let registration {
             do throws(Errno) {
                 try loop.change(registration, socket.descriptor, to: .readable)
@@ -140,19 +139,12 @@ package final class KernelATTChannel: ATTChannel {
 
     private func read() {
         for _ in 0..<Self.batch {
-            let packet: ReceivedPacket
             do throws(Errno) {
-                guard case .done(let received) = try socket.descriptor.receive(into: &buffer) else { return }
-                packet = received
+                guard case .done(let count) = try socket.receive({ pdu in onReceive?(pdu) }) else { return }
+                if count == 0 { fail(.closedByPeer) }
             } catch {
                 fail(.system(error))
-                return
             }
-            guard packet.count > 0 else {
-                fail(.closedByPeer)
-                return
-            }
-            onReceive?(buffer.span.extracting(first: packet.count))
             if registration == nil { return }
         }
     }

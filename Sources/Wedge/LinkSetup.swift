@@ -42,7 +42,13 @@ package struct LinkSetup: Sendable {
     package private(set) var profile: Profile?
     /// The characteristic that is subscribed to, known from the moment its subscription begins: the first value can come
     /// before the answer.
-    package private(set) var characteristic: GATTCharacteristic?
+    package private(set) var characteristic: GATTCharacteristic? {
+        didSet {
+            source = characteristic.map { found in
+                (found.value, found.properties.contains(.notify) ? .notifications : .indications)
+            }
+        }
+    }
     /// The characteristic that takes bytes for the device; nil where there is none.
     package private(set) var output: GATTCharacteristic?
     /// What the device sent behind the last reply of the handshake: the first bytes for the keyboard.
@@ -62,9 +68,13 @@ package struct LinkSetup: Sendable {
     /// True until the handshake has ended, false where there is none.
     private var hasHandshake = false
 
+    /// How the characteristic's values come: looked at for every value, which no more of the setup is to be touched for.
+    private var source: (handle: AttributeHandle, kind: GATTSubscriptionKind)?
+
+    @inline(__always)
     private func isSubscribed(_ handle: AttributeHandle, _ kind: GATTSubscriptionKind) -> Bool {
-        guard let characteristic, characteristic.value == handle else { return false }
-        return kind == (characteristic.properties.contains(.notify) ? .notifications : .indications)
+        guard let source else { return false }
+        return source.handle == handle && source.kind == kind
     }
 
     /// A setup for one connection, to a device of that profile.
