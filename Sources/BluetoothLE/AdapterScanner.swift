@@ -66,7 +66,9 @@ package final class AdapterScanner: DeviceScanner {
 
     /// The bytes that reports may wait in: about 10,000 short ones.
     private static let reportBuffer: Int32 = 1 << 22
-    /// LE Meta. Core 6.0, Vol 4, Part E, 7.7.65.
+    /// LE Meta.
+    ///
+    /// Core 6.0, Vol 4, Part E, 7.7.65.
     private static let reportEvents: [UInt8] = [0x3E]
 
     /// A scanner that does not scan yet.
