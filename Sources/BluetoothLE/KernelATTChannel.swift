@@ -28,7 +28,12 @@ package final class KernelATTChannel: ATTChannel {
     /// Takes each PDU in place, before the next is read.
     ///
     /// To be set as soon as the channel stands.
-    package var onReceive: ((Span<UInt8>) -> Void)?
+    package var onReceive: ((Span<UInt8>) -> Void)? {
+        get { receiver }
+        set { receiver = newValue }
+    }
+    /// Private, so that the compiler sees all that is done to it, and need not check at each PDU that it is done in turn.
+    private var receiver: ((Span<UInt8>) -> Void)?
     /// Called when a PDU may be sent again that was not taken.
     package var onWritable: (() -> Void)?
     /// Called once when the channel has ended by itself.
@@ -55,7 +60,7 @@ package final class KernelATTChannel: ATTChannel {
         } catch {
             throw .system(error)
         }
-        timer = loop.schedule(at: MonotonicClock.now + timeout) { [weak self] in self?.fail(.timedOut(timeout)) }
+        timer = loop.schedule(at: MonotonicClock.now + timeout) { [unowned self] in fail(.timedOut(timeout)) }
     }
 
     /// A connection that a central has made.
@@ -108,7 +113,7 @@ package final class KernelATTChannel: ATTChannel {
             finishConnecting()
             return
         }
-        if !readiness.isDisjoint(with: .input) { read() }
+        if readiness.hasInput { read() }
         if readiness.contains(.writable), let registration {
             do throws(Errno) {
                 try loop.change(registration, socket.descriptor, to: .readable)
@@ -140,7 +145,7 @@ package final class KernelATTChannel: ATTChannel {
     private func read() {
         for _ in 0..<Self.batch {
             do throws(Errno) {
-                guard case .done(let count) = try socket.receive({ pdu in onReceive?(pdu) }) else { return }
+                guard case .done(let count) = try socket.receive({ pdu in receiver?(pdu) }) else { return }
                 if count == 0 { fail(.closedByPeer) }
             } catch {
                 fail(.system(error))
@@ -149,6 +154,7 @@ package final class KernelATTChannel: ATTChannel {
         }
     }
 
+    @inline(never)
     private func fail(_ failure: LinkFailure) {
         guard registration != nil else { return }
         let (completion, onClosed) = (completion, onClosed)

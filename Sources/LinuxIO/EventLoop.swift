@@ -21,16 +21,12 @@ package final class EventLoop {
         package static let error = Readiness(rawValue: blewedge_EPOLLERR)
         /// The other end is gone (EPOLLHUP).
         package static let hangUp = Readiness(rawValue: blewedge_EPOLLHUP)
-        /// Something to read: bytes, a connection, or the news that nothing more will come.
-        package static let input = Readiness(rawValue: blewedge_EPOLLIN | blewedge_EPOLLERR | blewedge_EPOLLHUP)
 
-        // What the protocol has for these two goes through witness tables where another module calls it: some thousand
-        // instructions before each packet is read.
-
-        /// True where all of `other` holds.
-        package func contains(_ other: Readiness) -> Bool { rawValue & other.rawValue == other.rawValue }
-        /// True where nothing of `other` holds.
-        package func isDisjoint(with other: Readiness) -> Bool { rawValue & other.rawValue == 0 }
+        /// True where something can be read: bytes, a connection, or the news that nothing more will come.
+        ///
+        /// Asked of a set in another module, the same goes through witness tables: some thousand instructions before each
+        /// packet is read.
+        package var hasInput: Bool { rawValue & (blewedge_EPOLLIN | blewedge_EPOLLERR | blewedge_EPOLLHUP) != 0 }
     }
 
     /// Names a watched descriptor: its place among `watches`, in the low half, and a number that the next in that place
