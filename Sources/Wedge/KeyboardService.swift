@@ -136,12 +136,18 @@ package final class KeyboardService {
     /// Presses the keys of a sequence, between what is received.
     package func press(_ sequence: KeySequence) throws(CommandFailure) {
         guard keyboard.press(sequence.bytes) else {
-            throw CommandFailure(.timeout, "too many keys wait to be pressed", remedy: "try again in a few seconds")
+            throw .keysWait
         }
     }
 
     /// The keys that clients may press; nil for none.
     package var keypad: Keypad? { settings.keypad }
+
+    /// The keys of clients that wait to be pressed.
+    package var waitingKeys: UInt64 { keyboard.waitingKeys }
+
+    /// How many characters were typed into the field that has the focus, for the device or for clients.
+    package var typedCharacters: Int { keyboard.typedCharacters }
 
     /// Sends bytes to the device.
     package func send(_ bytes: [UInt8]) throws(CommandFailure) {
