@@ -32,7 +32,8 @@ struct StatusLineTests {
         paused.isPaused = true
         #expect(line(paused).hasPrefix("Paused"))
         for state in Session.State.allCases {
-            #expect(line(facts(state)).hasPrefix(state.text(.english, LocalName.printable("LINBLE-\u{1B}[2J"))), "\(state)")
+            let name = LocalName.printable("LINBLE-\u{1B}[2J")
+            #expect(line(facts(state)).hasPrefix(state.text(.english, name)), "\(state)")
         }
     }
 
