@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import BluetoothLE
-package import Keystrokes
+import Keystrokes
 package import LinuxIO
 package import SystemPackage
 
@@ -23,20 +23,6 @@ package final class KeyboardService {
     package var onReceived: ((Int) -> Void)?
     /// Asked before an adapter is used, by its name: why it may not be; nil where it may.
     package var refusal: ((String) -> CommandFailure?)?
-
-    /// What was counted since the start.
-    package struct Counts: Sendable {
-        /// Notifications of the profile's characteristic.
-        package var notifications: UInt64
-        /// Values that nobody asked for: those of other handles, and indications where notifications were subscribed to.
-        package var strayValues: UInt64
-        /// Packets that the kernel dropped because they were not read in time.
-        package var dropped: UInt64
-        /// The bytes' account.
-        package var bytes: Ledger.Snapshot
-        /// What the self-check found; nil without one.
-        package var check: SelfCheck.Counts?
-    }
 
     /// How long after its loss the adapter is looked for again.
     private static let adapterInterval = Duration.seconds(3)
