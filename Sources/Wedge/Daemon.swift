@@ -139,8 +139,10 @@ package final class Daemon {
     }
 
     /// Lets clients go, closes the link, and calls `completion` when all is quiet.
-    package func stop(completion: @escaping () -> Void) {
-        notifier.stopping()
+    ///
+    /// Where this process goes on as another daemon then (`isReloading`), the service manager hears so.
+    package func stop(isReloading: Bool = false, completion: @escaping () -> Void) {
+        if isReloading { notifier.reloading() } else { notifier.stopping() }
         if let meterTimer { loop.cancel(meterTimer) }
         meterTimer = nil
         follower?.end()

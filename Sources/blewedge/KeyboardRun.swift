@@ -133,7 +133,7 @@ final class KeyboardRun {
         guard outcome == nil else { return }
         outcome = result
         if let daemon {
-            daemon.stop { [unowned self] in events.finish { [unowned self] in loop.stop() } }
+            daemon.stop(isReloading: isReloading) { [unowned self] in events.finish { [unowned self] in loop.stop() } }
         } else {
             loop.stop()
         }
