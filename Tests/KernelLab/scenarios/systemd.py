@@ -48,7 +48,10 @@ class Target:
         self.bench = bench
 
     async def shell(self, line: str, seconds: float = 60, check: bool = True) -> str:
-        program = await self.bench.guest.run("sh", "-c", line, seconds=seconds, check=check)
+        try:
+            program = await self.bench.guest.run("sh", "-c", line, seconds=seconds, check=check)
+        except LabError as error:
+            raise LabError(f"`{line}`: {error}") from None
         return program.out.strip()
 
     async def property(self, name: str) -> str:
@@ -207,14 +210,15 @@ async def reloaded(machine: Target) -> int:
     for text, wanted in (("udev-keyboard = false\n", False), ("", True)):
         before = int(await machine.shell(keyboards))
         await write(machine.bench, CONFIGURATION, text)
-        await machine.shell("systemctl reload blewedge")
+        await machine.shell("systemctl reload blewedge", seconds=SETUP_SECONDS)
         await machine.until(f'test "$({keyboards})" -gt {before}', "another keyboard", 60)
         sent += await types(machine, range(10, 12))
         await is_udev_keyboard(machine, await machine.node(), wanted)
     await write(machine.bench, CONFIGURATION, "udev-keyboard = 1\n")
-    await machine.shell("! systemctl reload blewedge")
+    await machine.shell("! systemctl reload blewedge", seconds=SETUP_SECONDS)
     await machine.shell(f"rm {CONFIGURATION}")
     expect(await machine.property("MainPID") == process, "reload made another process")
+    expect(await machine.property("SubState") == "running", "the service is not taken to run after reload")
     return sent
 
 
