@@ -214,6 +214,8 @@ package final class Daemon {
     private func received(_ length: Int) {
         lastReceived = (MonotonicClock.nanoseconds, length)
         onReceived?(length)
+        // With nobody to be told there is no report, and no timer that wakes for one.
+        guard let server, server.clientCount > 0 else { return }
         meter.add(length)
         reportReceived()
     }

@@ -73,11 +73,13 @@ package final class KeyboardService {
         link.onEvent = { [unowned self] event in take(event) }
         link.onProfile = { [unowned self] profile in keyboard.useFraming(profile?.framing) }
         // The hot path goes on: from the profile's characteristic into the keyboard's ring.
-        link.onValue = { [unowned self] value in
-            keyboard.receive(value, epoch: link.epoch)
-            onReceived?(value.count)
-        }
+        link.onValue = { [unowned self] value in receive(value) }
         listen(for: settings.device)
+    }
+
+    private func receive(_ value: Span<UInt8>) {
+        keyboard.receive(value, epoch: link.epoch)
+        onReceived?(value.count)
     }
 
     /// Begins; `completion` is called once, with the reason if the adapter cannot be used.

@@ -124,7 +124,7 @@ final class VirtualKeyboard {
     /// Takes what a notification brought on the link `epoch`: one copy into the ring, and out of it at once where nothing
     /// waits before it.
     func receive(_ value: Span<UInt8>, epoch: UInt32) {
-        guard deframer != nil || rawEnd != nil else {
+        if case .none = framing, case .none = rawEnd {
             push(value, epoch: epoch)
             return
         }
