@@ -43,7 +43,8 @@ size_t cref_ring_consume(cref_ring *ring, cref_pattern pattern, size_t chunk, si
 void cref_ring_turns(cref_ring *ring, cref_pattern pattern, size_t chunk, size_t total);
 
 // The encoder: US layout, printable ASCII, Tab, Backspace, CR, LF and CR LF as one Enter; Shift held over a run.
-enum { cref_batch_events = 170 };
+// A batch, and so a write, has what fits in 16 KiB, as in the product.
+enum { cref_batch_events = 16384 / 24 };
 typedef struct cref_encoder cref_encoder;
 cref_encoder *cref_encoder_create(void);
 void cref_encoder_destroy(cref_encoder *encoder);
