@@ -9,7 +9,7 @@ public enum ByteFilter {
 
     /// Copies the bytes that are kept, and answers how many they are; `output` is at least 64 bytes longer than `count`.
     ///
-    /// Sixty-four bytes are copied as one, up to the first that goes; after several in a row that go, one by one.
+    /// Sixty-four bytes are copied as one, up to the first that goes; where others are near it, one by one.
     public static func keep(_ input: [UInt8], _ count: Int, into output: inout [UInt8]) -> Int {
         precondition(count <= input.count && output.count >= count + 64)
         return input.withUnsafeBytes { input in
