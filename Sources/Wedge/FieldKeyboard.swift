@@ -4,11 +4,16 @@ import LinuxIO
 import SystemPackage
 
 /// A keyboard whose typed characters are counted, where somebody may want to delete them.
-struct FieldKeyboard: ~Copyable, KeyboardDevice {
+final class FieldKeyboard: KeyboardDevice {
     /// What the keys go to.
-    let output: KeyboardOutput
+    private let output: KeyboardOutput
     /// What they leave in a field; nil where nobody asks.
-    let field: TypedField?
+    private let field: TypedField?
+
+    init(output: KeyboardOutput, field: TypedField?) {
+        self.output = output
+        self.field = field
+    }
 
     func write(_ events: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> {
         let result = try output.write(events)
