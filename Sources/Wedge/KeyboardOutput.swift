@@ -19,16 +19,7 @@ final class KeyboardOutput: KeyboardDevice {
             place = .screen(screen)
             return
         }
-        let keys: KeySet
-        do {
-            keys = try settings.table.keys.union(settings.scans?.keys ?? KeySet())
-                .union(settings.keypad?.keys ?? KeySet()).declared(asKeyboard: true)
-        } catch {
-            throw CommandFailure(
-                .configuration,
-                "the table, the prefix or the suffix reaches keys that no keyboard here may have: \(error)"
-            )
-        }
+        let keys = try settings.declaredKeys()
         do {
             place = .kernel(
                 try UInputDevice(
