@@ -57,6 +57,8 @@ from scenarios import (  # noqa: E402, F401, I001
     doctor,
     systemd,
     daemon,
+    pages,
+    snippets,
     figures,
     ownbench,
     controls,
