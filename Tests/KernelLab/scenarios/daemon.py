@@ -63,7 +63,7 @@ async def until_connected(bench: Bench, daemon: Product, may_fail: bool = False)
 
 @scenario("daemon-choice", deadline=240)
 async def daemon_choice(bench: Bench) -> None:
-    """Chosen, restarted, still chosen; killed, the choice stays; forgotten, the link is closed; one daemon at a time."""
+    """LK-5, LK-7, LK-20: chosen, restarted, still chosen; killed, the choice stays; forgotten, the link is closed; one daemon at a time."""
     await fresh(bench)
     daemon = await start(bench)
     await daemon.state("unselected", 20)
@@ -102,7 +102,7 @@ async def daemon_choice(bench: Bench) -> None:
 
 @scenario("daemon-lost", deadline=120)
 async def daemon_lost(bench: Bench) -> None:
-    """A lost link is back within 3 to 5 s."""
+    """LK-19: a lost link is back within 3 to 5 s."""
     await fresh(bench)
     daemon = await start(bench)
     await tell(bench, "use", NAME)
@@ -142,7 +142,7 @@ class Disguise:
 
 @scenario("daemon-switch", deadline=180, once=True)
 async def daemon_switch(bench: Bench) -> None:
-    """From one device to another amid its bytes: the old link first, no byte of the old one after, the rest counted."""
+    """LK-8, BT-9: from one device to another amid its bytes: the old link first, no byte of the old one after, the rest counted."""
     await fresh(bench)
     daemon = await start(bench, *FOREVER)
     reader = await EventReader.open(bench, daemon.node)
@@ -176,7 +176,7 @@ async def daemon_switch(bench: Bench) -> None:
 
 @scenario("daemon-disconnect", deadline=120, once=True)
 async def daemon_disconnect(bench: Bench) -> None:
-    """Only `disconnect` disconnects, for as long as nobody says `connect`; what waits is dropped and counted."""
+    """LK-17: only `disconnect` disconnects, for as long as nobody says `connect`; what waits is dropped and counted."""
     await fresh(bench)
     daemon = await start(bench, *FOREVER)
     reader = await EventReader.open(bench, daemon.node)
@@ -204,7 +204,7 @@ async def daemon_disconnect(bench: Bench) -> None:
 
 @scenario("daemon-pause", deadline=120, once=True)
 async def daemon_pause(bench: Bench) -> None:
-    """Paused: what comes is refused and counted, and nothing of it is typed later."""
+    """LK-22: paused: what comes is refused and counted, and nothing of it is typed later."""
     await fresh(bench)
     daemon = await start(bench)
     reader = await EventReader.open(bench, daemon.node)
@@ -231,7 +231,7 @@ async def daemon_pause(bench: Bench) -> None:
 
 @scenario("daemon-gate-vt", deadline=120, once=True)
 async def daemon_gate_vt(bench: Bench) -> None:
-    """gate.vt: types only while that virtual terminal is in front, and nothing of what came meanwhile."""
+    """LK-22: gate.vt: types only while that virtual terminal is in front, and nothing of what came meanwhile."""
     await fresh(bench)
     await bench.guest.run("sh", "-c", "mkdir -p /etc/blewedge; printf '[gate]\\nvt = 3\\n' >/etc/blewedge/blewedge.toml")
     await bench.guest.run("chvt", "4")
@@ -261,7 +261,7 @@ async def daemon_gate_vt(bench: Bench) -> None:
 
 @scenario("daemon-keys", deadline=120, once=True)
 async def daemon_keys(bench: Bench) -> None:
-    """`key`, `snippet` and `clear` press keys between what the device sends; `keys = off` and pause refuse them."""
+    """HK-1, LK-23: `key`, `snippet` and `clear` press keys between what the device sends; `keys = off` and pause refuse them."""
     await fresh(bench)
     daemon = await start(bench)
     reader = await EventReader.open(bench, daemon.node)
@@ -286,7 +286,7 @@ async def daemon_keys(bench: Bench) -> None:
 
 @scenario("daemon-rfkill", deadline=150)
 async def daemon_rfkill(bench: Bench) -> None:
-    """rfkill block: bluetoothOff with the cause and what mends it; unblock: connected again by itself."""
+    """LK-9: rfkill block: bluetoothOff with the cause and what mends it; unblock: connected again by itself."""
     await fresh(bench)
     daemon = await start(bench)
     await tell(bench, "use", NAME)
@@ -313,7 +313,7 @@ async def daemon_rfkill(bench: Bench) -> None:
 
 @scenario("daemon-rival", deadline=150, once=True)
 async def daemon_rival(bench: Bench) -> None:
-    """bluetoothd started beside it: status names it, and typing goes on."""
+    """X-7: bluetoothd started beside it: status names it, and typing goes on."""
     await fresh(bench)
     daemon = await start(bench)
     reader = await EventReader.open(bench, daemon.node)
