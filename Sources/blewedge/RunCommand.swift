@@ -135,7 +135,8 @@ struct RunCommand: ParsableCommand {
         }
         let paths = try paths(isDaemon: choice == nil)
         let configuration = try configuration(paths)
-        let keypad = try keypad(configuration, paths)
+        let snippets = try Snippets(file: paths.snippets.string)
+        let keypad = try keypad(configuration, snippets)
         let options = Daemon.Options(
             paths: paths,
             followsSelection: choice == nil,
@@ -148,7 +149,7 @@ struct RunCommand: ParsableCommand {
         }
         let output: KeyboardRun.Output = events ? .events : json ? .json : .people
         let run = try KeyboardRun(
-            try settings(configuration, choice, keypad),
+            try settings(configuration, choice, keypad, snippets),
             options,
             output: output,
             journal: Journal(wanted: foreground),
@@ -162,7 +163,8 @@ struct RunCommand: ParsableCommand {
             let news = try self.configuration(paths)
             guard news != configuration else { return false }
             // Whatever is wrong with it is found here, and changes nothing.
-            _ = try settings(news, choice, try self.keypad(news, paths))
+            let snippets = try Snippets(file: paths.snippets.string)
+            _ = try settings(news, choice, try self.keypad(news, snippets), snippets)
             return true
         }
         try run.run()
@@ -206,23 +208,25 @@ struct RunCommand: ParsableCommand {
     private func settings(
         _ configuration: Configuration,
         _ choice: DeviceChoice?,
-        _ keypad: Keypad?
+        _ keypad: Keypad?,
+        _ snippets: Snippets
     ) throws(CommandFailure) -> KeyboardSettings {
         var settings = try configuration.settings(device: choice)
         let layout = try LayoutSource.layout(configuration.layout)
         if let scans = try scanOptions.rules(layout: layout) { settings.scans = scans }
+        settings.scans = try snippets.meant(in: settings.scans, layout: layout, beside: settings.table.keys)
         settings.keypad = keypad
         return settings
     }
 
-    /// The keys that clients may press, beside those that the table reaches.
-    private func keypad(_ configuration: Configuration, _ paths: DaemonPaths) throws(CommandFailure) -> Keypad? {
+    /// The keys that clients may press, beside those that the device reaches.
+    private func keypad(_ configuration: Configuration, _ snippets: Snippets) throws(CommandFailure) -> Keypad? {
         guard configuration.allowsKeys, device == nil else { return nil }
-        let table = try settings(configuration, nil, nil).table
+        let settings = try settings(configuration, nil, nil, snippets)
         return try Keypad(
             layout: try LayoutSource.layout(configuration.layout),
-            beside: table.keys,
-            snippets: try Snippets(file: paths.snippets.string)
+            beside: settings.table.keys.union(settings.scans?.keys ?? KeySet()),
+            snippets: snippets
         )
     }
 

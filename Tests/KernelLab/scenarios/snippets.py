@@ -11,8 +11,9 @@ from pathlib import Path
 
 from bench import Bench
 from console import LineEditor
+from peer import NAME
 from scenarios import scenario
-from scenarios.daemon import fresh, start, tell
+from scenarios.daemon import fresh, start, status, tell, until_connected
 from waiting import expect
 
 VECTORS = Path(__file__).resolve().parents[2] / "Vectors/snippets.txt"
@@ -37,7 +38,9 @@ async def typed(bench: Bench, editor: LineEditor, *words: str) -> str:
 async def snippets(bench: Bench) -> None:
     """HK-1 … HK-5: after each snippet the next character stands at its input point; what cannot be typed is named first."""
     await fresh(bench)
+    # Those of one line whose cursor goes back; and one whose does not.
     plain = [(text, marked) for text, marked in vectors() if text.isascii() and "\\n" not in text]
+    plain = [pair for pair in plain if not pair[1].endswith("|") or pair[0] == "plain"]
     foreign = [text for text, _ in vectors() if not text.isascii()]
     file: dict[str, object] = {f"vector {number}": text for number, (text, _) in enumerate(plain)}
     file |= {f"foreign {number}": text for number, text in enumerate(foreign)}
@@ -72,4 +75,43 @@ async def snippets(bench: Bench) -> None:
     await editor.close()
     await daemon.end(signal.SIGTERM, 143)
     bench.note = f"{len(plain) + len(tags)} input points, {len(foreign)} refused"
+    await fresh(bench)
+
+
+@scenario("snippets-received", deadline=180, once=True)
+async def snippets_received(bench: Bench) -> None:
+    """HK-1, HK-2: a scan, or a byte, that stands for a snippet: the next character is at its input point; other scans are typed."""
+    await fresh(bench)
+    await bench.guest.run("mkdir", "-p", str(Path(FILE).parent))
+    await bench.guest.write_file(FILE, json.dumps({"bold": {"received": "*B"}, "sig": {"text": "Doe", "received": "\2"}}).encode())
+    table = f"{Path(FILE).parent}/bytes.table"
+    macro = 'macro text "<b></b>" ' + "key left " * 4
+    await bench.guest.write_file(table, f"0x02 = {macro}\n".encode())
+
+    refusal = await tell(bench, "run", code=78)
+    expect('"bold"' in refusal and "--scan" in refusal, f"without scan mode: {refusal}")
+    editor = await LineEditor.open(bench)
+    sent = 0
+    ways = [(("--scan",), b"*B\r", "<b>7</b>"), (("--scan",), b"\2\n", "Doe7"), (("--stall", "50ms", "--table", table), b"\2", "<b>7</b>")]
+    for options, code, wanted in ways:
+        if "--table" in options:
+            await bench.guest.run("rm", FILE)
+        daemon = await start(bench, *options)
+        if not sent:
+            await tell(bench, "use", NAME)
+        await until_connected(bench, daemon, may_fail=True)
+        sent += bench.peer.burst([code])
+        clock = bench.clock()
+        while (counts := (await status(bench))["counts"])["typed"] + counts["discarded"] < len(code):
+            expect(clock() < 20, f"{code!r} is not typed: {counts}")
+        await tell(bench, "key", "7", "enter")
+        line = await editor.line()
+        expect(line == f"<{wanted}>", f"for {code!r} the line is {line}, wanted was {wanted}")
+        sent += bench.peer.burst([b"49*B\r"])
+        line = await editor.line()
+        expect(line == "<49*B>", f"another scan came as {line}")
+        await daemon.end(signal.SIGTERM, 143)
+        await bench.peer.until_alone()
+    await editor.close()
+    bench.note = "two scans and a byte"
     await fresh(bench)
