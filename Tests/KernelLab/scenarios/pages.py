@@ -110,7 +110,7 @@ async def tui_console(bench: Bench) -> None:
     await settings_and_guide(bench, hands, console)
     await pause(bench, hands, console)
     await hands.press("F8")
-    await console.until("disconnected from", "F7 Connect")
+    await console.until(f"disconnected from {NAME}", "to connect:")
     await bench.peer.until_alone()
     await hands.press("F10")
     await console.ended(hands, 0)
