@@ -12,7 +12,7 @@ from bench import Bench
 from guest import Program
 
 TERMINAL = "8"
-FIFO = "/run/lab/terminal"
+FIFO = "/run/lab/terminal.fifo"
 ON_TERMINAL = f"exec /run/lab/terminal >{FIFO}"
 
 
