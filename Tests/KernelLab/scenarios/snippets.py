@@ -9,14 +9,14 @@ import json
 import signal
 from pathlib import Path
 
-from bench import Bench
+from bench import REPOSITORY, Bench
 from console import LineEditor
 from peer import NAME
 from scenarios import scenario
 from scenarios.daemon import fresh, start, status, tell, until_connected
 from waiting import expect
 
-VECTORS = Path(__file__).resolve().parents[2] / "Vectors/snippets.txt"
+VECTORS = REPOSITORY / "Tests/Vectors/snippets.txt"
 FILE = "/etc/blewedge/snippets.json"
 
 
@@ -34,7 +34,7 @@ async def typed(bench: Bench, editor: LineEditor, *words: str) -> str:
     return await editor.line()
 
 
-@scenario("snippets", peer="", deadline=180)
+@scenario("snippets", peer="", deadline=300)
 async def snippets(bench: Bench) -> None:
     """HK-1 … HK-5: after each snippet the next character stands at its input point; what cannot be typed is named first."""
     await fresh(bench)
@@ -78,7 +78,7 @@ async def snippets(bench: Bench) -> None:
     await fresh(bench)
 
 
-@scenario("snippets-received", deadline=180, once=True)
+@scenario("snippets-received", deadline=240, once=True)
 async def snippets_received(bench: Bench) -> None:
     """HK-1, HK-2: a scan, or a byte, that stands for a snippet: the next character is at its input point; other scans are typed."""
     await fresh(bench)
