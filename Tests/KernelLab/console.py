@@ -15,7 +15,7 @@ from guest import Program
 from readers import FIFO, TERMINAL
 from waiting import LabError, expect
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Terminal"))
+sys.path.append(str(Path(__file__).resolve().parents[1] / "Terminal"))
 from words import given_back, shows  # noqa: E402
 
 KEYS = {
