@@ -161,10 +161,10 @@ struct RunCommand: ParsableCommand {
         }
         run.onReload = { () throws(CommandFailure) in
             let news = try self.configuration(paths)
-            guard news != configuration else { return false }
-            // Whatever is wrong with it is found here, and changes nothing.
-            let snippets = try Snippets(file: paths.snippets.string)
-            _ = try settings(news, choice, try self.keypad(news, snippets), snippets)
+            let texts = try Snippets(file: paths.snippets.string)
+            guard news != configuration || texts != snippets else { return false }
+            // Whatever is wrong with them is found here, and changes nothing.
+            _ = try settings(news, choice, try self.keypad(news, texts), texts)
             return true
         }
         try run.run()

@@ -72,6 +72,15 @@ async def snippets(bench: Bench) -> None:
     await tell(bench, "snippet", "link")
     line = await typed(bench, editor, "clear")
     expect(line == "<7>", f"of a field that was cleared is left {line}")
+    # Another file counts from `reload` on; one that is wrong changes nothing.
+    keyboards = lambda: [o for o in daemon.program.objects if o.get("event") == "keyboard"]  # noqa: E731
+    for text, code, wanted in (("{", 78, "<b>7</b>"), ('{"bold": "[b][/b]"}', 0, "[b]7[/b]")):
+        await bench.guest.write_file(FILE, text.encode())
+        await tell(bench, "reload", code=code)
+        if code == 0:
+            await daemon.program.until(lambda: len(keyboards()) == 2, "the daemon begins anew", 30)
+        line = await typed(bench, editor, "snippet", "bold")
+        expect(line == f"<{wanted}>", f"after a reload with {code} the line is {line}")
     await editor.close()
     await daemon.end(signal.SIGTERM, 143)
     bench.note = f"{len(plain) + len(tags)} input points, {len(foreign)} refused"
