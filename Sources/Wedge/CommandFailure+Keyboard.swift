@@ -33,6 +33,13 @@ extension CommandFailure {
         }
     }
 
+    /// More keys of clients wait than may, or have to be pressed first.
+    static let keysWait = CommandFailure(
+        .timeout,
+        "keys that were asked for before wait to be pressed",
+        remedy: "try again in a few seconds"
+    )
+
     /// The kernel refuses the keyboard's events; what it did not take is counted as lost, and never written again.
     package init(writingKeys error: Errno) {
         let cause: String

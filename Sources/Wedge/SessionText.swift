@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
-import Keystrokes
 
 extension Session.State {
     /// The state in one sentence, for the terminal, the journal and the service manager (LK-24): what it is, why, and what
@@ -43,30 +42,5 @@ extension KeyboardService.Event {
         case .keyboardFailed: return nil
         }
         return object
-    }
-}
-
-extension KeyboardService.Counts {
-    /// What became of every byte, and what else was counted.
-    package var object: JSONObject {
-        var object = JSONObject()
-        object.add("notifications", notifications)
-        for (name, count) in [
-            ("received", bytes.received), ("typed", bytes.typed), ("discarded", bytes.discarded),
-            ("rejected", bytes.rejected), ("gated", bytes.gated), ("lost", bytes.lost), ("waiting", bytes.waiting),
-        ] { object.add(name, count) }
-        for (name, count) in causes { object.add(name, count) }
-        object.add("dropped", dropped)
-        object.add("stray", strayValues)
-        object.add("verified", check?.verified)
-        object.add("differing", check?.differing)
-        object.add("readerDropped", check?.dropped)
-        return object
-    }
-
-    /// The bytes rejected and lost, by cause.
-    package var causes: [(name: String, count: UInt64)] {
-        Ledger.Rejection.allCases.map { ("\($0)", bytes.rejected($0)) }
-            + Ledger.Loss.allCases.map { ("\($0)", bytes.lost($0)) }
     }
 }

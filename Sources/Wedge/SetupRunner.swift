@@ -43,6 +43,12 @@ package struct SetupRunner {
             } catch {
                 throw failure("make", path, error)
             }
+        case .giveBack(let path):
+            do {
+                try FileSystem.giveToRoot(place(path))
+            } catch {
+                throw failure("give back", path, error)
+            }
         case .run(let words, let mayFail): try run(words, mayFail)
         }
     }

@@ -3,8 +3,21 @@
 import ArgumentParser
 import Wedge
 
+/// A command that asks the daemon for one thing, and has nothing else to say.
+protocol DaemonVerb: ParsableCommand {
+    /// What the daemon is asked for.
+    static var request: ControlRequest { get }
+    /// What people read when it is done.
+    static var done: String { get }
+    var daemon: DaemonOptions { get }
+}
+
+extension DaemonVerb {
+    func run() throws { try daemon.tell(Self.request, done: Self.done) }
+}
+
 /// `blewedge connect`.
-struct ConnectCommand: ParsableCommand {
+struct ConnectCommand: DaemonVerb {
     static let configuration = CommandConfiguration(
         commandName: "connect",
         abstract: "Let the daemon connect to the chosen device, again after `disconnect`.",
@@ -17,13 +30,14 @@ struct ConnectCommand: ParsableCommand {
             """
     )
 
-    @OptionGroup var daemon: DaemonOptions
+    static let request = ControlRequest.connect
+    static let done = "the daemon connects: `blewedge status` says how it goes"
 
-    func run() throws { try daemon.tell(.connect, done: "the daemon connects: `blewedge status` says how it goes") }
+    @OptionGroup var daemon: DaemonOptions
 }
 
 /// `blewedge disconnect`.
-struct DisconnectCommand: ParsableCommand {
+struct DisconnectCommand: DaemonVerb {
     static let configuration = CommandConfiguration(
         commandName: "disconnect",
         abstract: "Let the daemon close the link, and leave it closed.",
@@ -36,13 +50,14 @@ struct DisconnectCommand: ParsableCommand {
             """
     )
 
-    @OptionGroup var daemon: DaemonOptions
+    static let request = ControlRequest.disconnect
+    static let done = "disconnected: `blewedge connect` makes the link again"
 
-    func run() throws { try daemon.tell(.disconnect, done: "disconnected: `blewedge connect` makes the link again") }
+    @OptionGroup var daemon: DaemonOptions
 }
 
 /// `blewedge pause`.
-struct PauseCommand: ParsableCommand {
+struct PauseCommand: DaemonVerb {
     static let configuration = CommandConfiguration(
         commandName: "pause",
         abstract: "Discard what the device sends, until `resume`.",
@@ -54,13 +69,14 @@ struct PauseCommand: ParsableCommand {
             """
     )
 
-    @OptionGroup var daemon: DaemonOptions
+    static let request = ControlRequest.pause
+    static let done = "paused: what comes is discarded until `blewedge resume`"
 
-    func run() throws { try daemon.tell(.pause, done: "paused: what comes is discarded until `blewedge resume`") }
+    @OptionGroup var daemon: DaemonOptions
 }
 
 /// `blewedge resume`.
-struct ResumeCommand: ParsableCommand {
+struct ResumeCommand: DaemonVerb {
     static let configuration = CommandConfiguration(
         commandName: "resume",
         abstract: "Type again what the device sends, after `pause`.",
@@ -70,13 +86,14 @@ struct ResumeCommand: ParsableCommand {
             """
     )
 
-    @OptionGroup var daemon: DaemonOptions
+    static let request = ControlRequest.resume
+    static let done = "what comes from now on is typed"
 
-    func run() throws { try daemon.tell(.resume, done: "what comes from now on is typed") }
+    @OptionGroup var daemon: DaemonOptions
 }
 
 /// `blewedge reload`.
-struct ReloadCommand: ParsableCommand {
+struct ReloadCommand: DaemonVerb {
     static let configuration = CommandConfiguration(
         commandName: "reload",
         abstract: "Let the daemon read its configuration again.",
@@ -89,13 +106,14 @@ struct ReloadCommand: ParsableCommand {
             """
     )
 
-    @OptionGroup var daemon: DaemonOptions
+    static let request = ControlRequest.reload
+    static let done = "the configuration is in force"
 
-    func run() throws { try daemon.tell(.reload, done: "the configuration is in force") }
+    @OptionGroup var daemon: DaemonOptions
 }
 
 /// `blewedge stop`.
-struct StopCommand: ParsableCommand {
+struct StopCommand: DaemonVerb {
     static let configuration = CommandConfiguration(
         commandName: "stop",
         abstract: "End the daemon.",
@@ -108,7 +126,8 @@ struct StopCommand: ParsableCommand {
             """
     )
 
-    @OptionGroup var daemon: DaemonOptions
+    static let request = ControlRequest.stop
+    static let done = "the daemon ends"
 
-    func run() throws { try daemon.tell(.stop, done: "the daemon ends") }
+    @OptionGroup var daemon: DaemonOptions
 }

@@ -8,10 +8,10 @@ import signal
 
 from bench import BINARY, Bench
 from console import KEYS, Console, Hands
+from daemons import fresh, start, status, until_count, until_status
 from peer import ADDRESS, NAME, ean13
 from readers import EventReader
 from scenarios import scenario
-from scenarios.daemon import fresh, start, status, until_status
 from waiting import expect
 from words import WORDS
 
@@ -82,11 +82,9 @@ async def pause(bench: Bench, hands: Hands, console: Console) -> None:
     """Paused, what comes is refused, and nothing of it is typed later."""
     await hands.press("F9")
     await console.until(SAY["closed"])
-    await until_status(bench, 10, "gate", "closed")
+    await until_status(bench, 10, "the gate is closed", lambda answer: answer["gate"] == "closed")
     bench.peer.burst([ean13(8)])
-    clock = bench.clock()
-    while (await status(bench))["counts"]["gated"] < 14:
-        expect(clock() < 20, "what came to the closed gate is not counted")
+    await until_count(bench, "gated", 14)
     await hands.press("F9")
     await console.until(SAY["resumed"])
     await hands.press("F2")

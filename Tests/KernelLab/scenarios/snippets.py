@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import json
 import signal
-from pathlib import Path
 
 from bench import REPOSITORY, Bench
 from console import LineEditor
+from daemons import fresh, start, tell, until_connected, until_status, write
 from peer import NAME
 from scenarios import scenario
-from scenarios.daemon import fresh, start, status, tell, until_connected
 from waiting import expect
 
 VECTORS = REPOSITORY / "Tests/Vectors/snippets.txt"
@@ -46,8 +45,7 @@ async def snippets(bench: Bench) -> None:
     file |= {f"foreign {number}": text for number, text in enumerate(foreign)}
     # HK-3: halves without an input point, and a built-in tag with another opening.
     file |= {"halves": {"opening": "(", "closing": "*)"}, "sarcasm": {"opening": "<irony>"}}
-    await bench.guest.run("mkdir", "-p", str(Path(FILE).parent))
-    await bench.guest.write_file(FILE, json.dumps(file).encode())
+    await write(bench, FILE, json.dumps(file))
     daemon = await start(bench)
     editor = await LineEditor.open(bench)
 
@@ -75,7 +73,7 @@ async def snippets(bench: Bench) -> None:
     # Another file counts from `reload` on; one that is wrong changes nothing.
     keyboards = lambda: [o for o in daemon.program.objects if o.get("event") == "keyboard"]  # noqa: E731
     for text, code, wanted in (("{", 78, "<b>7</b>"), ('{"bold": "[b][/b]"}', 0, "[b]7[/b]")):
-        await bench.guest.write_file(FILE, text.encode())
+        await write(bench, FILE, text)
         await tell(bench, "reload", code=code)
         if code == 0:
             await daemon.program.until(lambda: len(keyboards()) == 2, "the daemon begins anew", 30)
@@ -91,11 +89,9 @@ async def snippets(bench: Bench) -> None:
 async def snippets_received(bench: Bench) -> None:
     """HK-1, HK-2: a scan, or a byte, that stands for a snippet: the next character is at its input point; other scans are typed."""
     await fresh(bench)
-    await bench.guest.run("mkdir", "-p", str(Path(FILE).parent))
-    await bench.guest.write_file(FILE, json.dumps({"bold": {"received": "*B"}, "sig": {"text": "Doe", "received": "\2"}}).encode())
-    table = f"{Path(FILE).parent}/bytes.table"
-    macro = 'macro text "<b></b>" ' + "key left " * 4
-    await bench.guest.write_file(table, f"0x02 = {macro}\n".encode())
+    await write(bench, FILE, json.dumps({"bold": {"received": "*B"}, "sig": {"text": "Doe", "received": "\2"}}))
+    table = "/etc/blewedge/bytes.table"
+    await write(bench, table, '0x02 = macro text "<b></b>" ' + "key left " * 4 + "\n")
 
     refusal = await tell(bench, "run", code=78)
     expect('"bold"' in refusal and "--scan" in refusal, f"without scan mode: {refusal}")
@@ -110,9 +106,8 @@ async def snippets_received(bench: Bench) -> None:
             await tell(bench, "use", NAME)
         await until_connected(bench, daemon, may_fail=True)
         sent += bench.peer.burst([code])
-        clock = bench.clock()
-        while (counts := (await status(bench))["counts"])["typed"] + counts["discarded"] < len(code):
-            expect(clock() < 20, f"{code!r} is not typed: {counts}")
+        taken = lambda answer: answer["counts"]["typed"] + answer["counts"]["discarded"]  # noqa: E731
+        await until_status(bench, 20, f"{code!r} is typed", lambda answer: taken(answer) >= len(code))
         await tell(bench, "key", "7", "enter")
         line = await editor.line()
         expect(line == f"<{wanted}>", f"for {code!r} the line is {line}, wanted was {wanted}")
