@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// What is typed before or after each scan: text, and keys that text has no character for.
+/// What is typed before or after each scan, or in a scan's stead: text, and keys that text has no character for.
 ///
 /// It is a small text and a table of its own for the encoder that types the scans: each different action is a byte value.
 public struct ScanAffix: Sendable {
@@ -31,19 +31,32 @@ public struct ScanAffix: Sendable {
     ///     GTIN:        {f9}        -{tab}
     public init(_ text: String, layout: KeyboardLayout = .us) throws(Fault) {
         let actions = try Self.actions(text)
+        guard actions.count <= Self.greatestLength else {
+            throw Fault(description: "\(actions.count) characters and keys: at most \(Self.greatestLength)")
+        }
+        try self.init(actions, layout)
+    }
+
+    /// What these steps type one after the other, for readers who use `layout`.
+    ///
+    /// At most 256 of them differ.
+    public init(_ steps: [ByteTable.Step], layout: KeyboardLayout) throws(Fault) {
+        try self.init(steps.map { ByteTable.Action.type([$0]) }, layout)
+    }
+
+    private init(_ actions: [ByteTable.Action], _ layout: KeyboardLayout) throws(Fault) {
         guard !actions.isEmpty else {
             self = .nothing
             return
-        }
-        guard actions.count <= Self.greatestLength else {
-            throw Fault(description: "\(actions.count) characters and keys: at most \(Self.greatestLength)")
         }
         var table = ByteTable.discard
         var different: [ByteTable.Action] = []
         var bytes: [UInt8] = []
         for action in actions {
             let index = different.firstIndex(of: action) ?? different.endIndex
-            let byte = UInt8(truncatingIfNeeded: index)
+            guard let byte = UInt8(exactly: index) else {
+                throw Fault(description: "more than 256 different keys and characters")
+            }
             if index == different.endIndex {
                 different.append(action)
                 table[byte] = action
@@ -54,7 +67,7 @@ public struct ScanAffix: Sendable {
         do {
             self.table = try CompiledTable(table, layout: layout)
         } catch .untypable(_, let character, let layout) {
-            throw Fault(description: "layout \(layout) cannot type \(character.debugDescription)")
+            throw Fault(description: "layout \(layout) cannot type \"\(character)\"")
         } catch {
             throw Fault(description: "\(error)")
         }
@@ -62,6 +75,14 @@ public struct ScanAffix: Sendable {
 
     /// The keys that it presses.
     public var keys: KeySet { table?.keys ?? KeySet() }
+
+    /// Whether it types nothing.
+    var isEmpty: Bool { bytes.isEmpty }
+
+    /// Whether a part of it has no keys in the layout, with CapsLock off or on.
+    func hasUntypable(capsLock: Bool) -> Bool {
+        table.map { table in bytes.contains { table.isRejected($0, capsLock: capsLock) } } ?? false
+    }
 
     private static func actions(_ text: String) throws(Fault) -> [ByteTable.Action] {
         var actions: [ByteTable.Action] = []

@@ -25,6 +25,8 @@ struct ScanInHand {
     var bytes: [UInt8] = []
     /// The bytes before the terminator.
     private(set) var length = 0
+    /// What is typed in its stead; nil for its bytes.
+    private(set) var meaning: ScanAffix?
     /// How far it has an outcome, and how far it is encoded.
     private var done = Progress()
     private var ahead = Progress()
@@ -37,12 +39,16 @@ struct ScanInHand {
     }
 
     /// Takes note that it is whole.
-    mutating func end(terminators: Int) { length = bytes.count - terminators }
+    mutating func end(terminators: Int, _ rules: ScanRules) {
+        length = bytes.count - terminators
+        if !rules.meanings.isEmpty { meaning = rules.meanings[Array(body)] }
+    }
 
     /// Forgets it.
     mutating func clear() {
         bytes.removeAll(keepingCapacity: true)
         length = 0
+        meaning = nil
         done = Progress()
     }
 
@@ -69,6 +75,7 @@ struct ScanInHand {
 
     /// Whether a byte of it, its terminator among them where that is typed, has no keys in the layout.
     func hasUntypable(_ rules: ScanRules, _ table: CompiledTable, capsLock: Bool) -> Bool {
+        if let meaning { return meaning.hasUntypable(capsLock: capsLock) }
         let typed = rules.suffix == nil ? bytes.count : length
         return bytes.prefix(typed).contains { table.isRejected($0, capsLock: capsLock) }
     }
@@ -89,7 +96,7 @@ struct ScanInHand {
         var isFull = false
         while !isFull, ahead.part != .nothing {
             switch ahead.part {
-            case .prefix: isFull = encode(rules.prefix, &batch, limit)
+            case .prefix: isFull = encode(meaning ?? rules.prefix, &batch, limit)
             case .body: isFull = encodeBytes(0..<length, &batch, table, limit)
             case .end:
                 if let suffix = rules.suffix {
@@ -102,7 +109,12 @@ struct ScanInHand {
                 }
             case .nothing: break
             }
-            if !isFull {
+            if !isFull, let meaning {
+                // All of it is typed with the last key of what it stands for.
+                if meaning.isEmpty { ahead.discarded += length } else { ahead.typed += length }
+                ahead.discarded += bytes.count - length
+                ahead.part = .nothing
+            } else if !isFull {
                 if ahead.part == .end, rules.suffix != nil { ahead.discarded += bytes.count - length }
                 ahead.part = Part(rawValue: ahead.part.rawValue + 1) ?? .nothing
                 ahead.offset = 0
@@ -112,7 +124,7 @@ struct ScanInHand {
         return isFull ? .full : .scanEnd
     }
 
-    /// Encodes on in a prefix or suffix; true where the limit ends it.
+    /// Encodes on in a prefix or suffix, or in what the scan stands for; true where the limit ends it.
     private mutating func encode(_ affix: ScanAffix, _ batch: inout EventBatch, _ limit: Int) -> Bool {
         ahead.last = .discarded
         guard let table = affix.table else { return false }

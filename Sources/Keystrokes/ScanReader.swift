@@ -190,7 +190,7 @@ final class ScanReader {
 
     private func isWhole(terminators: Int = 0) {
         state = .whole
-        scan.end(terminators: terminators)
+        scan.end(terminators: terminators, rules)
     }
 
     private func bytesBeforeTerminator(_ input: Span<UInt8>) -> Int {
@@ -221,7 +221,7 @@ final class ScanReader {
     private func judgement(_ conditions: Typist.Conditions) -> Ledger.Fate? {
         if let fate = conditions.gate.refusal(epoch: epoch, received: began) { return fate }
         if conditions.now &- began > conditions.maximumAge { return .tooOld }
-        if scan.length < rules.lengths.lowerBound { return .tooShort }
+        if scan.length < rules.lengths.lowerBound, scan.meaning == nil { return .tooShort }
         if scan.hasUntypable(rules, table, capsLock: conditions.capsLock) { return .untypable }
         return isDuplicate ? .duplicate : nil
     }

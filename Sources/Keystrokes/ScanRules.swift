@@ -33,6 +33,8 @@ public struct ScanRules: Sendable {
     let duplicateWindow: Int64
     /// True where a carriage return and its line feed are one end.
     let joinsLineEnds: Bool
+    /// Scans that stand for something else: their bytes, without the terminator, and what is typed in their stead.
+    private(set) var meanings: [[UInt8]: ScanAffix] = [:]
 
     /// Rules, checked.
     ///
@@ -75,6 +77,25 @@ public struct ScanRules: Sendable {
         joinsLineEnds = isTerminator[Int(ByteTable.carriageReturn)] && isTerminator[Int(ByteTable.lineFeed)]
     }
 
-    /// The keys that prefix and suffix press.
-    public var keys: KeySet { prefix.keys.union(suffix?.keys ?? KeySet()) }
+    /// The same rules with scans that stand for something else: that is typed in the stead of all of them, prefix,
+    /// terminator and suffix too, whatever the least length.
+    public func typing(_ meanings: [[UInt8]: ScanAffix]) throws(Fault) -> ScanRules {
+        for bytes in meanings.keys {
+            guard (1...lengths.upperBound).contains(bytes.count), !bytes.contains(where: { terminators[Int($0)] })
+            else {
+                throw Fault(
+                    description: "\(String(decoding: bytes, as: UTF8.self).debugDescription) can be no scan: "
+                        + "1 to \(lengths.upperBound) bytes, and none that ends one"
+                )
+            }
+        }
+        var rules = self
+        rules.meanings = meanings
+        return rules
+    }
+
+    /// The keys that prefix and suffix press, and what scans stand for.
+    public var keys: KeySet {
+        meanings.values.reduce(prefix.keys.union(suffix?.keys ?? KeySet())) { $0.union($1.keys) }
+    }
 }

@@ -10,26 +10,32 @@ package struct Snippet: Equatable, Sendable {
     package let text: String
     /// How often Left is pressed after the text.
     package let leftPresses: Int
+    /// The scan that types it, in its stead; nil where only people do.
+    package let received: [UInt8]?
 
     /// The most characters of a title, and of a text.
     package static let longestTitle = 64
     /// The most characters of a text.
     package static let longestText = 1024
+    /// The most bytes of the scan that types it.
+    package static let longestReceived = 256
 
     /// Text between or behind which the input goes, in the order in which it is looked for (HK-2).
     private static let inputPoints = ["]", "://", "=\"", ">"]
 
     /// A snippet of plain text: the cursor goes to the text's input point, or stays behind the text.
-    package init(title: String, text: String) {
+    package init(title: String, text: String, received: [UInt8]? = nil) {
         self.title = title
         self.text = text
+        self.received = received
         leftPresses = Self.leftPresses(in: text) ?? 0
     }
 
     /// A snippet of an opening and a closing text (HK-3): the cursor goes to the input point of both together, or else
     /// between them.
-    package init(title: String, opening: String, closing: String) {
+    package init(title: String, opening: String, closing: String, received: [UInt8]? = nil) {
         self.title = title
+        self.received = received
         text = opening + closing
         leftPresses = Self.leftPresses(in: text) ?? Self.presses(over: closing)
     }

@@ -8,10 +8,13 @@ import SystemPackage
 ///     {
 ///       "greeting": "Kind regards,\n",
 ///       "link": "<a href=\"https://\"></a>",
-///       "sarcasm": { "opening": "*", "closing": "*" }
+///       "sarcasm": { "opening": "*", "closing": "*" },
+///       "bold": { "received": "BOLD" },
+///       "signature": { "text": "Jane Doe", "received": "\u0002SIG" }
 ///     }
 ///
-/// A title that is built in is given another text, or with `opening` and `closing` another half.
+/// A title that is built in is given another text, or with `opening` and `closing` another half. With `received`, a scan of
+/// these bytes types it (`Snippets.meant`).
 package struct Snippets: Equatable, Sendable {
     /// Why a file of snippets was refused; the snippets in use stay.
     package struct Fault: Error, Equatable, Sendable, CustomStringConvertible {
@@ -32,7 +35,8 @@ package struct Snippets: Equatable, Sendable {
         all: tags.map { Snippet(title: $0.title, opening: $0.opening, closing: $0.closing) }
     )
 
-    private static let tags: [(title: String, opening: String, closing: String)] = [
+    /// The built-in ones as halves.
+    static let tags: [(title: String, opening: String, closing: String)] = [
         ("bold", "<b>", "</b>"), ("italic", "<i>", "</i>"), ("underline", "<u>", "</u>"), ("strike", "<s>", "</s>"),
         ("quote", "<blockquote>", "</blockquote>"), ("code", "<code>", "</code>"),
         ("link", "<a href=\"http://\">", "</a>"), ("image", "<img src=\"http://\"/>", ""),
@@ -61,6 +65,17 @@ package struct Snippets: Equatable, Sendable {
         }
         self = .builtIn
         for (title, value) in members { set(try Self.snippet(title, value)) }
+        var titles: [[UInt8]: String] = [:]
+        for snippet in all {
+            guard let received = snippet.received else { continue }
+            if let other = titles.updateValue(snippet.title, forKey: received) {
+                throw Fault(
+                    description:
+                        "snippets \(other.debugDescription) and \(snippet.title.debugDescription) are typed for "
+                        + "the same scan"
+                )
+            }
+        }
     }
 
     /// The built-in snippets with those of a file above them; the built-in ones alone where there is no such file.
@@ -104,25 +119,10 @@ package struct Snippets: Equatable, Sendable {
         let snippet: Snippet
         switch value {
         case .string(let text): snippet = Snippet(title: title, text: text)
-        case .object(let members):
-            let tag = tags.first { $0.title == title }
-            if let other = members.first(where: { !["opening", "closing"].contains($0.name) }) {
-                throw Fault(
-                    description: "snippet \(quoted): unknown member \(other.name.debugDescription); "
-                        + "known are \"opening\", \"closing\""
-                )
-            }
-            if let other = members.first(where: { $0.value.string == nil }) {
-                throw Fault(description: "snippet \(quoted): \(other.name.debugDescription) is no text")
-            }
-            snippet = Snippet(
-                title: title,
-                opening: value["opening"]?.string ?? tag?.opening ?? "",
-                closing: value["closing"]?.string ?? tag?.closing ?? ""
-            )
+        case .object(let members): snippet = try Self.snippet(title, members, value)
         default:
             throw Fault(
-                description: "snippet \(quoted): a text, or an object of \"opening\" and \"closing\", belongs here"
+                description: "snippet \(quoted): a text, or an object of \(Member.names), belongs here"
             )
         }
         guard snippet.text.unicodeScalars.count <= Snippet.longestText else {

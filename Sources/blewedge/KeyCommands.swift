@@ -51,7 +51,8 @@ struct SnippetCommand: ParsableCommand {
         discussion: """
             Titles and texts are those of snippets.json in the configuration directory, above the built-in ones: \
             {"title": "text", "sarcasm": {"opening": "<irony>", "closing": "</irony>"}}. Afterwards the cursor goes behind \
-            the first of ] :// =" > that the text has, in this order. Without a title, all are listed as the user's and \
+            the first of ] :// =" > that the text has, in this order. In scan mode, {"bold": {"received": "B1"}, "sig": \
+            {"text": "Jane Doe", "received": "S1"}} types them for the scans B1 and S1 too. Without a title, all are listed as the user's and \
             the system's files have them now: title and text, separated by a tab.
 
             EXAMPLES:

@@ -178,7 +178,8 @@ struct RunCommand: ParsableCommand {
 
     private func plan(_ choice: DeviceChoice?, _ paths: DaemonPaths) throws(CommandFailure) -> Plan {
         let configuration = try configuration(paths)
-        let settings = try settings(configuration, choice, try keypad(configuration, paths))
+        let snippets = try Snippets(file: paths.snippets.string)
+        let settings = try settings(configuration, choice, try keypad(configuration, snippets), snippets)
         _ = try settings.declaredKeys()
         try KeyboardGate.check(configuration.gateTerminal)
         let hook = hook ?? configuration.hook
@@ -230,23 +231,25 @@ struct RunCommand: ParsableCommand {
     private func settings(
         _ configuration: Configuration,
         _ choice: DeviceChoice?,
-        _ keypad: Keypad?
+        _ keypad: Keypad?,
+        _ snippets: Snippets
     ) throws(CommandFailure) -> KeyboardSettings {
         var settings = try configuration.settings(device: choice)
         let layout = try LayoutSource.layout(configuration.layout)
         if let scans = try scanOptions.rules(layout: layout) { settings.scans = scans }
+        settings.scans = try snippets.meant(in: settings.scans, layout: layout, beside: settings.table.keys)
         settings.keypad = keypad
         return settings
     }
 
-    /// The keys that clients may press, beside those that the table reaches.
-    private func keypad(_ configuration: Configuration, _ paths: DaemonPaths) throws(CommandFailure) -> Keypad? {
+    /// The keys that clients may press, beside those that the device reaches.
+    private func keypad(_ configuration: Configuration, _ snippets: Snippets) throws(CommandFailure) -> Keypad? {
         guard configuration.allowsKeys, device == nil else { return nil }
-        let table = try settings(configuration, nil, nil).table
+        let settings = try settings(configuration, nil, nil, snippets)
         return try Keypad(
             layout: try LayoutSource.layout(configuration.layout),
-            beside: table.keys,
-            snippets: try Snippets(file: paths.snippets.string),
+            beside: settings.table.keys.union(settings.scans?.keys ?? KeySet()),
+            snippets: snippets,
             clearing: configuration.clearMethod
         )
     }

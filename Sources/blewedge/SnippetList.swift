@@ -24,6 +24,7 @@ struct SnippetList {
         object.add("title", snippet.title)
         object.add("text", snippet.text)
         object.add("leftPresses", snippet.leftPresses)
+        object.add("received", snippet.received.map { String(decoding: $0, as: UTF8.self) })
         return object.text
     }
 }

@@ -31,7 +31,7 @@ async def discovery(setting: Setting, extended: bool, tcp: bool) -> None:
 
 @test("client-discovery")
 async def legacy(setting: Setting) -> None:
-    """`gatt` prints what Bumble's server was built from, over a unix socket, by the commands before Bluetooth 5."""
+    """CB-7, CB-8: `gatt` prints what Bumble's server was built from, over a unix socket, by the commands before Bluetooth 5."""
     await discovery(setting, extended=False, tcp=False)
 
 
@@ -43,7 +43,7 @@ async def extended(setting: Setting) -> None:
 
 @test("client-values")
 async def values(setting: Setting) -> None:
-    """512 bytes read and written, part by part, at MTUs of 23 and 247; refusals end in their exit codes."""
+    """CB-9, CB-11: 512 bytes read and written, part by part, at MTUs of 23 and 247; refusals end in their exit codes."""
     await setting.serve()
     service = rich(setting.peer.device)
     long = service.characteristics[0]
@@ -88,14 +88,14 @@ async def follow(setting: Setting, attribute: str, indicated: Characteristic | N
 
 @test("client-notifications")
 async def notifications(setting: Setting) -> None:
-    """Numbered notifications one upon the other: every one arrives, in order."""
+    """CB-10: numbered notifications one upon the other: every one arrives, in order."""
     await setting.serve()
     await follow(setting, NOTIFY)
 
 
 @test("client-indications")
 async def indications(setting: Setting) -> None:
-    """Numbered indications, each confirmed: every one arrives, in order."""
+    """CB-10: numbered indications, each confirmed: every one arrives, in order."""
     await setting.serve()
     service = rich(setting.peer.device)
     await follow(setting, INDICATED, service.characteristics[1])
@@ -104,7 +104,7 @@ async def indications(setting: Setting) -> None:
 
 @test("client-interrupted")
 async def interrupted(setting: Setting) -> None:
-    """Ctrl-C during a subscription closes the link at once; a controller that goes away ends in exit code 69."""
+    """CB-13: Ctrl-C during a subscription closes the link at once; a controller that goes away ends in exit code 69."""
     await setting.serve()
     port = await setting.port()
     product = await setting.product(port, "gatt", NAME, "subscribe", NOTIFY)

@@ -17,6 +17,7 @@ sys.path.append(str(REPOSITORY / "Tests/KernelLab"))
 import capture_tests  # noqa: E402, F401
 import client_tests  # noqa: E402, F401
 import server_tests  # noqa: E402, F401
+from rows import rows  # noqa: E402
 from setting import TESTS, Body, Setting  # noqa: E402
 from waiting import LabError  # noqa: E402
 
@@ -69,7 +70,8 @@ async def main() -> int:
         start = time.monotonic()
         cause = await attempt(TESTS[name], setting)
         passed, failed = (passed, failed + 1) if cause else (passed + 1, failed)
-        print(f"{'FAIL' if cause else 'ok  '}  {name:<26} {cause or setting.note}  ({time.monotonic() - start:.1f} s)", flush=True)
+        text = rows(TESTS[name].__doc__ or "") + (cause or setting.note)
+        print(f"{'FAIL' if cause else 'ok  '}  {name:<26} {text}  ({time.monotonic() - start:.1f} s)", flush=True)
     print(f"{passed} passed, {failed} failed")
     return 0 if passed > 0 and failed == 0 else 1
 

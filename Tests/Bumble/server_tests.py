@@ -27,7 +27,7 @@ async def discovery(setting: Setting, extended: bool, tcp: bool) -> None:
 
 @test("server-discovery")
 async def legacy(setting: Setting) -> None:
-    """Bumble finds what our server was built from, by the commands before Bluetooth 5."""
+    """CB-21, X-11: Bumble finds what our server was built from, by the commands before Bluetooth 5."""
     await discovery(setting, extended=False, tcp=False)
 
 
@@ -39,7 +39,7 @@ async def extended(setting: Setting) -> None:
 
 @test("server-values")
 async def values(setting: Setting) -> None:
-    """512 bytes read and written, part by part, at MTUs of 23, 247 and 517; dynamic values; what is under lock."""
+    """CB-23, CB-24: 512 bytes read and written, part by part, at MTUs of 23, 247 and 517; dynamic values; what is under lock."""
     device = await setting.central()
     program, built = await setting.server(await setting.port())
     before = VALUE
@@ -75,13 +75,13 @@ async def numbers(setting: Setting, target: str, command: str) -> None:
 
 @test("server-notifications")
 async def notifications(setting: Setting) -> None:
-    """Numbered notifications as fast as they go: every one arrives, in order."""
+    """CB-26: numbered notifications as fast as they go: every one arrives, in order."""
     await numbers(setting, peer_uuid(3), "notify")
 
 
 @test("server-indications")
 async def indications(setting: Setting) -> None:
-    """Numbered indications, each confirmed: every one arrives, in order."""
+    """CB-26: numbered indications, each confirmed: every one arrives, in order."""
     await numbers(setting, peer_uuid(4), "indicate")
 
 
@@ -197,7 +197,7 @@ async def file(setting: Setting) -> None:
 
 @test("simulate-returning")
 async def returning(setting: Setting) -> None:
-    """Advertising goes on after a connection; a line for which nobody is left waits for the next central."""
+    """CB-22: advertising goes on after a connection; a line for which nobody is left waits for the next central."""
     product, device, found = await simulated(setting, "--json")
     connection, client = await meet(device, found, 247)
     first = await subscribe(client, NOTIFY)

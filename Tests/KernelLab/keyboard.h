@@ -20,13 +20,19 @@ static void die(const char *what) {
     exit(1);
 }
 
+/// The keys that it has: the main block, the function keys, and those that move.
+static int is_declared(int code) {
+    return (code >= KEY_ESC && code <= KEY_F10) || (code >= KEY_HOME && code <= KEY_DELETE);
+}
+
 /// Makes the device and prints {"node":"/dev/input/event..."}.
 static int open_keyboard(const char *name) {
     int fd = open("/dev/uinput", O_WRONLY | O_CLOEXEC);
     struct uinput_setup setup = {.id = {.bustype = BUS_VIRTUAL}};
     snprintf(setup.name, sizeof setup.name, "%s", name);
     if (fd < 0 || ioctl(fd, UI_SET_EVBIT, EV_KEY) < 0) die("uinput");
-    for (int code = KEY_ESC; code <= KEY_CAPSLOCK; code++) ioctl(fd, UI_SET_KEYBIT, code);
+    for (int code = KEY_ESC; code <= KEY_DELETE; code++)
+        if (is_declared(code)) ioctl(fd, UI_SET_KEYBIT, code);
     if (ioctl(fd, UI_DEV_SETUP, &setup) < 0 || ioctl(fd, UI_DEV_CREATE) < 0) die("uinput");
     char place[64] = "", pattern[128];
     ioctl(fd, UI_GET_SYSNAME(sizeof place), place);

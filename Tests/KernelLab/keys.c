@@ -5,6 +5,7 @@
 //     events N    N events in one write: keystrokes of the key A, a rest of three as one frame
 //     shift 0|1   Shift released, pressed
 //     caps        a keystroke of CapsLock
+//     press N     a keystroke of the key with that code
 
 #include "keyboard.h"
 
@@ -18,6 +19,8 @@ int main(void) {
             if (number == 3) add(EV_KEY, KEY_B, 1), add(EV_KEY, KEY_B, 0), add(EV_SYN, SYN_REPORT, 0);
         } else if (sscanf(line, "shift %d", &number) == 1) {
             add(EV_KEY, KEY_LEFTSHIFT, number), add(EV_SYN, SYN_REPORT, 0);
+        } else if (sscanf(line, "press %d", &number) == 1 && is_declared(number)) {
+            stroke((unsigned)number);
         } else if (strcmp(line, "caps\n") == 0) {
             stroke(KEY_CAPSLOCK);
         } else {

@@ -17,6 +17,7 @@ from typing import Any
 import kernels
 import vm
 from bench import REPOSITORY, Bench, Machine
+from rows import rows
 from scenarios import ALL, Scenario
 from waiting import LabError
 
@@ -139,7 +140,7 @@ class Lab:
         else:
             self.passed += 1
         took = time.monotonic() - start
-        print(f"{'FAIL' if cause else 'ok  '}  {name:<5} {scenario.name:<18} {text}  ({took:.1f} s)", flush=True)
+        print(f"{'FAIL' if cause else 'ok  '}  {name:<5} {scenario.name:<18} {rows(scenario.about)}{text}  ({took:.1f} s)", flush=True)
 
 
 def parse() -> argparse.Namespace:

@@ -59,6 +59,8 @@ from scenarios import (  # noqa: E402, F401, I001
     first_use,
     statusline,
     daemon,
+    pages,
+    snippets,
     handshake,
     reload,
     figures,

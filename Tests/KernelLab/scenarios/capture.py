@@ -31,7 +31,7 @@ async def decoded(bench: Bench, path: str) -> list[Packet]:
 
 @scenario("capture", deadline=180)
 async def capture(bench: Bench) -> None:
-    """`--capture` of `scan`, `gatt` and `run`: tshark and btmon read it and agree with us; one altered byte does not."""
+    """CB-32: `--capture` of `scan`, `gatt` and `run`: tshark and btmon read it and agree with us; one altered byte does not."""
     expect(shutil.which("tshark"), "no tshark (package tshark)")
     await bench.guest.run("rm", "-f", CAPTURE)
     rich(bench.peer.device)
@@ -107,7 +107,7 @@ def records(data: bytes) -> list[tuple[int, int]]:
 
 @scenario("capture-disk-full", deadline=120, once=True)
 async def disk_full(bench: Bench) -> None:
-    """A capture on a full disk stops, says so once, and leaves whole records; the keyboard goes on."""
+    """CB-32: a capture on a full disk stops, says so once, and leaves whole records; the keyboard goes on."""
     folder = "/run/lab/small"
     path = f"{folder}/capture.btsnoop"
     await bench.guest.run("mkdir", "-p", folder)

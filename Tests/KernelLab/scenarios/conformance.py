@@ -29,13 +29,13 @@ async def replay(bench: Bench, adapter: str, *options: str, seconds: float) -> N
 
 @scenario("conformance", peer="", deadline=400)
 async def kernel(bench: Bench) -> None:
-    """GATT's conformance files over the kernel's L2CAP sockets, both roles."""
+    """CB-7 … CB-11, CB-23, CB-24: GATT's conformance files over the kernel's L2CAP sockets, both roles."""
     await replay(bench, "hci0", seconds=360)
 
 
 @scenario("conformance-user", peer="", deadline=400, once=True)
 async def user(bench: Bench) -> None:
-    """GATT's conformance files over the HCI user channel, both roles."""
+    """X-10: GATT's conformance files over the HCI user channel, both roles."""
     await replay(bench, "user:hci0", seconds=360)
 
 

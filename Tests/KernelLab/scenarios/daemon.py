@@ -23,7 +23,7 @@ OTHER_NAME, OTHER_ADDRESS = "LT01 BC000120", "F1:F1:F2:F3:F4:F6"
 
 @scenario("daemon-choice", deadline=240)
 async def daemon_choice(bench: Bench) -> None:
-    """Chosen, restarted, still chosen; killed, the choice stays; forgotten, the link is closed; one daemon at a time."""
+    """LK-5, LK-7, LK-20: chosen, restarted, still chosen; killed, the choice stays; forgotten, the link is closed; one daemon at a time."""
     await fresh(bench)
     daemon = await start(bench)
     await daemon.state("unselected", 20)
@@ -62,7 +62,7 @@ async def daemon_choice(bench: Bench) -> None:
 
 @scenario("daemon-lost", deadline=120)
 async def daemon_lost(bench: Bench) -> None:
-    """A lost link is back within 3 to 5 s."""
+    """LK-19: a lost link is back within 3 to 5 s."""
     daemon, _ = await chosen(bench)
     await bench.peer.vanish()
     await daemon.state("lost", 20)
@@ -99,7 +99,7 @@ class Disguise:
 
 @scenario("daemon-switch", deadline=180, once=True)
 async def daemon_switch(bench: Bench) -> None:
-    """From one device to another amid its bytes: the old link first, no byte of the old one after, the rest counted."""
+    """LK-8, BT-9: from one device to another amid its bytes: the old link first, no byte of the old one after, the rest counted."""
     daemon, reader = await chosen(bench, *FOREVER)
     await Disguise(bench.peer).advertise()
     await tell(bench, "use", OTHER_NAME, code=64)  # another is chosen: nobody said that it may be given up
@@ -129,7 +129,7 @@ async def daemon_switch(bench: Bench) -> None:
 
 @scenario("daemon-disconnect", deadline=120, once=True)
 async def daemon_disconnect(bench: Bench) -> None:
-    """Only `disconnect` disconnects, for as long as nobody says `connect`; what waits is dropped and counted."""
+    """LK-17: only `disconnect` disconnects, for as long as nobody says `connect`; what waits is dropped and counted."""
     daemon, reader = await chosen(bench, *FOREVER)
     first = bench.peer.burst([b"a" * 20] * 100)
     await reader.until(40, 20)
@@ -153,7 +153,7 @@ async def daemon_disconnect(bench: Bench) -> None:
 
 @scenario("daemon-pause", deadline=120, once=True)
 async def daemon_pause(bench: Bench) -> None:
-    """Paused: what comes is refused and counted, and nothing of it is typed later."""
+    """LK-22: paused: what comes is refused and counted, and nothing of it is typed later."""
     daemon, reader = await chosen(bench)
     await tell(bench, "pause")
     answer = await status(bench)
@@ -173,7 +173,7 @@ async def daemon_pause(bench: Bench) -> None:
 
 @scenario("daemon-gate-vt", deadline=120, once=True)
 async def daemon_gate_vt(bench: Bench) -> None:
-    """gate.vt: types only while that virtual terminal is in front, and nothing of what came meanwhile."""
+    """LK-22: gate.vt: types only while that virtual terminal is in front, and nothing of what came meanwhile."""
     await bench.guest.run("chvt", "4")
     daemon, reader = await chosen(bench, configuration="[gate]\nvt = 3\n")
     expected = bytearray()
@@ -196,7 +196,7 @@ async def daemon_gate_vt(bench: Bench) -> None:
 
 @scenario("daemon-keys", deadline=120, once=True)
 async def daemon_keys(bench: Bench) -> None:
-    """`key`, `snippet` and `clear` press keys between what the device sends; `keys = off` and pause refuse them."""
+    """HK-1, LK-23: `key`, `snippet` and `clear` press keys between what the device sends; `keys = off` and pause refuse them."""
     daemon, reader = await chosen(bench)
     await tell(bench, "key", "1", "2", "plus")
     await reader.until(3, 20)
@@ -234,7 +234,7 @@ async def cleared(bench: Bench, reader: EventReader) -> int:
 
 @scenario("daemon-rfkill", deadline=150)
 async def daemon_rfkill(bench: Bench) -> None:
-    """rfkill block: bluetoothOff with the cause and what mends it; unblock: connected again by itself."""
+    """LK-9: rfkill block: bluetoothOff with the cause and what mends it; unblock: connected again by itself."""
     daemon, _ = await chosen(bench)
     switch = (await bench.guest.run("sh", "-c", "echo /sys/class/bluetooth/hci0/rfkill*/soft")).out.strip()
     await bench.guest.run("sh", "-c", f"echo 1 >{switch}")
@@ -258,7 +258,7 @@ async def daemon_rfkill(bench: Bench) -> None:
 
 @scenario("daemon-rival", deadline=150, once=True)
 async def daemon_rival(bench: Bench) -> None:
-    """bluetoothd started beside it: status names it, and typing goes on."""
+    """X-7: bluetoothd started beside it: status names it, and typing goes on."""
     daemon, reader = await chosen(bench)
     expect((await status(bench))["rivals"] == [], "a rival before there is one")
     await bench.guest.run("mkdir", "-p", "/run/dbus")

@@ -126,7 +126,7 @@ class Patient:
 
 @scenario("doctor", peer="no adapter", deadline=240)
 async def doctor(bench: Bench) -> None:
-    """Fifteen causes of "nothing is typed", each alone on a machine without a daemon: each is named, and no other."""
+    """X-6: fifteen causes of "nothing is typed", each alone on a machine without a daemon: each is named, and no other."""
     patient = Patient(bench)
     await patient.prepare()
     await patient.finds("no-adapter", 69)
@@ -191,7 +191,7 @@ async def choice(patient: Patient) -> None:
 
 @scenario("doctor-daemon", deadline=300, once=True)
 async def doctor_daemon(bench: Bench) -> None:
-    """A daemon that types: nothing is found; then what stops or hinders it, one after the other: each named, and no other."""
+    """X-6: a daemon that types: nothing is found; then what stops or hinders it, one after the other: each named, and no other."""
     patient = Patient(bench)
     await patient.prepare()
     product = await bench.product("run", "--json", before=ENVIRONMENT)

@@ -26,7 +26,7 @@ async def stays(product: Product, seconds: float) -> None:
 
 @scenario("no-service", peer="other")
 async def no_service(bench: Bench) -> None:
-    """A peer without the service: state unsupported, link closed, left alone, process stays, nothing typed."""
+    """LK-15: a peer without the service: state unsupported, link closed, left alone, process stays, nothing typed."""
     product = await bench.run()
     reader = await EventReader.open(bench, product.node)
     await product.state("unsupported", 30)
@@ -41,7 +41,7 @@ async def no_service(bench: Bench) -> None:
 
 @scenario("vanish-return", deadline=150)
 async def vanish_return(bench: Bench) -> None:
-    """The peer vanishes and returns, at once and after a while: lost, first attempt 3 s later, typing goes on."""
+    """LK-19, X-7: the peer vanishes and returns, at once and after a while: lost, first attempt 3 s later, typing goes on."""
     scans = [ean13(number) for number in range(9)]
     product = await bench.run()
     reader = await EventReader.open(bench, product.node)

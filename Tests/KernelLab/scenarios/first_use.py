@@ -29,7 +29,7 @@ async def guide_commands(guest: Guest, binary: str) -> list[list[str]]:
 
 @scenario("first-use", deadline=120)
 async def first_use(bench: Bench) -> None:
-    """From a machine on which nothing was done to the first typed barcode: the guide's commands, at most three."""
+    """LK-12, X-11: from a machine on which nothing was done to the first typed barcode: the guide's commands, at most three."""
     await fresh(bench)
     terminal = await Terminal.open(bench)
     ran: list[str] = []

@@ -26,7 +26,7 @@ async def look(bench: Bench, *arguments: str, code: int = 0) -> list[dict[str, A
 
 @scenario("gatt-tree", deadline=120)
 async def tree(bench: Bench) -> None:
-    """`gatt` prints what the peer has built: every service, characteristic and descriptor, and its properties."""
+    """CB-7, CB-8: `gatt` prints what the peer has built: every service, characteristic and descriptor, and its properties."""
     rich(bench.peer.device)
     objects = await look(bench)
     seen = [(o["type"], int(o["handle"], 16), o["uuid"]) for o in objects]
@@ -47,7 +47,7 @@ async def tree(bench: Bench) -> None:
 
 @scenario("gatt-values", deadline=240)
 async def values(bench: Bench) -> None:
-    """`gatt read`, `write` and `subscribe`: by handle and UUID, 512 bytes, refusals with their exit codes."""
+    """CB-9 … CB-11: `gatt read`, `write` and `subscribe`: by handle and UUID, 512 bytes, refusals with their exit codes."""
     service = rich(bench.peer.device)
     long, indicated, _ = service.characteristics
     expect(only(await look(bench, "read", "2A00")) == NAME.encode(), "the name by its UUID")
@@ -105,7 +105,7 @@ sleep 0.3
 
 @scenario("hooks", deadline=120)
 async def hooks(bench: Bench) -> None:
-    """`run --hook` and `--events`: told of connect, disconnect and every byte's length, never of what it was."""
+    """CB-30: `run --hook` and `--events`: told of connect, disconnect and every byte's length, never of what it was."""
     await bench.guest.run("rm", "-f", "/run/lab/hooks")
     await bench.guest.write_file("/run/lab/hook", SCRIPT.encode())
     await bench.guest.run("chmod", "755", "/run/lab/hook")

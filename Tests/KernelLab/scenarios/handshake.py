@@ -51,7 +51,7 @@ def checked(*data: int) -> bytes:
 
 @scenario("daemon-handshake", deadline=180, once=True)
 async def daemon_handshake(bench: Bench) -> None:
-    """A handshake comes before the first byte: without a reply, or with a wrong one, nothing is typed and status says why."""
+    """BT-5: a handshake comes before the first byte: without a reply, or with a wrong one, nothing is typed and status says why."""
     await fresh(bench)
     await write(bench, PROFILE, GREETING)
     await write(bench, "/etc/blewedge/blewedge.toml", f'profile = "{PROFILE}"\n')

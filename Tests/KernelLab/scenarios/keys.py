@@ -37,7 +37,7 @@ def all_typed(counts: dict[str, int], notifications: int, sent: int) -> None:
 
 @scenario("scans-200", deadline=120)
 async def scans_200(bench: Bench) -> None:
-    """200 scans of an EAN-13 and Enter arrive in a virtual terminal's program byte for byte (raw mode: Enter is CR)."""
+    """LK-21, X-11: 200 scans of an EAN-13 and Enter arrive in a virtual terminal's program byte for byte (raw mode: Enter is CR)."""
     terminal = await Terminal.open(bench)
     product = await bench.connected()
     start = time.monotonic()
@@ -57,7 +57,7 @@ async def scans_200(bench: Bench) -> None:
 
 @scenario("all-characters")
 async def all_characters(bench: Bench) -> None:
-    """Every printable ASCII character and Tab are typed, with and without Shift; other bytes are discarded."""
+    """LK-21: every printable ASCII character and Tab are typed, with and without Shift; other bytes are discarded."""
     values = [PRINTABLE, b"\x00\x01Caf\xc3\xa9\r", b"\tA1b2\x7f", b'"{|}~"', PRINTABLE[::-1], b"CR\r\nLF\n"]
     expected = PRINTABLE + b"Caf\r" + b"\tA1b2" + b'"{|}~"' + PRINTABLE[::-1] + b"CR\rLF\r"
     terminal = await Terminal.open(bench)
@@ -76,7 +76,7 @@ async def all_characters(bench: Bench) -> None:
 
 @scenario("caps-lock", deadline=120)
 async def caps_lock(bench: Bench) -> None:
-    """Text typed into a terminal with CapsLock on, before or after the product starts, comes out as meant; ignored, not."""
+    """X-5: text typed into a terminal with CapsLock on, before or after the product starts, comes out as meant; ignored, not."""
     text = b"aB zY,{1}!Qw\r"
     terminal = await Terminal.open(bench)
     keys, _ = await bench.keys()
@@ -126,7 +126,7 @@ async def caps_lock(bench: Bench) -> None:
 
 @scenario("burst-1000", deadline=150)
 async def burst_1000(bench: Bench) -> None:
-    """1,000 numbered notifications in a burst, at least 300 a second, faster than the typist: none lost or doubled."""
+    """X-1: 1,000 numbered notifications in a burst, at least 300 a second, faster than the typist: none lost or doubled."""
     terminal = await Terminal.open(bench)
     product = await bench.connected("--max-age", "0")  # what waits here is older than the default allows
     await bench.monitor.stats()
@@ -150,7 +150,7 @@ async def burst_1000(bench: Bench) -> None:
 
 @scenario("too-old", deadline=90)
 async def too_old(bench: Bench) -> None:
-    """Of a backlog beyond the default maximum age, whole scans are typed in order; the rest is counted as lost."""
+    """X-1: of a backlog beyond the default maximum age, whole scans are typed in order; the rest is counted as lost."""
     terminal = await Terminal.open(bench)
     product = await bench.connected()
     sent = bench.peer.burst(SCANS, in_flight=8)
@@ -175,7 +175,7 @@ async def too_old(bench: Bench) -> None:
 
 @scenario("stalled-reader", deadline=120)
 async def stalled_reader(bench: Bench) -> None:
-    """An evdev reader that drains every 100 ms only loses nothing at the default stall."""
+    """X-2: an evdev reader that drains every 100 ms only loses nothing at the default stall."""
     scans = SCANS[:40]
     for _ in range(3):
         product = await bench.run("--max-age", "0")

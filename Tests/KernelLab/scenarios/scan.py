@@ -43,7 +43,7 @@ async def sees(product: Product, services: bool) -> None:
 
 @scenario("scan")
 async def active(bench: Bench) -> None:
-    """`scan --json` sees name and service (which is in the scan response only), and leaves the controller quiet."""
+    """CB-2, CB-5: `scan --json` sees name and service (which is in the scan response only), and leaves the controller quiet."""
     product = await bench.product("scan", "--json", "--seconds", SCAN_SECONDS)
     await sees(product, services=True)
     await product.exits(0, 20)
@@ -54,7 +54,7 @@ async def active(bench: Bench) -> None:
 
 @scenario("scan-passive")
 async def passive(bench: Bench) -> None:
-    """`scan --passive` sees the name in the advertisement and never asks for a scan response."""
+    """CB-4: `scan --passive` sees the name in the advertisement and never asks for a scan response."""
     product = await bench.product("scan", "--json", "--passive", "--seconds", SCAN_SECONDS)
     await sees(product, services=False)
     await product.exits(0, 20)
@@ -88,7 +88,7 @@ async def scan_then_run(bench: Bench) -> None:
 
 @scenario("no-adapter", peer="no adapter")
 async def no_adapter(bench: Bench) -> None:
-    """Without a controller: exit 69 and a message that says so."""
+    """LK-9: without a controller: exit 69 and a message that says so."""
     for arguments in (("scan", "--once"), ("run", "--device", NAME)):
         product = await bench.product(*arguments)
         await product.exits(69, 20)
@@ -97,7 +97,7 @@ async def no_adapter(bench: Bench) -> None:
 
 @scenario("no-permission", peer="")
 async def no_permission(bench: Bench) -> None:
-    """As another user: exit 77, the capability or node that is missing and the command that grants it."""
+    """LK-10: as another user: exit 77, the capability or node that is missing and the command that grants it."""
     # A home of its own: root's is not its to read.
     nobody = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--bounding-set", "-all")
     nobody += ("env", "HOME=/nonexistent")

@@ -40,7 +40,7 @@ TEXT = PRINTABLE + bytes(range(0x30, 0x3A)) * 5  # a good mixture of plain and s
 
 @scenario("queue-limit", peer="")
 async def queue_limit(bench: Bench) -> None:
-    """The kernel's own limit: of 63 events a reader that sleeps gets all, of 64 it does not."""
+    """X-2: the kernel's own limit: of 63 events a reader that sleeps gets all, of 64 it does not."""
     keys, node = await bench.keys()
     seen = {}
     for number in (63, 64, 63):
@@ -196,7 +196,7 @@ def register(setting: Setting, only_long: bool) -> None:
     async def double(bench: Bench) -> None:
         await at_double(bench, setting)
 
-    limit.__doc__ = f"At {' '.join(setting.arguments)}, a reader that stalls {setting.stall} ms again and again loses nothing."
+    limit.__doc__ = f"X-2: at {' '.join(setting.arguments)}, a reader that stalls {setting.stall} ms again and again loses nothing."
     double.__doc__ = f"A control: at {' '.join(setting.arguments)}, a reader that stalls {2 * setting.stall} ms does lose events."
     if setting != CONSOLE:
         scenario(f"stall-limit-{setting.name}", deadline=240, only_long=only_long)(limit)
@@ -212,5 +212,5 @@ for setting in (*PROFILES, CONSOLE):
 
 @scenario("stall-limit-console", deadline=120, only_long=True)
 async def stall_limit_console(bench: Bench) -> None:
-    """At --pace console, a virtual terminal gets every character, as fast as they come."""
+    """X-2: at --pace console, a virtual terminal gets every character, as fast as they come."""
     await at_console(bench)

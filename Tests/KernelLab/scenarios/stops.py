@@ -31,7 +31,7 @@ async def ctrl_c_scan(bench: Bench) -> None:
 
 @scenario("ctrl-c-connect", deadline=120)
 async def ctrl_c_connect(bench: Bench) -> None:
-    """Ctrl-C while connecting, with the link up and without: 130, link closed, controller quiet, counts printed."""
+    """CB-13: Ctrl-C while connecting, with the link up and without: 130, link closed, controller quiet, counts printed."""
     bench.peer.mute = True  # the link comes up, but no request is ever answered
     product = await bench.run()
     await product.state("connecting", 30)
@@ -58,7 +58,7 @@ async def ctrl_c_connect(bench: Bench) -> None:
 
 @scenario("ctrl-c-typing", deadline=90)
 async def ctrl_c_typing(bench: Bench) -> None:
-    """Ctrl-C while typing: 130, no key left down, what was typed is a prefix and the counts say the rest."""
+    """X-1: Ctrl-C while typing: 130, no key left down, what was typed is a prefix and the counts say the rest."""
     scans = b"".join(ean13(number) for number in range(200))
     product = await bench.run()
     reader = await EventReader.open(bench, product.node)

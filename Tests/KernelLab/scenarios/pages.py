@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The pages on a bare virtual terminal, where the product's own keyboard types into them too.
+
+from __future__ import annotations
+
+import signal
+
+from bench import BINARY, Bench
+from console import KEYS, Console, Hands
+from daemons import fresh, start, status, until_count, until_status
+from peer import ADDRESS, NAME, ean13
+from readers import EventReader
+from scenarios import scenario
+from waiting import expect
+from words import WORDS
+
+SAY, JAPANESE = WORDS["en"], WORDS["ja"]
+TAB = "F1 Devices  F2 Check  F3 Keypad  F4 Snippets  F5 Settings  F6 Guide"
+
+
+async def choose(bench: Bench, hands: Hands, console: Console) -> None:
+    """The devices page, and the choice on it."""
+    text = await console.until(TAB, NAME, "[Use]", "no device is chosen")
+    expect(text.isascii(), f"more than ASCII on a console of 512 glyphs:\n{text}")
+    await hands.press("Enter")
+    await console.until(f"connected to {NAME}", f"* {NAME}", seconds=60)
+    await bench.peer.until_subscribed()
+    chosen = (await status(bench))["selection"]
+    expect(chosen["address"] == ADDRESS, f"chosen is {chosen}")
+
+
+async def check(bench: Bench, hands: Hands, console: Console) -> str:
+    """What is typed appears in the check page's field; then its end is mended on the keypad."""
+    await hands.press("F2")
+    await console.until(SAY["field"], "Nothing was received yet.")
+    code = ean13(7).decode().rstrip()
+    bench.peer.burst([ean13(7)])
+    await console.until_line(code)
+    await console.until(SAY["last"], "received 14, typed 14")
+    await hands.press("F3")
+    await console.until("Arrows choose a key")
+    await hands.press("Right", "Right", "Right", "Right", "Enter")
+    await console.until("Pressed: BS")
+    await hands.press("Enter")
+    await console.until_line(code[:-1])
+    await hands.press("Left", "Enter")
+    await console.until_line(code[:-1] + "3")
+    return code[:-1] + "3"
+
+
+async def snippet(reader: EventReader, hands: Hands, console: Console, field: str) -> str:
+    """A tag, and a letter where its cursor has ended."""
+    await hands.press("F4")
+    await console.until("<b></b>, then Left 4 times")
+    await hands.press("Enter")
+    await reader.program.until(lambda: reader.keys.count((KEYS["Left"], 0)) == 4, "the way to the input point", 20)
+    await console.until_line(f"{field}<b></b>")
+    await hands.press("x")
+    await console.until_line(f"{field}<b>x</b>")
+    return f"{field}<b>x</b>"
+
+
+async def settings_and_guide(bench: Bench, hands: Hands, console: Console) -> None:
+    """The setting is kept; the guide has all its steps behind it; Escape leaves a question without an answer."""
+    await hands.press("F5")
+    await console.until("Show the state of the connection", f"connected to {NAME}")
+    await hands.press("Enter")
+    await console.until("Kept in /etc/blewedge/blewedge.toml", without=(f"connected to {NAME}",))
+    await hands.press("Enter")
+    await console.until(f"connected to {NAME}")
+    await hands.press("F6")
+    await console.until(SAY["all"], "[ok] The device is connected")
+    await hands.press("F1", "Enter")
+    await console.until(f"Drop the choice of {NAME}?")
+    await hands.press("Right", "Escape")
+    await console.until(f"* {NAME}", without=("Drop the choice",))
+    expect((await status(bench))["selection"]["address"] == ADDRESS, "Escape has dropped the choice")
+
+
+async def pause(bench: Bench, hands: Hands, console: Console) -> None:
+    """Paused, what comes is refused, and nothing of it is typed later."""
+    await hands.press("F9")
+    await console.until(SAY["closed"])
+    await until_status(bench, 10, "the gate is closed", lambda answer: answer["gate"] == "closed")
+    bench.peer.burst([ean13(8)])
+    await until_count(bench, "gated", 14)
+    await hands.press("F9")
+    await console.until(SAY["resumed"])
+    await hands.press("F2")
+    bench.peer.burst([ean13(9)])
+    # Into the tag, where the cursor was left.
+    await console.until(f"<b>x{ean13(9).decode().rstrip()}", without=(ean13(8).decode().rstrip(),))
+
+
+@scenario("tui-console", deadline=240)
+async def tui_console(bench: Bench) -> None:
+    """LK-1, LK-13, LK-14, LK-22 … LK-24, HK-2, HK-4: every page on a bare virtual terminal, in English, by its keys' sequences."""
+    await fresh(bench)
+    daemon = await start(bench)
+    hands = await Hands.open(bench)
+    console = await Console.open(bench, BINARY, "tui")
+    await choose(bench, hands, console)
+    expect(not await console.shows_cursor(), "the pages leave the terminal its cursor")
+    field = await check(bench, hands, console)
+    reader = await EventReader.open(bench, daemon.node, share=True, keys=True)
+    await snippet(reader, hands, console, field)
+    await settings_and_guide(bench, hands, console)
+    await pause(bench, hands, console)
+    await hands.press("F8")
+    await console.until(f"disconnected from {NAME}", "to connect:")
+    await bench.peer.until_alone()
+    await hands.press("F10")
+    await console.ended(hands, 0)
+    # Whoever wants Japanese all the same gets it.
+    console = await Console.open(bench, BINARY, "tui", "--language", "ja")
+    await console.until(JAPANESE["disconnected"], "F10 終了")
+    await hands.press("F10")
+    await console.ended(hands, 0)
+    await daemon.end(signal.SIGTERM, 143)
+    counts = daemon.counts()
+    expect(counts["gated"] == 14 and counts["typed"] == 28, f"counted: {counts}")
+    bench.account(42, counts["typed"] + counts["gated"], counts)
+    bench.note = f"{len(KEYS)} keys, 6 pages, two ends"
+    await fresh(bench)

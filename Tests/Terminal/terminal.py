@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A terminal of tmux with the program in it, and the daemon that the program talks to."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import time
+
+from daemon import Daemon
+from words import shows
+
+PATIENCE = 60
+
+
+class Failure(Exception):
+    pass
+
+
+class Bench:
+    """One terminal, one daemon, and directories of their own."""
+
+    def __init__(self, program, locale, columns, rows, **environment):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="blewedge-terminal."))
+        # The server outlives its sessions, so that the next one does not meet it on its way out.
+        (self.folder / "tmux.conf").write_text("set-option -s exit-empty off\n")
+        self.tmux = ["tmux", "-u", "-f", str(self.folder / "tmux.conf"), "-S", str(self.folder / "tmux")]
+        for name in ("state", "configuration", "runtime"):
+            (self.folder / name).mkdir()
+        self.daemon = Daemon(str(self.folder / "runtime" / "control"), self.type)
+        self.environment = {
+            "PATH": os.environ["PATH"], "HOME": str(self.folder), "TZ": "UTC", "LANG": locale,
+            "STATE_DIRECTORY": str(self.folder / "state"), "RUNTIME_DIRECTORY": str(self.folder / "runtime"),
+            "CONFIGURATION_DIRECTORY": str(self.folder / "configuration"), **environment,
+        }
+        self.program = str(program)
+        self.columns, self.rows = columns, rows
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.run("kill-server", check=False)
+        shutil.rmtree(self.folder)
+
+    def run(self, *words, check=True):
+        return subprocess.run([*self.tmux, *words], check=check, capture_output=True, text=True).stdout
+
+    def begin(self, *arguments):
+        """Starts the program in a shell that stays and says how it ended."""
+        variables = " ".join(f"{name}='{value}'" for name, value in self.environment.items())
+        command = f"exec env -i TERM=$TERM {variables} sh -c '\"$0\" \"$@\"; end=$?; stty -a; echo ended with $end; exec sleep 600' "
+        command += " ".join(f"'{word}'" for word in [self.program, *arguments])
+        self.run("new-session", "-d", "-x", str(self.columns), "-y", str(self.rows), command)
+
+    def screen(self, *options):
+        return self.run("capture-pane", "-p", *options).rstrip("\n")
+
+    def wait(self, *texts, without=()):
+        """The screen, as soon as it has all these texts; `||` stands between two of which one will do."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            screen = self.screen()
+            if shows(screen, texts, without):
+                return screen
+            if time.monotonic() > end:
+                raise Failure(f"not seen: {texts} without {without} in\n{screen}")
+            time.sleep(0.05)
+
+    def wait_request(self, request):
+        end = time.monotonic() + PATIENCE
+        while request not in self.daemon.requests:
+            if time.monotonic() > end:
+                raise Failure(f"not asked: {request} in {self.daemon.requests[-5:]}")
+            time.sleep(0.05)
+        self.daemon.requests.clear()
+
+    def press(self, *keys):
+        """Keys as a person presses them: not at once behind the last ones."""
+        for key in keys:
+            time.sleep(0.15)
+            self.run("send-keys", key)
+
+    def type(self, *texts, keys=()):
+        """What the daemon's keyboard types."""
+        for text in texts:
+            self.run("send-keys", "-l", text)
+        if keys:
+            self.run("send-keys", *keys)
+
+    def pid(self):
+        shell = self.run("display-message", "-p", "#{pane_pid}").strip()
+        return int(subprocess.run(["pgrep", "-P", shell], check=True, capture_output=True, text=True).stdout.split()[0])
+
+    def changing(self):
+        return [request for request in self.daemon.requests if request.split()[0] not in ("status", "events", "scan")]

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a person reads on the pages, in both languages, and what holds of a terminal however it is driven.
+
+For tmux (run) and for the kernel's own terminal (../KernelLab/console.py).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+WORDS = {
+    "en": dict(closed="Paused: what comes is", connect="[->] The device is connected", guide="How to add the keyboard", next="[->] A device is chosen", chosen="LINBLE-TEST is chosen.",
+               attempt="[->] What it sends appears here", all="[ok] What it sends appears here", pressed="Pressed: 3",
+               paused="Paused.", resumed="Resumed.", ask="Switch to LT01 BC000120?", typed="Typed: bold",
+               switched="LT01 BC000120 is chosen.", lost="No daemon runs.", back="The daemon answers.", rows="LT01 BC000120",
+               kept="Kept in", disconnected="disconnected from", received="* received", field="What is typed", last="Last received",
+               untypable="U+20AC has no key", japanese="日本語"),
+    "ja": dict(closed="一時停止中です", connect="[次] デバイスと接続している", guide="キーボードの追加方法", next="[次] デバイスを選択している", chosen="LINBLE-TEST を選択しました。",
+               attempt="[次] 受信データがここに表示される", all="[済] 受信データがここに表示される", pressed="押しました: 3",
+               paused="一時停止しました。", resumed="再開しました。", ask="切り替えますか?", typed="入力しました: bold",
+               switched="LT01 BC000120 を選択しました。", lost="デーモンが動いていません。", back="デーモンに接続しました。",
+               rows="LT01 BC000120", kept="保存しました", disconnected="切断しました", received="* 受信",
+               field="入力された文字", last="最終受信", untypable="U+20AC has no key", japanese="日本語"),
+}
+
+
+def shows(screen: str, texts: Iterable[str], without: Iterable[str] = ()) -> bool:
+    """Whether a screen has all these texts, however they are broken into lines, and none of the others.
+
+    `||` stands between two of which one will do.
+    """
+    flat = re.sub(r"\s+", "", screen)
+    has = all(any(re.sub(r"\s+", "", part) in flat for part in text.split("||")) for text in texts)
+    return has and not any(text in screen for text in without)
+
+
+def given_back(settings: str) -> str:
+    """Why a terminal is not as a shell wants it, by what `stty -a` says; nothing where it is."""
+    words = settings.replace(";", " ").split()
+    missing = [word for word in ("icanon", "echo", "isig", "icrnl") if word not in words]
+    return f"the terminal is not as it was: no {', '.join(missing)}" if missing else ""
