@@ -66,7 +66,7 @@ package final class ControlServer {
         do {
             try listen()
         } catch {
-            throw CommandFailure(.internal, "cannot wait for clients at \(path): \(error)")
+            throw CommandFailure(.internal, ControlFaultText.noWaiting, path, "\(error)")
         }
     }
 
@@ -120,11 +120,7 @@ package final class ControlServer {
         let peer = try stream.peer()
         let guests = connections.values.filter { !rights.isTrusted($0.peer.user) }.count
         guard connections.count < limits.clients, rights.isTrusted(peer.user) || guests < limits.guests else {
-            let refusal = CommandFailure(
-                .unavailable,
-                "too many clients are connected: \(connections.count)",
-                remedy: "end one that follows events, or try again in 10 s"
-            )
+            let refusal = CommandFailure(.unavailable, ControlFaultText.tooManyClients, "\(connections.count)")
             let text = Array((Self.answer(.failure(refusal)).text + "\n").utf8)
             // One line fits into a socket that is empty.
             _ = try? stream.write(text)
@@ -148,13 +144,13 @@ package final class ControlServer {
         do {
             request = try ControlRequest(line: line)
         } catch {
-            return connection.answer(Self.answer(.failure(CommandFailure(.usage, "\(error)"))))
+            return connection.answer(Self.answer(.failure(CommandFailure(.usage, ControlFaultText.faultyRequest, "\(error)"))))
         }
         if let refusal = rights.refusal(of: request, by: connection.peer.user) {
             return connection.answer(Self.answer(.failure(refusal)))
         }
         guard let handler else {
-            let failure = CommandFailure(.unavailable, "the daemon is ending")
+            let failure = CommandFailure(.unavailable, ControlFaultText.ending)
             return connection.answer(Self.answer(.failure(failure)), thenEnd: true)
         }
         if request == .events {
@@ -177,6 +173,7 @@ package final class ControlServer {
             error.add("code", failure.status.rawValue)
             error.add("cause", failure.cause)
             error.add("remedy", failure.remedy)
+            error.addForms([("cause", failure.cause), ("remedy", failure.remedy)])
             answer.add("ok", false)
             answer.add("version", ControlRequest.version)
             answer.add("error", error)

@@ -22,7 +22,8 @@ enum KeyboardOutput: ~Copyable, KeyboardDevice {
         } catch {
             throw CommandFailure(
                 .configuration,
-                "the table, the prefix or the suffix reaches keys that no keyboard here may have: \(error)"
+                KeyboardFaultText.keysForbidden,
+                "\(error)"
             )
         }
         do {

@@ -12,7 +12,7 @@ extension Session.State {
         in language: Language = .current
     ) -> String {
         let device = choice.map { "\($0)" } ?? PlainText.theDevice.text(language)
-        return sentence(of: device, reason?.cause, reason?.remedy, in: language)
+        return sentence(of: device, reason?.cause.text(language), reason?.remedy?.text(language), in: language)
     }
 
     /// The same of texts.
@@ -68,5 +68,28 @@ extension KeyboardService.Counts {
     package var causes: [(name: String, count: UInt64)] {
         Ledger.Rejection.allCases.map { ("\($0)", bytes.rejected($0)) }
             + Ledger.Loss.allCases.map { ("\($0)", bytes.lost($0)) }
+    }
+}
+
+extension AccountText {
+    /// What became of every byte, and of the events that were read back, in lines for people.
+    package static func lines(_ counts: KeyboardService.Counts, _ language: Language) -> [String] {
+        let bytes = counts.bytes
+        let numbers = [
+            bytes.received, counts.notifications, bytes.typed, bytes.discarded, bytes.rejected, bytes.gated, bytes.lost,
+            bytes.waiting,
+        ]
+        let causes = counts.causes.filter { $0.count > 0 }.map { name, count in
+            cause.text(language, LabelText(rawValue: name)?.text(language) ?? name, "\(count)")
+        }
+        var lines = [
+            Self.bytes.text(language, with: numbers.map { "\($0)" })
+                + (causes.isEmpty ? "" : Self.causes.text(language, causes.joined(separator: ", ")))
+                + dropped.text(language, "\(counts.dropped)")
+        ]
+        if let check = counts.check {
+            lines.append(readBack.text(language, "\(check.verified)", "\(check.differing)", "\(check.dropped)"))
+        }
+        return lines
     }
 }

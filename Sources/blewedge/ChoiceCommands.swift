@@ -53,7 +53,7 @@ struct UseCommand: ParsableCommand {
     }
 
     func run() throws {
-        guard let choice = DeviceChoice(device) else { throw CommandFailure(.usage, "use wants a name or an address") }
+        guard let choice = DeviceChoice(device) else { throw CommandFailure(.usage, CommandFaultText.useWantsDevice) }
         do {
             var client = try daemon.client()
             try use(choice, through: &client)
@@ -67,7 +67,7 @@ struct UseCommand: ParsableCommand {
         let chosen = try client.ask(.status).value["selection"].flatMap(Selection.init(answer:))
         let isAllowed = try yes || mayReplace(chosen, by: choice)
         let answer = try client.ask(.use(choice, confirmed: isAllowed), patience: .seconds(30))
-        try daemon.show(answer, done: "\(choice) is chosen")
+        try daemon.show(answer, done: NoteText.chosen.message("\(choice)"))
     }
 
     /// Keeps the choice for the next daemon.
@@ -78,7 +78,7 @@ struct UseCommand: ParsableCommand {
             chosen = try store.read()
         } catch .garbled(let path, _) {
             // What it said is lost already; it is replaced.
-            Console.note("\(path) says nothing that is understood: it is written anew")
+            Console.note(NoteText.choiceGarbled.message("\(path)"))
             chosen = nil
         } catch {
             throw CommandFailure(error)
@@ -105,7 +105,7 @@ struct UseCommand: ParsableCommand {
             object.add("name", selection.name)
             try StandardStream.output.write(object.text + "\n")
         } else {
-            Console.note("\(selection.label) (\(selection.device)) is chosen: `blewedge run` connects to it")
+            Console.note(NoteText.chosenForRun.message(selection.label, "\(selection.device)"))
         }
     }
 
@@ -115,10 +115,11 @@ struct UseCommand: ParsableCommand {
     private func mayReplace(_ chosen: Selection?, by choice: DeviceChoice) throws -> Bool {
         guard let chosen, !choice.means(chosen) else { return true }
         guard StandardInput.isTerminal, StandardStream.error.isTerminal, !daemon.json else { return false }
-        try StandardStream.error.write("\(chosen.label) (\(chosen.device)) is chosen. Use \(choice) instead? [y/N] ")
+        let question = NoteText.replaceChoice.text(.current, chosen.label, "\(chosen.device)", "\(choice)")
+        try StandardStream.error.write(question)
         let answer = StandardInput.line()?.lowercased() ?? ""
         guard ["y", "yes"].contains(answer) else {
-            throw CommandFailure(.usage, "nothing was changed: \(chosen.label) stays chosen")
+            throw CommandFailure(.usage, CommandFaultText.nothingChanged, chosen.label)
         }
         return true
     }
@@ -140,7 +141,7 @@ struct ForgetCommand: ParsableCommand {
     @OptionGroup var daemon: DaemonOptions
 
     func run() throws {
-        let done = "no device is chosen: `blewedge use DEVICE`"
+        let done = NoteText.forgotten.message()
         do {
             try daemon.tell(.forget, done: done)
         } catch let failure as CommandFailure where failure == .noDaemon && daemon.place.socket == nil {

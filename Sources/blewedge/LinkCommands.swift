@@ -19,7 +19,7 @@ struct ConnectCommand: ParsableCommand {
 
     @OptionGroup var daemon: DaemonOptions
 
-    func run() throws { try daemon.tell(.connect, done: "the daemon connects: `blewedge status` says how it goes") }
+    func run() throws { try daemon.tell(.connect, done: NoteText.connects.message()) }
 }
 
 /// `blewedge disconnect`.
@@ -38,7 +38,7 @@ struct DisconnectCommand: ParsableCommand {
 
     @OptionGroup var daemon: DaemonOptions
 
-    func run() throws { try daemon.tell(.disconnect, done: "disconnected: `blewedge connect` makes the link again") }
+    func run() throws { try daemon.tell(.disconnect, done: NoteText.disconnected.message()) }
 }
 
 /// `blewedge pause`.
@@ -56,7 +56,7 @@ struct PauseCommand: ParsableCommand {
 
     @OptionGroup var daemon: DaemonOptions
 
-    func run() throws { try daemon.tell(.pause, done: "paused: what comes is discarded until `blewedge resume`") }
+    func run() throws { try daemon.tell(.pause, done: NoteText.paused.message()) }
 }
 
 /// `blewedge resume`.
@@ -72,7 +72,7 @@ struct ResumeCommand: ParsableCommand {
 
     @OptionGroup var daemon: DaemonOptions
 
-    func run() throws { try daemon.tell(.resume, done: "what comes from now on is typed") }
+    func run() throws { try daemon.tell(.resume, done: NoteText.resumed.message()) }
 }
 
 /// `blewedge reload`.
@@ -91,7 +91,7 @@ struct ReloadCommand: ParsableCommand {
 
     @OptionGroup var daemon: DaemonOptions
 
-    func run() throws { try daemon.tell(.reload, done: "the configuration is in force") }
+    func run() throws { try daemon.tell(.reload, done: NoteText.reloaded.message()) }
 }
 
 /// `blewedge stop`.
@@ -110,5 +110,5 @@ struct StopCommand: ParsableCommand {
 
     @OptionGroup var daemon: DaemonOptions
 
-    func run() throws { try daemon.tell(.stop, done: "the daemon ends") }
+    func run() throws { try daemon.tell(.stop, done: NoteText.ends.message()) }
 }

@@ -76,13 +76,16 @@ package enum LabelText: String, Localized {
 
 /// Words that stand for something that has no name of its own.
 package enum PlainText: String, Localized {
-    case theDevice, unknown, unknownState
+    case theDevice, oneDevice, unknown, and, listed, inBrackets
 
     package var texts: LocalText {
         switch self {
         case .theDevice: LocalText("the device", "デバイス")
+        case .oneDevice: LocalText("one device", "一つのデバイス")
         case .unknown: LocalText("unknown", "不明")
-        case .unknownState: LocalText("the daemon's state is not known to this program: {1}", "不明な状態です: {1}")
+        case .and: LocalText("{1} and {2}", "{1}と{2}")
+        case .listed: LocalText("{1}, {2}", "{1}、{2}")
+        case .inBrackets: LocalText("{1} ({2})", "{1} ({2})")
         }
     }
 }
