@@ -6,8 +6,9 @@ import SystemPackage
 /// The control socket: takes requests, refuses those that their sender may not make, and streams events (D-8, D-9).
 ///
 /// A request is one line of words, an answer one JSON line: `{"ok":true,"version":1,…}`, or
-/// `{"ok":false,"version":1,"error":{"code":77,"cause":"…","remedy":"…"}}` with the exit status of D-10. Everything happens
-/// on the loop's thread.
+/// `{"ok":false,"version":1,"error":{"code":77,"cause":"…","remedy":"…"}}` with the exit status of D-10. What is said to
+/// people is in English; beside it `texts` has each such member's id in the table and what it is told of, for clients that
+/// say it in another language. Everything happens on the loop's thread.
 package final class ControlServer {
     /// What clients are held to.
     package struct Limits: Sendable {
@@ -144,7 +145,9 @@ package final class ControlServer {
         do {
             request = try ControlRequest(line: line)
         } catch {
-            return connection.answer(Self.answer(.failure(CommandFailure(.usage, ControlFaultText.faultyRequest, "\(error)"))))
+            return connection.answer(
+                Self.answer(.failure(CommandFailure(.usage, ControlFaultText.faultyRequest, "\(error)")))
+            )
         }
         if let refusal = rights.refusal(of: request, by: connection.peer.user) {
             return connection.answer(Self.answer(.failure(refusal)))

@@ -131,7 +131,7 @@ package final class Daemon {
         if service.choice == nil { take(.state(service.state, device: nil, reason: selectionFault)) }
         service.start { [unowned self] result in
             notifier.ready()
-            notifier.tell(service.state.sentence(service.choice, service.reason))
+            notifier.tell(service.state.sentence(service.choice, service.reason, in: .english))
             notifier.watch(
                 hasAnswered: { [unowned self] in service.hasAnswered },
                 ask: { [unowned self] in service.ping() }
@@ -199,7 +199,7 @@ package final class Daemon {
     private func take(_ event: KeyboardService.Event) {
         if case .state(let state, _, let reason) = event {
             stateSince = MonotonicClock.now
-            notifier.tell(state.sentence(service.choice, reason))
+            notifier.tell(state.sentence(service.choice, reason, in: .english))
         }
         if let object = event.object(service.choice) {
             if case .state = event { latest = object }

@@ -58,7 +58,8 @@ extension CommandFailure {
         case .cannotListen(let error):
             self.init(.inputOutput, CommandFaultText.noMonitor, "\(error)")
         case .cannotWrite(let path, .fileTooLarge): self.init(.inputOutput, CommandFaultText.captureFull, path)
-        case .cannotWrite(let path, let error): self.init(.inputOutput, CommandFaultText.captureNotWritten, path, "\(error)")
+        case .cannotWrite(let path, let error):
+            self.init(.inputOutput, CommandFaultText.captureNotWritten, path, "\(error)")
         }
     }
 }

@@ -177,16 +177,24 @@ extension CommandFailure {
 
     init(_ failure: GATTBrowser.Failure) {
         switch failure {
-        case .procedure(.errorResponse(_, _, let error)) where Self.refusals.contains(error):
-            self.init(.permission, CommandFaultText.wantsPairing, "\(failure)")
-        case .procedure(.errorResponse(.writeRequest, _, .writeNotPermitted)):
-            self.init(.permission, CommandFaultText.wantsNoResponse, "\(failure)")
-        case .procedure(.errorResponse(_, _, .readNotPermitted)), .procedure(.errorResponse(_, _, .writeNotPermitted)):
-            self.init(.permission, CommandFaultText.procedure, "\(failure)")
-        case .procedure(.tookTooLong): self.init(.timeout, CommandFaultText.procedure, "\(failure)")
-        case .ambiguous: self.init(.inputOutput, CommandFaultText.ambiguous, "\(failure)")
-        case .missing: self.init(.inputOutput, CommandFaultText.missing, "\(failure)")
-        case .procedure: self.init(.inputOutput, CommandFaultText.procedure, "\(failure)")
+        case .procedure(let error): self.init(error)
+        case .ambiguous(let target, let handles):
+            let list = handles.map(\.description).joined(separator: ", ")
+            self.init(.inputOutput, CommandFaultText.ambiguous, "\(target)", list)
+        case .missing(let target): self.init(.inputOutput, CommandFaultText.missing, "\(target)")
+        }
+    }
+
+    private init(_ error: GATTError) {
+        switch error {
+        case .errorResponse(_, _, let answer) where Self.refusals.contains(answer):
+            self.init(.permission, CommandFaultText.wantsPairing, "\(error)")
+        case .errorResponse(.writeRequest, _, .writeNotPermitted):
+            self.init(.permission, CommandFaultText.wantsNoResponse, "\(error)")
+        case .errorResponse(_, _, .readNotPermitted), .errorResponse(_, _, .writeNotPermitted):
+            self.init(.permission, CommandFaultText.procedure, "\(error)")
+        case .tookTooLong: self.init(.timeout, CommandFaultText.procedure, "\(error)")
+        default: self.init(.inputOutput, CommandFaultText.procedure, "\(error)")
         }
     }
 

@@ -52,7 +52,9 @@ enum GuidePage {
             case .choose: return [GuideText.chooseOpen.text(language)]
             case .connect:
                 let hint = model.status.map { $0.state.hint[language] } ?? ""
-                return (model.status?.reason.map { [$0.line(language)] } ?? []) + [GuideText.connectOpen.text(language, hint)]
+                return (model.status?.reason.map { [$0.line(language)] } ?? []) + [
+                    GuideText.connectOpen.text(language, hint)
+                ]
             case .attempt: return [GuideText.attemptOpen.text(language)]
             }
         }

@@ -111,7 +111,8 @@ final class SimulateRun {
             try module.start { [unowned self] result in
                 switch result {
                 case .success: note("advertising", NoteText.advertising.message(name, adapter.name))
-                case .failure(let error): foreground.finish(.failure(CommandFailure(.unavailable, CommandFaultText.simulation, "\(error)")))
+                case .failure(let error):
+                    foreground.finish(.failure(CommandFailure(.unavailable, CommandFaultText.simulation, "\(error)")))
                 }
             }
         } catch let failure as SimulationFailure {

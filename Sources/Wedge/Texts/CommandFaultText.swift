@@ -155,12 +155,12 @@ package enum CommandFaultText: String, FaultText {
             )
         case .ambiguous:
             (
-                LocalText("{1}", "該当するものが複数あります: {1}"),
+                LocalText("the device has several attributes {1}: {2}", "デバイスにアトリビュート {1} が複数あります: {2}"),
                 LocalText("name one by its handle", "ハンドルで指定してください")
             )
         case .missing:
             (
-                LocalText("{1}", "該当するものがありません: {1}"),
+                LocalText("the device has no attribute {1}", "デバイスにアトリビュート {1} がありません"),
                 LocalText(
                     "`blewedge gatt` without an action shows all",
                     "操作を指定せずに `blewedge gatt` を実行すると一覧を表示します"

@@ -4,7 +4,8 @@
 package enum GuideText: String, Localized {
     case title, intro
     // The steps, and what mends each.
-    case machine, machineFault, byCommand, daemon, daemonOpen, choose, chooseOpen, connect, connectOpen, attempt, attemptOpen
+    case machine, machineFault, byCommand, daemon, daemonOpen, choose, chooseOpen, connect, connectOpen, attempt,
+        attemptOpen
     // Marks before a step.
     case done, next, later
     // What the access is used for.

@@ -38,6 +38,11 @@ package struct LocalText: Equatable, Sendable {
         Set(parts(of: text).compactMap { if case .place(let number) = $0 { number } else { nil } })
     }
 
+    /// A text without what it is told of.
+    package static func outside(_ text: String) -> String {
+        parts(of: text).map { if case .text(let text) = $0 { String(text) } else { "" } }.joined()
+    }
+
     private enum Part {
         case text(Substring)
         case place(Int)

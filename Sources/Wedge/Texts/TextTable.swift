@@ -12,9 +12,11 @@ package enum TextTable {
 
     /// The groups.
     private static let groups: [any Localized.Type] = [
-        Session.State.self, StateNameText.self, LabelText.self, PlainText.self, PageText.self, TimeLabelText.self, KeyLabelText.self,
+        Session.State.self, StateNameText.self, LabelText.self, PlainText.self, PageText.self, TimeLabelText.self,
+        KeyLabelText.self,
         GuideText.self, AdapterFaultText.self, LinkFaultText.self, KeyboardFaultText.self, ControlFaultText.self,
-        FileFaultText.self, CommandFaultText.self, RemedyText.self, ReasonText.self, NoteText.self, SetupText.self, SetupFaultText.self, HookText.self, DemoText.self,
+        FileFaultText.self, CommandFaultText.self, RemedyText.self, ReasonText.self, NoteText.self, SetupText.self,
+        SetupFaultText.self, HookText.self, DemoText.self,
         FindingPartText.self, Finding.Severity.self, AccountText.self,
     ]
 
