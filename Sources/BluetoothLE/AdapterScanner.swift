@@ -48,14 +48,11 @@ package enum ScanError: Error, Equatable {
 package final class AdapterScanner: DeviceScanner {
     private let adapter: KernelAdapter
     private let loop: EventLoop
-    private let commandSocket: HCISocket
+    private let commands: KernelCommands<Scanner>
     private let reportSocket: HCISocket
-    private var registrations: [EventLoop.Registration] = []
+    private var registration: EventLoop.Registration?
     private var buffer = [UInt8](repeating: 0, count: HCISocket.packetCapacity)
-    private var timer: EventLoop.Timer?
 
-    private var discovery = HCICommandQueue()
-    private var scanner: Scanner?
     private var wanted: (parameters: ScanParameters, devices: DeviceTable)?
     private var didScanActively = false
     private var onStopped: (() -> Void)?
@@ -69,8 +66,9 @@ package final class AdapterScanner: DeviceScanner {
 
     /// The bytes that reports may wait in: about 10,000 short ones.
     private static let reportBuffer: Int32 = 1 << 22
-    /// Event codes of <bluetooth/hci.h> and Core 6.0, Vol 4, Part E, 7.7.
-    private static let commandEvents: [UInt8] = [0x0E, 0x0F, 0x10]
+    /// LE Meta.
+    ///
+    /// Core 6.0, Vol 4, Part E, 7.7.65.
     private static let reportEvents: [UInt8] = [0x3E]
 
     /// A scanner that does not scan yet.
@@ -78,96 +76,69 @@ package final class AdapterScanner: DeviceScanner {
         self.adapter = adapter
         self.loop = loop
         do {
-            commandSocket = try HCISocket(controller: adapter.index.rawValue, events: Self.commandEvents)
+            commands = try KernelCommands(controller: adapter.index, on: loop)
             reportSocket = try HCISocket(
                 controller: adapter.index.rawValue,
                 events: Self.reportEvents,
                 receiveBuffer: Self.reportBuffer
             )
-            registrations.append(
-                try loop.watch(commandSocket.descriptor, for: .readable) { [weak self] _ in self?.readCommandSocket() }
-            )
-            registrations.append(
-                try loop.watch(reportSocket.descriptor, for: .readable) { [weak self] _ in self?.readReportSocket() }
-            )
+            registration = try loop.watch(reportSocket.descriptor, for: .readable) { [weak self] _ in
+                self?.readReportSocket()
+            }
         } catch {
             throw Self.error(error, "open a raw HCI socket on \(adapter.name)")
         }
+        commands.onPrepared = { [weak self] in self?.begin() }
+        commands.onStep = { [weak self] in self?.settle() }
+        commands.onFailure = { [weak self] failure in self?.fail(Self.error(failure)) }
     }
 
     deinit { close() }
 
     /// The devices heard since the start.
-    package var devices: DeviceTable { scanner?.devices ?? wanted?.devices ?? DeviceTable() }
+    package var devices: DeviceTable { commands.procedure?.devices ?? wanted?.devices ?? DeviceTable() }
 
     /// Reports that the kernel dropped because they were not read in time.
     package var droppedReports: UInt32 { reportSocket.descriptor.droppedPacketCount }
 
     /// Forgets devices that have not been heard for long (LK-3); call it before showing them.
     package func expireDevices() {
-        _ = scanner?.devices.expire(now: MonotonicClock.now)
+        _ = commands.procedure?.devices.expire(now: MonotonicClock.now)
     }
 
     /// Begins to scan, replacing a scan that runs.
     package func start(_ parameters: ScanParameters, devices: DeviceTable) {
         wanted = (parameters, devices)
         onStopped = nil
-        if scanner == nil {
-            if discovery.outstandingOpcode == nil { _ = discovery.enqueue(.readLocalSupportedCommands) }
-        } else {
-            begin()
-        }
-        pump()
+        if commands.procedure == nil { commands.prepare() } else { begin() }
+        commands.pump()
     }
 
     /// Ends the scan and calls `completion` when the controller has stopped, or does not answer; then connecting works.
     package func stop(completion: @escaping () -> Void) {
         wanted = nil
-        guard scanner != nil, !registrations.isEmpty else {
+        guard commands.procedure != nil, registration != nil else {
             completion()
             return
         }
         onStopped = completion
-        scanner?.stop()
-        pump()
+        commands.procedure?.stop()
+        commands.pump()
         settle()
     }
 
     /// Lets go of the sockets, whatever goes on.
     package func close() {
-        if let timer { loop.cancel(timer) }
-        timer = nil
-        guard registrations.count == 2 else { return }
-        loop.unwatch(registrations[0], commandSocket.descriptor)
-        loop.unwatch(registrations[1], reportSocket.descriptor)
-        registrations = []
+        commands.close()
+        if let registration { loop.unwatch(registration, reportSocket.descriptor) }
+        registration = nil
     }
 
     private func begin() {
         guard let (parameters, devices) = wanted else { return }
-        scanner?.devices = devices
-        scanner?.start(parameters)
+        commands.procedure?.devices = devices
+        commands.procedure?.start(parameters)
         if parameters.type == .active { didScanActively = true }
-    }
-
-    private func readCommandSocket() {
-        do throws(Errno) {
-            while case .done(let packet) = try commandSocket.descriptor.receive(into: &buffer), packet.count > 0 {
-                let bytes = buffer.span.extracting(first: packet.count)
-                if scanner != nil {
-                    scanner?.handle(bytes, now: MonotonicClock.now)
-                } else if let event = try? HCIEvent(bytes),
-                    let outcome = discovery.handle(event, now: MonotonicClock.now)
-                {
-                    takeSupportedCommands(outcome)
-                }
-            }
-            pump()
-            settle()
-        } catch {
-            // The first error of a raw socket is the adapter's end.
-            fail(.adapterGone)
-        }
     }
 
     private func readReportSocket() {
@@ -175,7 +146,8 @@ package final class AdapterScanner: DeviceScanner {
             while case .done(let packet) = try reportSocket.descriptor.receive(into: &buffer), packet.count > 0 {
                 // Handed on after the scanner has returned: who hears of a device may stop the scan.
                 var updates: [DeviceTable.Update] = []
-                scanner?.handle(buffer.span.extracting(first: packet.count), now: MonotonicClock.now) { update in
+                commands.procedure?.handle(buffer.span.extracting(first: packet.count), now: MonotonicClock.now) {
+                    update in
                     updates.append(update)
                 }
                 for update in updates { onUpdate?(update) }
@@ -185,52 +157,9 @@ package final class AdapterScanner: DeviceScanner {
         }
     }
 
-    private func takeSupportedCommands(_ outcome: HCICommandQueue.Outcome) {
-        switch outcome {
-        case .completed(let opcode, let returnParameters):
-            guard let supported = try? SupportedCommands(returnParameters: returnParameters.span) else {
-                fail(.controller(.noAnswer(opcode)))
-                return
-            }
-            guard let scanner = Scanner(supported) else {
-                fail(.unsupported)
-                return
-            }
-            self.scanner = scanner
-            begin()
-        case .failed(let opcode, let status): fail(.controller(.refused(opcode, status)))
-        case .timedOut(let opcode): fail(.controller(.noAnswer(opcode)))
-        }
-    }
-
-    /// Sends what is to be sent, and sets the timer anew.
-    private func pump() {
-        let now = MonotonicClock.now
-        do throws(Errno) {
-            while let command = discovery.nextCommand(now: now) { _ = try commandSocket.send(command.encoded) }
-            while let command = scanner?.nextCommand(now: now) { _ = try commandSocket.send(command.encoded) }
-        } catch {
-            fail(Self.error(error, "send an HCI command"))
-            return
-        }
-        if let timer { loop.cancel(timer) }
-        timer = nil
-        guard let deadline = scanner?.deadline ?? discovery.deadline else { return }
-        timer = loop.schedule(at: deadline) { [weak self] in self?.expire() }
-    }
-
-    private func expire() {
-        timer = nil
-        let now = MonotonicClock.now
-        if let outcome = discovery.expire(now: now) { takeSupportedCommands(outcome) }
-        scanner?.advance(now: now)
-        pump()
-        settle()
-    }
-
     /// Tells who waits when the scanner has come to rest.
     private func settle() {
-        switch scanner?.state {
+        switch commands.procedure?.state {
         case .scanning:
             let handler = onStarted
             onStarted = nil
@@ -258,6 +187,17 @@ package final class AdapterScanner: DeviceScanner {
         let stopped = onStopped
         onStopped = nil
         if let stopped { stopped() } else { onFailure?(error) }
+    }
+
+    private static func error(_ failure: KernelCommands<Scanner>.Failure) -> ScanError {
+        switch failure {
+        // The first error of a raw socket is the adapter's end.
+        case .read: .adapterGone
+        case .send(let error): Self.error(error, "send an HCI command")
+        case .unsupported: .unsupported
+        case .refused(let opcode, let status): .controller(.refused(opcode, status))
+        case .unreadable(let opcode), .noAnswer(let opcode): .controller(.noAnswer(opcode))
+        }
     }
 
     private static func error(_ error: Errno, _ what: String) -> ScanError {

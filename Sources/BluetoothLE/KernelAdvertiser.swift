@@ -14,23 +14,14 @@ final class KernelAdvertiser {
 
     /// How soon advertising is enabled again after another program has switched it.
     private static let foreignInterval = Duration.seconds(1)
-    /// Events of <bluetooth/hci.h>: command complete, command status, hardware error.
-    private static let events: [UInt8] = [
-        HCIEvent.Code.commandComplete, HCIEvent.Code.commandStatus, HCIEvent.Code.hardwareError,
-    ]
-
     private let adapter: String
     private let loop: EventLoop
-    private let commandSocket: HCISocket
+    private let commands: KernelCommands<Advertiser>
     private let listener: L2CAPListener
-    private var registrations: [EventLoop.Registration] = []
-    private var buffer = [UInt8](repeating: 0, count: HCISocket.packetCapacity)
-    private var timer: EventLoop.Timer?
+    private var registration: EventLoop.Registration?
     private var resumption: EventLoop.Timer?
     private var foreignCommands: UInt64 = 0
 
-    private var discovery = HCICommandQueue()
-    private var advertiser: Advertiser?
     private var wanted: Advertiser.Content?
     private var onStarted: Completion?
     private var onStopped: (() -> Void)?
@@ -42,16 +33,14 @@ final class KernelAdvertiser {
         loop = adapter.loop
         do throws(Errno) {
             listener = try L2CAPListener(local: adapter.address.rawValue)
-            commandSocket = try HCISocket(controller: adapter.index.rawValue, events: Self.events)
-            registrations.append(
-                try loop.watch(commandSocket.descriptor, for: .readable) { [weak self] _ in self?.readCommandSocket() }
-            )
-            registrations.append(
-                try loop.watch(listener.descriptor, for: .readable) { [weak self] _ in self?.accept() }
-            )
+            commands = try KernelCommands(controller: adapter.index, on: loop)
+            registration = try loop.watch(listener.descriptor, for: .readable) { [weak self] _ in self?.accept() }
         } catch {
             throw Self.error(error, "open the sockets for advertising on \(adapter.name)")
         }
+        commands.onPrepared = { [weak self] in self?.begin() }
+        commands.onStep = { [weak self] in self?.settle() }
+        commands.onFailure = { [weak self] failure in self?.fail(failure) }
     }
 
     deinit { close() }
@@ -65,18 +54,18 @@ final class KernelAdvertiser {
         self.onConnection = onConnection
         onStarted = completion
         wanted = content
-        if advertiser == nil {
-            if discovery.outstandingOpcode == nil { _ = discovery.enqueue(.readLocalSupportedCommands) }
-        } else {
-            advertiser?.start(content)
-        }
-        pump()
+        if commands.procedure == nil { commands.prepare() } else { begin() }
+        commands.pump()
+    }
+
+    private func begin() {
+        if let wanted { commands.procedure?.start(wanted) }
     }
 
     /// Advertises again, after a connection began or ended.
     func resume() {
-        advertiser?.resume()
-        pump()
+        commands.procedure?.resume()
+        commands.pump()
     }
 
     /// Advertises no more, takes no more centrals, and calls `completion` when the controller has stopped or is silent.
@@ -84,27 +73,25 @@ final class KernelAdvertiser {
         wanted = nil
         onStarted = nil
         onConnection = nil
-        guard advertiser != nil, !registrations.isEmpty else {
+        guard commands.procedure != nil, registration != nil else {
             close()
             completion()
             return
         }
         onStopped = completion
-        advertiser?.stop()
-        pump()
+        commands.procedure?.stop()
+        commands.pump()
         settle()
     }
 
     /// Lets go of the sockets, whatever goes on.
     func close() {
-        for timer in [timer, resumption] { if let timer { loop.cancel(timer) } }
-        timer = nil
+        if let resumption { loop.cancel(resumption) }
         resumption = nil
         onConnection = nil
-        guard registrations.count == 2 else { return }
-        loop.unwatch(registrations[0], commandSocket.descriptor)
-        loop.unwatch(registrations[1], listener.descriptor)
-        registrations = []
+        commands.close()
+        if let registration { loop.unwatch(registration, listener.descriptor) }
+        registration = nil
     }
 
     private func accept() {
@@ -114,76 +101,16 @@ final class KernelAdvertiser {
                 guard let channel = try? KernelATTChannel(accepted: central, on: loop) else { continue }
                 guard let onConnection else { return channel.close() }
                 onConnection(channel)
-                if registrations.isEmpty { return }
+                if registration == nil { return }
             }
         } catch {
             fail(.system("accept a connection on \(adapter)", error))
         }
     }
 
-    private func readCommandSocket() {
-        do throws(Errno) {
-            while case .done(let packet) = try commandSocket.descriptor.receive(into: &buffer), packet.count > 0 {
-                let bytes = buffer.span.extracting(first: packet.count)
-                if advertiser != nil {
-                    advertiser?.handle(bytes, now: MonotonicClock.now)
-                } else if let event = try? HCIEvent(bytes),
-                    let outcome = discovery.handle(event, now: MonotonicClock.now)
-                {
-                    takeSupportedCommands(outcome)
-                }
-            }
-            pump()
-            settle()
-        } catch {
-            fail(.system("read from \(adapter)", error))
-        }
-    }
-
-    private func takeSupportedCommands(_ outcome: HCICommandQueue.Outcome) {
-        switch outcome {
-        case .completed(let opcode, let returnParameters):
-            guard let supported = try? SupportedCommands(returnParameters: returnParameters.span) else {
-                return fail(.refused("\(opcode)", "an answer that cannot be read"))
-            }
-            guard var advertiser = Advertiser(supported) else {
-                return fail(.refused("advertising", "the controller knows no advertising commands"))
-            }
-            if let wanted { advertiser.start(wanted) }
-            self.advertiser = advertiser
-        case .failed(let opcode, let status): fail(.refused("\(opcode)", "\(status)"))
-        case .timedOut(let opcode): fail(.refused("\(opcode)", "no answer"))
-        }
-    }
-
-    /// Sends what is to be sent, and sets the timer anew.
-    private func pump() {
-        guard !registrations.isEmpty else { return }
-        let now = MonotonicClock.now
-        do throws(Errno) {
-            while let command = discovery.nextCommand(now: now) { _ = try commandSocket.send(command.encoded) }
-            while let command = advertiser?.nextCommand(now: now) { _ = try commandSocket.send(command.encoded) }
-        } catch {
-            return fail(Self.error(error, "send an HCI command"))
-        }
-        if let timer { loop.cancel(timer) }
-        timer = nil
-        guard let deadline = advertiser?.deadline ?? discovery.deadline else { return }
-        timer = loop.schedule(at: deadline) { [weak self] in self?.expire() }
-    }
-
-    private func expire() {
-        timer = nil
-        let now = MonotonicClock.now
-        if let outcome = discovery.expire(now: now) { takeSupportedCommands(outcome) }
-        advertiser?.advance(now: now)
-        pump()
-        settle()
-    }
-
     /// Tells who waits when the advertiser has come to rest.
     private func settle() {
-        switch advertiser?.state {
+        switch commands.procedure?.state {
         case .advertising:
             let handler = onStarted
             onStarted = nil
@@ -197,7 +124,7 @@ final class KernelAdvertiser {
     }
 
     private func watchForeignCommands() {
-        guard let count = advertiser?.foreignCommands, count != foreignCommands else { return }
+        guard let count = commands.procedure?.foreignCommands, count != foreignCommands else { return }
         foreignCommands = count
         guard resumption == nil else { return }
         resumption = loop.schedule(at: MonotonicClock.now + Self.foreignInterval) { [weak self] in
@@ -207,7 +134,7 @@ final class KernelAdvertiser {
     }
 
     /// True when it advertises no more, or soon: another one has to be made.
-    var isSpent: Bool { registrations.isEmpty || onStopped != nil }
+    var isSpent: Bool { registration == nil || onStopped != nil }
 
     /// Ends at once, and says so to who waits for the end.
     func finishStopping() {
@@ -224,6 +151,17 @@ final class KernelAdvertiser {
         close()
         stopped?()
         started?(.failure(error))
+    }
+
+    private func fail(_ failure: KernelCommands<Advertiser>.Failure) {
+        switch failure {
+        case .read(let error): fail(.system("read from \(adapter)", error))
+        case .send(let error): fail(Self.error(error, "send an HCI command"))
+        case .unsupported: fail(.refused("advertising", "the controller knows no advertising commands"))
+        case .unreadable(let opcode): fail(.refused("\(opcode)", "an answer that cannot be read"))
+        case .refused(let opcode, let status): fail(.refused("\(opcode)", "\(status)"))
+        case .noAnswer(let opcode): fail(.refused("\(opcode)", "no answer"))
+        }
     }
 
     private static func error(_ error: Errno, _ what: String) -> AdapterError {

@@ -20,6 +20,7 @@ from product import Product
 from vm import VM
 from waiting import LabError, expect
 
+REPOSITORY = Path(__file__).resolve().parents[2]
 BINARY = "/run/lab/blewedge"
 TRACE = "/run/lab/monitor.btsnoop"
 BOOT_SECONDS = 90
@@ -40,6 +41,9 @@ class Machine:
         await self.guest.connect(self.vm.control_socket, seconds)
         # A copy: the original may lie where another user cannot look, or change while the lab runs.
         await self.guest.run("install", "-m", "755", f"/run/host{binary.resolve()}", BINARY, seconds=60)
+        # The repository at its own place, also where the guest has a file system of its own over that (/tmp).
+        mount = 'mkdir -p "$1" && mount --bind "/run/host$1" "$1"'
+        await self.guest.run("sh", "-c", mount, "sh", str(REPOSITORY))
 
     async def complaint(self) -> str:
         """What the kernel holds against the scenario that just ran, or nothing."""

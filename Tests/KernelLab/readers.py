@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Who reads the typed keys in the guest: `cat` on a virtual terminal, as any program would, and an evdev
-# reader (evread.c) that can be slow on purpose.
+# Who reads the typed keys in the guest: a program on a virtual terminal (terminal.c), as any would, and an
+# evdev reader (evread.c) that can be slow on purpose.
 
 from __future__ import annotations
 
@@ -12,14 +12,12 @@ from bench import Bench
 from guest import Program
 
 TERMINAL = "8"
-FIFO = "/run/lab/terminal"
-# Raw mode: what the keyboard sends reaches cat unchanged, Enter as CR. cat's output goes to the fifo; the
-# shell's process becomes cat, so its number is cat's.
-ON_TERMINAL = f'exec >{FIFO}; stty raw -echo; echo "ready $$"; exec cat'
+FIFO = "/run/lab/terminal.fifo"
+ON_TERMINAL = f"exec /run/lab/terminal >{FIFO}"
 
 
 class Terminal:
-    """`cat` on the virtual terminal in front."""
+    """The program on the virtual terminal in front."""
 
     def __init__(self, bench: Bench, output: Program) -> None:
         self._bench = bench
@@ -31,7 +29,7 @@ class Terminal:
         await bench.guest.run("sh", "-c", f"rm -f {FIFO}; mkfifo {FIFO}")
         terminal = cls(bench, await bench.start("cat", FIFO))
         vt = await bench.guest.run("openvt", "-c", TERMINAL, "-f", "-s", "--", "sh", "-c", ON_TERMINAL, check=False)
-        await terminal._output.until(lambda: b"\n" in terminal._output.stdout, f"cat on the terminal {vt.err}", 20)
+        await terminal._output.until(lambda: b"\n" in terminal._output.stdout, f"the program on the terminal {vt.err}", 20)
         terminal._start = terminal._output.stdout.index(b"\n") + 1
         return terminal
 
@@ -44,7 +42,7 @@ class Terminal:
         await self._output.until(lambda: len(self._output.stdout) - self._start >= length, what, seconds)
 
     async def close(self) -> None:
-        """Ends cat; its output is complete when the fifo ends."""
+        """Ends the program; its output is complete when the fifo ends."""
         pid = self._output.stdout[: self._start].decode().split()[1]
         await self._bench.guest.run("sh", "-c", f"kill {pid}")  # the shell's own: a minimal system has no other
         await self._output.wait(10)

@@ -16,11 +16,10 @@ from typing import Any
 
 import kernels
 import vm
-from bench import Bench, Machine
+from bench import REPOSITORY, Bench, Machine
 from scenarios import ALL, Scenario
 from waiting import LabError
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 DEFAULT = ["6.1", "6.12"]
 LONG_SECONDS = 240  # what --long adds to a scenario's deadline
 

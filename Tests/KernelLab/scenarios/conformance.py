@@ -5,13 +5,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from bench import Bench
+from bench import REPOSITORY, Bench
 from scenarios import scenario
 from waiting import LabError, expect
 
-BUILD = Path(__file__).resolve().parents[3] / ".build"
+BUILD = REPOSITORY / ".build"
 # The static one that CI builds, or what is there of an ordinary build.
 RUNNERS = [BUILD / "release/conformance", BUILD / "debug/conformance"]
 
@@ -20,7 +18,7 @@ async def replay(bench: Bench, adapter: str, *options: str, seconds: float) -> N
     runner = next((path for path in RUNNERS if path.is_file()), None)
     if runner is None:
         raise LabError("the runner is not built (swift build --product conformance)")
-    # The guest sees this machine's files where they are: the runner, and the vectors that it reads.
+    # The guest sees the repository where it is here: the runner, and the vectors that it reads.
     program = await bench.start(str(runner), adapter, "user:hci1", *options)
     status = await program.wait(seconds)
     lines = program.out.splitlines()

@@ -37,7 +37,7 @@ def all_typed(counts: dict[str, int], notifications: int, sent: int) -> None:
 
 @scenario("scans-200", deadline=120)
 async def scans_200(bench: Bench) -> None:
-    """200 scans of an EAN-13 and Enter arrive in a virtual terminal's cat byte for byte (raw mode: Enter is CR)."""
+    """200 scans of an EAN-13 and Enter arrive in a virtual terminal's program byte for byte (raw mode: Enter is CR)."""
     terminal = await Terminal.open(bench)
     product = await bench.connected()
     start = time.monotonic()

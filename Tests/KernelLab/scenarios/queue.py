@@ -5,13 +5,12 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 
-from bench import Bench
+from bench import REPOSITORY, Bench
 from scenarios import scenario
 from waiting import expect
 
-VECTORS = Path(__file__).resolve().parents[2] / "Vectors/evdev-queue.txt"
+VECTORS = REPOSITORY / "Tests/Vectors/evdev-queue.txt"
 TRACES = 200
 MARGIN = 12  # around the queue's 64 slots, where it matters
 HEAD = """\

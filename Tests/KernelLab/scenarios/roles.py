@@ -6,13 +6,12 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from pathlib import Path
 from typing import Any
 
 from bumble import gatt, hci
 
 from attributes import VALUE
-from bench import BINARY, Bench, compare
+from bench import BINARY, REPOSITORY, Bench, compare
 from central import BATTERY, check_values, compare_trees, event, find, found_handle, meet, numbered, peer_uuid, subscribe, tree
 from guest import Program
 from peer import ADDRESS, NAME, NOTIFY, SERVICE, WRITE, ean13
@@ -21,7 +20,7 @@ from readers import EventReader
 from scenarios import scenario
 from waiting import LabError, expect
 
-GATTPEER = Path(__file__).resolve().parents[3] / ".build/release/gattpeer"
+GATTPEER = REPOSITORY / ".build/release/gattpeer"
 
 
 async def server(bench: Bench) -> tuple[Program, list[dict[str, Any]]]:

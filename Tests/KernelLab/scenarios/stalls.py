@@ -169,7 +169,7 @@ async def at_console(bench: Bench) -> None:
         data = bytes(chooser.choices(TEXT, k=chooser.randrange(20, 600)))
         bench.peer.burst((data[at : at + 20] for at in range(0, len(data), 20)), in_flight=8)
         sent += data
-        await terminal.until(len(sent), 20)  # cat keeps up: the terminal's own buffer is not what is tested
+        await terminal.until(len(sent), 20)  # it keeps up: the terminal's own buffer is not what is tested
     took = clock()
     await product.end(signal.SIGINT, 130)
     await terminal.close()
