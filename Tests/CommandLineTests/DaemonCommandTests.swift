@@ -87,7 +87,7 @@ private final class FakeDaemon: ControlHandler {
         return object
     }
 
-    private static func failure(_ status: ExitStatus, _ cause: String, _ remedy: String) -> CommandFailure {
+    private static func failure(_ status: Wedge.ExitStatus, _ cause: String, _ remedy: String) -> CommandFailure {
         CommandFailure(status, Message(detail: cause), remedy: Message(detail: remedy))
     }
 
