@@ -26,24 +26,29 @@ public struct SourceLiterals {
         case list, block
     }
 
-    private let code: [Character]
+    private let code: [UInt8]
     private var position = 0
     private var line = 1
     private var open: [Bracket] = []
 
     /// Reads a file's text.
     public init(_ text: String) {
-        code = Array(text)
+        code = Array(text.utf8)
         readCode(inInterpolation: false)
     }
 
-    private func isNext(_ text: String) -> Bool {
-        code[position...].starts(with: text)
+    private func byte(_ offset: Int = 0) -> UInt8 {
+        position + offset < code.count ? code[position + offset] : 0
+    }
+
+    private func isNext(_ text: [UInt8]) -> Bool {
+        for offset in text.indices where byte(offset) != text[offset] { return false }
+        return true
     }
 
     private mutating func advance(_ count: Int = 1) {
         for _ in 0..<count where position < code.count {
-            if code[position].isNewline { line += 1 }
+            if code[position] == UInt8(ascii: "\n") { line += 1 }
             position += 1
         }
     }
@@ -53,21 +58,23 @@ public struct SourceLiterals {
         let depth = open.count
         while position < code.count {
             switch code[position] {
-            case "/" where isNext("//"):
-                while position < code.count, !code[position].isNewline { advance() }
-            case "/" where isNext("/*"):
-                while position < code.count, !isNext("*/") { advance() }
+            case UInt8(ascii: "/") where byte(1) == UInt8(ascii: "/"):
+                while position < code.count, byte() != UInt8(ascii: "\n") { position += 1 }
+            case UInt8(ascii: "/") where byte(1) == UInt8(ascii: "*"):
+                while position < code.count, !isNext(Array("*/".utf8)) { advance() }
                 advance(2)
-            case "\"": readLiteral()
-            case "#" where isRawLiteral: readLiteral()
-            case "(", "[", "{":
-                switch code[position] {
-                case "(": open.append(.call(name(before: position)))
-                case "[": open.append(.list)
-                default: open.append(.block)
-                }
+            case UInt8(ascii: "\""): readLiteral()
+            case UInt8(ascii: "#") where isRawLiteral: readLiteral()
+            case UInt8(ascii: "("):
+                open.append(.call(nameBefore()))
                 advance()
-            case ")", "]", "}":
+            case UInt8(ascii: "["):
+                open.append(.list)
+                advance()
+            case UInt8(ascii: "{"):
+                open.append(.block)
+                advance()
+            case UInt8(ascii: ")"), UInt8(ascii: "]"), UInt8(ascii: "}"):
                 advance()
                 if inInterpolation, open.count == depth { return }
                 _ = open.popLast()
@@ -77,11 +84,26 @@ public struct SourceLiterals {
     }
 
     /// Whether these number signs are those of a literal.
-    private var isRawLiteral: Bool { code[position...].first { $0 != "#" } == "\"" }
+    private var isRawLiteral: Bool {
+        var offset = 0
+        while byte(offset) == UInt8(ascii: "#") { offset += 1 }
+        return byte(offset) == UInt8(ascii: "\"")
+    }
 
-    private func name(before end: Int) -> String {
-        let name = code[..<end].reversed().prefix { $0.isLetter || $0.isNumber || "._@".contains($0) }
-        return String(name.reversed())
+    /// What is called with the bracket that is next.
+    private func nameBefore() -> String {
+        var first = position
+        while first > 0, Self.isPartOfName(code[first - 1]) { first -= 1 }
+        return String(decoding: code[first..<position], as: UTF8.self)
+    }
+
+    private static func isPartOfName(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "@"):
+            true
+        default: false
+        }
     }
 
     private mutating func readLiteral() {
@@ -89,26 +111,29 @@ public struct SourceLiterals {
         let calls = open.reversed().prefix { if case .block = $0 { false } else { true } }.compactMap { bracket in
             if case .call(let name) = bracket { name } else { nil }
         }
-        let signs = String(code[position...].prefix { $0 == "#" })
-        advance(signs.count)
-        let quotes = isNext("\"\"\"") ? "\"\"\"" : "\""
+        var signs: [UInt8] = []
+        while byte() == UInt8(ascii: "#") {
+            signs.append(byte())
+            advance()
+        }
+        let quotes = Array((isNext(Array("\"\"\"".utf8)) ? "\"\"\"" : "\"").utf8)
         advance(quotes.count)
-        var text = ""
-        while position < code.count, !isNext(quotes + signs) {
-            if isNext("\\" + signs + "(") {
-                advance(2 + signs.count)
-                text.append(Self.place)
-                readCode(inInterpolation: true)
-            } else if isNext("\\" + signs) {
-                advance(2 + signs.count)
-                text.append(" ")
+        let (end, escape) = (quotes + signs, [UInt8(ascii: "\\")] + signs)
+        var text: [UInt8] = []
+        while position < code.count, !isNext(end) {
+            if isNext(escape) {
+                advance(escape.count)
+                let isPlace = byte() == UInt8(ascii: "(")
+                advance()
+                text += Array((isPlace ? String(Self.place) : " ").utf8)
+                if isPlace { readCode(inInterpolation: true) }
             } else {
-                text.append(code[position])
+                text.append(byte())
                 advance()
             }
         }
-        advance(quotes.count + signs.count)
-        literals.append(Literal(line: first, text: text, calls: calls))
+        advance(end.count)
+        literals.append(Literal(line: first, text: String(decoding: text, as: UTF8.self), calls: calls))
     }
 }
 
