@@ -6,8 +6,8 @@ import SystemPackage
 
 /// Where keyboard layouts come from.
 package enum LayoutSource {
-    /// How a layout is named, for people.
-    package static let names = "us, jp, jp(OADG109A), a name of xkb's such as de or de(neo), or console[:TTY]"
+    /// How a layout is named, for help and references.
+    package static let names = PlainText.layouts.text(.english)
 
     /// The layout of that name.
     ///
@@ -34,7 +34,7 @@ package enum LayoutSource {
                 compositions: KeyboardLayout.unicodeCompositions
             )
         } catch {
-            throw CommandFailure(.configuration, fault(error), name, "\(error)", names)
+            throw CommandFailure(.configuration, fault(error), name, "\(error)", PlainText.layouts.message())
         }
     }
 

@@ -29,7 +29,7 @@ struct WireOptions: ParsableArguments {
         if let profile { configuration.profile = profile }
         if let to {
             guard let destination = WireDestination(to) else {
-                throw CommandFailure(.usage, CommandFaultText.endWanted, WireDestination.form)
+                throw CommandFailure(.usage, CommandFaultText.endWanted, PlainText.ends.message())
             }
             configuration.destination = destination
         }

@@ -61,9 +61,6 @@ struct TextBorderTests {
             return [
                 // The keyboard, as the kernel lists it; programs; parts of commands and requests.
                 "blewedge keyboard", "bluetoothd (process \(place))", "snippet \(place)", "blewedge: \(place) ",
-                // What an option may be, as its help says too.
-                "keyboard, stdout, pty:PATH or unix:PATH",
-                "us, jp, jp(OADG109A), a name of xkb's such as de or de(neo), or console[:TTY]",
                 // The Core Specification's names, and those of a maker.
                 "write without response", "signed write", "Data From Peripheral", "Data To Peripheral",
                 // Comments in a table that is printed as a file.
