@@ -88,7 +88,7 @@ package enum PlainText: String, Localized {
                 "us, jp, jp(OADG109A), a name of xkb's such as de or de(neo), or console[:TTY]",
                 "us、jp、jp(OADG109A)、xkbの名前(de、de(neo)など)、console[:TTY]"
             )
-        case .ends: LocalText("keyboard, stdout, pty:PATH or unix:PATH", "keyboard、stdout、pty:PATH、unix:PATH")
+        case .ends: LocalText("keyboard, stdout, pty:PATH or unix:PATH", "keyboard、stdout、pty:PATH、またはunix:PATH")
         case .and: LocalText("{1} and {2}", "{1}と{2}")
         case .listed: LocalText("{1}, {2}", "{1}、{2}")
         case .inBrackets: LocalText("{1} ({2})", "{1} ({2})")
