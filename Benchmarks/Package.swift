@@ -30,7 +30,13 @@ let package = Package(
         ),
         .target(name: "CAllocations", cSettings: warnings),
         .target(name: "FilterKernel", swiftSettings: settings),
-        .executableTarget(name: "Filter", dependencies: ["FilterKernel"], swiftSettings: settings),
+        // Linked as the product is: half of a short run would be the loading of Swift's libraries.
+        .executableTarget(
+            name: "Filter",
+            dependencies: ["FilterKernel"],
+            swiftSettings: settings,
+            linkerSettings: [.unsafeFlags(["-static-stdlib"])]
+        ),
         .target(name: "Advertisements", dependencies: [measured], swiftSettings: settings),
         .executableTarget(
             name: "Ratios",

@@ -7,7 +7,7 @@ extension ATTBearer {
     ///
     /// A notification costs a few comparisons and no memory.
     public mutating func receive(_ bytes: Span<UInt8>, now: Duration) -> Reception {
-        if failure == nil, bytes.count >= 3, bytes.count <= Int(mtu),
+        if case .none = failure, bytes.count >= 3, bytes.count <= Int(mtu),
             bytes[0] == ATTOpcode.handleValueNotification.rawValue
         {
             let handle = AttributeHandle(UInt16(bytes[1]) | UInt16(bytes[2]) &<< 8)

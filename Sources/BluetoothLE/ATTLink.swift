@@ -16,6 +16,9 @@ package final class ATTLink {
         case closed(LinkFailure)
     }
 
+    /// Takes a value of that attribute, which came in that way.
+    package typealias ValueHandler = (AttributeHandle, GATTSubscriptionKind, Span<UInt8>) -> Void
+
     private let channel: any ATTChannel
     private let loop: EventLoop
     private var client: GATTClient
@@ -30,16 +33,22 @@ package final class ATTLink {
     /// Takes each notified or indicated value, in place, on the loop's thread, before the next is read.
     ///
     /// An indication is confirmed whatever becomes of its value.
-    package var onValue: ((AttributeHandle, GATTSubscriptionKind, Span<UInt8>) -> Void)?
+    package var onValue: ValueHandler? {
+        get { valueHandler }
+        set { valueHandler = newValue }
+    }
+    /// Private, so that the compiler sees all that is done to it, and need not check at each value that it is done in turn.
+    private var valueHandler: ValueHandler?
 
     /// A link over a channel that stands.
     package init(_ channel: any ATTChannel, on loop: EventLoop, client: GATTClient = GATTClient()) {
         self.channel = channel
         self.loop = loop
         self.client = client
-        channel.onReceive = { [weak self] pdu in self?.receive(pdu) }
-        channel.onWritable = { [weak self] in self?.pump() }
-        channel.onClosed = { [weak self] failure in self?.fail(failure) }
+        // A link closes its channel before it goes, which then calls none of these.
+        channel.onReceive = { [unowned self] pdu in receive(pdu) }
+        channel.onWritable = { [unowned self] in pump() }
+        channel.onClosed = { [unowned self] failure in fail(failure) }
     }
 
     deinit { close() }
@@ -78,11 +87,11 @@ package final class ATTLink {
         switch client.receive(pdu, now: MonotonicClock.now) {
         // The value lies behind the opcode and the handle, which the client has seen to be there.
         case .notification(let handle):
-            onValue?(handle, .notifications, pdu.extracting(3..<pdu.count))
+            valueHandler?(handle, .notifications, pdu.extracting(3..<pdu.count))
         case .indication(let handle):
             // Confirmed first: who takes the value may close the link. A failure to send is found again behind it.
             try? send()
-            onValue?(handle, .indications, pdu.extracting(3..<pdu.count))
+            valueHandler?(handle, .indications, pdu.extracting(3..<pdu.count))
             pump()
         // Even an indication that is ignored is confirmed.
         case .handled, .ignored: pump()
@@ -125,8 +134,7 @@ package final class ATTLink {
         if let timer { loop.cancel(timer) }
         timer = nil
         guard let deadline = client.deadline else { return }
-        timer = loop.schedule(at: deadline) { [weak self] in
-            guard let self else { return }
+        timer = loop.schedule(at: deadline) { [unowned self] in
             timer = nil
             client.handleDeadline(now: MonotonicClock.now)
             pump()

@@ -19,7 +19,6 @@ package final class KernelATTChannel: ATTChannel {
     private let loop: EventLoop
     private let socket: L2CAPSocket
     private var registration: EventLoop.Registration?
-    private var buffer = [UInt8](repeating: 0, count: L2CAPSocket.packetCapacity)
     private var timer: EventLoop.Timer?
     /// Set while the connection is being made.
     private var completion: Completion?
@@ -29,7 +28,12 @@ package final class KernelATTChannel: ATTChannel {
     /// Takes each PDU in place, before the next is read.
     ///
     /// To be set as soon as the channel stands.
-    package var onReceive: ((Span<UInt8>) -> Void)?
+    package var onReceive: ((Span<UInt8>) -> Void)? {
+        get { receiver }
+        set { receiver = newValue }
+    }
+    /// Private, so that the compiler sees all that is done to it, and need not check at each PDU that it is done in turn.
+    private var receiver: ((Span<UInt8>) -> Void)?
     /// Called when a PDU may be sent again that was not taken.
     package var onWritable: (() -> Void)?
     /// Called once when the channel has ended by itself.
@@ -50,13 +54,13 @@ package final class KernelATTChannel: ATTChannel {
             socket = try L2CAPSocket(local: local.rawValue, receiveBuffer: Self.receiveBuffer)
             _ = try socket.connect(to: device.address.rawValue, isRandom: device.type == .random)
             // Even a connection made at once is reported through the loop, so that the caller is ready for it.
-            registration = try loop.watch(socket.descriptor, for: [.writable]) { [weak self] readiness in
-                self?.handle(readiness)
+            registration = try loop.watch(socket.descriptor, for: .writable) { [unowned self] readiness in
+                handle(readiness)
             }
         } catch {
             throw .system(error)
         }
-        timer = loop.schedule(at: MonotonicClock.now + timeout) { [weak self] in self?.fail(.timedOut(timeout)) }
+        timer = loop.schedule(at: MonotonicClock.now + timeout) { [unowned self] in fail(.timedOut(timeout)) }
     }
 
     /// A connection that a central has made.
@@ -65,8 +69,8 @@ package final class KernelATTChannel: ATTChannel {
         self.loop = loop
         socket = central.takeSocket()
         do throws(Errno) {
-            registration = try loop.watch(socket.descriptor, for: [.readable]) { [weak self] readiness in
-                self?.handle(readiness)
+            registration = try loop.watch(socket.descriptor, for: .readable) { [unowned self] readiness in
+                handle(readiness)
             }
         } catch {
             throw .system(error)
@@ -109,7 +113,7 @@ package final class KernelATTChannel: ATTChannel {
             finishConnecting()
             return
         }
-        if !readiness.isDisjoint(with: [.readable, .hangUp, .error]) { read() }
+        if readiness.hasInput { read() }
         if readiness.contains(.writable), let registration {
             do throws(Errno) {
                 try loop.change(registration, socket.descriptor, to: .readable)
@@ -140,23 +144,17 @@ package final class KernelATTChannel: ATTChannel {
 
     private func read() {
         for _ in 0..<Self.batch {
-            let packet: ReceivedPacket
             do throws(Errno) {
-                guard case .done(let received) = try socket.descriptor.receive(into: &buffer) else { return }
-                packet = received
+                guard case .done(let count) = try socket.receive({ pdu in receiver?(pdu) }) else { return }
+                if count == 0 { fail(.closedByPeer) }
             } catch {
                 fail(.system(error))
-                return
             }
-            guard packet.count > 0 else {
-                fail(.closedByPeer)
-                return
-            }
-            onReceive?(buffer.span.extracting(first: packet.count))
             if registration == nil { return }
         }
     }
 
+    @inline(never)
     private func fail(_ failure: LinkFailure) {
         guard registration != nil else { return }
         let (completion, onClosed) = (completion, onClosed)

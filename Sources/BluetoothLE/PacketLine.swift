@@ -95,7 +95,7 @@ final class PacketLine<Opened: PacketDescriptor> {
             fail(reason)
             return
         }
-        if !readiness.isDisjoint(with: [.readable, .error, .hangUp]) { onReadable?() }
+        if readiness.hasInput { onReadable?() }
     }
 
     /// Writes what waits; returns why that cannot be.

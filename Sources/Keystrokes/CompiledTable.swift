@@ -62,7 +62,7 @@ public final class CompiledTable: Sendable {
     /// One row for each byte value without CapsLock, and one with.
     let rows: [Row]
     /// The same for the hot loop.
-    let words: Words
+    let hot: HotRows
     /// The keystrokes of all rows.
     let strokes: [KeyStroke]
     /// The keys that the table can press, modifiers among them where a character needs them.
@@ -77,7 +77,7 @@ public final class CompiledTable: Sendable {
         var keys = KeySet()
         var longestByte = 0
         let enter = ByteTable.Action.key(.enter)
-        let joinsLineEnd = table[ByteTable.carriageReturn] == enter && table[ByteTable.lineFeed] == enter
+        joinsLineEnds = table[ByteTable.carriageReturn] == enter && table[ByteTable.lineFeed] == enter
         for byte in UInt8.min...UInt8.max {
             for capsLock in [false, true] {
                 var row = Row()
@@ -89,13 +89,13 @@ public final class CompiledTable: Sendable {
                 } else {
                     row.marks = Self.isRejected
                 }
-                if joinsLineEnd, byte == ByteTable.lineFeed { row.marks |= Self.endsLineEnd }
+                if joinsLineEnds, byte == ByteTable.lineFeed { row.marks |= Self.endsLineEnd }
                 rows[Self.place(byte, capsLock)] = row
             }
         }
         if let forbidden = keys.forbidden { throw .forbidden(forbidden) }
         self.rows = rows
-        words = Words(rows, strokes)
+        hot = HotRows(rows, strokes)
         self.strokes = strokes
         self.keys = keys
         self.longestByte = longestByte
@@ -163,7 +163,7 @@ public final class CompiledTable: Sendable {
     }
 
     /// Whether line feeds after carriage returns are absorbed: only where both are Enter.
-    var joinsLineEnds: Bool { rows[Int(ByteTable.lineFeed)].marks & Self.endsLineEnd != 0 }
+    let joinsLineEnds: Bool
 
     /// Whether the layout cannot type what this byte means, so that it is rejected.
     public func isRejected(_ byte: UInt8, capsLock: Bool = false) -> Bool {
@@ -200,62 +200,5 @@ extension CompiledTable.KeyStroke {
         down = InputEvent.key(stroke.key, down: true).word
         up = InputEvent.key(stroke.key, down: false).word
         modifiers = stroke.modifiers
-    }
-}
-
-extension CompiledTable {
-    /// What the hot loop reads for each byte: a row of eight words.
-    ///
-    /// There are four banks of 256 rows: without and with CapsLock, and for each of them going on after a scan's end and
-    /// stopping there.
-    struct Words: Sendable {
-        /// The words of one row.
-        static let stride = 8
-        /// The events of the change of Shift, of the press, and of the release.
-        static let shiftChange = 0
-        static let down = 1
-        static let up = 2
-        /// The size of an event when the key needs Shift, else 0.
-        static let shift = 3
-        /// The size of an event when something is typed; 0 when nothing is, and Shift stays as it is.
-        static let change = 4
-        /// Bytes of the key's events, without that of Shift; 0 when nothing is typed, more than any batch has when the
-        /// byte is none of the hot loop's.
-        static let size = 5
-        /// 1 when something is typed, else 0.
-        static let typed = 6
-
-        /// All rows.
-        let words: [UInt64]
-
-        /// The first row of a bank.
-        static func bank(capsLock: Bool, stopAtScanEnd: Bool) -> Int {
-            (capsLock ? 256 : 0) + (stopAtScanEnd ? 512 : 0)
-        }
-
-        /// The words of rows.
-        fileprivate init(_ rows: [Row], _ strokes: [KeyStroke]) {
-            let eventSize = UInt64(InputEvent.size)
-            var words = [UInt64](repeating: 0, count: 4 * 256 * Self.stride)
-            for (place, row) in rows.enumerated() {
-                for stops in [false, true] {
-                    let word = (place + Self.bank(capsLock: false, stopAtScanEnd: stops)) * Self.stride
-                    if row.marks & (stops ? UInt8.max : ~endsScan) != 0 {
-                        words[word + Self.size] = 1 << 30
-                    } else if row.count == 1 {
-                        let stroke = strokes[Int(row.first)]
-                        let isShifted = stroke.modifiers.contains(.shift)
-                        words[word + Self.shiftChange] = InputEvent.key(.leftShift, down: isShifted).word
-                        words[word + Self.down] = stroke.down
-                        words[word + Self.up] = stroke.up
-                        words[word + Self.shift] = isShifted ? eventSize : 0
-                        words[word + Self.change] = eventSize
-                        words[word + Self.size] = eventSize * UInt64(EventBatch.plainKey)
-                        words[word + Self.typed] = 1
-                    }
-                }
-            }
-            self.words = words
-        }
     }
 }

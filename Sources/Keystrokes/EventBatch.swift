@@ -14,8 +14,8 @@
 /// The memory is zeroed once. Only the eight bytes of type, code and value are ever written, so the times stay zero.
 @safe
 struct EventBatch: ~Copyable {
-    /// The most events of one batch: what fits in 4 KiB.
-    static let capacity = 4096 / InputEvent.size
+    /// The most events of one batch: what fits in 16 KiB, half of the nearest cache.
+    static let capacity = 16384 / InputEvent.size
     /// Events of a key by itself, and of one that needs Shift.
     static let plainKey = 4
     static let shiftedKey = 6
@@ -29,16 +29,18 @@ struct EventBatch: ~Copyable {
     private var held = KeyModifiers()
 
     init() {
-        // One key more than the capacity, because the encoder writes a whole key before it knows whether it is typed.
-        let byteCount = (Self.capacity + Self.shiftedKey) * InputEvent.size
+        // One key more than the capacity, because the encoder writes a whole key before it knows whether it is typed; one
+        // event before, because the end of an empty batch is written to as that of any other.
+        let byteCount = (1 + Self.capacity + Self.shiftedKey) * InputEvent.size
         // Sound: fresh memory, given back in deinit, of bytes that hold no pointers.
-        unsafe memory = .allocate(byteCount: byteCount, alignment: 16)
-        unsafe memory.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
+        let allocated = UnsafeMutableRawPointer.allocate(byteCount: byteCount, alignment: 16)
+        unsafe allocated.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
+        unsafe memory = allocated + InputEvent.size
     }
 
     deinit {
         // Sound: nothing else has the pointer, and `bytes` cannot outlive the batch.
-        unsafe memory.deallocate()
+        unsafe (memory - InputEvent.size).deallocate()
     }
 
     /// The number of events filled in.
@@ -95,11 +97,19 @@ struct EventBatch: ~Copyable {
         capsLock: Bool = false
     ) -> Run {
         let limit = min(limit == Self.oneByte ? oneByteLimit(input, table, capsLock) : limit, Self.capacity)
-        let bank = CompiledTable.Words.bank(capsLock: capsLock, stopAtScanEnd: stopAtScanEnd)
         var run = Run()
         while run.stop == nil {
             if held.isSubset(of: .shift) {
-                typePlainKeys(input, table, bank, &run, limit: limit &* InputEvent.size)
+                let plain = typePlainKeys(
+                    input,
+                    from: run.taken,
+                    table,
+                    limit: limit &* InputEvent.size,
+                    stopAtScanEnd: stopAtScanEnd,
+                    capsLock: capsLock
+                )
+                run.taken = plain.taken
+                run.typed &+= plain.typed
             }
             guard run.taken < input.count else { break }
             let row = table.row(input[run.taken], capsLock)
@@ -125,64 +135,98 @@ struct EventBatch: ~Copyable {
         return run
     }
 
+    /// Where the hot loop stands.
+    private struct Cursor {
+        /// Bytes filled in.
+        var end: Int
+        /// The event that brought Shift where it is.
+        var shift: UInt64
+        /// How many bytes typed nothing, as a negative number.
+        var skipped = 0
+    }
+
     /// The hot loop: goes on while bytes are plain or shifted keys, discarded or absorbed, and fit.
     ///
     /// Not inlined, so that the loop has the processor's registers to itself.
     @inline(never)
     private mutating func typePlainKeys(
         _ input: Span<UInt8>,
+        from start: Int,
         _ table: CompiledTable,
-        _ bank: Int,
-        _ run: inout Run,
-        limit: Int
-    ) {
-        typealias Words = CompiledTable.Words
-        let size = InputEvent.size
+        limit: Int,
+        stopAtScanEnd: Bool,
+        capsLock: Bool
+    ) -> (taken: Int, typed: Int) {
+        precondition(start >= 0 && limit <= Self.capacity &* InputEvent.size)
+        let rows = unsafe table.hot.bank(capsLock: capsLock, stopAtScanEnd: stopAtScanEnd)
         let count = input.count
-        let joinsLineEnds = table.joinsLineEnds
-        let words = table.words.words
-        let first = bank &* Words.stride
-        let rows = words.span.extracting(first..<(first &+ 256 &* Words.stride))
-        var end = self.end
-        // Shift as the size of its event.
-        var shift = held.isEmpty ? 0 : size
-        var typed = 0
-        var index = run.taken
-        // Sound: `index` is less than the input's count, `row` one of the bank's 256; the five words below lie
-        // within one shifted key after `end`, which is at most the limit, and the memory is one shifted key larger than
-        // the greatest limit.
+        var cursor = Cursor(end: end, shift: held.isEmpty ? HotRows.shiftUp : HotRows.shiftDown)
+        var index = start
+        // Sound: the table, and so its rows, live for the call; a byte is less than their 256, and `index` less than the
+        // input's count. A byte's events lie within one shifted key after the cursor's end, which is at most the limit, and
+        // the memory is one shifted key larger than the greatest limit.
         let target = unsafe memory + InputEvent.timeSize
-        while index < count {
-            let row = unsafe Int(input[unchecked: index]) &* Words.stride
-            let keyShift = unsafe Int(truncatingIfNeeded: rows[unchecked: row &+ Words.shift])
-            let mayChange = unsafe Int(truncatingIfNeeded: rows[unchecked: row &+ Words.change])
-            let change = (keyShift ^ shift) & mayChange
-            let nextShift = shift ^ change
-            let key = end &+ change
-            let next = unsafe key &+ Int(truncatingIfNeeded: rows[unchecked: row &+ Words.size])
-            guard next &+ nextShift <= limit else {
-                // A line feed never fits, so that only bytes that do not are looked at for one.
-                guard joinsLineEnds, input[index] == ByteTable.lineFeed, Self.isAfterCarriageReturn(input, index) else {
-                    break
-                }
-                typed &+= 1
-                index &+= 1
-                continue
+        bytes: while index < count {
+            // So many bytes fit whatever they are; where none does, the next is looked at by itself.
+            var sure = min(count, index &+ Self.sureKeys(limit &- cursor.end))
+            if sure <= index {
+                let row = unsafe rows[Int(input[unchecked: index])]
+                guard row.isSpecial || Self.endAndRelease(row, cursor) <= limit else { break }
+                sure = index &+ 1
             }
-            unsafe (target + end).storeBytes(of: rows[unchecked: row &+ Words.shiftChange], as: UInt64.self)
-            unsafe (target + key).storeBytes(of: rows[unchecked: row &+ Words.down], as: UInt64.self)
-            unsafe (target + (key &+ size)).storeBytes(of: 0, as: UInt64.self)
-            unsafe (target + (key &+ 2 &* size)).storeBytes(of: rows[unchecked: row &+ Words.up], as: UInt64.self)
-            unsafe (target + (key &+ 3 &* size)).storeBytes(of: 0, as: UInt64.self)
-            unsafe typed &+= Int(truncatingIfNeeded: rows[unchecked: row &+ Words.typed])
-            end = next
-            shift = nextShift
-            index &+= 1
+            while index < sure {
+                let row = unsafe rows[Int(input[unchecked: index])]
+                if row.isSpecial {
+                    guard row.isLineFeed, Self.isAfterCarriageReturn(input, index) else { break bytes }
+                } else {
+                    unsafe Self.type(row, &cursor, target)
+                }
+                index &+= 1
+            }
         }
-        self.end = end
-        held = shift == 0 ? [] : .shift
-        run.taken = index
-        run.typed &+= typed
+        end = cursor.end
+        // Without a branch, which would be foretold wrongly as often as not.
+        held = KeyModifiers(
+            rawValue: UInt8(truncatingIfNeeded: cursor.shift &>> InputEvent.valuePlace) &* KeyModifiers.shift.rawValue
+        )
+        return (index, index &- start &+ cursor.skipped)
+    }
+
+    /// How many keys fit into so many bytes, each with a change of Shift, and the release of Shift after them.
+    @inline(__always)
+    private static func sureKeys(_ byteCount: Int) -> Int {
+        max(0, byteCount &- InputEvent.size) / ((plainKey + 1) * InputEvent.size)
+    }
+
+    /// Fills in a byte's key: five words, whether it has a change of Shift or not, and whether it types anything or not.
+    @inline(__always)
+    private static func type(_ row: HotRows.Row, _ cursor: inout Cursor, _ target: UnsafeMutableRawPointer) {
+        let size = InputEvent.size
+        let shift = cursor.shift & row.keep | row.shift
+        let key = cursor.end &+ change(cursor.shift, shift)
+        // Sound: the caller has seen that a shifted key's bytes are there after the cursor's end.
+        unsafe (target + cursor.end).storeBytes(of: shift, as: UInt64.self)
+        unsafe (target + key).storeBytes(of: row.down, as: UInt64.self)
+        unsafe (target + (key &+ size)).storeBytes(of: 0, as: UInt64.self)
+        unsafe (target + (key &+ 2 &* size)).storeBytes(of: row.down & ~InputEvent.valueBits, as: UInt64.self)
+        unsafe (target + (key &+ 3 &* size)).storeBytes(of: 0, as: UInt64.self)
+        cursor.end = key &+ Int(truncatingIfNeeded: row.size)
+        cursor.shift = shift
+        cursor.skipped &+= Int(truncatingIfNeeded: row.keep)
+    }
+
+    /// Where a byte's key ends, with the release of Shift that it makes necessary.
+    @inline(__always)
+    private static func endAndRelease(_ row: HotRows.Row, _ cursor: Cursor) -> Int {
+        let shift = cursor.shift & row.keep | row.shift
+        return cursor.end &+ change(cursor.shift, shift) &+ Int(truncatingIfNeeded: row.size)
+            &+ change(shift, HotRows.shiftUp)
+    }
+
+    /// The size of an event where Shift changes, else 0.
+    @inline(__always)
+    private static func change(_ before: UInt64, _ after: UInt64) -> Int {
+        Int(truncatingIfNeeded: (before ^ after) &>> InputEvent.valuePlace) &* InputEvent.size
     }
 
     /// The limit that lets the first byte in that types something, and no other.
@@ -238,8 +282,20 @@ struct EventBatch: ~Copyable {
     }
 
     /// Ends the batch: modifiers that are still down come up in the frame of the last release.
+    @inline(__always)
     mutating func finish() {
-        guard !held.isEmpty else { return }
+        guard held.isSubset(of: .shift) else { return finishModifiers() }
+        // Without a branch, as above. Where nothing is held, the last word is a report's, and stays one.
+        let isHeld = UInt64(held.rawValue / KeyModifiers.shift.rawValue)
+        // Sound: there is one event before the first and one key after the last.
+        let target = unsafe memory + InputEvent.timeSize + end
+        unsafe (target - InputEvent.size).storeBytes(of: HotRows.shiftUp &* isHeld, as: UInt64.self)
+        unsafe target.storeBytes(of: 0, as: UInt64.self)
+        end &+= InputEvent.size &* Int(truncatingIfNeeded: isHeld)
+        held = []
+    }
+
+    private mutating func finishModifiers() {
         end -= InputEvent.size
         append(held, down: false)
         append(.report)

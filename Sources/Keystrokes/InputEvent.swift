@@ -54,6 +54,14 @@ public struct InputEvent: Equatable, Sendable {
         #endif
     }
 
+    /// The bits of the value in a word, and the place of their lowest.
+    static let valueBits = InputEvent(type: 0, code: 0, value: -1).word
+    #if _endian(big)
+        static let valuePlace: UInt64 = 0
+    #else
+        static let valuePlace: UInt64 = 32
+    #endif
+
     /// The event whose word this is.
     init(word: UInt64) {
         #if _endian(big)

@@ -21,15 +21,31 @@ package final class EventLoop {
         package static let error = Readiness(rawValue: blewedge_EPOLLERR)
         /// The other end is gone (EPOLLHUP).
         package static let hangUp = Readiness(rawValue: blewedge_EPOLLHUP)
+
+        /// True where something can be read: bytes, a connection, or the news that nothing more will come.
+        ///
+        /// Asked of a set in another module, the same goes through witness tables: some thousand instructions before each
+        /// packet is read.
+        package var hasInput: Bool { rawValue & (blewedge_EPOLLIN | blewedge_EPOLLERR | blewedge_EPOLLHUP) != 0 }
     }
 
-    /// Names a watched descriptor.
-    ///
-    /// It is never used twice, so an event for a closed descriptor finds nobody.
+    /// Names a watched descriptor: its place among `watches`, in the low half, and a number that the next in that place
+    /// does not have, so an event for a closed descriptor finds nobody.
     package struct Registration: Hashable, Sendable { fileprivate let identifier: UInt64 }
 
     /// Names a timer that has not fired yet.
     package struct Timer: Hashable, Sendable { fileprivate let identifier: UInt64 }
+
+    /// Who waits for a descriptor.
+    private final class Watch {
+        let identifier: UInt64
+        let handler: (Readiness) -> Void
+
+        init(_ identifier: UInt64, _ handler: @escaping (Readiness) -> Void) {
+            self.identifier = identifier
+            self.handler = handler
+        }
+    }
 
     private struct PendingTimer {
         var deadline: Duration
@@ -40,13 +56,15 @@ package final class EventLoop {
     private let epoll: Descriptor
     private let timer: Descriptor
     private var signals: Descriptor?
-    private var handlers: [UInt64: (Readiness) -> Void] = [:]
+    /// Each at its place, so that an event finds its own without a search.
+    private var watches: [Watch?] = []
+    private var watchNumber: UInt32 = 0
     /// Sorted, the earliest last.
     ///
     /// Few at any time, so an array serves.
     private var timers: [PendingTimer] = []
     private var armedDeadline: Duration?
-    private var nextIdentifier: UInt64 = 1
+    private var nextTimer: UInt64 = 1
     private var isRunning = false
 
     /// A loop that watches nothing yet.
@@ -68,9 +86,12 @@ package final class EventLoop {
         for interest: Readiness,
         handler: @escaping (Readiness) -> Void
     ) throws(Errno) -> Registration {
-        let identifier = makeIdentifier()
+        let place = watches.firstIndex { $0 == nil } ?? watches.endIndex
+        watchNumber &+= 1
+        let identifier = UInt64(watchNumber) << 32 | UInt64(place)
         try control(EPOLL_CTL_ADD, descriptor, interest, identifier)
-        handlers[identifier] = handler
+        if place == watches.endIndex { watches.append(nil) }
+        watches[place] = Watch(identifier, handler)
         return Registration(identifier: identifier)
     }
 
@@ -87,14 +108,16 @@ package final class EventLoop {
     ///
     /// To be called before the descriptor is closed.
     package func unwatch(_ registration: Registration, _ descriptor: borrowing Descriptor) {
-        guard handlers.removeValue(forKey: registration.identifier) != nil else { return }
+        guard watch(registration.identifier) != nil else { return }
+        watches[Self.place(registration.identifier)] = nil
         // Removal fails only for a descriptor that epoll does not hold, which is what is wanted.
         try? control(EPOLL_CTL_DEL, descriptor, [], registration.identifier)
     }
 
     /// Calls `handler` once, at `deadline` or as soon after as the loop can.
     package func schedule(at deadline: Duration, handler: @escaping () -> Void) -> Timer {
-        let identifier = makeIdentifier()
+        let identifier = nextTimer
+        nextTimer &+= 1
         let index = timers.firstIndex { $0.deadline <= deadline } ?? timers.endIndex
         timers.insert(PendingTimer(deadline: deadline, identifier: identifier, handler: handler), at: index)
         armTimer()
@@ -139,7 +162,7 @@ package final class EventLoop {
             let count = try SystemCall.run { unsafe epoll_wait(epoll.number, &events, Int32(capacity), -1) }
             for index in 0..<Int(count) where isRunning {
                 let (identifier, readiness) = unsafe (events[index].data.u64, events[index].events)
-                handlers[identifier]?(Readiness(rawValue: readiness))
+                watch(identifier)?.handler(Readiness(rawValue: readiness))
             }
         }
     }
@@ -149,9 +172,13 @@ package final class EventLoop {
         isRunning = false
     }
 
-    private func makeIdentifier() -> UInt64 {
-        defer { nextIdentifier &+= 1 }
-        return nextIdentifier
+    private static func place(_ identifier: UInt64) -> Int { Int(UInt32(truncatingIfNeeded: identifier)) }
+
+    /// Who has that name; nil where nobody has it any more.
+    private func watch(_ identifier: UInt64) -> Watch? {
+        let place = Self.place(identifier)
+        guard place < watches.count, let watch = watches[place], watch.identifier == identifier else { return nil }
+        return watch
     }
 
     private func control(

@@ -55,12 +55,17 @@ package struct EventNode: ~Copyable {
 
     /// Appends the events that lie in `bytes`, each a `struct input_event`; a part of one at the end is passed over.
     package static func parse(_ bytes: RawSpan, into events: inout [Event]) {
+        forEach(in: bytes) { events.append($0) }
+    }
+
+    /// Hands over each event that lies in `bytes`, as `parse` does, without memory for them.
+    package static func forEach(in bytes: RawSpan, _ body: (Event) -> Void) {
         let size = UInputDevice.eventSize
         for start in stride(from: 0, through: bytes.byteCount - size, by: size) {
             // Type, code and value are the last eight bytes of an event, in the machine's order.
             let tail = bytes.extracting((start + size - 8)..<(start + size))
             // Sound: the span holds the eight bytes, and any bytes make integers.
-            unsafe events.append(
+            unsafe body(
                 Event(
                     type: tail.unsafeLoadUnaligned(as: UInt16.self),
                     code: tail.unsafeLoadUnaligned(fromByteOffset: 2, as: UInt16.self),

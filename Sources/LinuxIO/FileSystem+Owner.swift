@@ -24,6 +24,26 @@ extension FileSystem {
         _ = try SystemCall.run { unsafe chown(path.string, user, group) }
     }
 
+    /// Whether what is at the path belongs to the group of that name.
+    ///
+    /// The corresponding C functions are `getgrnam` and `stat`.
+    package static func belongs(_ path: String, toGroupNamed name: String) -> Bool {
+        var status = stat()
+        // Sound: the entry is the library's, and read before anything else asks for one; the kernel fills the structure that
+        // the call is for.
+        guard let entry = unsafe getgrnam(name), unsafe stat(path, &status) == 0 else { return false }
+        return unsafe status.st_gid == entry.pointee.gr_gid
+    }
+
+    /// Gives what is at the path to root alone, as the kernel makes devices.
+    ///
+    /// The corresponding C functions are `chown` and `chmod`.
+    package static func giveToRoot(_ path: FilePath) throws(Errno) {
+        // Sound: both paths outlive their calls.
+        _ = try SystemCall.run { unsafe chown(path.string, 0, 0) }
+        _ = try SystemCall.run { unsafe chmod(path.string, 0o600) }
+    }
+
     /// Where a symbolic link leads; nil for anything else.
     ///
     /// The corresponding C function is `readlink`.

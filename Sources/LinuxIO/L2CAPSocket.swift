@@ -15,7 +15,7 @@ package struct L2CAPSocket: ~Copyable {
     /// Room for one PDU.
     ///
     /// The largest MTU in use is 517; the rest is for a peer that does not keep to it.
-    package static let packetCapacity = 1024
+    private typealias Packet = InlineArray<1024, UInt8>
 
     /// L2CAP's channel identifier of the Attribute Protocol (Core 6.0, Vol 3, Part A, 2.1).
     private static let attributeProtocolChannel: UInt16 = 0x0004
@@ -51,6 +51,24 @@ package struct L2CAPSocket: ~Copyable {
     /// The corresponding C function is `write`.
     package func send(_ pdu: [UInt8]) throws(Errno) -> NonBlocking<Int> {
         try unsafe descriptor.write(pdu.span.bytes)
+    }
+
+    /// Takes one packet from the queue and hands it to `body`; answers its length, 0 where the peer has closed the channel.
+    ///
+    /// The corresponding C function is `recv`.
+    package func receive(_ body: (Span<UInt8>) -> Void) throws(Errno) -> NonBlocking<Int> {
+        var packet = Packet(repeating: 0)
+        var space = packet.mutableSpan
+        let number = descriptor.number
+        let result = unsafe space.withUnsafeMutableBytes { bytes in
+            // Sound: the pointer is used within the closure, with the packet's own length.
+            Result { () throws(Errno) in
+                try SystemCall.runNonBlocking { unsafe recv(number, bytes.baseAddress, bytes.count, 0) }
+            }
+        }
+        let received = try result.get()
+        if case .done(let count) = received, count > 0 { body(packet.span.extracting(first: count)) }
+        return received
     }
 
     static func address(_ value: UInt64, type: UInt8) -> sockaddr_l2 {

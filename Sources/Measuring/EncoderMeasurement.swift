@@ -21,6 +21,12 @@ public enum EncoderMeasurement {
         return Contender("C twin") { count in timed(count) { state.encode(input) } }
     }
 
+    /// Only the loads and stores that an encoder needs, in C.
+    public static func stores(_ input: [UInt8]) throws -> Contender {
+        guard let state = CEncoder() else { throw RingMeasurement.WrongBytes() }
+        return Contender("loads and stores alone") { count in timed(count) { state.store(input) } }
+    }
+
     /// memcpy of what our encoder produces, batch by batch, from one place to another.
     public static func copying(_ input: [UInt8], _ table: CompiledTable) -> Contender {
         var lengths: [UInt32] = []
@@ -115,6 +121,11 @@ public enum EncoderMeasurement {
         func encode(_ input: [UInt8]) -> Int {
             // Sound: pointer and count are the array's.
             unsafe cref_encode_blocks(encoder, input, input.count, block)
+        }
+
+        func store(_ input: [UInt8]) -> Int {
+            // Sound: as above, and the keys of a block fit in a batch.
+            unsafe cref_store_blocks(encoder, input, input.count, block)
         }
 
         func output(_ input: [UInt8]) -> [UInt8] {

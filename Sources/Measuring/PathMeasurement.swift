@@ -9,7 +9,7 @@ import Synchronization
 public enum PathMeasurement {
     /// Ours, in two threads; a unit of work is a notification of `chunk` bytes.
     ///
-    /// The clock is read where the product reads it: for each notification, and before and after each write.
+    /// The clock is read where the product reads it: for each notification, and after each write.
     public static func ours(_ pattern: Pattern, _ table: CompiledTable, chunk: Int, to sink: Sink) -> Contender {
         Contender("ours") { count in
             let path = try Path(table)
@@ -88,15 +88,18 @@ public enum PathMeasurement {
 
         func type(to sink: Sink) {
             guard var typist = typist.take() else { return }
+            var now = MonotonicClock.nanoseconds
             while true {
                 let isLast = isFed.load(ordering: .acquiring)
-                switch typist.next(now: MonotonicClock.nanoseconds) {
+                switch typist.next(now: now) {
                 case .write:
                     guard (try? sink.descriptor.write(typist.output)) != nil else { return }
-                    typist.commit(now: MonotonicClock.nanoseconds)
+                    now = MonotonicClock.nanoseconds
+                    typist.commit(now: now)
                 case .wait, .sleep:
                     if isLast { return }
                     cref_back_off()
+                    now = MonotonicClock.nanoseconds
                 }
             }
         }
@@ -107,10 +110,12 @@ public enum PathMeasurement {
             for turn in 0..<count {
                 let offset = turn * chunk & (pattern.period &- 1)
                 let source = bytes.extracting(offset..<(offset &+ chunk))
-                _ = feed.receive(source, epoch: 1, now: MonotonicClock.nanoseconds)
-                while case .write = typist.next(now: MonotonicClock.nanoseconds) {
+                var now = MonotonicClock.nanoseconds
+                _ = feed.receive(source, epoch: 1, now: now)
+                while case .write = typist.next(now: now) {
                     guard (try? sink.descriptor.write(typist.output)) != nil else { break }
-                    typist.commit(now: MonotonicClock.nanoseconds)
+                    now = MonotonicClock.nanoseconds
+                    typist.commit(now: now)
                 }
             }
             self.feed = .some(consume feed)

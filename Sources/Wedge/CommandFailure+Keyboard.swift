@@ -18,6 +18,9 @@ extension CommandFailure {
         }
     }
 
+    /// More keys of clients wait than may, or have to be pressed first.
+    static let keysWait = CommandFailure(.timeout, KeyboardFaultText.tooManyWait)
+
     /// The kernel refuses the keyboard's events; what it did not take is counted as lost, and never written again.
     package init(writingKeys error: Errno) {
         switch error {

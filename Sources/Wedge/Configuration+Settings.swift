@@ -73,12 +73,16 @@ extension Configuration {
         FilePath(path).stem ?? path
     }
 
+    /// The table's name or file: the one that is set, or that of the only profile, or the first of the built-in ones.
+    package func tableName(_ profiles: [Profile]) -> String {
+        table ?? (profiles.count == 1 ? profiles.first?.table : nil) ?? ByteTable.BuiltIn.linble.rawValue
+    }
+
     /// What the keyboard is to do with that device, everything read and checked that the configuration names.
     package func settings(device: DeviceChoice?) throws(CommandFailure) -> KeyboardSettings {
         let profiles = try profiles()
         let layout = try LayoutSource.layout(layout)
-        let tableName =
-            table ?? (profiles.count == 1 ? profiles.first?.table : nil) ?? ByteTable.BuiltIn.linble.rawValue
+        let tableName = tableName(profiles)
         let compiled = try TableSource.compiled(try TableSource.read(tableName), of: tableName, layout: layout)
         let pace: Pace
         do throws(Pace.StallError) {
@@ -115,6 +119,7 @@ extension Configuration {
         )
         settings.profiles = profiles
         settings.advertisedAddress = advertisedAddress
+        settings.isUdevKeyboard = isUdevKeyboard
         return settings
     }
 

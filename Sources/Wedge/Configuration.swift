@@ -73,6 +73,10 @@ package struct Configuration: Sendable, Equatable {
     package var gateTerminal: Int?
     /// Whether `key`, `snippet` and `clear` are carried out (D-9).
     package var allowsKeys = true
+    /// How `clear` empties a field.
+    package var clearMethod = ClearMethod.backspaces
+    /// Whether udev is to call the virtual keyboard one (D-14).
+    package var isUdevKeyboard = true
     /// Whether the status line is shown (LK-13).
     package var showsStatus = true
     /// How often the list of devices is refreshed (LK-2).

@@ -70,6 +70,23 @@ package struct ConfigurationKey: Sendable {
         )
     }
 
+    private static func optionalNumber(
+        _ name: String,
+        _ path: any WritableKeyPath<Configuration, Int?> & Sendable,
+        _ range: ClosedRange<Int>,
+        _ summary: String,
+        example: Int
+    ) -> ConfigurationKey {
+        ConfigurationKey(
+            name,
+            path,
+            summary,
+            example: "\(example)",
+            read: { (value: TOMLValue) throws(UnfitValue) in try value.integer(range) },
+            write: { $0.map { "\($0)" } }
+        )
+    }
+
     private static func time(
         _ name: String,
         _ path: any WritableKeyPath<Configuration, Duration> & Sendable,
@@ -125,6 +142,32 @@ package struct ConfigurationKey: Sendable {
         )
     }
 
+    /// One of a few words, each of which has a meaning.
+    private static func choice<Value: CaseIterable & RawRepresentable<String> & SendableMetatype>(
+        _ name: String,
+        _ path: any WritableKeyPath<Configuration, Value> & Sendable,
+        _ summary: String
+    ) -> ConfigurationKey {
+        word(
+            name,
+            path,
+            summary,
+            wanted: "one of \(names(Value.self))",
+            read: { Value(rawValue: $0) },
+            write: { $0.rawValue }
+        )
+    }
+
+    /// A name or a path, which has at least one character.
+    private static func name(
+        _ name: String,
+        _ path: any WritableKeyPath<Configuration, String> & Sendable,
+        _ summary: String,
+        wanted: String
+    ) -> ConfigurationKey {
+        word(name, path, summary, wanted: wanted, read: { $0.isEmpty ? nil : $0 }, write: { $0 })
+    }
+
     private static func text(
         _ name: String,
         _ path: any WritableKeyPath<Configuration, String?> & Sendable,
@@ -158,16 +201,14 @@ package struct ConfigurationKey: Sendable {
             read: { try? AdapterTransport($0) },
             write: { $0 == .any ? nil : "\($0)" }
         ),
-        word(
+        name(
             "profile",
             \.profile,
             """
             What the device calls its serial port: \(Profile.builtIn.map(\.name).joined(separator: ", ")); one of [profiles] \
             below; a file that has one, by its path; or auto, the first of all these that the device offers.
             """,
-            wanted: "a profile's name, a path, or auto",
-            read: { $0.isEmpty ? nil : $0 },
-            write: { $0 }
+            wanted: "a profile's name, a path, or auto"
         ),
         word(
             "table",
@@ -180,22 +221,13 @@ package struct ConfigurationKey: Sendable {
             read: { $0.isEmpty ? .none : .some($0) },
             write: { $0 }
         ),
-        word(
+        name(
             "layout",
             \.layout,
             "The layout that the reader of the keys uses: \(LayoutSource.names).",
-            wanted: "a layout's name",
-            read: { $0.isEmpty ? nil : $0 },
-            write: { $0 }
+            wanted: "a layout's name"
         ),
-        word(
-            "pace",
-            \.pace,
-            "The rhythm, by who reads the keys: \(names(Pace.Profile.self)).",
-            wanted: "one of \(names(Pace.Profile.self))",
-            read: { Pace.Profile(rawValue: $0) },
-            write: { $0.rawValue }
-        ),
+        choice("pace", \.pace, "The rhythm, by who reads the keys: \(names(Pace.Profile.self))."),
         optionalTime(
             "stall",
             \.stall,
@@ -212,16 +244,13 @@ package struct ConfigurationKey: Sendable {
             .zero...Configuration.greatestAge,
             "Nothing that waited longer is typed; 0 types whatever its age."
         ),
-        word(
+        choice(
             "caps-lock",
             \.capsLock,
             """
             While readers have CapsLock on: auto types letters the other way round, so that they come out as meant; ignore \
             takes it to be off.
-            """,
-            wanted: "one of \(names(CapsLockPolicy.self))",
-            read: { CapsLockPolicy(rawValue: $0) },
-            write: { $0.rawValue }
+            """
         ),
         flag("verify", \.verifies, "Read the keyboard's own events back, and count what arrived and what did not."),
         word(
@@ -245,6 +274,22 @@ package struct ConfigurationKey: Sendable {
             "keys",
             \.allowsKeys,
             "Whether the commands key, snippet and clear are carried out; off refuses them to all."
+        ),
+        choice(
+            "clear",
+            \.clearMethod,
+            """
+            How clear empties a field: backspaces deletes what was typed into it and nothing else, select-all presses Ctrl+A \
+            and Backspace, which deletes everything where programs select with it.
+            """
+        ),
+        flag(
+            "udev-keyboard",
+            \.isUdevKeyboard,
+            """
+            Whether udev calls it a keyboard (ID_INPUT_KEYBOARD), for programs that read nothing else: the keys 1 to 31 are \
+            declared then, Escape and the left Ctrl among them. Off declares the keys only that are typed.
+            """
         ),
         flag("status-line", \.showsStatus, "Whether the status line is shown where a terminal shows one."),
         text(
@@ -307,13 +352,12 @@ package struct ConfigurationKey: Sendable {
     ]
 
     private static let otherTables: [ConfigurationKey] = [
-        ConfigurationKey(
+        optionalNumber(
             "gate.vt",
             \.gateTerminal,
+            Configuration.terminals,
             "Type only while this virtual terminal is in front. Not set, always.",
-            example: "1",
-            read: { (value: TOMLValue) throws(UnfitValue) in try value.integer(Configuration.terminals) },
-            write: { $0.map { "\($0)" } }
+            example: 1
         ),
         time(
             "scan.refresh",
@@ -321,16 +365,15 @@ package struct ConfigurationKey: Sendable {
             Configuration.refreshPeriods,
             "How often the list of devices is drawn anew."
         ),
-        ConfigurationKey(
+        optionalNumber(
             "advertised-address.offset",
             \.addressOffset,
+            0...AdvertisedAddress.greatestOffset,
             """
             Devices are known, too, by an address in the manufacturer data of their advertisements, this many bytes behind \
             its beginning (0 is the low byte of the company's number). Not set, only by the address on the air.
             """,
-            example: "2",
-            read: { (value: TOMLValue) throws(UnfitValue) in try value.integer(0...AdvertisedAddress.greatestOffset) },
-            write: { $0.map { "\($0)" } }
+            example: 2
         ),
         flag(
             "advertised-address.reversed",

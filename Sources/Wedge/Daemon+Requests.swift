@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Keystrokes
 import LinuxIO
 
 // What clients ask for (D-9).
@@ -8,6 +9,9 @@ import LinuxIO
 extension Daemon {
     /// How long a device that is chosen by its name or address is listened for.
     private static let useTime = Duration.seconds(8)
+    /// How long `clear` waits for what is still to be typed, and how often it looks.
+    private static let clearTime = Duration.seconds(1)
+    private static let clearInterval = Duration.milliseconds(5)
 
     package func handle(_ request: ControlRequest, reply: @escaping (Result<JSONObject, CommandFailure>) -> Void) {
         switch request {
@@ -38,13 +42,7 @@ extension Daemon {
                     try press { keypad throws(CommandFailure) in try keypad.sequence(ofSnippet: title) }
                 }
             )
-        case .clear:
-            reply(
-                result { () throws(CommandFailure) in
-                    let length = field.characters
-                    try press { keypad throws(CommandFailure) in try keypad.clearing(length) }
-                }
-            )
+        case .clear: clear(until: MonotonicClock.now + Self.clearTime, reply)
         case .send(let bytes): reply(result { () throws(CommandFailure) in try service.send(bytes) })
         }
     }
@@ -140,6 +138,33 @@ extension Daemon {
     // MARK: Keys
 
     private func press(_ sequence: (Keypad) throws(CommandFailure) -> KeySequence) throws(CommandFailure) {
+        try service.press(try sequence(try usableKeypad()))
+    }
+
+    /// Empties the field as soon as nothing waits that goes into it: only then is it known how much there is to delete.
+    ///
+    /// What a device sends without an end, or the beginning of a scan, is not waited for longer than `deadline`.
+    private func clear(until deadline: Duration, _ reply: @escaping (Result<JSONObject, CommandFailure>) -> Void) {
+        let isOver = MonotonicClock.now >= deadline
+        let waits = service.waitingKeys > 0
+        if !isOver, waits || service.counts.bytes.waiting > 0, (try? usableKeypad()) != nil {
+            _ = loop.schedule(at: MonotonicClock.now + Self.clearInterval) { [weak self] in
+                self?.clear(until: deadline, reply)
+            }
+            return
+        }
+        reply(
+            result { () throws(CommandFailure) in
+                try press { keypad throws(CommandFailure) in
+                    if waits { throw .keysWait }
+                    return try keypad.clearing(service.typedCharacters)
+                }
+            }
+        )
+    }
+
+    /// The keypad, where its keys may be pressed now.
+    private func usableKeypad() throws(CommandFailure) -> Keypad {
         guard let keypad = service.keypad else {
             throw CommandFailure(.unavailable, KeyboardFaultText.noKeysForOthers)
         }
@@ -147,9 +172,7 @@ extension Daemon {
         if let reason = gate.reason {
             throw CommandFailure(.unavailable, KeyboardFaultText.nothingTypedNow, reason.cause, remedy: reason.remedy)
         }
-        let sequence = try sequence(keypad)
-        try service.press(sequence)
-        field.take(sequence)
+        return keypad
     }
 
     // MARK: The link

@@ -54,8 +54,6 @@ package final class Daemon {
     let store: SelectionStore
     let gate: KeyboardGate
     let loop: EventLoop
-    /// What stands in the field that was typed into, as far as it is ours.
-    var field = FieldLength()
 
     private let lock: AdapterLock
     private let follower: SelectionFollower?
@@ -141,8 +139,10 @@ package final class Daemon {
     }
 
     /// Lets clients go, closes the link, and calls `completion` when all is quiet.
-    package func stop(completion: @escaping () -> Void) {
-        notifier.stopping()
+    ///
+    /// Where this process goes on as another daemon then (`isReloading`), the service manager hears so.
+    package func stop(isReloading: Bool = false, completion: @escaping () -> Void) {
+        if isReloading { notifier.reloading() } else { notifier.stopping() }
         if let meterTimer { loop.cancel(meterTimer) }
         meterTimer = nil
         follower?.end()
@@ -168,6 +168,9 @@ package final class Daemon {
         if words.contains("disconnected") { service.disconnect() }
     }
 
+    /// Whether the user has paused.
+    package var isPaused: Bool { gate.isPaused }
+
     /// How it stands.
     package var status: DaemonStatus {
         let now = MonotonicClock.now
@@ -180,7 +183,7 @@ package final class Daemon {
             adapter: service.adapterName,
             keyboard: service.keyboardNode,
             labels: options.labels,
-            isPaused: gate.isPaused,
+            isPaused: isPaused,
             gate: gate.reason,
             counts: service.counts,
             lastReceived: lastReceived.map { (now - .nanoseconds($0.time), $0.length) },
@@ -211,6 +214,8 @@ package final class Daemon {
     private func received(_ length: Int) {
         lastReceived = (MonotonicClock.nanoseconds, length)
         onReceived?(length)
+        // With nobody to be told there is no report, and no timer that wakes for one.
+        guard let server, server.clientCount > 0 else { return }
         meter.add(length)
         reportReceived()
     }

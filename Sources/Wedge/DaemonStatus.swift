@@ -114,7 +114,7 @@ package struct DaemonLabels: Sendable {
 
 extension JSONObject {
     /// A choice, as programs are told of it.
-    init(_ selection: Selection) {
+    package init(_ selection: Selection) {
         self.init()
         add("name", selection.name)
         add("address", "\(selection.device.address)")

@@ -39,7 +39,11 @@ final class DeviceLink {
     private let profiles: [Profile]
     private var attempt: (any ConnectionAttempt)?
     private var link: ATTLink?
-    private var setup: LinkSetup
+    private var setup: LinkSetup {
+        didSet { wanted = setup.wanted }
+    }
+    /// What the setup says, at hand for every value.
+    private var wanted: LinkSetup.Source?
     /// Called when no end of a link is waited for any more.
     private var closers: [() -> Void] = []
     private var closings = 0
@@ -164,8 +168,9 @@ final class DeviceLink {
 
     /// The hot path begins: one comparison, and on to the keyboard's ring.
     private func take(_ value: Span<UInt8>, of handle: AttributeHandle, _ kind: GATTSubscriptionKind) {
-        guard setup.isWanted(handle, kind) else {
-            takeReply(value, of: handle, kind)
+        let source = LinkSetup.Source(handle: handle, kind: kind)
+        guard source == wanted else {
+            takeReply(value, from: source)
             return
         }
         notifications &+= 1
@@ -173,8 +178,8 @@ final class DeviceLink {
     }
 
     /// Hands what the device says during its profile's handshake to that.
-    private func takeReply(_ value: Span<UInt8>, of handle: AttributeHandle, _ kind: GATTSubscriptionKind) {
-        guard let link, setup.isReply(handle, kind) else {
+    private func takeReply(_ value: Span<UInt8>, from source: LinkSetup.Source) {
+        guard let link, source == setup.replies else {
             strayValues &+= 1
             return
         }

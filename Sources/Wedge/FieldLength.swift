@@ -32,28 +32,6 @@ package struct FieldLength: Equatable, Sendable {
         case .leave: characters = 0
         }
     }
-
-    /// Takes a sequence that was typed.
-    package mutating func take(_ sequence: KeySequence) {
-        for step in sequence.steps { take(Effect(step)) }
-    }
-
-    /// What each byte does that is typed by `table` for readers who use `layout`: 256 effects.
-    package static func effects(of table: ByteTable, layout: KeyboardLayout) -> [Effect] {
-        (UInt8.min...UInt8.max).map { byte in
-            guard case .type(let steps) = table[byte] else { return .change(0) }
-            var length = 0
-            for step in steps {
-                // One that the layout cannot type keeps its byte from being typed.
-                if case .character(let character, _) = step, layout.strokes(for: character) == nil { return .change(0) }
-                switch Effect(step) {
-                case .change(let count): length += count
-                case .leave: return .leave
-                }
-            }
-            return .change(length)
-        }
-    }
 }
 
 extension FieldLength.Effect {

@@ -25,6 +25,8 @@ package enum ClearMethod: String, Sendable, CaseIterable {
 package struct Keypad: Sendable {
     /// What each byte of a sequence types.
     package let table: CompiledTable
+    /// What keys do to a field where the reader uses its layout.
+    package let effects: KeyEffects
 
     private let method: ClearMethod
     private let snippets: Snippets
@@ -42,6 +44,7 @@ package struct Keypad: Sendable {
     ) throws(CommandFailure) {
         self.snippets = snippets
         self.method = method
+        effects = KeyEffects(layout)
         var builder = Builder(layout: layout, keys: others)
         // First come, first declared: what mends an entry stands above what a file of snippets asks for.
         for key in KeyName.allCases { builder.add(key.step) }

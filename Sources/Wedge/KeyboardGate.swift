@@ -7,7 +7,7 @@ import SystemPackage
 /// meant is in front (LK-22).
 ///
 /// To be used on the loop's thread.
-final class KeyboardGate {
+package final class KeyboardGate {
     /// Called when the gate has opened or closed.
     var onChange: ((Bool) -> Void)?
 
@@ -29,14 +29,28 @@ final class KeyboardGate {
             registration = try loop.watch(found.descriptor, for: []) { [unowned self] _ in look() }
             terminal = consume found
         } catch {
-            throw CommandFailure(
-                error == .permissionDenied ? .permission : .unavailable,
-                KeyboardFaultText.gateNotKept,
-                "\(wanted)",
-                ForegroundTerminal.path,
-                "\(error)"
-            )
+            throw Self.failure(wanted, error)
         }
+    }
+
+    /// Throws what a gate for that terminal would.
+    package static func check(_ wanted: Int?) throws(CommandFailure) {
+        guard let wanted else { return }
+        do throws(Errno) {
+            _ = try ForegroundTerminal()
+        } catch {
+            throw failure(wanted, error)
+        }
+    }
+
+    private static func failure(_ wanted: Int, _ error: Errno) -> CommandFailure {
+        CommandFailure(
+            error == .permissionDenied ? .permission : .unavailable,
+            KeyboardFaultText.gateNotKept,
+            "\(wanted)",
+            ForegroundTerminal.path,
+            "\(error)"
+        )
     }
 
     /// Whether the user has paused.

@@ -5,29 +5,23 @@ import LinuxIO
 import SystemPackage
 
 /// Where the keystrokes go: a keyboard of the kernel, or a screen that shows what a reader would see of one.
-enum KeyboardOutput: ~Copyable, KeyboardDevice {
-    case kernel(UInputDevice)
-    case screen(TextKeyboard)
+final class KeyboardOutput: KeyboardDevice {
+    private enum Place: ~Copyable {
+        case kernel(UInputDevice)
+        case screen(TextKeyboard)
+    }
+
+    private let place: Place
 
     /// The screen, where there is one; else a keyboard with the keys that the settings reach.
     init(_ settings: KeyboardSettings, screen: TextKeyboard?) throws(CommandFailure) {
         if let screen {
-            self = .screen(screen)
+            place = .screen(screen)
             return
         }
-        let keys: KeySet
+        let keys = try settings.declaredKeys()
         do {
-            keys = try settings.table.keys.union(settings.scans?.keys ?? KeySet())
-                .union(settings.keypad?.keys ?? KeySet()).declared(asKeyboard: true)
-        } catch {
-            throw CommandFailure(
-                .configuration,
-                KeyboardFaultText.keysForbidden,
-                "\(error)"
-            )
-        }
-        do {
-            self = .kernel(
+            place = .kernel(
                 try UInputDevice(
                     name: "blewedge keyboard",
                     keyCodes: keys.codes.map(\.rawValue),
@@ -41,7 +35,7 @@ enum KeyboardOutput: ~Copyable, KeyboardDevice {
 
     /// The event node where readers find it; nil where there is none.
     var eventNode: String? {
-        switch self {
+        switch place {
         case .kernel(let device): device.eventNode
         case .screen: nil
         }
@@ -49,14 +43,14 @@ enum KeyboardOutput: ~Copyable, KeyboardDevice {
 
     /// What the keyboard's lights say; nil where it has none.
     func lights() throws(Errno) -> KeyboardLights? {
-        switch self {
+        switch place {
         case .kernel(let device): try device.lights()
         case .screen: nil
         }
     }
 
     func write(_ events: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> {
-        switch self {
+        switch place {
         case .kernel(let device): try device.write(events)
         case .screen(let keyboard): try keyboard.write(events)
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import BluetoothLE
-package import Keystrokes
+import Keystrokes
 package import LinuxIO
 package import SystemPackage
 
@@ -23,20 +23,6 @@ package final class KeyboardService {
     package var onReceived: ((Int) -> Void)?
     /// Asked before an adapter is used, by its name: why it may not be; nil where it may.
     package var refusal: ((String) -> CommandFailure?)?
-
-    /// What was counted since the start.
-    package struct Counts: Sendable {
-        /// Notifications of the profile's characteristic.
-        package var notifications: UInt64
-        /// Values that nobody asked for: those of other handles, and indications where notifications were subscribed to.
-        package var strayValues: UInt64
-        /// Packets that the kernel dropped because they were not read in time.
-        package var dropped: UInt64
-        /// The bytes' account.
-        package var bytes: Ledger.Snapshot
-        /// What the self-check found; nil without one.
-        package var check: SelfCheck.Counts?
-    }
 
     /// How long after its loss the adapter is looked for again.
     private static let adapterInterval = Duration.seconds(3)
@@ -87,11 +73,13 @@ package final class KeyboardService {
         link.onEvent = { [unowned self] event in take(event) }
         link.onProfile = { [unowned self] profile in keyboard.useFraming(profile?.framing) }
         // The hot path goes on: from the profile's characteristic into the keyboard's ring.
-        link.onValue = { [unowned self] value in
-            keyboard.receive(value, epoch: link.epoch)
-            onReceived?(value.count)
-        }
+        link.onValue = { [unowned self] value in receive(value) }
         listen(for: settings.device)
+    }
+
+    private func receive(_ value: Span<UInt8>) {
+        keyboard.receive(value, epoch: link.epoch)
+        onReceived?(value.count)
     }
 
     /// Begins; `completion` is called once, with the reason if the adapter cannot be used.
@@ -136,12 +124,18 @@ package final class KeyboardService {
     /// Presses the keys of a sequence, between what is received.
     package func press(_ sequence: KeySequence) throws(CommandFailure) {
         guard keyboard.press(sequence.bytes) else {
-            throw CommandFailure(.timeout, KeyboardFaultText.tooManyWait)
+            throw .keysWait
         }
     }
 
     /// The keys that clients may press; nil for none.
     package var keypad: Keypad? { settings.keypad }
+
+    /// The keys of clients that wait to be pressed.
+    package var waitingKeys: UInt64 { keyboard.waitingKeys }
+
+    /// How many characters were typed into the field that has the focus, for the device or for clients.
+    package var typedCharacters: Int { keyboard.typedCharacters }
 
     /// Sends bytes to the device.
     package func send(_ bytes: [UInt8]) throws(CommandFailure) {

@@ -27,6 +27,8 @@ package struct KeyboardSettings: Sendable {
     package var advertisedAddress: AdvertisedAddress?
     /// The keys that clients may press; nil for none.
     package var keypad: Keypad?
+    /// Whether udev is to call the keyboard one, for which it declares keys that nothing types (D-14).
+    package var isUdevKeyboard = true
 
     /// Settings with all that has no default.
     package init(
@@ -49,5 +51,21 @@ package struct KeyboardSettings: Sendable {
         self.maximumAge = maximumAge
         self.capsLock = capsLock
         self.verifies = verifies
+    }
+}
+
+extension KeyboardSettings {
+    /// The keys that the keyboard declares: those that something types, and those that udev wants to see (D-14).
+    package func declaredKeys() throws(CommandFailure) -> KeySet {
+        do {
+            return try table.keys.union(scans?.keys ?? KeySet()).union(keypad?.keys ?? KeySet())
+                .declared(asKeyboard: isUdevKeyboard)
+        } catch {
+            throw CommandFailure(
+                .configuration,
+                KeyboardFaultText.keysForbidden,
+                "\(error)"
+            )
+        }
     }
 }

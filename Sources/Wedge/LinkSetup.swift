@@ -7,7 +7,7 @@ package import BluetoothLE
 ///
 /// A pure state machine over the client of one connection; nothing but the services of its profiles is looked at (CB-31).
 /// The owner makes one for each connection and passes it that connection's client only (BT-9), calls `handleDeadline` when
-/// `deadline` has come, and passes on every value that `isReply` is true of.
+/// `deadline` has come, and passes on every value that comes from where `replies` says.
 package struct LinkSetup: Sendable {
     /// How the setup stands.
     package enum Progress: Equatable, Sendable {
@@ -42,30 +42,37 @@ package struct LinkSetup: Sendable {
     package private(set) var profile: Profile?
     /// The characteristic that is subscribed to, known from the moment its subscription begins: the first value can come
     /// before the answer.
-    package private(set) var characteristic: GATTCharacteristic?
+    package private(set) var characteristic: GATTCharacteristic? {
+        didSet {
+            source = characteristic.map { found in
+                Source(handle: found.value, kind: found.properties.contains(.notify) ? .notifications : .indications)
+            }
+        }
+    }
     /// The characteristic that takes bytes for the device; nil where there is none.
     package private(set) var output: GATTCharacteristic?
     /// What the device sent behind the last reply of the handshake: the first bytes for the keyboard.
     package private(set) var earlyBytes: [UInt8] = []
 
-    /// Whether a value that comes in this way on this handle is for the keyboard.
-    @inline(__always)
-    package func isWanted(_ handle: AttributeHandle, _ kind: GATTSubscriptionKind) -> Bool {
-        !hasHandshake && isSubscribed(handle, kind)
+    /// Where values come from, and in which way.
+    package struct Source: Equatable, Sendable {
+        package var handle: AttributeHandle
+        package var kind: GATTSubscriptionKind
+
+        package init(handle: AttributeHandle, kind: GATTSubscriptionKind) {
+            self.handle = handle
+            self.kind = kind
+        }
     }
 
-    /// Whether a value that comes in this way on this handle is for the handshake: to be passed to `receive`.
-    package func isReply(_ handle: AttributeHandle, _ kind: GATTSubscriptionKind) -> Bool {
-        hasHandshake && isSubscribed(handle, kind)
-    }
+    /// The values that are for the keyboard; nil before it is known which.
+    package var wanted: Source? { hasHandshake ? nil : source }
+    /// The values that are for the handshake, to be passed to `receive`; nil where there are none.
+    package var replies: Source? { hasHandshake ? source : nil }
+    private var source: Source?
 
     /// True until the handshake has ended, false where there is none.
     private var hasHandshake = false
-
-    private func isSubscribed(_ handle: AttributeHandle, _ kind: GATTSubscriptionKind) -> Bool {
-        guard let characteristic, characteristic.value == handle else { return false }
-        return kind == (characteristic.properties.contains(.notify) ? .notifications : .indications)
-    }
 
     /// A setup for one connection, to a device of that profile.
     package init(profile: Profile) {
@@ -115,7 +122,7 @@ package struct LinkSetup: Sendable {
         }
     }
 
-    /// Takes a value that `isReply` is true of.
+    /// Takes a value that comes from where `replies` says.
     package mutating func receive(_ value: [UInt8], _ client: inout GATTClient, now: Duration) -> Progress {
         carryOut(queue.receive(value, now: now), &client, now)
     }

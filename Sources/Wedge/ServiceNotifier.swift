@@ -37,10 +37,17 @@ package final class ServiceNotifier {
     package func ready() { socket?.send("READY=1") }
 
     /// The daemon ends.
-    package func stopping() {
+    package func stopping() { end("STOPPING=1") }
+
+    /// The daemon begins anew in the same process, which then says that it is ready.
+    ///
+    /// A manager that was told of an end instead would bring it about, a while later.
+    package func reloading() { end("RELOADING=1\nMONOTONIC_USEC=\(MonotonicClock.nanoseconds / 1000)") }
+
+    private func end(_ text: String) {
         if let timer { loop.cancel(timer) }
         timer = nil
-        socket?.send("STOPPING=1")
+        socket?.send(text)
     }
 
     /// One line for people.

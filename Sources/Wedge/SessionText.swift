@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
-import Keystrokes
 
 extension Session.State {
     /// The state in one sentence, for the terminal, the journal and the service manager (LK-24): what it is, why, and what
@@ -43,53 +42,5 @@ extension KeyboardService.Event {
         case .keyboardFailed: return nil
         }
         return object
-    }
-}
-
-extension KeyboardService.Counts {
-    /// What became of every byte, and what else was counted.
-    package var object: JSONObject {
-        var object = JSONObject()
-        object.add("notifications", notifications)
-        for (name, count) in [
-            ("received", bytes.received), ("typed", bytes.typed), ("discarded", bytes.discarded),
-            ("rejected", bytes.rejected), ("gated", bytes.gated), ("lost", bytes.lost), ("waiting", bytes.waiting),
-        ] { object.add(name, count) }
-        for (name, count) in causes { object.add(name, count) }
-        object.add("dropped", dropped)
-        object.add("stray", strayValues)
-        object.add("verified", check?.verified)
-        object.add("differing", check?.differing)
-        object.add("readerDropped", check?.dropped)
-        return object
-    }
-
-    /// The bytes rejected and lost, by cause.
-    package var causes: [(name: String, count: UInt64)] {
-        Ledger.Rejection.allCases.map { ("\($0)", bytes.rejected($0)) }
-            + Ledger.Loss.allCases.map { ("\($0)", bytes.lost($0)) }
-    }
-}
-
-extension AccountText {
-    /// What became of every byte, and of the events that were read back, in lines for people.
-    package static func lines(_ counts: KeyboardService.Counts, _ language: Language) -> [String] {
-        let bytes = counts.bytes
-        let numbers = [
-            bytes.received, counts.notifications, bytes.typed, bytes.discarded, bytes.rejected, bytes.gated, bytes.lost,
-            bytes.waiting,
-        ]
-        let causes = counts.causes.filter { $0.count > 0 }.map { name, count in
-            cause.text(language, LabelText(rawValue: name)?.text(language) ?? name, "\(count)")
-        }
-        var lines = [
-            Self.bytes.text(language, with: numbers.map { "\($0)" })
-                + (causes.isEmpty ? "" : Self.causes.text(language, causes.joined(separator: ", ")))
-                + dropped.text(language, "\(counts.dropped)")
-        ]
-        if let check = counts.check {
-            lines.append(readBack.text(language, "\(check.verified)", "\(check.differing)", "\(check.dropped)"))
-        }
-        return lines
     }
 }

@@ -18,6 +18,8 @@ package struct SetupFacts: Equatable, Sendable {
     package var isProgramInstalled = false
     /// The switches of Bluetooth radios that software has turned off: files that "0" is written to.
     package var softBlocks: [String] = []
+    /// Whether what keyboards are made through belongs to the service's group.
+    package var isMakerGiven = false
     /// Whether a controller on a serial port waits for its driver.
     package var needsSerialDriver = false
 

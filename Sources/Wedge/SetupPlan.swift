@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import LinuxIO
 import ServiceFiles
 
 /// What makes blewedge a service of a machine, and what takes it away again: facts in, steps out.
@@ -46,7 +47,8 @@ package enum SetupPlan {
         if facts.hasSystemd, let systemctl = facts.programs["systemctl"] {
             steps.append(.run([systemctl, "daemon-reload"], mayFail: true))
         }
-        return steps + udev(facts)
+        // udev leaves a node as it is once no rule speaks of it; rules of others come after.
+        return steps + (facts.isMakerGiven ? [.giveBack(path: UInputDevice.path)] : []) + udev(facts)
     }
 
     /// Whether there is anything on the machine that reads the file.

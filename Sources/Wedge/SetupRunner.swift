@@ -43,6 +43,12 @@ package struct SetupRunner {
             } catch {
                 throw failure(.toMake, path, error)
             }
+        case .giveBack(let path):
+            do {
+                try FileSystem.giveToRoot(place(path))
+            } catch {
+                throw failure(.toGiveBack, path, error)
+            }
         case .run(let words, let mayFail): try run(words, mayFail)
         }
     }

@@ -12,6 +12,8 @@ package enum SetupStep: Equatable, Sendable {
     case set(path: String, value: String)
     /// Makes a directory that belongs to the service's user, where there is no systemd-tmpfiles.
     case makeDirectory(path: String, owner: String)
+    /// Gives a device to root alone, as it was before a rule gave it to others.
+    case giveBack(path: String)
     /// Runs a program; where it `mayFail`, setup goes on without.
     case run([String], mayFail: Bool)
 
@@ -24,6 +26,7 @@ package enum SetupStep: Equatable, Sendable {
         case .remove(let path): "rm \(path)"
         case .set(let path, let value): "echo \(value) >\(path)"
         case .makeDirectory(let path, let owner): "install -d -o \(owner) -g \(owner) \(path)"
+        case .giveBack(let path): "chown root:root \(path); chmod 600 \(path)"
         case .run(let words, _): words.joined(separator: " ")
         }
     }

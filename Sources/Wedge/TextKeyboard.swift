@@ -9,7 +9,7 @@ package import SystemPackage
 ///
 /// The typing thread writes; `takeText` is for another thread, which `arrival` wakes. It knows characters of one
 /// keystroke, as all of the built-in layouts are; any other key is shown by its name in brackets.
-package struct TextKeyboard: KeyboardDevice {
+package struct TextKeyboard: Sendable {
     /// What both threads share.
     package final class Screen: Sendable {
         fileprivate struct State: Sendable {

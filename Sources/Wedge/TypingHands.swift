@@ -15,27 +15,21 @@ enum TypingTurn: Equatable {
     case failed(Errno)
 }
 
-/// The typist and its keyboard, for one thread at a time.
-protocol Typing: Sendable {
-    /// Types what may leave, as soon as nobody else types.
-    func type() -> TypingTurn
-    /// Types what may leave; nil if somebody else types, or nobody may yet.
-    func typeIfFree(now: Int64) -> TypingTurn?
-}
-
 /// The typist and its keyboard behind a lock that the thread takes, and that a bringer of bytes only tries.
-final class TypingHands<Device: KeyboardDevice & ~Copyable>: Typing {
-    private let state: Mutex<TypingState<Device>>
+final class TypingHands: Sendable {
+    private let state: Mutex<TypingState>
     private let notBefore: Int64
 
     /// Hands that type nothing before a time, in nanoseconds.
-    init(_ state: consuming sending TypingState<Device>, notBefore: Int64) {
+    init(_ state: consuming sending TypingState, notBefore: Int64) {
         self.state = Mutex(state)
         self.notBefore = notBefore
     }
 
+    /// Types what may leave, as soon as nobody else types.
     func type() -> TypingTurn { state.withLock { $0.turn(now: MonotonicClock.nanoseconds) } }
 
+    /// Types what may leave; nil if somebody else types, or nobody may yet.
     func typeIfFree(now: Int64) -> TypingTurn? {
         guard now >= notBefore else { return nil }
         return state.withLockIfAvailable { $0.turn(now: now) }
@@ -43,9 +37,9 @@ final class TypingHands<Device: KeyboardDevice & ~Copyable>: Typing {
 }
 
 /// What types: the typist, its keyboard, and whoever checks what it meant.
-struct TypingState<Device: KeyboardDevice & ~Copyable>: ~Copyable {
+struct TypingState: ~Copyable {
     var typist: Typist
-    let device: Device
+    let device: any KeyboardDevice
     var meant: MeantEvents.Writer?
     /// What types the keys that clients ask for; nil where they may not.
     private var keypad: Typist?
@@ -58,7 +52,7 @@ struct TypingState<Device: KeyboardDevice & ~Copyable>: ~Copyable {
 
     init(
         _ typist: consuming Typist,
-        _ device: consuming Device,
+        _ device: any KeyboardDevice,
         _ meant: consuming MeantEvents.Writer?,
         keypad: consuming Typist?,
         separation: Int64
@@ -119,7 +113,7 @@ struct TypingState<Device: KeyboardDevice & ~Copyable>: ~Copyable {
     /// Writes what a typist says; returns the time after it.
     private static func write(
         _ typist: inout Typist,
-        _ device: borrowing Device,
+        _ device: any KeyboardDevice,
         _ meant: inout MeantEvents.Writer?,
         _ failure: inout Errno?
     ) -> Int64 {

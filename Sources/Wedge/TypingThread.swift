@@ -21,15 +21,15 @@ package final class TypingThread: Sendable {
     private let asked = Atomic<UInt32>(0)
     private let answered = Atomic<UInt32>(0)
     private let failure = Mutex<Errno?>(nil)
-    private let hands: any Typing
+    private let hands: TypingHands
 
     /// Starts the thread.
     ///
     /// `finished` is woken when it has ended; `meant` hears of all events for the self-check, where there is one. A `keypad`
     /// types between what the typist types, `separation` nanoseconds apart from it.
-    package init<Device: KeyboardDevice & ~Copyable>(
+    package init(
         _ typist: consuming sending Typist,
-        device: consuming sending Device,
+        device: any KeyboardDevice,
         meant: consuming sending MeantEvents.Writer? = nil,
         keypad: consuming sending Typist? = nil,
         separation: Int64 = 0,

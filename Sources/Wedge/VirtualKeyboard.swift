@@ -32,6 +32,8 @@ final class VirtualKeyboard {
     /// What takes the link's bytes out of their frames; nil where they come bare.
     private var deframer: Deframer?
     private var framing: Framing?
+    /// What was typed into the field that has the focus; nil where nobody may ask for its deletion.
+    private let field: TypedField?
     /// Where bytes go as they are, instead of being typed; answers how many it took.
     var rawEnd: ((Span<UInt8>) -> Int)?
 
@@ -48,6 +50,8 @@ final class VirtualKeyboard {
         self.onFailure = onFailure
         let output = try KeyboardOutput(settings, screen: screen)
         node = output.eventNode
+        let field = settings.keypad.map { TypedField($0.effects) }
+        self.field = field
         do {
             let ring = try ByteRing(capacity: Self.ringCapacity)
             guard let producer = ring.takeProducer(), let consumer = ring.takeConsumer() else {
@@ -91,7 +95,7 @@ final class VirtualKeyboard {
             verifier = try Self.makeVerifier(meant, node, loop)
             typing = try TypingThread(
                 typist,
-                device: output,
+                device: FieldKeyboard(output: output, field: field),
                 meant: meant?.takeWriter(),
                 keypad: keypadTypist,
                 separation: settings.pacer.pace.stall,
@@ -120,7 +124,7 @@ final class VirtualKeyboard {
     /// Takes what a notification brought on the link `epoch`: one copy into the ring, and out of it at once where nothing
     /// waits before it.
     func receive(_ value: Span<UInt8>, epoch: UInt32) {
-        guard deframer != nil || rawEnd != nil else {
+        if case .none = framing, case .none = rawEnd {
             push(value, epoch: epoch)
             return
         }
@@ -201,6 +205,12 @@ final class VirtualKeyboard {
 
     /// The bytes' account.
     var bytes: Ledger.Snapshot { ledger.snapshot() }
+
+    /// The keys of clients that wait to be pressed.
+    var waitingKeys: UInt64 { keypadLedger.snapshot().waiting }
+
+    /// How many characters were typed into the field that has the focus.
+    var typedCharacters: Int { field?.characters ?? 0 }
 
     /// What the self-check found; nil without one.
     var check: SelfCheck.Counts? { verifier?.counts }

@@ -94,7 +94,7 @@ package final class WireConnection {
 
     private func ready(_ readiness: EventLoop.Readiness) {
         if readiness.contains(.writable) { flush() }
-        if !readiness.isDisjoint(with: [.readable, .hangUp, .error]) { read() }
+        if readiness.hasInput { read() }
     }
 
     private func read() {

@@ -54,10 +54,9 @@ struct UseCommand: ParsableCommand {
 
     func run() throws {
         guard let choice = DeviceChoice(device) else { throw CommandFailure(.usage, CommandFaultText.useWantsDevice) }
-        do {
-            var client = try daemon.client()
+        try daemon.perform { client in
             try use(choice, through: &client)
-        } catch let failure as CommandFailure where failure == .noDaemon && daemon.place.socket == nil {
+        } alone: {
             try useAlone(choice)
         }
     }
@@ -98,15 +97,10 @@ struct UseCommand: ParsableCommand {
         } catch {
             throw CommandFailure(error)
         }
-        if daemon.json {
-            var object = JSONObject()
-            object.add("address", "\(selection.device.address)")
-            object.add("addressType", "\(selection.device.type)")
-            object.add("name", selection.name)
-            try StandardStream.output.write(object.text + "\n")
-        } else {
-            Console.note(NoteText.chosenForRun.message(selection.label, "\(selection.device)"))
-        }
+        try daemon.show(
+            JSONObject(selection),
+            done: NoteText.chosenForRun.message(selection.label, "\(selection.device)")
+        )
     }
 
     /// Whether the choice may take an earlier one's place: nothing is lost by it, or somebody says so (LK-8).
@@ -142,19 +136,15 @@ struct ForgetCommand: ParsableCommand {
 
     func run() throws {
         let done = NoteText.forgotten.message()
-        do {
-            try daemon.tell(.forget, done: done)
-        } catch let failure as CommandFailure where failure == .noDaemon && daemon.place.socket == nil {
+        try daemon.perform { client in
+            try daemon.show(try client.ask(.forget), done: done)
+        } alone: {
             do {
                 try SelectionStore(try DaemonPaths.current().selection).forget()
             } catch let failure as SelectionStore.Failure {
                 throw CommandFailure(failure)
             }
-            if daemon.json {
-                try StandardStream.output.write(JSONObject().text + "\n")
-            } else {
-                Console.note(done)
-            }
+            try daemon.show(JSONObject(), done: done)
         }
     }
 }

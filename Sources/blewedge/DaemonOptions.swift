@@ -33,4 +33,19 @@ struct DaemonOptions: ParsableArguments {
             Console.note(message)
         }
     }
+
+    /// The same of what was done without a daemon.
+    func show(_ object: JSONObject, done: Message) throws {
+        if json { try StandardStream.output.write(object.text + "\n") } else { Console.note(done) }
+    }
+
+    /// Does it through the daemon, or alone where none runs that would be meant.
+    func perform(_ through: (inout ControlClient) throws -> Void, alone: () throws -> Void) throws {
+        do {
+            var client = try client()
+            try through(&client)
+        } catch let failure as CommandFailure where failure == .noDaemon && place.socket == nil {
+            try alone()
+        }
+    }
 }

@@ -11,7 +11,7 @@ struct GuideCommand: ParsableCommand {
         abstract: "Go from nothing to the first typed character, each step tested on the way.",
         discussion: """
             On a terminal it is a page with a field that shows what is typed. Elsewhere the steps are printed as they stand, \
-            with what is to be done next.
+            with what is to be done next, and the commands that do all of them.
 
             EXAMPLES:
               blewedge guide
@@ -34,7 +34,14 @@ struct GuideCommand: ParsableCommand {
         }
         let facts = SystemFacts(at: places.all, adapter: nil, layout: nil)
         model.machineFaults = GuidePage.machineFaults(Doctor.findings(facts))
-        let lines = GuidePage.lines(model, columns: 80).map { $0.text + "\n" }
-        try StandardStream.output.write(lines.joined())
+        let lines = GuidePage.lines(model, columns: 80).map(\.text) + [""] + Self.firstSteps(model.language)
+        try StandardStream.output.write(lines.map { $0 + "\n" }.joined())
+    }
+
+    /// The commands that do the same as the pages.
+    private static func firstSteps(_ language: Language) -> [String] {
+        let title = GuideText.commands.text(language, FirstSteps.device)
+        let commands = FirstSteps.commands(hasSystemd: SetupFacts.collect().hasSystemd)
+        return ScreenText.wrapped(title, columns: 80) + commands.map { "    " + $0 }
     }
 }

@@ -23,11 +23,16 @@ final class HookRunner {
 
     /// A runner of a program, named by its path, or found by PATH.
     init(_ command: String, on loop: EventLoop) throws(CommandFailure) {
+        try Self.check(command)
+        self.command = command
+        self.loop = loop
+    }
+
+    /// Refuses what is no program.
+    static func check(_ command: String) throws(CommandFailure) {
         if command.isEmpty || command.contains("/") && !FileSystem.isExecutable(command) {
             throw CommandFailure(.configuration, CommandFaultText.noHook, command)
         }
-        self.command = command
-        self.loop = loop
     }
 
     /// Runs the command for a notice, as soon as it runs no more for another.

@@ -29,6 +29,7 @@ final class KeyboardRun {
     private let options: Daemon.Options
     private let output: Output
     private let journal: Journal
+    private let status: StatusLine?
     private let events: KeyboardEvents
     private let captureOptions: CaptureOptions
     private var daemon: Daemon?
@@ -41,6 +42,7 @@ final class KeyboardRun {
         _ options: Daemon.Options,
         output: Output,
         journal: Journal,
+        showsStatus: Bool,
         hook: String?,
         capture: CaptureOptions
     ) throws(CommandFailure) {
@@ -56,6 +58,7 @@ final class KeyboardRun {
             throw CommandFailure(.internal, CommandFaultText.noLoop, "\(error)")
         }
         self.loop = loop
+        status = output == .people && showsStatus && !journal.isOn ? StatusLine(on: loop) : nil
         let runner = try hook.map { command throws(CommandFailure) in try HookRunner(command, on: loop) }
         events = KeyboardEvents(isStream: output == .events, hook: runner, on: loop)
     }
@@ -63,7 +66,8 @@ final class KeyboardRun {
     /// Runs until a signal comes, or a client asks for the end; throws the exit status.
     func run() throws {
         // Before any thread is made, so that every thread leaves the signals to the loop.
-        try loop.handleSignals(ExitStatus.signals) { [unowned self] number in
+        try loop.handleSignals(ExitStatus.signals + [Terminal.hungUp]) { [unowned self] number in
+            if number == Terminal.hungUp { return hungUp() }
             // The second signal does not wait for the controller.
             if outcome != nil { Process.exit(ExitStatus(signal: number).rawValue) }
             finish(.success(ExitStatus(signal: number)))
@@ -80,12 +84,17 @@ final class KeyboardRun {
         daemon.onNote = { [unowned self] note in say(.warning, note.message) }
         daemon.onStopAsked = { [unowned self] in finish(.success(.success)) }
         daemon.onReload = { [unowned self] () throws(CommandFailure) in try reload() }
-        daemon.onReceived = { [unowned self] length in events.received(length) }
+        daemon.onReceived = { [unowned self] length in
+            events.received(length)
+            status?.received()
+        }
+        status?.source = { [unowned daemon] in StatusLine.Facts(daemon) }
         daemon.service.capture = capture
         self.daemon = daemon
         daemon.start { [unowned self] result in if case .failure(let failure) = result { adapterFailed(failure) } }
         daemon.restore(ProcessFacts.environment(Self.reloadVariable))
         try loop.run()
+        status?.end()
         wire?.close()
         printCounts(daemon.service.counts)
         if isReloading { try Process.replaceBySelf(telling: (Self.reloadVariable, daemon.memory)) }
@@ -99,6 +108,16 @@ final class KeyboardRun {
 
     /// What a process that has read its configuration anew is told of the one before.
     private static let reloadVariable = "BLEWEDGE_RELOADED"
+
+    /// The terminal that it was started on is gone, which ends no keyboard (LK-17); or somebody means `reload` by it.
+    private func hungUp() {
+        guard outcome == nil else { return }
+        do throws(CommandFailure) {
+            try reload()
+        } catch {
+            say(.warning, Reason(error).message)
+        }
+    }
 
     /// Begins anew with a configuration that has changed: link, keyboard and clients end in good order before.
     private func reload() throws(CommandFailure) {
@@ -114,7 +133,7 @@ final class KeyboardRun {
         guard outcome == nil else { return }
         outcome = result
         if let daemon {
-            daemon.stop { [unowned self] in events.finish { [unowned self] in loop.stop() } }
+            daemon.stop(isReloading: isReloading) { [unowned self] in events.finish { [unowned self] in loop.stop() } }
         } else {
             loop.stop()
         }
@@ -140,7 +159,10 @@ final class KeyboardRun {
 
     /// Tells people, unless programs listen.
     private func say(_ priority: Journal.Priority, _ text: String) {
-        if output == .people || journal.isOn { journal.note(text, priority) }
+        guard output == .people || journal.isOn else { return }
+        status?.erase()
+        journal.note(text, priority)
+        status?.draw()
     }
 
     private func say(_ priority: Journal.Priority, _ message: Message) {

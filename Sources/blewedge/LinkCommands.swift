@@ -3,8 +3,21 @@
 import ArgumentParser
 import Wedge
 
+/// A command that asks the daemon for one thing, and has nothing else to say.
+protocol DaemonVerb: ParsableCommand {
+    /// What the daemon is asked for.
+    static var request: ControlRequest { get }
+    /// What people read when it is done.
+    static var done: NoteText { get }
+    var daemon: DaemonOptions { get }
+}
+
+extension DaemonVerb {
+    func run() throws { try daemon.tell(Self.request, done: Self.done.message()) }
+}
+
 /// `blewedge connect`.
-struct ConnectCommand: ParsableCommand {
+struct ConnectCommand: DaemonVerb {
     static let configuration = CommandConfiguration(
         commandName: "connect",
         abstract: "Let the daemon connect to the chosen device, again after `disconnect`.",
@@ -17,13 +30,14 @@ struct ConnectCommand: ParsableCommand {
             """
     )
 
-    @OptionGroup var daemon: DaemonOptions
+    static let request = ControlRequest.connect
+    static let done = NoteText.connects
 
-    func run() throws { try daemon.tell(.connect, done: NoteText.connects.message()) }
+    @OptionGroup var daemon: DaemonOptions
 }
 
 /// `blewedge disconnect`.
-struct DisconnectCommand: ParsableCommand {
+struct DisconnectCommand: DaemonVerb {
     static let configuration = CommandConfiguration(
         commandName: "disconnect",
         abstract: "Let the daemon close the link, and leave it closed.",
@@ -36,13 +50,14 @@ struct DisconnectCommand: ParsableCommand {
             """
     )
 
-    @OptionGroup var daemon: DaemonOptions
+    static let request = ControlRequest.disconnect
+    static let done = NoteText.disconnected
 
-    func run() throws { try daemon.tell(.disconnect, done: NoteText.disconnected.message()) }
+    @OptionGroup var daemon: DaemonOptions
 }
 
 /// `blewedge pause`.
-struct PauseCommand: ParsableCommand {
+struct PauseCommand: DaemonVerb {
     static let configuration = CommandConfiguration(
         commandName: "pause",
         abstract: "Discard what the device sends, until `resume`.",
@@ -54,13 +69,14 @@ struct PauseCommand: ParsableCommand {
             """
     )
 
-    @OptionGroup var daemon: DaemonOptions
+    static let request = ControlRequest.pause
+    static let done = NoteText.paused
 
-    func run() throws { try daemon.tell(.pause, done: NoteText.paused.message()) }
+    @OptionGroup var daemon: DaemonOptions
 }
 
 /// `blewedge resume`.
-struct ResumeCommand: ParsableCommand {
+struct ResumeCommand: DaemonVerb {
     static let configuration = CommandConfiguration(
         commandName: "resume",
         abstract: "Type again what the device sends, after `pause`.",
@@ -70,13 +86,14 @@ struct ResumeCommand: ParsableCommand {
             """
     )
 
-    @OptionGroup var daemon: DaemonOptions
+    static let request = ControlRequest.resume
+    static let done = NoteText.resumed
 
-    func run() throws { try daemon.tell(.resume, done: NoteText.resumed.message()) }
+    @OptionGroup var daemon: DaemonOptions
 }
 
 /// `blewedge reload`.
-struct ReloadCommand: ParsableCommand {
+struct ReloadCommand: DaemonVerb {
     static let configuration = CommandConfiguration(
         commandName: "reload",
         abstract: "Let the daemon read its configuration again.",
@@ -89,13 +106,14 @@ struct ReloadCommand: ParsableCommand {
             """
     )
 
-    @OptionGroup var daemon: DaemonOptions
+    static let request = ControlRequest.reload
+    static let done = NoteText.reloaded
 
-    func run() throws { try daemon.tell(.reload, done: NoteText.reloaded.message()) }
+    @OptionGroup var daemon: DaemonOptions
 }
 
 /// `blewedge stop`.
-struct StopCommand: ParsableCommand {
+struct StopCommand: DaemonVerb {
     static let configuration = CommandConfiguration(
         commandName: "stop",
         abstract: "End the daemon.",
@@ -108,7 +126,8 @@ struct StopCommand: ParsableCommand {
             """
     )
 
-    @OptionGroup var daemon: DaemonOptions
+    static let request = ControlRequest.stop
+    static let done = NoteText.ends
 
-    func run() throws { try daemon.tell(.stop, done: NoteText.ends.message()) }
+    @OptionGroup var daemon: DaemonOptions
 }

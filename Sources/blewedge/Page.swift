@@ -96,7 +96,7 @@ enum PageFrame {
     /// The state in a few words, with the mark of what is received at the right edge (LK-24, LK-25).
     static func status(_ model: TUIModel, _ columns: Int) -> PageLine {
         let language = model.language
-        let flash = model.isFlashing ? "* " + PageText.received.text(language) : ""
+        let flash = model.isFlashing ? Self.flash(language) : ""
         guard let status = model.status else {
             let text = (model.isStarting ? PageText.starting : .noDaemon).text(language)
             return PageLine(text, right: flash, columns: columns, .red)
@@ -106,6 +106,9 @@ enum PageFrame {
         }
         return PageLine(stateText(status, language), right: flash, columns: columns, style(of: status.state))
     }
+
+    /// The mark of received data (LK-25).
+    static func flash(_ language: Language) -> String { "* " + PageText.received.text(language) }
 
     static func stateText(_ status: TUIStatus, _ language: Language) -> String {
         status.state.text(language, status.device ?? PlainText.theDevice.text(language))

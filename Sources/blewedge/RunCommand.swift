@@ -17,7 +17,8 @@ struct RunCommand: ParsableCommand {
 
             It connects, subscribes to the device's serial service and types through a virtual keyboard. A lost link is \
             tried again after 3 s, for ever. What no option says here is as in the configuration file \
-            (`blewedge config show`). Ctrl-C closes the link and prints what became of every byte.
+            (`blewedge config show`). Ctrl-C closes the link and prints what became of every byte; SIGHUP is \
+            `blewedge reload`. On a terminal the last line shows the state, unless status-line is off.
 
             EXAMPLES:
               blewedge run
@@ -134,38 +135,61 @@ struct RunCommand: ParsableCommand {
             return choice
         }
         let paths = try paths(isDaemon: choice == nil)
-        let configuration = try configuration(paths)
-        let keypad = try keypad(configuration, paths)
+        let plan = try plan(choice, paths)
+        let configuration = plan.configuration
         let options = Daemon.Options(
             paths: paths,
             followsSelection: choice == nil,
             terminal: configuration.gateTerminal,
             allowsKeys: configuration.allowsKeys,
-            labels: try labels(configuration)
+            labels: plan.labels
         )
         if configuration.destination == .standardOutput, events || json {
             throw CommandFailure(.usage, CommandFaultText.outputTaken)
         }
         let output: KeyboardRun.Output = events ? .events : json ? .json : .people
         let run = try KeyboardRun(
-            try settings(configuration, choice, keypad),
+            plan.settings,
             options,
             output: output,
             journal: Journal(wanted: foreground),
-            hook: hook ?? configuration.hook,
+            showsStatus: configuration.showsStatus && configuration.destination != .standardOutput,
+            hook: plan.hook,
             capture: captureOptions
         )
         run.makeWire = { loop throws(CommandFailure) in
             try Wire(configuration, layout: try LayoutSource.layout(configuration.layout), on: loop)
         }
         run.onReload = { () throws(CommandFailure) in
-            let news = try self.configuration(paths)
-            guard news != configuration else { return false }
             // Whatever is wrong with it is found here, and changes nothing.
-            _ = try settings(news, choice, try self.keypad(news, paths))
-            return true
+            try self.plan(choice, paths).reading != plan.reading
         }
         try run.run()
+    }
+
+    /// What is to be run, everything read and checked that the options and the configuration name.
+    private struct Plan {
+        var configuration: Configuration
+        var settings: KeyboardSettings
+        var labels: DaemonLabels
+        var hook: String?
+        var reading: ConfigurationReading
+    }
+
+    private func plan(_ choice: DeviceChoice?, _ paths: DaemonPaths) throws(CommandFailure) -> Plan {
+        let configuration = try configuration(paths)
+        let settings = try settings(configuration, choice, try keypad(configuration, paths))
+        _ = try settings.declaredKeys()
+        try KeyboardGate.check(configuration.gateTerminal)
+        let hook = hook ?? configuration.hook
+        if let hook { try HookRunner.check(hook) }
+        return Plan(
+            configuration: configuration,
+            settings: settings,
+            labels: try labels(configuration),
+            hook: hook,
+            reading: try ConfigurationReading(configuration, snippets: paths.snippets.string)
+        )
     }
 
     /// The directories; a keyboard for one device needs none of its own.
@@ -222,15 +246,17 @@ struct RunCommand: ParsableCommand {
         return try Keypad(
             layout: try LayoutSource.layout(configuration.layout),
             beside: table.keys,
-            snippets: try Snippets(file: paths.snippets.string)
+            snippets: try Snippets(file: paths.snippets.string),
+            clearing: configuration.clearMethod
         )
     }
 
     private func labels(_ configuration: Configuration) throws(CommandFailure) -> DaemonLabels {
-        DaemonLabels(
-            profile: try configuration.profiles().map(\.name).joined(separator: ", "),
+        let profiles = try configuration.profiles()
+        return DaemonLabels(
+            profile: profiles.map(\.name).joined(separator: ", "),
             layout: configuration.layout,
-            table: configuration.table ?? ByteTable.BuiltIn.linble.rawValue,
+            table: configuration.tableName(profiles),
             program: BlewedgeCommand.configuration.version
         )
     }

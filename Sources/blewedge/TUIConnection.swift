@@ -64,7 +64,7 @@ final class TUIConnection {
 
     private func ready(_ readiness: EventLoop.Readiness) {
         if readiness.contains(.writable) { write() }
-        guard registration != nil, !readiness.isDisjoint(with: [.readable, .hangUp, .error]) else { return }
+        guard registration != nil, readiness.hasInput else { return }
         var buffer = [UInt8](repeating: 0, count: 16_384)
         do throws(Errno) {
             guard case .done(let count) = try stream.descriptor.read(into: &buffer) else { return }

@@ -44,6 +44,7 @@ class Peer(Changing):
         self.subscribed = False
         self.connection: Connection | None = None
         self.confirmations = 0
+        self.writes: list[bytes] = []  # what was written for the UART
         self.mute = False  # answer no request
         self._socket = socket
         self._with_service = with_service
@@ -68,6 +69,7 @@ class Peer(Changing):
         write = gatt.Characteristic(
             WRITE, gatt.Characteristic.Properties.WRITE_WITHOUT_RESPONSE, gatt.Characteristic.WRITEABLE, b""
         )
+        write.on(gatt.Characteristic.EVENT_WRITE, self._on_write)
         if self._with_service:
             device.add_service(gatt.Service(SERVICE, [self._characteristic, write]))
         else:
@@ -127,6 +129,10 @@ class Peer(Changing):
 
     def _on_subscription(self, _connection: Connection, notify: bool, _indicate: bool) -> None:
         self.subscribed = notify
+        self.changed()
+
+    def _on_write(self, _connection: Connection, value: bytes) -> None:
+        self.writes.append(value)
         self.changed()
 
     def _on_att(self, handle: int, pdu: bytes) -> None:

@@ -51,7 +51,7 @@ struct EventBatchTests {
             let bytes: [UInt8] = (0..<Int.random(in: 1...20, using: &random)).map { _ in
                 [0x00, 0x01, 0x02, 0x03, 0x0A, 0x0D, 0x1D, 0x41, 0x61, 0x7A].randomElement(using: &random) ?? 0
             }
-            let limit = Int.random(in: 0...EventBatch.capacity, using: &random)
+            let limit = Int.random(in: 0...160, using: &random)
             let stopAtScanEnd = Bool.random(using: &random)
             var batch = EventBatch()
             let run = batch.type(bytes.span, table, limit: limit, stopAtScanEnd: stopAtScanEnd)

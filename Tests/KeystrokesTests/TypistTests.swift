@@ -128,7 +128,7 @@ struct TypistTests {
         path.receive(text.bytes)
         #expect(try path.typeDue() == .sleep)
         #expect(path.keyboard.text == text)
-        #expect(path.writes.allSatisfy { $0.events <= 170 })
+        #expect(path.writes.allSatisfy { $0.events <= EventBatch.capacity })
         #expect(path.keyboard.largestFrame <= 3)
     }
 

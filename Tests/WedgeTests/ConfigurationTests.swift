@@ -77,6 +77,8 @@ struct ConfigurationTests {
             to = "unix:/run/blewedge/wire"
             raw = "on"
             keys = "off"
+            clear = "select-all"
+            udev-keyboard = "off"
             status-line = false
             hook = "/usr/local/bin/event"
             gate.vt = 2
@@ -119,6 +121,8 @@ struct ConfigurationTests {
         expected.destination = .socket("/run/blewedge/wire")
         expected.isRaw = true
         expected.allowsKeys = false
+        expected.clearMethod = .selectAll
+        expected.isUdevKeyboard = false
         expected.showsStatus = false
         expected.hook = "/usr/local/bin/event"
         expected.gateTerminal = 2

@@ -30,6 +30,8 @@ struct DaemonTests {
         private(set) var daemon: Daemon?
         var states: [String] = []
         var notes: [String] = []
+        private var screen: TextKeyboard.Screen?
+        private var typed = ""
 
         init() throws {
             directory = try TestDirectory()
@@ -46,7 +48,7 @@ struct DaemonTests {
         }
 
         func make(device: DeviceChoice? = nil) throws -> Daemon {
-            let settings = KeyboardSettings(
+            var settings = KeyboardSettings(
                 adapter: .any,
                 device: device,
                 profile: .linble,
@@ -56,6 +58,7 @@ struct DaemonTests {
                 capsLock: .ignore,
                 verifies: false
             )
+            if device == nil { settings.keypad = try Keypad(layout: .us, beside: settings.table.keys) }
             let options = Daemon.Options(
                 paths: paths,
                 followsSelection: device == nil,
@@ -63,7 +66,9 @@ struct DaemonTests {
                 allowsKeys: true,
                 labels: DaemonLabels(profile: "linble", layout: "us", table: "linble", program: "test")
             )
-            let daemon = try Daemon(settings, options, on: loop, adapter: radio, screen: try TextKeyboard(layout: .us))
+            let keyboard = try TextKeyboard(layout: .us)
+            screen = keyboard.screen
+            let daemon = try Daemon(settings, options, on: loop, adapter: radio, screen: keyboard)
             daemon.onEvent = { [unowned self] event in
                 if case .state(let state, _, _) = event { states.append(state.rawValue) }
             }
@@ -82,6 +87,15 @@ struct DaemonTests {
             look()
             if !condition() { try loop.run() }
             return condition()
+        }
+
+        /// Whether just that was typed since the last time that this was true.
+        func types(_ text: String) throws -> Bool {
+            defer { typed = "" }
+            return try until {
+                self.typed += self.screen?.takeText() ?? ""
+                return self.typed.count >= text.count
+            } && typed == text
         }
 
         func ask(_ request: ControlRequest) throws -> Result<JSONObject, CommandFailure> {
@@ -171,8 +185,6 @@ struct DaemonTests {
         }
         #expect(refused?.status == .usage)
         #expect(try bench.store.read() == Self.scanner)
-        let pressed = #expect(throws: CommandFailure.self) { _ = try bench.ask(.key([])).get() }
-        #expect(pressed?.status == .unavailable)
         let sent = #expect(throws: CommandFailure.self) { _ = try bench.ask(.send([1])).get() }
         #expect(sent?.status == .unavailable)
         #expect(throws: Never.self) { _ = try bench.ask(.forget).get() }
@@ -204,6 +216,37 @@ struct DaemonTests {
             #expect(failure?.status == .usage)
         }
         #expect(daemon.service.choice == .name("A"))
+        try bench.end()
+    }
+
+    @Test("HK-5: clear deletes what was typed, keys that still waited included, and another time nothing")
+    func clear() throws {
+        let bench = try Bench()
+        let daemon = try bench.make()
+        daemon.start { _ in }
+        let digits = [KeyName](repeating: .character("7"), count: 12)
+        #expect(throws: Never.self) { _ = try bench.ask(.key(digits)).get() }
+        // Nothing was waited for: the keys are on their way.
+        #expect(throws: Never.self) { _ = try bench.ask(.clear).get() }
+        let backspaces = String(repeating: "[backspace]", count: 12)
+        #expect(try bench.types(String(repeating: "7", count: 12) + "[end]" + backspaces))
+        #expect(throws: Never.self) { _ = try bench.ask(.clear).get() }
+        #expect(try bench.types("[end]"))
+        #expect(throws: Never.self) { _ = try bench.ask(.pause).get() }
+        let paused = #expect(throws: CommandFailure.self) { _ = try bench.ask(.clear).get() }
+        #expect(paused?.status == .unavailable)
+        try bench.end()
+    }
+
+    @Test("D-9: a daemon without keys for others refuses them")
+    func keysOff() throws {
+        let bench = try Bench()
+        let daemon = try bench.make(device: .name("A"))
+        daemon.start { _ in }
+        for request in [ControlRequest.key([]), .clear, .snippet("link")] {
+            let failure = #expect(throws: CommandFailure.self) { _ = try bench.ask(request).get() }
+            #expect(failure?.status == .unavailable)
+        }
         try bench.end()
     }
 

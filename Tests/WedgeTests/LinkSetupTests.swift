@@ -55,9 +55,8 @@ struct LinkSetupTests {
             ([0x12, 0x13, 0x00, 0x01, 0x00], [0x13]),
         ])
         #expect(progress == .ready(AttributeHandle(0x0012)))
-        #expect(setup.isWanted(AttributeHandle(0x0012), .notifications))
-        #expect(!setup.isWanted(AttributeHandle(0x0012), .indications))
-        #expect(!setup.isWanted(AttributeHandle(0x0013), .notifications))
+        #expect(setup.wanted == LinkSetup.Source(handle: AttributeHandle(0x0012), kind: .notifications))
+        #expect(setup.replies == nil)
     }
 
     @Test("LK-15: a device without the service is unsupported")

@@ -81,9 +81,10 @@ final class ScriptedDevice {
     }
 
     private func take(_ handle: AttributeHandle, _ kind: GATTSubscriptionKind, _ value: [UInt8]) {
-        if setup.isWanted(handle, kind) {
+        let source = LinkSetup.Source(handle: handle, kind: kind)
+        if source == setup.wanted {
             typed += value
-        } else if setup.isReply(handle, kind) {
+        } else if source == setup.replies {
             note(setup.receive(value, &client, now: now))
         }
     }

@@ -52,6 +52,25 @@ struct ServiceNotifierTests {
         #expect(manager.heard() == ["READY=1", "STATUS=connected to LINBLE READY=0", "STOPPING=1"])
     }
 
+    @Test("LK-17: one that begins anew is not taken for one that ends, and is not waited for by the watchdog meanwhile")
+    func reloading() throws {
+        let manager = try Manager()
+        let loop = try EventLoop()
+        let notifier = ServiceNotifier(socket: manager.path, watchdog: 30_000, on: loop)
+        notifier.watch(hasAnswered: { true }, ask: {})
+        let before = MonotonicClock.nanoseconds / 1000
+        notifier.reloading()
+        _ = loop.schedule(at: MonotonicClock.now + .milliseconds(100)) { loop.stop() }
+        try loop.run()
+        let heard = manager.heard()
+        #expect(heard.count == 1)
+        let lines = heard.first?.split(separator: "\n") ?? []
+        #expect(lines.first == "RELOADING=1" && lines.count == 2)
+        let time = try #require(lines.last?.split(separator: "=").last.flatMap { Int64($0) })
+        #expect(lines.last == "MONOTONIC_USEC=\(time)")
+        #expect((before...MonotonicClock.nanoseconds / 1000).contains(time))
+    }
+
     @Test("The watchdog is fed while the typist answers, and not one time more")
     func watchdog() throws {
         let manager = try Manager()

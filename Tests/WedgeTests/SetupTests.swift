@@ -149,6 +149,19 @@ struct SetupTests {
         for file in ServiceFile.all { #expect(lines.contains("rm \(file.path)")) }
         #expect(lines.count == 1 + ServiceFile.all.count + 3)
         #expect(SetupPlan.removing(freshMachine()).isEmpty)
+        #expect(!lines.contains { $0.contains("chown") })
+    }
+
+    @Test("X-6: removing gives back what keyboards are made through, which udev would leave to the service's group")
+    func givingBack() throws {
+        var facts = readyMachine()
+        facts.isMakerGiven = true
+        let lines = SetupPlan.removing(facts).map(\.description)
+        let place = try #require(lines.firstIndex(of: "chown root:root /dev/uinput; chmod 600 /dev/uinput"))
+        // Rules of others, which udev applies then, have the last word.
+        #expect(lines[place + 1] == "/usr/bin/udevadm control --reload")
+        #expect(lines.last?.contains("--sysname-match=uinput") == true)
+        for file in ServiceFile.all { #expect(lines[..<place].contains("rm \(file.path)")) }
     }
 }
 

@@ -49,7 +49,7 @@ struct TextBorderTests {
         var firstWords: Set<String> {
             guard self == .command else { return [] }
             return [
-                "blewedge", "sudo", "systemctl", "modprobe", "mknod", "rfkill", "rm",
+                "blewedge", "sudo", "systemctl", "modprobe", "mknod", "rfkill", "rm", "chown",
                 "echo",
             ]
         }

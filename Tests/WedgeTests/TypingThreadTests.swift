@@ -25,8 +25,10 @@ struct TypingThreadTests {
         }
     }
 
-    struct Device: KeyboardDevice {
+    final class Device: KeyboardDevice {
         let keyboard: Refusing
+
+        init(keyboard: Refusing) { self.keyboard = keyboard }
 
         func write(_ events: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> {
             let call = keyboard.calls.add(1, ordering: .relaxed).oldValue
@@ -94,7 +96,7 @@ struct TypingThreadTests {
     }
 
     /// A keyboard that notes what it is given, and which thread gave it.
-    struct Noting: KeyboardDevice {
+    final class Noting: KeyboardDevice {
         final class Notes: Sendable {
             let taken = Mutex<(bytes: [UInt8], threads: [pthread_t])>(([], []))
             let arrival: Waker
@@ -113,6 +115,8 @@ struct TypingThreadTests {
         }
 
         let notes: Notes
+
+        init(notes: Notes) { self.notes = notes }
 
         func write(_ events: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> {
             let bytes = unsafe events.withUnsafeBytes { unsafe [UInt8]($0) }

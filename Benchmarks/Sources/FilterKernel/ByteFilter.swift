@@ -9,7 +9,7 @@ public enum ByteFilter {
 
     /// Copies the bytes that are kept, and answers how many they are; `output` is at least 64 bytes longer than `count`.
     ///
-    /// Sixty-four bytes of which all are kept are copied as one.
+    /// Sixty-four bytes are copied as one, up to the first that goes; where others are near it, one by one.
     public static func keep(_ input: [UInt8], _ count: Int, into output: inout [UInt8]) -> Int {
         precondition(count <= input.count && output.count >= count + 64)
         return input.withUnsafeBytes { input in
@@ -41,31 +41,32 @@ public enum ByteFilter {
             let kinds = unsafeBitCast(printable .| lineEnd, to: SIMD8<UInt64>.self)
             let halves = kinds.lowHalf & kinds.highHalf
             let quarters = halves.lowHalf & halves.highHalf
+            // In any case: what is behind the first byte that goes is overwritten.
+            to.storeBytes(of: part, toByteOffset: kept, as: SIMD64<UInt8>.self)
             if quarters[0] & quarters[1] == UInt64.max {
-                to.storeBytes(of: part, toByteOffset: kept, as: SIMD64<UInt8>.self)
                 kept &+= 64
-            } else {
-                // The 16 bytes around a byte that goes one by one, the others as one.
-                var start = index
-                while start < index &+ 64 {
-                    let few = from.loadUnaligned(fromByteOffset: start, as: SIMD16<UInt8>.self)
-                    let fewPrintable = (few &- SIMD16<UInt8>(repeating: 0x20)) .<= SIMD16<UInt8>(repeating: 0x5E)
-                    // Sound: as above, 16 bytes.
-                    let halves = unsafeBitCast(fewPrintable, to: SIMD2<UInt64>.self)
-                    if halves[0] & halves[1] == UInt64.max {
-                        to.storeBytes(of: few, toByteOffset: kept, as: SIMD16<UInt8>.self)
-                        kept &+= 16
-                    } else {
-                        for offset in start..<(start &+ 16) {
-                            let byte = from.load(fromByteOffset: offset, as: UInt8.self)
-                            to.storeBytes(of: byte, toByteOffset: kept, as: UInt8.self)
-                            kept &+= Int(table[Int(byte)])
-                        }
-                    }
-                    start &+= 16
-                }
+                index &+= 64
+                continue
             }
-            index &+= 64
+            var word = 0
+            while kinds[word] == UInt64.max { word &+= 1 }
+            // All bits of a byte are set where it is kept.
+            let goes = (~kinds[word]).littleEndian
+            let first = goes.trailingZeroBitCount &>> 3
+            index &+= word &* 8 &+ first
+            kept &+= word &* 8 &+ first
+            if goes &>> UInt64(first &* 8) == 0xFF {
+                // One byte by itself: on behind it.
+                index &+= 1
+                continue
+            }
+            // Several: the next bytes one by one.
+            for offset in index..<min(index &+ 64, count) {
+                let byte = from.load(fromByteOffset: offset, as: UInt8.self)
+                to.storeBytes(of: byte, toByteOffset: kept, as: UInt8.self)
+                kept &+= Int(table[Int(byte)])
+            }
+            index = min(index &+ 64, count)
         }
         while index < count {
             let byte = from.load(fromByteOffset: index, as: UInt8.self)

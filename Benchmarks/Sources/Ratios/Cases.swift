@@ -44,6 +44,7 @@ struct Case {
         }
         return cases + [
             Case(id: "B-7", what: "encode, mixed / memcpy", goal: 0.80, gate: 0.50, anchor: .copy),
+            Case(id: "B-7 limit", what: "loads and stores / memcpy", anchor: .copy),
             Case(id: "B-8", what: "encode, mixed / dictionary", goal: 20, gate: 12, anchor: .copy),
             Case(id: "B-9a", what: "filter, clean / memcpy", goal: 0.40, gate: 0.30, anchor: .filterCopy),
             Case(id: "B-9b", what: "filter program / tr -cd", goal: 4, gate: 2.5),
@@ -176,7 +177,7 @@ struct Launch {
             guard corpus == .mixed else { continue }
             try compare(
                 EncoderMeasurement.copying(input, table),
-                [("B-7", contender)],
+                [("B-7", contender), ("B-7 limit", EncoderMeasurement.stores(input))],
                 anchor: .copy,
                 per: Double(ours.count)
             )

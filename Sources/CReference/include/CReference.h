@@ -43,7 +43,8 @@ size_t cref_ring_consume(cref_ring *ring, cref_pattern pattern, size_t chunk, si
 void cref_ring_turns(cref_ring *ring, cref_pattern pattern, size_t chunk, size_t total);
 
 // The encoder: US layout, printable ASCII, Tab, Backspace, CR, LF and CR LF as one Enter; Shift held over a run.
-enum { cref_batch_events = 170 };
+// A batch, and so a write, has what fits in 16 KiB, as in the product.
+enum { cref_batch_events = 16384 / 24 };
 typedef struct cref_encoder cref_encoder;
 cref_encoder *cref_encoder_create(void);
 void cref_encoder_destroy(cref_encoder *encoder);
@@ -52,6 +53,10 @@ size_t cref_encode(cref_encoder *encoder, const uint8_t *input, size_t count, si
 const uint8_t *cref_encoder_output(const cref_encoder *encoder);
 // Encodes all of `input` in blocks; answers the bytes of events.
 size_t cref_encode_blocks(cref_encoder *encoder, const uint8_t *input, size_t count, size_t block);
+
+// An encoder's loads and stores alone, in blocks of at most 64 bytes: no limit, no account, no line feed absorbed, no Shift
+// released. What an encoder that stores each key's words can hardly fall below.
+size_t cref_store_blocks(const cref_encoder *encoder, const uint8_t *input, size_t count, size_t block);
 
 // Copies `count` times `lengths[i]` bytes from one place to the other with memcpy.
 size_t cref_copy_blocks(uint8_t *to, const uint8_t *from, const uint32_t *lengths, size_t count);

@@ -11,6 +11,8 @@ package enum GuideText: String, Localized {
     // What the access is used for.
     case accessTitle, access, privacy
     case further, keys
+    // The same without pages.
+    case commands
 
     package var texts: LocalText {
         switch self {
@@ -58,6 +60,11 @@ package enum GuideText: String, Localized {
             LocalText(
                 "Neither personal data nor what is typed is collected, kept or sent anywhere; there is no use of a network.",
                 "本ソフトウェアがユーザの個人情報や入力内容を収集、利用することはありません。ネットワークも使用しません。"
+            )
+        case .commands:
+            LocalText(
+                "From a new machine to the first typed character ({1} is your device's name or address):",
+                "新しいマシンで最初の文字を入力するまで({1}はデバイスの名前またはアドレス):"
             )
         case .keys:
             LocalText(

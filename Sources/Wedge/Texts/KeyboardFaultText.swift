@@ -118,7 +118,10 @@ package enum KeyboardFaultText: String, FaultText {
             )
         case .tooManyWait:
             (
-                LocalText("too many keys wait to be pressed", "入力待ちのキーが多すぎます"),
+                LocalText(
+                    "keys that were asked for before wait to be pressed",
+                    "先に要求されたキーが入力待ちです"
+                ),
                 LocalText("try again in a few seconds", "数秒後にもう一度お試しください")
             )
         case .noKeysForOthers:

@@ -4,7 +4,7 @@
 ///
 /// Its steps are lines that a shell would do too, in no language, but for the two that write a file.
 package enum SetupText: String, Localized {
-    case nothingToDo, noSystemd, write, writeAnew, toWrite, toRemove, toMake, exited, killed
+    case nothingToDo, noSystemd, write, writeAnew, toWrite, toRemove, toMake, toGiveBack, exited, killed
 
     package var texts: LocalText {
         switch self {
@@ -19,6 +19,7 @@ package enum SetupText: String, Localized {
         case .toWrite: LocalText("write", "書き込み")
         case .toRemove: LocalText("remove", "削除")
         case .toMake: LocalText("make", "作成")
+        case .toGiveBack: LocalText("give back", "返却")
         case .exited: LocalText("ended with {1}", "が終了コード{1}で終了しました")
         case .killed: LocalText("was ended by signal {1}", "がシグナル{1}で終了しました")
         }

@@ -5,60 +5,20 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import signal
-from typing import Any
 
 from bumble import hci
 from bumble.core import UUID, AdvertisingData
 from bumble.device import AdvertisingType
 
-from bench import BINARY, Bench, compare
+from bench import Bench, compare
+from daemons import FOREVER, chosen, fresh, start, status, tell, until_connected, until_count, until_status
 from peer import ADDRESS, NAME, SERVICE, Peer, ean13
-from product import Product
 from readers import EventReader
 from scenarios import scenario
 from waiting import LabError, expect
 
 OTHER_NAME, OTHER_ADDRESS = "LT01 BC000120", "F1:F1:F2:F3:F4:F6"
-FOREVER = ("--max-age", "0")
-
-
-async def fresh(bench: Bench) -> None:
-    """Nothing is chosen, as on a machine that nobody has set up."""
-    await bench.guest.run("rm", "-rf", "/var/lib/blewedge", "/run/blewedge", "/etc/blewedge")
-
-
-async def start(bench: Bench, *arguments: str) -> Product:
-    """The daemon; its keyboard stands."""
-    daemon = await bench.product("run", "--json", *arguments)
-    await daemon.keyboard()
-    return daemon
-
-
-async def tell(bench: Bench, *words: str, code: int = 0) -> str:
-    """A command, and the exit code it must have; what it said."""
-    program = await bench.guest.run(BINARY, *words, seconds=40, check=False)
-    expect(program.status == code, f"blewedge {' '.join(words)}: {program.status} instead of {code}{program.evidence()}")
-    return program.out + program.err
-
-
-async def status(bench: Bench) -> dict[str, Any]:
-    answer: dict[str, Any] = json.loads(await tell(bench, "status", "--json"))
-    return answer
-
-
-async def until_status(bench: Bench, seconds: float, name: str, wanted: object) -> dict[str, Any]:
-    """Asks until the answer has this member; a line of `status --watch` would end only with its reader."""
-    clock = bench.clock()
-    while (answer := await status(bench)).get(name) != wanted:
-        expect(clock() < seconds, f"status has {name} = {answer.get(name)!r}, not {wanted!r}, after {seconds:g} s")
-    return answer
-
-
-async def until_connected(bench: Bench, daemon: Product, may_fail: bool = False) -> None:
-    await daemon.state("connected", 40, may_fail)
-    await bench.peer.until_subscribed()
 
 
 @scenario("daemon-choice", deadline=240)
@@ -103,10 +63,7 @@ async def daemon_choice(bench: Bench) -> None:
 @scenario("daemon-lost", deadline=120)
 async def daemon_lost(bench: Bench) -> None:
     """A lost link is back within 3 to 5 s."""
-    await fresh(bench)
-    daemon = await start(bench)
-    await tell(bench, "use", NAME)
-    await until_connected(bench, daemon, may_fail=True)
+    daemon, _ = await chosen(bench)
     await bench.peer.vanish()
     await daemon.state("lost", 20)
     lost = bench.monitor.events("link")[-1]
@@ -143,11 +100,7 @@ class Disguise:
 @scenario("daemon-switch", deadline=180, once=True)
 async def daemon_switch(bench: Bench) -> None:
     """From one device to another amid its bytes: the old link first, no byte of the old one after, the rest counted."""
-    await fresh(bench)
-    daemon = await start(bench, *FOREVER)
-    reader = await EventReader.open(bench, daemon.node)
-    await tell(bench, "use", NAME)
-    await until_connected(bench, daemon, may_fail=True)
+    daemon, reader = await chosen(bench, *FOREVER)
     await Disguise(bench.peer).advertise()
     await tell(bench, "use", OTHER_NAME, code=64)  # another is chosen: nobody said that it may be given up
     first = bench.peer.burst([b"a" * 20] * 400)
@@ -177,11 +130,7 @@ async def daemon_switch(bench: Bench) -> None:
 @scenario("daemon-disconnect", deadline=120, once=True)
 async def daemon_disconnect(bench: Bench) -> None:
     """Only `disconnect` disconnects, for as long as nobody says `connect`; what waits is dropped and counted."""
-    await fresh(bench)
-    daemon = await start(bench, *FOREVER)
-    reader = await EventReader.open(bench, daemon.node)
-    await tell(bench, "use", NAME)
-    await until_connected(bench, daemon, may_fail=True)
+    daemon, reader = await chosen(bench, *FOREVER)
     first = bench.peer.burst([b"a" * 20] * 100)
     await reader.until(40, 20)
     await tell(bench, "disconnect")
@@ -205,19 +154,12 @@ async def daemon_disconnect(bench: Bench) -> None:
 @scenario("daemon-pause", deadline=120, once=True)
 async def daemon_pause(bench: Bench) -> None:
     """Paused: what comes is refused and counted, and nothing of it is typed later."""
-    await fresh(bench)
-    daemon = await start(bench)
-    reader = await EventReader.open(bench, daemon.node)
-    await tell(bench, "use", NAME)
-    await until_connected(bench, daemon, may_fail=True)
+    daemon, reader = await chosen(bench)
     await tell(bench, "pause")
     answer = await status(bench)
     expect(answer["paused"] and answer["gate"] == "closed", f"not paused: {answer}")
     gated = bench.peer.burst([b"a" * 20] * 5)
-    await until_status(bench, 20, "gate", "closed")
-    clock = bench.clock()
-    while (await status(bench))["counts"]["gated"] < gated:
-        expect(clock() < 20, "what came to the closed gate is not counted")
+    await until_count(bench, "gated", gated)
     await tell(bench, "resume")
     typed = bench.peer.burst([ean13(2)])
     await reader.until(typed, 20)
@@ -232,22 +174,15 @@ async def daemon_pause(bench: Bench) -> None:
 @scenario("daemon-gate-vt", deadline=120, once=True)
 async def daemon_gate_vt(bench: Bench) -> None:
     """gate.vt: types only while that virtual terminal is in front, and nothing of what came meanwhile."""
-    await fresh(bench)
-    await bench.guest.run("sh", "-c", "mkdir -p /etc/blewedge; printf '[gate]\\nvt = 3\\n' >/etc/blewedge/blewedge.toml")
     await bench.guest.run("chvt", "4")
-    daemon = await start(bench)
-    reader = await EventReader.open(bench, daemon.node)
-    await tell(bench, "use", NAME)
-    await until_connected(bench, daemon, may_fail=True)
+    daemon, reader = await chosen(bench, configuration="[gate]\nvt = 3\n")
     expected = bytearray()
     for front, text in (("4", b"a"), ("3", b"b"), ("4", b"c"), ("3", b"d")):
         await bench.guest.run("chvt", front)
-        await until_status(bench, 10, "gate", "open" if front == "3" else "closed")
-        before = (await status(bench))["counts"]["received"]
+        gate = "open" if front == "3" else "closed"
+        answer = await until_status(bench, 10, f"the gate is {gate}", lambda answer, gate=gate: answer["gate"] == gate)
         bench.peer.burst([text * 20])
-        clock = bench.clock()
-        while (await status(bench))["counts"]["received"] < before + 20:
-            expect(clock() < 20, "the bytes did not arrive")
+        await until_count(bench, "received", answer["counts"]["received"] + 20)
         if front == "3":
             expected += text * 20
             await reader.until(len(expected), 20)
@@ -262,11 +197,7 @@ async def daemon_gate_vt(bench: Bench) -> None:
 @scenario("daemon-keys", deadline=120, once=True)
 async def daemon_keys(bench: Bench) -> None:
     """`key`, `snippet` and `clear` press keys between what the device sends; `keys = off` and pause refuse them."""
-    await fresh(bench)
-    daemon = await start(bench)
-    reader = await EventReader.open(bench, daemon.node)
-    await tell(bench, "use", NAME)
-    await until_connected(bench, daemon, may_fail=True)
+    daemon, reader = await chosen(bench)
     await tell(bench, "key", "1", "2", "plus")
     await reader.until(3, 20)
     sent = bench.peer.burst([ean13(3)])
@@ -276,21 +207,35 @@ async def daemon_keys(bench: Bench) -> None:
     text = reader.text
     expect(text[: 3 + sent] == b"12+" + ean13(3), f"typed {text!r}")
     expect(text[3 + sent :].startswith(b"<b></b>"), f"the snippet came as {text[3 + sent:]!r}")
+    sent += await cleared(bench, reader)
     await tell(bench, "pause")
     await tell(bench, "key", "1", code=69)
+    await tell(bench, "clear", code=69)
     await daemon.end(signal.SIGTERM, 143)
     counts = daemon.counts()
     expect(counts["received"] == sent == counts["typed"], f"keys of clients are in the account of the device: {counts}")
     bench.account(sent, sent, counts)
 
 
+async def cleared(bench: Bench, reader: EventReader) -> int:
+    """`clear` deletes all that stands in the field: what the device sent and what clients pressed, and nothing else."""
+    sent = bench.peer.burst([b"\r1234567", b"\b"])
+    await reader.program.until(lambda: reader.text.endswith(b"\r1234567\b"), "what is typed into an empty field", 20)
+    await tell(bench, "key", "8", "9")
+    # Twice: the second finds nothing that it could delete.
+    await tell(bench, "clear")
+    await tell(bench, "clear")
+    sent += bench.peer.burst([b"\r"])
+    await reader.program.until(lambda: reader.text.endswith(b"\b\r"), "clear, and what comes behind it", 20)
+    field = reader.text.split(b"\r")[-2]
+    expect(field == b"1234567\b89" + b"\b" * 8, f"in the field was pressed {field!r}")
+    return sent
+
+
 @scenario("daemon-rfkill", deadline=150)
 async def daemon_rfkill(bench: Bench) -> None:
     """rfkill block: bluetoothOff with the cause and what mends it; unblock: connected again by itself."""
-    await fresh(bench)
-    daemon = await start(bench)
-    await tell(bench, "use", NAME)
-    await until_connected(bench, daemon, may_fail=True)
+    daemon, _ = await chosen(bench)
     switch = (await bench.guest.run("sh", "-c", "echo /sys/class/bluetooth/hci0/rfkill*/soft")).out.strip()
     await bench.guest.run("sh", "-c", f"echo 1 >{switch}")
     await daemon.state("bluetoothOff", 20)
@@ -314,19 +259,13 @@ async def daemon_rfkill(bench: Bench) -> None:
 @scenario("daemon-rival", deadline=150, once=True)
 async def daemon_rival(bench: Bench) -> None:
     """bluetoothd started beside it: status names it, and typing goes on."""
-    await fresh(bench)
-    daemon = await start(bench)
-    reader = await EventReader.open(bench, daemon.node)
-    await tell(bench, "use", NAME)
-    await until_connected(bench, daemon, may_fail=True)
+    daemon, reader = await chosen(bench)
     expect((await status(bench))["rivals"] == [], "a rival before there is one")
     await bench.guest.run("mkdir", "-p", "/run/dbus")
     bus = await bench.start("dbus-daemon", "--system", "--nofork", "--nopidfile", "--print-address=1")
     await bus.until(lambda: "unix:" in bus.out, "the system's bus", 20)
     rival = await bench.start("/usr/libexec/bluetooth/bluetoothd", "--nodetach")
-    clock = bench.clock()
-    while not (rivals := (await status(bench))["rivals"]):
-        expect(clock() < 20, "bluetoothd is not named")
+    rivals = (await until_status(bench, 20, "bluetoothd is named", lambda answer: answer["rivals"]))["rivals"]
     expect(str(rival.pid) in rivals[0] and "bluetoothd" in rivals[0], f"named is {rivals}")
     await bench.peer.until_subscribed(60)
     sent = bench.peer.burst([ean13(5)])

@@ -8,9 +8,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from bench import BINARY, Bench, Machine, compare
+from daemons import CONFIGURATION, write
 from peer import ADDRESS, ean13
 from readers import EventReader
 from scenarios import scenario
+from scenarios.first_use import MOST, guide_commands
 from waiting import LabError, expect
 
 UNIT = "/etc/systemd/system/blewedge.service"
@@ -46,7 +48,10 @@ class Target:
         self.bench = bench
 
     async def shell(self, line: str, seconds: float = 60, check: bool = True) -> str:
-        program = await self.bench.guest.run("sh", "-c", line, seconds=seconds, check=check)
+        try:
+            program = await self.bench.guest.run("sh", "-c", line, seconds=seconds, check=check)
+        except LabError as error:
+            raise LabError(f"`{line}`: {error}") from None
         return program.out.strip()
 
     async def property(self, name: str) -> str:
@@ -115,6 +120,8 @@ async def types(target: Target, numbers: range) -> int:
 async def systemd(bench: Bench) -> None:
     """On a target: `setup`, units clean, started by the adapter, types, killed and back, watchdog, doctor, `--remove`."""
     async with target(bench) as machine:
+        first_steps = [words[1] for words in await guide_commands(machine.bench.guest, BINARY)]
+        expect(first_steps == ["setup", "scan", "use"] and len(first_steps) <= MOST, f"the guide has {first_steps}")
         await set_up(machine)
         await machine.shell("systemctl stop blewedge", seconds=60)
         await machine.bench.set_up("no adapter")
@@ -123,12 +130,14 @@ async def systemd(bench: Bench) -> None:
         await machine.shell(f"{INSTALLED} use {ADDRESS} --yes")
         sent = await types(machine, range(3))
         node = await keyboard(machine)
+        sent += await reloaded(machine)
         clock = bench.clock()
         sent += await killed(machine)
         back = clock()
         clock = bench.clock()
         sent += await hung(machine)
         restart = clock()
+        sent += await unwatched(machine)
         found = await doctor_finds(machine)
         await removed(machine)
         bench.figures = {"sent": sent, "typed": sent}
@@ -153,6 +162,8 @@ async def removed(machine: Target) -> None:
     await machine.shell(f"{INSTALLED} setup --remove", seconds=SETUP_SECONDS)
     left = await machine.shell(f"ls {UNIT} /etc/*/blewedge.conf /etc/udev/rules.d/*blewedge* 2>/dev/null", check=False)
     expect(left == "", f"--remove left {left}")
+    mode = await machine.shell("stat -c '%U %G %a' /dev/uinput")
+    expect(mode == "root root 600", f"--remove left /dev/uinput to {mode}")
     expect(await machine.shell("systemctl is-active blewedge", check=False) == "inactive", "--remove left it running")
     expect(ADDRESS in await machine.shell("cat /var/lib/blewedge/selection"), "--remove took the choice away")
     expect(await machine.shell(f"{INSTALLED} setup --remove") == "nothing to do", "--remove has still to do what it did")
@@ -172,8 +183,7 @@ async def keyboard(machine: Target) -> str:
     node = await machine.node()
     owner = await machine.shell(f"stat -c '%U %G' {node}")
     expect(owner == "blewedge input", f"{node} belongs to {owner}")
-    properties = await machine.shell(f"udevadm info --query=property --name={node}")
-    expect("ID_INPUT_KEYBOARD=1" in properties.splitlines(), f"udev says of the keyboard: {properties}")
+    await is_udev_keyboard(machine, node, True)
     status = await machine.shell("grep -h -e ^Uid -e ^NoNewPrivs -e ^Seccomp: -e ^CapEff /proc/$(pidof blewedge)/task/*/status")
     threads = status.splitlines()
     expect("Uid:\t0" not in status, "a thread runs as root")
@@ -185,6 +195,33 @@ async def keyboard(machine: Target) -> str:
     return f"{node} is the service's"
 
 
+async def is_udev_keyboard(machine: Target, node: str, wanted: bool) -> None:
+    """What udev calls it: a device with keys in any case, a keyboard where that is wanted."""
+    properties = (await machine.shell(f"udevadm settle; udevadm info --query=property --name={node}")).splitlines()
+    expect("ID_INPUT_KEY=1" in properties, f"udev says of the keyboard: {properties}")
+    expect(("ID_INPUT_KEYBOARD=1" in properties) == wanted, f"udev says of the keyboard, wanted {wanted}: {properties}")
+
+
+async def reloaded(machine: Target) -> int:
+    """`systemctl reload`: in the same process, a keyboard that udev does not call one, as configured; and back."""
+    process = await machine.property("MainPID")
+    keyboards = "journalctl -u blewedge -b --no-pager -o cat | grep -c 'the keyboard is'"
+    sent = 0
+    for text, wanted in (("udev-keyboard = false\n", False), ("", True)):
+        before = int(await machine.shell(keyboards))
+        await write(machine.bench, CONFIGURATION, text)
+        await machine.shell("systemctl reload blewedge", seconds=SETUP_SECONDS)
+        await machine.until(f'test "$({keyboards})" -gt {before}', "another keyboard", 60)
+        sent += await types(machine, range(10, 12))
+        await is_udev_keyboard(machine, await machine.node(), wanted)
+    await write(machine.bench, CONFIGURATION, "udev-keyboard = 1\n")
+    await machine.shell("! systemctl reload blewedge", seconds=SETUP_SECONDS)
+    await machine.shell(f"rm {CONFIGURATION}")
+    expect(await machine.property("MainPID") == process, "reload made another process")
+    expect(await machine.property("SubState") == "running", "the service is not taken to run after reload")
+    return sent
+
+
 async def killed(machine: Target) -> int:
     """SIGKILL: another process, the same choice, and it types."""
     before = await machine.property("MainPID")
@@ -193,15 +230,34 @@ async def killed(machine: Target) -> int:
     return await types(machine, range(3, 6))
 
 
+async def stop_typist(machine: Target) -> str:
+    """Stops the thread that types; the daemon's process."""
+    process = await machine.property("MainPID")
+    stopper = await machine.bench.start("/usr/bin/python3", "-c", STOP_THREAD, process, "typist")
+    await stopper.until(lambda: "stopped" in stopper.out, "the typist is stopped", 60)
+    return process
+
+
 async def hung(machine: Target) -> int:
     """A typist that hangs: the watchdog ends the daemon, and another one types."""
-    before = await machine.property("MainPID")
-    stopper = await machine.bench.start("/usr/bin/python3", "-c", STOP_THREAD, before, "typist")
-    await stopper.until(lambda: "stopped" in stopper.out, "the typist is stopped", 60)
+    before = await stop_typist(machine)
     await restarted(machine, before, 120)
     log = await machine.shell("journalctl -u blewedge -b --no-pager -o cat")
     expect("Watchdog timeout" in log, "it was not the watchdog that ended it")
     return await types(machine, range(6, 9))
+
+
+async def unwatched(machine: Target) -> int:
+    """The same without a watchdog: the daemon hangs for as long as nobody ends it."""
+    await machine.shell("systemctl service-watchdogs no")
+    before = await stop_typist(machine)
+    line = "journalctl -b --no-pager -o cat | grep -q 'Watchdog disabled'"
+    await machine.until(line, "the manager would have ended the daemon", 120)
+    expect(await machine.property("MainPID") == before, "a daemon that hangs is ended by something else than the watchdog")
+    await machine.shell("systemctl service-watchdogs yes")
+    await machine.shell("systemctl kill --signal=KILL blewedge")
+    await restarted(machine, before, 60)
+    return await types(machine, range(9, 12))
 
 
 async def restarted(machine: Target, before: str, seconds: float) -> None:

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import Keystrokes
+
+extension KeyboardService {
+    /// What was counted since the start.
+    package struct Counts: Sendable {
+        /// Notifications of the profile's characteristic.
+        package var notifications: UInt64
+        /// Values that nobody asked for: those of other handles, and indications where notifications were subscribed to.
+        package var strayValues: UInt64
+        /// Packets that the kernel dropped because they were not read in time.
+        package var dropped: UInt64
+        /// The bytes' account.
+        package var bytes: Ledger.Snapshot
+        /// What the self-check found; nil without one.
+        package var check: SelfCheck.Counts?
+    }
+}
+
+extension KeyboardService.Counts {
+    /// What became of every byte, and what else was counted.
+    package var object: JSONObject {
+        var object = JSONObject()
+        object.add("notifications", notifications)
+        for (name, count) in [
+            ("received", bytes.received), ("typed", bytes.typed), ("discarded", bytes.discarded),
+            ("rejected", bytes.rejected), ("gated", bytes.gated), ("lost", bytes.lost), ("waiting", bytes.waiting),
+        ] { object.add(name, count) }
+        for (name, count) in causes { object.add(name, count) }
+        object.add("dropped", dropped)
+        object.add("stray", strayValues)
+        object.add("verified", check?.verified)
+        object.add("differing", check?.differing)
+        object.add("readerDropped", check?.dropped)
+        return object
+    }
+
+    /// The bytes rejected and lost, by cause.
+    package var causes: [(name: String, count: UInt64)] {
+        Ledger.Rejection.allCases.map { ("\($0)", bytes.rejected($0)) }
+            + Ledger.Loss.allCases.map { ("\($0)", bytes.lost($0)) }
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Keystrokes
+import SystemPackage
+import TestSupport
+import Testing
+import Wedge
+
+@Suite("What a configuration names")
+struct ConfigurationReadingTests {
+    private func keys(_ text: String) throws -> KeySet {
+        try Configuration(text: text).settings(device: nil).declaredKeys()
+    }
+
+    @Test("D-14: the keys 1 to 31 are declared where udev is to see a keyboard, and only typed ones where it is not")
+    func udevKeyboard() throws {
+        let first = KeySet((1...31).map(KeyCode.init(rawValue:)))
+        let whole = try keys("")
+        #expect(whole.union(first) == whole)
+        let bare = try keys("udev-keyboard = false")
+        #expect(!bare.contains(KeyCode(rawValue: 1)) && !bare.contains(.leftControl))
+        #expect(bare.union(first) == whole)
+        #expect(bare == (try CompiledTable(.linble).keys))
+    }
+
+    @Test("D-14: keys that may not be declared together are refused before there is a keyboard")
+    func forbidden() throws {
+        let directory = try TestDirectory()
+        try directory.write("0x01 = key altgr+e\n", to: "alt")
+        let text = "table = \"\(directory("alt"))\"\n"
+        #expect(try keys(text).contains(.rightAlt))
+        let failure = #expect(throws: CommandFailure.self) {
+            try keys(text + "[scan-mode]\non = true\nprefix = \"{f9}\"\n")
+        }
+        #expect(failure?.status == .configuration)
+        #expect(failure?.cause.contains("refused together") == true, "\(failure?.cause ?? "")")
+    }
+
+    @Test("D-17: reading again sees a change of the text and of every file that it names, and nothing else")
+    func changes() throws {
+        let directory = try TestDirectory()
+        func profile(_ service: String) -> String { "service = \"\(service)\"\nfrom-device = \"FFE1\"\n" }
+        try directory.write(profile("FFE0"), to: "scale.toml")
+        try directory.write("0x09 = discard\n", to: "table")
+        let text = "profile = \"\(directory("scale.toml"))\"\ntable = \"\(directory("table"))\"\n"
+        func reading(_ more: String = "") throws -> ConfigurationReading {
+            try ConfigurationReading(try Configuration(text: text + more), snippets: directory("snippets.json"))
+        }
+        let before = try reading()
+        #expect(try reading() == before)
+        #expect(try reading("# a comment\n") == before)
+        #expect(try reading("max-age = 0\n") != before)
+        #expect(try reading("layout = \"jp\"\n") != before)
+        let changes = [
+            ("scale.toml", profile("FFE5"), profile("FFE0")), ("table", "0x09 = key enter\n", "0x09 = discard\n"),
+            ("snippets.json", "{\"a\": \"b\"}", "{}"),
+        ]
+        for (name, other, same) in changes {
+            try directory.write(other, to: name)
+            #expect(try reading() != before, "\(name)")
+            try directory.write(same, to: name)
+            #expect(try reading() == before, "\(name)")
+        }
+        try directory.write("nothing of the kind", to: "table")
+        #expect(throws: CommandFailure.self) { try reading() }
+    }
+}
