@@ -156,7 +156,7 @@ struct SetupTests {
     func givingBack() throws {
         var facts = readyMachine()
         facts.isMakerGiven = true
-        let lines = SetupPlan.removing(facts).map(\.description)
+        let lines = SetupPlan.removing(facts).map { $0.text(.english) }
         let place = try #require(lines.firstIndex(of: "chown root:root /dev/uinput; chmod 600 /dev/uinput"))
         // Rules of others, which udev applies then, have the last word.
         #expect(lines[place + 1] == "/usr/bin/udevadm control --reload")
