@@ -290,18 +290,18 @@ extension ByteRing {
             guard available(from: position) >= 16 else { return nil }
             let offset = position & (capacity &- 1)
             let untilEnd = capacity &- offset
+            // Sound: 16 bytes from `position` on are before the tail; what would pass the ring's end is at its start, and the
+            // copies fill exactly the 16 bytes of the local value.
+            if untilEnd >= 16 {
+                let from = unsafe bytes + Int(bitPattern: offset)
+                return unsafe (from.loadUnaligned(as: UInt64.self), (from + 8).loadUnaligned(as: UInt64.self))
+            }
             var words: (UInt64, UInt64) = (0, 0)
-            // Sound: 16 bytes from `position` on are before the tail; the copy ends at the ring's end and goes on at its
-            // start, and fills exactly the 16 bytes of the local value.
             unsafe withUnsafeMutableBytes(of: &words) { target in
                 guard let to = target.baseAddress else { return }
-                if untilEnd >= 16 {
-                    unsafe to.copyMemory(from: bytes + Int(bitPattern: offset), byteCount: 16)
-                } else {
-                    unsafe to.copyMemory(from: bytes + Int(bitPattern: offset), byteCount: Int(bitPattern: untilEnd))
-                    unsafe (to + Int(bitPattern: untilEnd))
-                        .copyMemory(from: bytes, byteCount: 16 &- Int(bitPattern: untilEnd))
-                }
+                unsafe to.copyMemory(from: bytes + Int(bitPattern: offset), byteCount: Int(bitPattern: untilEnd))
+                unsafe (to + Int(bitPattern: untilEnd))
+                    .copyMemory(from: bytes, byteCount: 16 &- Int(bitPattern: untilEnd))
             }
             return words
         }
