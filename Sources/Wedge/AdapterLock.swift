@@ -31,8 +31,10 @@ final class AdapterLock {
         } catch {
             return CommandFailure(
                 error == .permissionDenied ? .permission : .inputOutput,
-                "cannot make \(paths.lock(adapter)): \(error)",
-                remedy: error == .permissionDenied ? "run as the owner of \(paths.runtime)" : nil
+                AdapterFaultText.noLock,
+                "\(paths.lock(adapter))",
+                "\(error)",
+                remedy: error == .permissionDenied ? RemedyText.ownerOf.message("\(paths.runtime)") : nil
             )
         }
     }
@@ -44,11 +46,8 @@ final class AdapterLock {
     }
 
     private static func used(_ adapter: String, by process: Int32) -> CommandFailure {
-        CommandFailure(
-            .unavailable,
-            process == 0
-                ? "another blewedge uses \(adapter)" : "blewedge with process number \(process) uses \(adapter)",
-            remedy: "work through it (`blewedge status`), end it (`blewedge stop`), or name another adapter"
-        )
+        process == 0
+            ? CommandFailure(.unavailable, AdapterFaultText.used, adapter)
+            : CommandFailure(.unavailable, AdapterFaultText.usedBy, adapter, "\(process)")
     }
 }

@@ -7,7 +7,7 @@ import SystemPackage
 extension Session.Event {
     /// The adapter cannot be used.
     init(_ error: AdapterError) {
-        let reason = Reason(error.cause, remedy: error.remedy)
+        let reason = Reason(CommandFailure(error))
         switch error {
         case .notPermitted, .system(_, .permissionDenied), .system(_, .notPermitted), .stream(_, .permissionDenied):
             self = .forbidden(reason)
@@ -18,13 +18,12 @@ extension Session.Event {
 
 extension Reason {
     /// Why an adapter of the kernel has gone: a switch says more than the kernel's event.
-    init(lossOf name: String, _ text: String) {
+    init(lossOf name: String, _ cause: Message) {
         let index = name.hasPrefix("hci") ? UInt16(name.dropFirst(3)) : nil
         if let rfkill = index.flatMap({ RFKill(controller: $0) }), rfkill.isSoftBlocked || rfkill.isHardBlocked {
-            let error = AdapterError.blocked(name, isHard: rfkill.isHardBlocked)
-            self.init(error.cause, remedy: error.remedy)
+            self.init(CommandFailure(AdapterError.blocked(name, isHard: rfkill.isHardBlocked)))
         } else {
-            self.init(text)
+            self.init(cause)
         }
     }
 }

@@ -18,10 +18,6 @@ extension DeviceChoice {
 extension CommandFailure {
     /// Another device is chosen, and nobody said that it may be given up.
     package static func chosenAlready(_ selection: Selection) -> CommandFailure {
-        CommandFailure(
-            .usage,
-            "\(selection.label) (\(selection.device)) is chosen",
-            remedy: "add `--yes` to use another instead, or `blewedge forget` it first"
-        )
+        CommandFailure(.usage, CommandFaultText.chosenAlready, selection.label, "\(selection.device)")
     }
 }

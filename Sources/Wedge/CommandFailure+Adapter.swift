@@ -1,30 +1,84 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import BluetoothLE
+import LinuxIO
 import SystemPackage
+
+// What BluetoothLE says of the adapter, the radio and a link, in the words of the table.
 
 extension CommandFailure {
     /// The adapter cannot be used.
     package init(_ error: AdapterError) {
-        let status: ExitStatus =
-            switch error {
-            case .notPermitted: .permission
-            case .system(_, .permissionDenied), .system(_, .notPermitted), .stream(_, .permissionDenied): .permission
-            case .noBluetoothInKernel, .noAdapter, .notFound, .lowEnergyUnsupported, .blocked, .refused, .silent,
-                .system, .stream, .controller:
-                .unavailable
-            }
-        self.init(status, error.cause, remedy: error.remedy)
+        switch error {
+        case .noBluetoothInKernel: self.init(.unavailable, AdapterFaultText.noBluetooth)
+        case .noAdapter: self.init(.unavailable, AdapterFaultText.noAdapter)
+        case .notFound(let selector, let available):
+            self.init(.unavailable, AdapterFaultText.notFound, "\(selector)", available.joined(separator: ", "))
+        case .lowEnergyUnsupported(let name): self.init(.unavailable, AdapterFaultText.noLowEnergy, name)
+        case .blocked(let name, isHard: false): self.init(.unavailable, AdapterFaultText.softBlocked, name)
+        case .blocked(let name, isHard: true): self.init(.unavailable, AdapterFaultText.hardBlocked, name)
+        case .notPermitted(let missing) where missing.isEmpty: self.init(.permission, AdapterFaultText.refusedByKernel)
+        case .notPermitted(let missing):
+            self.init(.permission, AdapterFaultText.missingRights, Message.list(missing.map(\.rawValue)))
+        case .refused(let what, let status): self.init(.unavailable, AdapterFaultText.refused, what, status)
+        case .silent(let opcode): self.init(.unavailable, AdapterFaultText.silent, "\(opcode)")
+        case .system(let what, let error):
+            let isPermission = error == .permissionDenied || error == .notPermitted
+            self.init(isPermission ? .permission : .unavailable, AdapterFaultText.system, what, "\(error)")
+        case .stream(let address, let error): self.init(opening: address, error)
+        case .controller(let what): self.init(.unavailable, AdapterFaultText.controller, what)
+        }
+    }
+
+    /// The stream to a controller cannot be opened.
+    private init(opening address: H4Address, _ error: Errno) {
+        switch (address, error) {
+        case (.serialLine(let path, _), .permissionDenied):
+            self.init(.permission, AdapterFaultText.streamNotPermitted, "\(address)", "\(error)", path)
+        case (.unixSocket, .permissionDenied):
+            self.init(
+                .permission,
+                AdapterFaultText.streamNotListening,
+                "\(address)",
+                "\(error)",
+                remedy: RemedyText.socketOwner.message()
+            )
+        case (.serialLine(let path, _), .inappropriateIOCTLForDevice):
+            self.init(.unavailable, AdapterFaultText.noLine, path)
+        case (.serialLine, _): self.init(.unavailable, AdapterFaultText.stream, "\(address)", "\(error)")
+        case (_, .addressNotAvailable): self.init(.unavailable, AdapterFaultText.noAddress, "\(address)")
+        case (_, _):
+            let status: ExitStatus = error == .permissionDenied ? .permission : .unavailable
+            self.init(status, AdapterFaultText.streamNotListening, "\(address)", "\(error)")
+        }
     }
 
     /// Listening failed.
     package init(_ error: ScanError) {
-        let status: ExitStatus =
-            switch error {
-            case .notPermitted: .permission
-            case .system: .inputOutput
-            case .unsupported, .controller, .adapterGone: .unavailable
-            }
-        self.init(status, error.cause, remedy: error.remedy)
+        switch error {
+        case .notPermitted(let missing) where missing.isEmpty: self.init(.permission, AdapterFaultText.scanRefused)
+        case .notPermitted(let missing):
+            self.init(.permission, AdapterFaultText.scanWithoutRights, Message.list(missing.map(\.rawValue)))
+        case .system(let what, let error): self.init(.inputOutput, AdapterFaultText.listening, what, "\(error)")
+        case .unsupported: self.init(.unavailable, AdapterFaultText.scanUnsupported)
+        case .controller(let failure): self.init(.unavailable, AdapterFaultText.scanFailed, "\(failure)")
+        case .adapterGone: self.init(.unavailable, AdapterFaultText.gone)
+        }
+    }
+}
+
+extension LinkFailure {
+    /// Why the link is gone or did not come about.
+    package var message: Message {
+        switch self {
+        case .system(.connectionReset): LinkFaultText.ended.message()
+        case .system(.timedOut): LinkFaultText.outOfReach.message()
+        case .system(.connectionAbort): LinkFaultText.aborted.message()
+        case .system: Message(detail: description)
+        case .timedOut(let time): LinkFaultText.notInTime.message("\(time.components.seconds)")
+        case .bearer(.transactionTimeout(let opcode)): LinkFaultText.noAnswer.message("\(opcode)")
+        case .bearer(let failure): LinkFaultText.protocolBroken.message("\(failure)")
+        case .closedByPeer: LinkFaultText.closed.message()
+        }
     }
 }

@@ -8,63 +8,41 @@ extension CommandFailure {
     /// The control socket cannot be made.
     package init(controlSocket path: String, _ error: Errno) {
         switch error {
-        case .addressInUse:
-            self.init(
-                .unavailable,
-                "a daemon answers at \(path) already, or what is there is no socket",
-                remedy: "use it (`blewedge status`), end it (`blewedge stop`), or remove the file"
-            )
+        case .addressInUse: self.init(.unavailable, ControlFaultText.taken, path)
         case .noSuchFileOrDirectory, .notDirectory:
-            self.init(
-                .configuration,
-                "there is no directory for the control socket \(path)",
-                remedy: "make it: `mkdir -p \(path.directory)`"
-            )
+            self.init(.configuration, ControlFaultText.noDirectory, path, path.directory)
         case .permissionDenied, .readOnlyFileSystem, .notPermitted:
-            self.init(
-                .permission,
-                "not permitted to make the control socket \(path)",
-                remedy: "run as the owner of \(path.directory)"
-            )
-        case .fileNameTooLong:
-            self.init(
-                .configuration,
-                "\(path) is too long for a socket's address: at most 107 bytes",
-                remedy: "choose a shorter runtime directory"
-            )
-        default: self.init(.inputOutput, "cannot make the control socket \(path): \(error)")
+            self.init(.permission, ControlFaultText.notPermittedToMake, path, path.directory)
+        case .fileNameTooLong: self.init(.configuration, ControlFaultText.pathTooLong, path)
+        default: self.init(.inputOutput, ControlFaultText.notMade, path, "\(error)")
         }
     }
 
     /// The daemon cannot be reached.
     package init(reachingDaemon path: String, _ error: Errno) {
         switch error {
-        case .connectionRefused, .noSuchFileOrDirectory, .notDirectory:
-            self = .noDaemon
-        case .permissionDenied, .notPermitted:
-            self.init(
-                .permission,
-                "not permitted to open \(path)",
-                remedy: "run as root, or join the socket's group: `usermod -aG blewedge $USER`, then log in again"
-            )
-        case .wouldBlock:
-            self.init(
-                .timeout,
-                "the daemon at \(path) takes no more clients",
-                remedy: "try again; if it stays so, the daemon hangs: `systemctl restart blewedge`"
-            )
-        case .fileNameTooLong, .invalidArgument:
-            self.init(.usage, "\(path.debugDescription) is no path of a socket: 1 to 107 bytes")
-        default: self.init(.inputOutput, "cannot reach the daemon at \(path): \(error)")
+        case .connectionRefused, .noSuchFileOrDirectory, .notDirectory: self = .noDaemon
+        case .permissionDenied, .notPermitted: self.init(.permission, ControlFaultText.notPermittedToOpen, path)
+        case .wouldBlock: self.init(.timeout, ControlFaultText.noMoreClients, path)
+        case .fileNameTooLong, .invalidArgument: self.init(.usage, ControlFaultText.noPath, path.debugDescription)
+        default: self.init(.inputOutput, ControlFaultText.unreachable, path, "\(error)")
         }
     }
 
+    /// What the daemon says is wrong.
+    package init(answer: JSONValue) {
+        let error = answer["error"]
+        let status = error?["code"]?.integer.flatMap { Int32(exactly: $0) }.flatMap(ExitStatus.init)
+        self.init(
+            // An answer that names no known status is a fault, and never success.
+            status.flatMap { $0 == .success ? nil : $0 } ?? .internal,
+            error?.message("cause") ?? ControlFaultText.refusedWithoutWord.message(),
+            remedy: error?.message("remedy")
+        )
+    }
+
     /// No daemon runs.
-    package static let noDaemon = CommandFailure(
-        .unavailable,
-        "no daemon runs",
-        remedy: "`blewedge run` in another terminal, or `systemctl start blewedge`"
-    )
+    package static let noDaemon = CommandFailure(.unavailable, ControlFaultText.noDaemon)
 }
 
 extension String {

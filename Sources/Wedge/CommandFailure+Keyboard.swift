@@ -10,55 +10,26 @@ extension CommandFailure {
     package init(makingKeyboard error: Errno) {
         switch error {
         case .permissionDenied, .notPermitted:
-            self.init(
-                .permission,
-                "not permitted to open \(UInputDevice.path)",
-                remedy:
-                    "run as root, or install udev/60-blewedge.rules and join its group: `usermod -aG blewedge $USER`"
-            )
+            self.init(.permission, KeyboardFaultText.notPermitted, UInputDevice.path)
         case .noSuchFileOrDirectory, .operationNotSupportedByDevice, .noSuchAddressOrDevice:
-            self.init(
-                .unavailable,
-                "there is no \(UInputDevice.path)",
-                remedy: "load the module with `modprobe uinput`, and at every start with udev/modules-load.conf"
-            )
-        case .invalidArgument:
-            self.init(
-                .unavailable,
-                "the kernel refuses the keyboard (EINVAL): it knows no UI_DEV_SETUP, or not all of its keys",
-                remedy: "run Linux 4.5 or later"
-            )
-        default:
-            self.init(.inputOutput, "cannot make a virtual keyboard through \(UInputDevice.path): \(error)")
+            self.init(.unavailable, KeyboardFaultText.missing, UInputDevice.path)
+        case .invalidArgument: self.init(.unavailable, KeyboardFaultText.tooOld)
+        default: self.init(.inputOutput, KeyboardFaultText.notMade, UInputDevice.path, "\(error)")
         }
     }
 
     /// More keys of clients wait than may, or have to be pressed first.
-    static let keysWait = CommandFailure(
-        .timeout,
-        "keys that were asked for before wait to be pressed",
-        remedy: "try again in a few seconds"
-    )
+    static let keysWait = CommandFailure(.timeout, KeyboardFaultText.tooManyWait)
 
     /// The kernel refuses the keyboard's events; what it did not take is counted as lost, and never written again.
     package init(writingKeys error: Errno) {
-        let cause: String
-        let remedy: String
         switch error {
-        case .operationNotSupportedByDevice:
-            cause = "the virtual keyboard is gone (ENODEV)"
-            remedy = "start again, which makes a new one; `dmesg` says who took it away"
-        case .invalidArgument:
-            cause = "the kernel refuses the events as malformed (EINVAL)"
-            remedy = "run the build that is meant for this kernel: its word size and time format differ from this one's"
+        case .operationNotSupportedByDevice: self.init(.inputOutput, KeyboardFaultText.gone)
+        case .invalidArgument: self.init(.inputOutput, KeyboardFaultText.malformed)
         case .notPermitted, .permissionDenied:
-            cause =
-                "the kernel forbids writing to the virtual keyboard (\(error == .notPermitted ? "EPERM" : "EACCES"))"
-            remedy = "permit \(UInputDevice.path) in the service's DeviceAllow= and in the security module's policy"
-        default:
-            cause = "the virtual keyboard takes no more keys: \(error)"
-            remedy = "start again; `dmesg` may say why the kernel refuses"
+            let name = error == .notPermitted ? "EPERM" : "EACCES"
+            self.init(.inputOutput, KeyboardFaultText.forbidden, name, UInputDevice.path)
+        default: self.init(.inputOutput, KeyboardFaultText.takesNoMore, "\(error)")
         }
-        self.init(.inputOutput, cause, remedy: remedy)
     }
 }

@@ -56,13 +56,16 @@ package struct CommandQueue: Sendable {
             self.otherBytes = otherBytes
         }
 
-        /// One line for people.
-        package var description: String {
+        /// What is wrong, in one sentence.
+        package var message: Message {
             let time = TimeText.text(timeout)
             return otherBytes == 0
-                ? "command \(command) of the handshake had no reply within \(time)"
-                : "command \(command) of the handshake had another reply than expected within \(time): \(otherBytes) bytes"
+                ? LinkFaultText.noReply.message("\(command)", time)
+                : LinkFaultText.otherReply.message("\(command)", time, "\(otherBytes)")
         }
+
+        /// The same for logs.
+        package var description: String { message.english }
     }
 
     /// What the owner does next.

@@ -17,20 +17,22 @@ extension Configuration {
         } catch {
             throw CommandFailure(
                 error == .permissionDenied ? .permission : .configuration,
-                "cannot read the configuration \(path): \(error)",
-                remedy: error == .permissionDenied ? "let this user read it, or run as root" : nil
+                FileFaultText.configurationUnreadable,
+                "\(path)",
+                "\(error)",
+                remedy: error == .permissionDenied ? RemedyText.userMayRead.message() : nil
             )
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw CommandFailure(.configuration, "\(path): it is not UTF-8 text")
+            throw CommandFailure(.configuration, FileFaultText.noText, "\(path)")
         }
         do throws(ConfigurationFaults) {
             return try Configuration(text: text)
         } catch {
             throw CommandFailure(
                 .configuration,
-                error.faults.map { "\(path): \($0)" }.joined(separator: "\n"),
-                remedy: "`blewedge config show --commented` shows every key with its default"
+                FileFaultText.configurationFaults,
+                error.faults.map { "\(path): \($0)" }.joined(separator: "\n")
             )
         }
     }
@@ -43,24 +45,26 @@ extension Configuration {
             let names = (Profile.builtIn + ownProfiles).map(\.name).joined(separator: ", ")
             throw CommandFailure(
                 .configuration,
-                "no profile is called \(profile)",
-                remedy: "name one of \(names), or \(Self.anyProfile), or a file by its path"
+                FileFaultText.noProfile,
+                profile,
+                names,
+                Self.anyProfile
             )
         }
         let bytes: [UInt8]
         do throws(Errno) {
             bytes = try FileSystem.contents(of: profile, limit: Profile.largestText)
         } catch {
-            throw CommandFailure(.configuration, "cannot read the profile \(profile): \(error)")
+            throw CommandFailure(.configuration, FileFaultText.profileUnreadable, profile, "\(error)")
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw CommandFailure(.configuration, "\(profile): it is not UTF-8 text")
+            throw CommandFailure(.configuration, FileFaultText.noText, profile)
         }
         do throws(ConfigurationFaults) {
             return [try Profile(text: text, name: Self.name(ofProfileFile: profile))]
         } catch {
             let list = error.faults.map { "\(profile): \($0)" }.joined(separator: "\n")
-            throw CommandFailure(.configuration, list)
+            throw CommandFailure(.configuration, FileFaultText.profileFaults, list)
         }
     }
 
@@ -87,18 +91,21 @@ extension Configuration {
                 destination == .keyboard
                 ? try Pace(self.pace, stall: stall?.inNanoseconds) : try Pace(.console)
         } catch {
-            throw CommandFailure(.configuration, "stall with pace \(self.pace.rawValue): \(error)")
+            throw CommandFailure(.configuration, FileFaultText.stall, self.pace.rawValue, "\(error)")
         }
         do throws(Pace.StallError) {
             try pace.check(longestByte: compiled.longestByte)
         } catch {
             throw CommandFailure(
                 .configuration,
-                "\(tableName) with layout \(layout.name) has a byte of \(compiled.longestByte) events: \(error)",
-                remedy: "type less for one byte, or state a shorter stall"
+                FileFaultText.byteTooLong,
+                tableName,
+                layout.name,
+                "\(compiled.longestByte)",
+                "\(error)"
             )
         }
-        guard let first = profiles.first else { throw CommandFailure(.internal, "there is no profile") }
+        guard let first = profiles.first else { throw CommandFailure(.internal, FileFaultText.noProfiles) }
         var settings = KeyboardSettings(
             adapter: adapter,
             device: device,
@@ -122,7 +129,7 @@ extension Configuration {
         do throws(ScanRules.Fault) {
             return try scanMode.rules(prefix: prefix, suffix: suffix)
         } catch {
-            throw CommandFailure(.configuration, "scan mode: \(error)")
+            throw CommandFailure(.configuration, FileFaultText.scanMode, "\(error)")
         }
     }
 
@@ -130,7 +137,7 @@ extension Configuration {
         do throws(ScanAffix.Fault) {
             return try ScanAffix(text, layout: layout)
         } catch {
-            throw CommandFailure(.configuration, "scan mode's \(key): \(error)")
+            throw CommandFailure(.configuration, FileFaultText.scanAffix, key, "\(error)")
         }
     }
 }

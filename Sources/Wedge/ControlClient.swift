@@ -50,23 +50,15 @@ package struct ControlClient: ~Copyable {
     ) throws(CommandFailure) -> Answer {
         let line = request.line
         guard line.utf8.count <= ControlLine.mostBytes else {
-            throw CommandFailure(.usage, "the request is longer than \(ControlLine.mostBytes) bytes")
+            throw CommandFailure(.usage, ControlFaultText.tooLong, "\(ControlLine.mostBytes)")
         }
         let deadline = patience.map { MonotonicClock.now + $0 }
         try write(line + "\n", until: deadline)
         guard let answer = try next(until: deadline) else {
-            throw CommandFailure(
-                .inputOutput,
-                "the daemon has closed the connection",
-                remedy: "is it still there? `blewedge status`"
-            )
+            throw CommandFailure(.inputOutput, ControlFaultText.closed)
         }
         guard answer.value["version"]?.integer == Int64(ControlRequest.version) else {
-            throw CommandFailure(
-                .unavailable,
-                "the daemon speaks another version than this command",
-                remedy: "restart the daemon: `systemctl restart blewedge`"
-            )
+            throw CommandFailure(.unavailable, ControlFaultText.otherVersion)
         }
         guard answer.value["ok"]?.bool == true else { throw CommandFailure(answer: answer.value) }
         return answer
@@ -81,11 +73,11 @@ package struct ControlClient: ~Copyable {
                 do {
                     return Answer(line: String(decoding: bytes, as: UTF8.self), value: try JSONValue(bytes))
                 } catch {
-                    throw CommandFailure(.inputOutput, "the daemon's answer is no JSON: \(error)")
+                    throw CommandFailure(.inputOutput, ControlFaultText.noJSON, "\(error)")
                 }
             }
             guard input.count <= Self.mostBytes else {
-                throw CommandFailure(.inputOutput, "the daemon's answer is longer than \(Self.mostBytes) bytes")
+                throw CommandFailure(.inputOutput, ControlFaultText.answerTooLong, "\(Self.mostBytes)")
             }
             guard try read(until: deadline) else { return nil }
         }
@@ -98,9 +90,9 @@ package struct ControlClient: ~Copyable {
             // Nothing comes unasked: what can be read is the end.
             guard try stream.wait(for: .readable, until: deadline) else { return }
         } catch {
-            throw CommandFailure(.inputOutput, "cannot wait for the daemon: \(error)")
+            throw CommandFailure(.inputOutput, ControlFaultText.cannotWait, "\(error)")
         }
-        throw CommandFailure(.unavailable, "the daemon has ended", remedy: "`systemctl start blewedge`")
+        throw CommandFailure(.unavailable, ControlFaultText.ended)
     }
 
     /// Waits for more; false at the end.
@@ -117,7 +109,7 @@ package struct ControlClient: ~Copyable {
         } catch .connectionReset {
             return false
         } catch {
-            throw CommandFailure(.inputOutput, "cannot read the daemon's answer: \(error)")
+            throw CommandFailure(.inputOutput, ControlFaultText.cannotRead, "\(error)")
         }
         throw Self.noAnswer
     }
@@ -136,28 +128,10 @@ package struct ControlClient: ~Copyable {
             // The daemon may have said why before it closed: that is read next.
             return
         } catch {
-            throw CommandFailure(.inputOutput, "cannot ask the daemon: \(error)")
+            throw CommandFailure(.inputOutput, ControlFaultText.cannotAsk, "\(error)")
         }
         guard rest.isEmpty else { throw Self.noAnswer }
     }
 
-    private static let noAnswer = CommandFailure(
-        .timeout,
-        "the daemon does not answer",
-        remedy: "if it stays so, it hangs: `systemctl restart blewedge`"
-    )
-}
-
-extension CommandFailure {
-    /// What the daemon says is wrong.
-    fileprivate init(answer: JSONValue) {
-        let error = answer["error"]
-        let status = error?["code"]?.integer.flatMap { Int32(exactly: $0) }.flatMap(ExitStatus.init)
-        self.init(
-            // An answer that names no known status is a fault, and never success.
-            status.flatMap { $0 == .success ? nil : $0 } ?? .internal,
-            error?["cause"]?.string ?? "the daemon refuses, and does not say why",
-            remedy: error?["remedy"]?.string
-        )
-    }
+    private static let noAnswer = CommandFailure(.timeout, ControlFaultText.noAnswer)
 }

@@ -22,18 +22,10 @@ package struct ControlRights: Sendable {
     package func refusal(of request: ControlRequest, by user: UInt32) -> CommandFailure? {
         let right = request.right
         guard right == .reading || isTrusted(user) else {
-            return CommandFailure(
-                .permission,
-                "user \(user) may read here, not change",
-                remedy: "run it as root, or as user \(owner), who runs the daemon"
-            )
+            return CommandFailure(.permission, ControlFaultText.readingOnly, "\(user)", "\(owner)")
         }
         guard right != .typing || allowsKeys else {
-            return CommandFailure(
-                .permission,
-                "keys, snippets and clear are switched off",
-                remedy: "set `keys = on` in the configuration, then `blewedge reload`"
-            )
+            return CommandFailure(.permission, KeyboardFaultText.keysOff)
         }
         return nil
     }

@@ -6,8 +6,9 @@ import SystemPackage
 /// The control socket: takes requests, refuses those that their sender may not make, and streams events (D-8, D-9).
 ///
 /// A request is one line of words, an answer one JSON line: `{"ok":true,"version":1,…}`, or
-/// `{"ok":false,"version":1,"error":{"code":77,"cause":"…","remedy":"…"}}` with the exit status of D-10. Everything happens
-/// on the loop's thread.
+/// `{"ok":false,"version":1,"error":{"code":77,"cause":"…","remedy":"…"}}` with the exit status of D-10. What is said to
+/// people is in English; beside it `texts` has each such member's id in the table and what it is told of, for clients that
+/// say it in another language. Everything happens on the loop's thread.
 package final class ControlServer {
     /// What clients are held to.
     package struct Limits: Sendable {
@@ -66,7 +67,7 @@ package final class ControlServer {
         do {
             try listen()
         } catch {
-            throw CommandFailure(.internal, "cannot wait for clients at \(path): \(error)")
+            throw CommandFailure(.internal, ControlFaultText.noWaiting, path, "\(error)")
         }
     }
 
@@ -120,11 +121,7 @@ package final class ControlServer {
         let peer = try stream.peer()
         let guests = connections.values.filter { !rights.isTrusted($0.peer.user) }.count
         guard connections.count < limits.clients, rights.isTrusted(peer.user) || guests < limits.guests else {
-            let refusal = CommandFailure(
-                .unavailable,
-                "too many clients are connected: \(connections.count)",
-                remedy: "end one that follows events, or try again in 10 s"
-            )
+            let refusal = CommandFailure(.unavailable, ControlFaultText.tooManyClients, "\(connections.count)")
             let text = Array((Self.answer(.failure(refusal)).text + "\n").utf8)
             // One line fits into a socket that is empty.
             _ = try? stream.write(text)
@@ -148,13 +145,15 @@ package final class ControlServer {
         do {
             request = try ControlRequest(line: line)
         } catch {
-            return connection.answer(Self.answer(.failure(CommandFailure(.usage, "\(error)"))))
+            return connection.answer(
+                Self.answer(.failure(CommandFailure(.usage, ControlFaultText.faultyRequest, "\(error)")))
+            )
         }
         if let refusal = rights.refusal(of: request, by: connection.peer.user) {
             return connection.answer(Self.answer(.failure(refusal)))
         }
         guard let handler else {
-            let failure = CommandFailure(.unavailable, "the daemon is ending")
+            let failure = CommandFailure(.unavailable, ControlFaultText.ending)
             return connection.answer(Self.answer(.failure(failure)), thenEnd: true)
         }
         if request == .events {
@@ -177,6 +176,7 @@ package final class ControlServer {
             error.add("code", failure.status.rawValue)
             error.add("cause", failure.cause)
             error.add("remedy", failure.remedy)
+            error.addForms([("cause", failure.cause), ("remedy", failure.remedy)])
             answer.add("ok", false)
             answer.add("version", ControlRequest.version)
             answer.add("error", error)

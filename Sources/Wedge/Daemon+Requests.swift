@@ -88,18 +88,21 @@ extension Daemon {
             return .failure(
                 CommandFailure(
                     .timeout,
-                    "\(choice) was not heard within \(Self.useTime.components.seconds) s",
-                    remedy: "switch it on, bring it near, and see `blewedge scan`"
+                    LinkFaultText.notHeardInTime,
+                    "\(choice)",
+                    "\(Self.useTime.components.seconds)"
                 )
             )
         }
         guard devices.count == 1 else {
-            let list = devices.map { "\($0.address)" }.joined(separator: " and ")
+            let list = Message.list(devices.map { "\($0.address)" })
             return .failure(
                 CommandFailure(
                     .usage,
-                    "several devices are called \(choice): \(list)",
-                    remedy: "name one by its address: `blewedge use \(first.address.address)`"
+                    LinkFaultText.severalHeardFirst,
+                    "\(choice)",
+                    list,
+                    "\(first.address.address)"
                 )
             )
         }
@@ -127,13 +130,9 @@ extension Daemon {
     }
 
     private var refusalOfChange: CommandFailure? {
-        options.followsSelection
-            ? nil
-            : CommandFailure(
-                .usage,
-                "this daemon was started for \(service.choice.map { "\($0)" } ?? "one device") with --device",
-                remedy: "start it without, and it follows `blewedge use`"
-            )
+        guard !options.followsSelection else { return nil }
+        let device = service.choice.map { Message(detail: "\($0)") } ?? PlainText.oneDevice.message()
+        return CommandFailure(.usage, ControlFaultText.fixedDevice, device)
     }
 
     // MARK: Keys
@@ -167,15 +166,11 @@ extension Daemon {
     /// The keypad, where its keys may be pressed now.
     private func usableKeypad() throws(CommandFailure) -> Keypad {
         guard let keypad = service.keypad else {
-            throw CommandFailure(
-                .unavailable,
-                "this keyboard has no keys for others",
-                remedy: "set `keys = on` in the configuration, and run the daemon without --device"
-            )
+            throw CommandFailure(.unavailable, KeyboardFaultText.noKeysForOthers)
         }
         // Where nothing of the device is typed, nothing else is: the reader in front is another one.
         if let reason = gate.reason {
-            throw CommandFailure(.unavailable, "nothing is typed now: \(reason.cause)", remedy: reason.remedy)
+            throw CommandFailure(.unavailable, KeyboardFaultText.nothingTypedNow, reason.cause, remedy: reason.remedy)
         }
         return keypad
     }
@@ -194,7 +189,7 @@ extension Daemon {
 
     private func needChoice() throws(CommandFailure) {
         if service.choice == nil {
-            throw CommandFailure(.unavailable, "no device is chosen", remedy: "`blewedge use DEVICE`")
+            throw CommandFailure(.unavailable, ControlFaultText.nothingChosen)
         }
     }
 
@@ -212,7 +207,7 @@ extension Daemon {
 
     private func reload() throws(CommandFailure) {
         guard let onReload else {
-            throw CommandFailure(.unavailable, "this daemon has no configuration to read again")
+            throw CommandFailure(.unavailable, ControlFaultText.noConfiguration)
         }
         try onReload()
     }

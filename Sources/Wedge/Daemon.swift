@@ -108,7 +108,7 @@ package final class Daemon {
         } catch {
             // A keyboard for one device works without clients, and beside a daemon that uses another adapter.
             if options.followsSelection { throw error }
-            startNotes.append(Reason("no clients are answered: \(error.cause)"))
+            startNotes.append(Reason(ReasonText.unanswered.message(error.cause)))
         }
         service.refusal = { [unowned self] name in refusal(of: name) }
         service.onReceived = { [unowned self] length in received(length) }
@@ -125,11 +125,11 @@ package final class Daemon {
         onEvent?(.keyboard(node: service.keyboardNode))
         for note in startNotes { onNote?(note) }
         startNotes = []
-        if let gate = gate.reason { onNote?(Reason("nothing is typed: \(gate.cause)", remedy: gate.remedy)) }
+        noteGate()
         if service.choice == nil { take(.state(service.state, device: nil, reason: selectionFault)) }
         service.start { [unowned self] result in
             notifier.ready()
-            notifier.tell(service.state.sentence(service.choice, service.reason))
+            notifier.tell(service.state.sentence(service.choice, service.reason, in: .english))
             notifier.watch(
                 hasAnswered: { [unowned self] in service.hasAnswered },
                 ask: { [unowned self] in service.ping() }
@@ -202,7 +202,7 @@ package final class Daemon {
     private func take(_ event: KeyboardService.Event) {
         if case .state(let state, _, let reason) = event {
             stateSince = MonotonicClock.now
-            notifier.tell(state.sentence(service.choice, reason))
+            notifier.tell(state.sentence(service.choice, reason, in: .english))
         }
         if let object = event.object(service.choice) {
             if case .state = event { latest = object }
@@ -239,11 +239,13 @@ package final class Daemon {
     private func gateChanged(_ isOpen: Bool) {
         service.isGateOpen = isOpen
         server?.publish(gateEvent)
-        if let reason = gate.reason {
-            onNote?(Reason("nothing is typed: \(reason.cause)", remedy: reason.remedy))
-        } else {
-            onNote?("what comes is typed again")
-        }
+        if isOpen { onNote?(Reason(ReasonText.typedAgain.message())) } else { noteGate() }
+    }
+
+    /// Says why nothing is typed, where that is so.
+    private func noteGate() {
+        guard let reason = gate.reason else { return }
+        onNote?(Reason(ReasonText.nothingTyped.message(reason.cause), remedy: reason.remedy))
     }
 
     private var gateEvent: JSONObject {
@@ -274,8 +276,7 @@ package final class Daemon {
     }
 
     private func reason(of failure: SelectionStore.Failure) -> Reason {
-        let failure = CommandFailure(failure)
-        let reason = Reason(failure.cause, remedy: failure.remedy)
+        let reason = Reason(CommandFailure(failure))
         selectionFault = reason
         return reason
     }
@@ -293,8 +294,10 @@ package final class Daemon {
         } catch {
             throw CommandFailure(
                 error == .permissionDenied ? .permission : .inputOutput,
-                "cannot make \(path): \(error)",
-                remedy: error == .permissionDenied ? "run as root, or set XDG_RUNTIME_DIR" : nil
+                ControlFaultText.noRuntimeDirectory,
+                "\(path)",
+                "\(error)",
+                remedy: error == .permissionDenied ? RemedyText.setRuntimeDirectory.message() : nil
             )
         }
     }

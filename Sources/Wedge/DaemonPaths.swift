@@ -55,11 +55,7 @@ package struct DaemonPaths: Hashable, Sendable {
     /// Those of this process.
     package static func current() throws(CommandFailure) -> DaemonPaths {
         guard let paths = DaemonPaths(user: ProcessFacts.user, environment: ProcessFacts.environment) else {
-            throw CommandFailure(
-                .configuration,
-                "there is no place for the choice and the control socket: HOME is not set",
-                remedy: "set HOME, or XDG_CONFIG_HOME, XDG_STATE_HOME and XDG_RUNTIME_DIR"
-            )
+            throw CommandFailure(.configuration, FileFaultText.noPlace)
         }
         return paths
     }

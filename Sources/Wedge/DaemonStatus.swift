@@ -65,6 +65,11 @@ package struct DaemonStatus: Sendable {
         object.add("rivals", rivals)
         object.add("selectionFault", selectionFault?.cause)
         object.add("selectionRemedy", selectionFault?.remedy)
+        object.addForms([
+            ("reason", reason?.cause), ("remedy", reason?.remedy), ("gateReason", gate?.cause),
+            ("gateRemedy", gate?.remedy), ("selectionFault", selectionFault?.cause),
+            ("selectionRemedy", selectionFault?.remedy),
+        ])
         object.add("pid", ProcessFacts.number)
         object.add("program", labels.program)
         return object

@@ -13,9 +13,9 @@ final class DeviceLink {
         /// Subscribed, and the handshake is done.
         case ready
         /// The device answers, but offers nothing that can be used.
-        case unsupported(String)
+        case unsupported(Message)
         /// The link is gone, or did not come about.
-        case failed(String)
+        case failed(Message)
     }
 
     /// Told what becomes of the link.
@@ -70,7 +70,7 @@ final class DeviceLink {
             let number = epoch
             // Not from within the call that asks for it.
             _ = loop.schedule(at: .zero) { [weak self] in
-                if self?.epoch == number { self?.onEvent?(.failed("\(error)")) }
+                if self?.epoch == number { self?.onEvent?(.failed(error.message)) }
             }
         }
     }
@@ -106,18 +106,13 @@ final class DeviceLink {
 
     /// Sends bytes to the device, through the profile's characteristic for that; no answer tells that they arrived.
     func send(_ bytes: [UInt8]) throws(CommandFailure) {
-        guard let link else { throw CommandFailure(.unavailable, "there is no link to send on") }
-        guard let output = setup.output else {
-            throw CommandFailure(.unavailable, "the device takes no bytes: it has no characteristic for them")
-        }
+        guard let link else { throw CommandFailure(.unavailable, LinkFaultText.noLink) }
+        guard let output = setup.output else { throw CommandFailure(.unavailable, LinkFaultText.noOutput) }
         let sent = link.perform { client, now in setup.send(bytes, &client, now: now) }
         guard sent == bytes.count else {
-            throw CommandFailure(
-                .inputOutput,
-                output.isWritable
-                    ? "\(bytes.count - sent) of \(bytes.count) bytes cannot be sent: too many wait already"
-                    : "the device takes no bytes: its characteristic for them cannot be written"
-            )
+            throw output.isWritable
+                ? CommandFailure(.inputOutput, LinkFaultText.tooMuchWaits, "\(bytes.count - sent)", "\(bytes.count)")
+                : CommandFailure(.inputOutput, LinkFaultText.outputNotWritable)
         }
     }
 
@@ -142,7 +137,7 @@ final class DeviceLink {
             link.onEvent = { [unowned self] event in take(event, of: link) }
             link.onValue = { [unowned self] handle, kind, value in take(value, of: handle, kind) }
             progress(link.perform { client, now in setup.begin(&client, now: now) })
-        case .failure(let failure): onEvent?(.failed("\(failure)"))
+        case .failure(let failure): onEvent?(.failed(failure.message))
         }
     }
 
@@ -150,7 +145,7 @@ final class DeviceLink {
         guard link === self.link else { return }
         switch event {
         case .procedure(let event): progress(link.perform { client, now in setup.handle(event, &client, now: now) })
-        case .closed(let failure): onEvent?(.failed("\(failure)"))
+        case .closed(let failure): onEvent?(.failed(failure.message))
         }
     }
 
@@ -163,11 +158,11 @@ final class DeviceLink {
             let earlyBytes = setup.earlyBytes
             onEvent?(.ready)
             if !earlyBytes.isEmpty, link != nil { onValue?(earlyBytes.span) }
-        case .refused(let failure): onEvent?(.failed("\(failure)"))
+        case .refused(let failure): onEvent?(.failed(failure.message))
         case .unsupported(let reason): onEvent?(.unsupported(reason))
         // A bearer that failed closes the link, which is reported then.
         case .failed(.bearer): break
-        case .failed(let error): onEvent?(.failed("\(error)"))
+        case .failed(let error): onEvent?(.failed(Message(detail: "\(error)")))
         }
     }
 

@@ -14,6 +14,12 @@ package enum Doctor {
         return Finding.Severity.allCases.flatMap { severity in findings.filter { $0.severity == severity } }
     }
 
+    /// The findings for people.
+    package static func text(_ findings: [Finding], _ language: Language) -> String {
+        guard !findings.isEmpty else { return NoteText.nothingWrong.text(language) + "\n" }
+        return findings.map { $0.text(language) }.joined(separator: "\n")
+    }
+
     /// What a command that found these ends with: success without any but notes, else as the first says.
     package static func status(_ findings: [Finding]) -> ExitStatus {
         findings.first { $0.severity != .note }?.status ?? .success
@@ -32,41 +38,15 @@ package enum Doctor {
     private static func wishes(_ facts: SystemFacts) -> [Finding] {
         var findings: [Finding] = []
         if case .wrong(let path, let reason) = facts.configuration {
-            findings.append(
-                Finding(
-                    .configurationWrong,
-                    .configuration,
-                    what: "the configuration \(path) is wrong: \(reason)",
-                    why: "the daemon does not start with it, and one that runs keeps what it read before",
-                    remedy: "mend the line, then check it",
-                    command: "blewedge config check"
-                )
-            )
+            let command = "blewedge config check"
+            findings.append(Finding(.configurationWrong, .configuration, of: path, reason, command: command))
         }
+        let command = "blewedge use NAME"
         switch facts.selection {
         case .chosen: break
-        case .none:
-            findings.append(
-                Finding(
-                    .nothingSelected,
-                    .configuration,
-                    what: "no device is chosen",
-                    why: "nothing is connected to that nobody chose",
-                    remedy: "look for the device with `blewedge scan`, then choose it by its name or address",
-                    command: "blewedge use NAME"
-                )
-            )
+        case .none: findings.append(Finding(.nothingSelected, .configuration, command: command))
         case .unreadable(let path, let reason):
-            findings.append(
-                Finding(
-                    .selectionUnreadable,
-                    .configuration,
-                    what: "the choice in \(path) cannot be read: \(reason)",
-                    why: "after a restart nobody knows which device is meant",
-                    remedy: "choose the device again, which writes the file anew",
-                    command: "blewedge use NAME"
-                )
-            )
+            findings.append(Finding(.selectionUnreadable, .configuration, of: path, reason, command: command))
         }
         return findings
     }
@@ -74,16 +54,6 @@ package enum Doctor {
     /// What this kernel is known to do wrong.
     private static func kernel(_ facts: SystemFacts) -> [Finding] {
         guard facts.kernelRelease.hasPrefix("6.1.") else { return [] }
-        return [
-            Finding(
-                .kernelQuirk,
-                .success,
-                .note,
-                what: "Linux \(facts.kernelRelease) belongs to a series in which a connection can break the kernel",
-                why:
-                    "an adapter that is unplugged while a connection is being made can leave a process that nothing ends",
-                remedy: "use Linux 5.10, or 6.12 and later, where adapters come and go"
-            )
-        ]
+        return [Finding(.kernelQuirk, .success, .note, of: facts.kernelRelease)]
     }
 }

@@ -70,34 +70,34 @@ package struct Finding: Equatable, Sendable {
     /// What a command that meets it ends with (D-10).
     package var status: ExitStatus
     /// What is wrong, in one sentence.
-    package var what: String
+    package var what: Message
     /// Why it matters, in one sentence.
-    package var why: String
+    package var why: Message
     /// What mends it, in one sentence.
-    package var remedy: String
+    package var remedy: Message
     /// The command for a shell that does so; nil where a hand or an eye is needed.
     package var command: String?
 
-    /// A finding with all that is to be said of it.
+    /// A finding with the texts of its cause, told of `arguments`; `remedy` is another one than the cause's.
     package init(
         _ cause: Cause,
         _ status: ExitStatus,
         _ severity: Severity = .blocks,
-        what: String,
-        why: String,
-        remedy: String,
+        of arguments: any MessageArgument...,
+        remedy: FindingPartText? = nil,
         command: String? = nil
     ) {
         self.cause = cause
         self.severity = severity
         self.status = status
-        self.what = what
-        self.why = why
-        self.remedy = remedy
+        let text = cause.text
+        what = Message(text.what, id: nil, arguments)
+        why = Message(text.why, id: nil, arguments)
+        self.remedy = remedy?.message() ?? Message(text.remedy, id: nil, arguments)
         self.command = command
     }
 
-    /// The finding for programs.
+    /// The finding for programs, in English.
     package var object: JSONObject {
         var object = JSONObject()
         object.add("id", cause.rawValue)
@@ -111,8 +111,12 @@ package struct Finding: Equatable, Sendable {
     }
 
     /// The finding for people: four lines at most, each ended; nothing in them acts on a terminal.
-    package var text: String {
-        var lines = ["\(severity.rawValue): \(what) [\(cause.rawValue)]", "  why: \(why)", "  to mend it: \(remedy)"]
+    package func text(_ language: Language) -> String {
+        var lines = [
+            "\(severity.text(language)): \(what.text(language)) [\(cause.rawValue)]",
+            NoteText.why.text(language, why.text(language)),
+            NoteText.toMend.text(language, remedy.text(language)),
+        ]
         if let command { lines.append("    \(command)") }
         return lines.map { LocalName.printable($0) + "\n" }.joined()
     }

@@ -265,15 +265,3 @@ package struct GATTBrowser: Sendable {
         }
     }
 }
-
-extension GATTBrowser.Failure: CustomStringConvertible {
-    /// One line for people.
-    package var description: String {
-        switch self {
-        case .procedure(let error): "\(error)"
-        case .missing(let target): "the device has no attribute \(target)"
-        case .ambiguous(let target, let handles):
-            "the device has several attributes \(target): \(handles.map(\.description).joined(separator: ", "))"
-        }
-    }
-}

@@ -39,11 +39,19 @@ package struct JSONObject: Sendable {
         if let value { append(name, value.text) }
     }
 
+    /// Adds a value; nil adds nothing.
+    package mutating func add(_ name: String, _ value: JSONValue?) {
+        if let value { append(name, value.text) }
+    }
+
     /// Adds the members of another object behind these.
     package mutating func add(membersOf other: JSONObject) {
         guard !other.members.isEmpty else { return }
         members += (members.isEmpty ? "" : ",") + other.members
     }
+
+    /// Whether nothing was added.
+    package var isEmpty: Bool { members.isEmpty }
 
     /// The object, without a line's end.
     package var text: String { "{" + members + "}" }

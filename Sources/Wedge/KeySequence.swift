@@ -33,7 +33,7 @@ package struct Keypad: Sendable {
     /// The byte of each step.
     private let numbers: [ByteTable.Step: UInt8]
     /// Why a step is not among these.
-    private let refusals: [ByteTable.Step: String]
+    private let refusals: [ByteTable.Step: Message]
 
     /// A keypad for readers who use `layout`, on a keyboard that declares `others` in any case.
     package init(
@@ -55,7 +55,7 @@ package struct Keypad: Sendable {
         do {
             table = try CompiledTable(builder.table, layout: layout)
         } catch {
-            throw CommandFailure(.configuration, "the keys for `key` and `snippet` cannot be declared: \(error)")
+            throw CommandFailure(.configuration, KeyboardFaultText.notDeclared, "\(error)")
         }
     }
 
@@ -74,8 +74,9 @@ package struct Keypad: Sendable {
         guard let snippet = snippets[title: title] else {
             throw CommandFailure(
                 .usage,
-                "there is no snippet \(title.debugDescription)",
-                remedy: "known are \(snippets.all.map(\.title).joined(separator: ", ")); more go into snippets.json"
+                KeyboardFaultText.noSnippet,
+                title.debugDescription,
+                snippets.all.map(\.title).joined(separator: ", ")
             )
         }
         return try sequence(snippet.steps(canMove: canMove), for: "snippet \(title.debugDescription)")
@@ -109,8 +110,9 @@ package struct Keypad: Sendable {
             guard let number = numbers[step] else {
                 throw CommandFailure(
                     .configuration,
-                    "\(purpose) cannot be typed: \(refusals[step] ?? "a key of it is not declared")",
-                    remedy: "choose another layout or table, or leave it out"
+                    KeyboardFaultText.notTypable,
+                    purpose,
+                    refusals[step] ?? KeyboardFaultText.keyMissing.message()
                 )
             }
             bytes.append(number)
@@ -126,7 +128,7 @@ private struct Builder {
     var keys: KeySet
     var table = ByteTable.discard
     var numbers: [ByteTable.Step: UInt8] = [:]
-    var refusals: [ByteTable.Step: String] = [:]
+    var refusals: [ByteTable.Step: Message] = [:]
 
     init(layout: KeyboardLayout, keys: KeySet) {
         self.layout = layout
@@ -136,7 +138,7 @@ private struct Builder {
     mutating func add(_ step: ByteTable.Step) {
         guard numbers[step] == nil, refusals[step] == nil else { return }
         guard let number = UInt8(exactly: numbers.count) else {
-            refusals[step] = "it is one of more than 256 different keys and characters"
+            refusals[step] = KeyboardFaultText.tooManyKeys.message()
             return
         }
         var alone = ByteTable.discard
@@ -144,15 +146,15 @@ private struct Builder {
         do {
             let more = try CompiledTable(alone, layout: layout).keys
             if let forbidden = keys.union(more).forbidden {
-                refusals[step] = "\(forbidden)"
+                refusals[step] = Message(detail: "\(forbidden)")
                 return
             }
             keys = keys.union(more)
         } catch .untypable(_, let character, let layout) {
-            refusals[step] = "layout \(layout) cannot type \"\(character)\""
+            refusals[step] = KeyboardFaultText.layoutLacks.message(layout, "\(character)")
             return
         } catch {
-            refusals[step] = "\(error)"
+            refusals[step] = Message(detail: "\(error)")
             return
         }
         numbers[step] = number

@@ -46,8 +46,10 @@ package final class KeyboardGate {
     private static func failure(_ wanted: Int, _ error: Errno) -> CommandFailure {
         CommandFailure(
             error == .permissionDenied ? .permission : .unavailable,
-            "gate.vt = \(wanted) cannot be kept: \(ForegroundTerminal.path): \(error)",
-            remedy: "leave gate.vt out where there are no virtual terminals"
+            KeyboardFaultText.gateNotKept,
+            "\(wanted)",
+            ForegroundTerminal.path,
+            "\(error)"
         )
     }
 
@@ -61,10 +63,12 @@ package final class KeyboardGate {
 
     /// Why the gate is closed; nil while it is open.
     var reason: Reason? {
-        if isPaused { return Reason("paused", remedy: "`blewedge resume`") }
+        if isPaused { return Reason(ReasonText.paused.message(), remedy: RemedyText.resume.message()) }
         guard let wanted, wanted != front else { return nil }
-        let place = front.map { "virtual terminal \($0) is in front" } ?? "no virtual terminal is in front"
-        return Reason("\(place), not \(wanted)", remedy: "`chvt \(wanted)`, or change gate.vt in the configuration")
+        let cause =
+            front.map { ReasonText.otherTerminal.message("\($0)", "\(wanted)") }
+            ?? ReasonText.noTerminal.message("\(wanted)")
+        return Reason(cause, remedy: RemedyText.bringToFront.message("\(wanted)"))
     }
 
     /// Looks at the terminals no more.

@@ -140,7 +140,7 @@ package final class KeyboardService {
     /// Sends bytes to the device.
     package func send(_ bytes: [UInt8]) throws(CommandFailure) {
         guard state == .connected else {
-            throw CommandFailure(.unavailable, "not connected", remedy: "`blewedge status` says why")
+            throw CommandFailure(.unavailable, LinkFaultText.notConnected)
         }
         try link.send(bytes)
     }
@@ -256,7 +256,7 @@ package final class KeyboardService {
 
     private func use(_ adapter: any LowEnergyAdapter) {
         self.adapter = adapter
-        adapter.onLoss = { [unowned self] reason in adapterLost(reason) }
+        adapter.onLoss = { [unowned self] reason in adapterLost(Message(detail: reason)) }
     }
 
     private func findAdapter(completion: @escaping (Result<Void, CommandFailure>) -> Void) {
@@ -268,7 +268,7 @@ package final class KeyboardService {
                     adapter.onLoss = nil
                     adapter.close()
                     self.adapter = nil
-                    apply(.forbidden(Reason(refusal.cause, remedy: refusal.remedy)))
+                    apply(.forbidden(Reason(refusal)))
                     lookForAdapter()
                     return completion(.failure(refusal))
                 }
@@ -282,13 +282,13 @@ package final class KeyboardService {
         }
     }
 
-    private func adapterLost(_ text: String) {
+    private func adapterLost(_ cause: Message) {
         guard let adapter, !isStopping else { return }
         self.adapter = nil
         listener?.abandon()
         survey?.fail(.adapterGone)
         keyboard.endLink(through: link.epoch)
-        apply(.adapterLost(Reason(lossOf: adapter.name, text)))
+        apply(.adapterLost(Reason(lossOf: adapter.name, cause)))
         link.abandon()
         lookForAdapter()
     }
@@ -314,14 +314,14 @@ package final class KeyboardService {
             apply(.heard(device))
         }
         listener.onAmbiguity = { [unowned self, unowned listener] devices in
-            let list = devices.map(\.description).joined(separator: " and ")
-            apply(.attemptFailed("several devices are called \(listener.choice): \(list); name one by its address"))
+            let list = Message.list(devices.map(\.description))
+            apply(.attemptFailed(Reason(LinkFaultText.severalCalled.message("\(listener.choice)", list))))
         }
         listener.onFailure = { [unowned self] error in
             if error == .adapterGone {
-                adapterLost(error.cause)
+                adapterLost(CommandFailure(error).cause)
             } else {
-                apply(.scanFailed(Reason(error.cause, remedy: error.remedy)))
+                apply(.scanFailed(Reason(CommandFailure(error))))
             }
         }
     }
@@ -337,11 +337,9 @@ package final class KeyboardService {
         completion: @escaping (Result<[DiscoveredDevice], CommandFailure>) -> Void
     ) {
         guard let adapter, survey == nil, !session.isAttempting else {
-            let cause =
-                adapter == nil
-                ? "there is no adapter to listen with" : survey != nil ? "somebody scans already" : "busy connecting"
-            let status = adapter == nil ? ExitStatus.unavailable : .timeout
-            return completion(.failure(CommandFailure(status, cause, remedy: "try again in a few seconds")))
+            let fault: AdapterFaultText =
+                adapter == nil ? .nothingToListenWith : survey != nil ? .scannedAlready : .busy
+            return completion(.failure(CommandFailure(adapter == nil ? .unavailable : .timeout, fault)))
         }
         let survey = DeviceSurvey(on: loop) { [unowned self] result in
             self.survey = nil

@@ -63,7 +63,8 @@ extension KeyboardSettings {
         } catch {
             throw CommandFailure(
                 .configuration,
-                "the table, the prefix or the suffix reaches keys that no keyboard here may have: \(error)"
+                KeyboardFaultText.keysForbidden,
+                "\(error)"
             )
         }
     }

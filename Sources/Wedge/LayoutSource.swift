@@ -6,8 +6,8 @@ import SystemPackage
 
 /// Where keyboard layouts come from.
 package enum LayoutSource {
-    /// How a layout is named, for people.
-    package static let names = "us, jp, jp(OADG109A), a name of xkb's such as de or de(neo), or console[:TTY]"
+    /// How a layout is named, for help and references.
+    package static let names = PlainText.layouts.text(.english)
 
     /// The layout of that name.
     ///
@@ -34,16 +34,15 @@ package enum LayoutSource {
                 compositions: KeyboardLayout.unicodeCompositions
             )
         } catch {
-            throw CommandFailure(.configuration, "layout \(name): \(error)", remedy: remedy(error))
+            throw CommandFailure(.configuration, fault(error), name, "\(error)", PlainText.layouts.message())
         }
     }
 
-    private static func remedy(_ failure: XKBKeymap.Failure) -> String {
+    private static func fault(_ failure: XKBKeymap.Failure) -> FileFaultText {
         switch failure {
-        case .noLibrary, .noData:
-            "install libxkbcommon and its data (Debian: `apt install libxkbcommon0 xkb-data`), or name a built-in layout"
-        case .malformedName: "name a layout: \(names)"
-        case .unknownLayout: "name a layout that /usr/share/X11/xkb/rules/evdev.lst lists, or one of \(names)"
+        case .noLibrary, .noData: .layoutWithoutLibrary
+        case .malformedName: .layoutMalformed
+        case .unknownLayout: .layoutUnknown
         }
     }
 
@@ -67,10 +66,11 @@ package enum LayoutSource {
             let isPermission = error == .permissionDenied || error == .notPermitted
             throw CommandFailure(
                 isPermission ? .permission : .configuration,
-                "layout \(name): cannot read the keyboard map of \(terminal): \(error)",
-                remedy: isPermission
-                    ? "run as root, or as a member of the group tty on a terminal of its own"
-                    : "name a virtual terminal, such as console:tty1"
+                FileFaultText.consoleUnreadable,
+                name,
+                terminal,
+                "\(error)",
+                remedy: (isPermission ? RemedyText.rootOrTTY : .nameConsole).message()
             )
         }
     }

@@ -16,7 +16,7 @@ package struct LinkSetup: Sendable {
         /// Values of this handle are for the keyboard from now on, and so is `earlyBytes`.
         case ready(AttributeHandle)
         /// The device answers, but is not one of these profiles.
-        case unsupported(String)
+        case unsupported(Message)
         /// A procedure failed.
         case failed(GATTError)
         /// The handshake failed: to be tried again like any attempt.
@@ -35,7 +35,7 @@ package struct LinkSetup: Sendable {
     private var procedure: GATTClient.ProcedureID?
     private var candidates: ArraySlice<Candidate> = []
     /// Why the last candidate was not taken.
-    private var refusal: String?
+    private var refusal: Message?
     private var queue = CommandQueue([])
 
     /// The profile that the device was found to have.
@@ -114,7 +114,7 @@ package struct LinkSetup: Sendable {
         case (.characteristics, .success(.characteristics(let found))): return subscribe(found, &client, now)
         case (.subscription, .success): return beginHandshake(&client, now)
         case (.subscription, .failure(.noClientConfiguration)):
-            refusal = "its characteristic \(characteristic.map { "\($0.uuid)" } ?? "") does not notify"
+            refusal = LinkFaultText.noNotification.message(characteristic.map { "\($0.uuid)" } ?? "")
             return nextCandidate(&client, now)
         case (.handshake, .success): return carryOut(queue.written(now: now), &client, now)
         case (_, .failure(let error)): return .failed(error)
@@ -175,8 +175,8 @@ package struct LinkSetup: Sendable {
     private mutating func nextCandidate(_ client: inout GATTClient, _ now: Duration) -> Progress {
         characteristic = nil
         guard let candidate = candidates.popFirst() else {
-            let service = profiles.count == 1 ? profiles.first.map { "no \($0.title)" } : nil
-            return .unsupported(refusal ?? "it has \(service ?? "none of the services that carry a serial port")")
+            let service = profiles.count == 1 ? profiles.first.map { LinkFaultText.noService.message($0.title) } : nil
+            return .unsupported(refusal ?? service ?? LinkFaultText.noSerialService.message())
         }
         profile = candidate.profile
         step = .characteristics
@@ -192,12 +192,12 @@ package struct LinkSetup: Sendable {
     ) -> Progress {
         guard let profile else { return .underWay }
         guard let input = found.first(where: { $0.uuid == profile.fromPeripheral }) else {
-            refusal = "it has no characteristic \(profile.fromPeripheral)"
+            refusal = LinkFaultText.noCharacteristic.message("\(profile.fromPeripheral)")
             return nextCandidate(&client, now)
         }
         output = found.first { $0.uuid == profile.toPeripheral }
         if !profile.handshake.isEmpty, output?.isWritable != true {
-            refusal = "its characteristic \(profile.toPeripheral) cannot be written"
+            refusal = LinkFaultText.notWritable.message("\(profile.toPeripheral)")
             return nextCandidate(&client, now)
         }
         characteristic = input
@@ -208,7 +208,7 @@ package struct LinkSetup: Sendable {
             procedure = try client.subscribe(input, now: now)
             return .underWay
         } catch .notSubscribable {
-            refusal = "its characteristic \(input.uuid) does not notify"
+            refusal = LinkFaultText.noNotification.message("\(input.uuid)")
             return nextCandidate(&client, now)
         } catch {
             return .failed(error)
@@ -236,9 +236,9 @@ package struct LinkSetup: Sendable {
                 step = .done
                 hasHandshake = false
                 earlyBytes = rest
-                return characteristic.map { .ready($0.value) } ?? .unsupported("no characteristic")
+                return characteristic.map { .ready($0.value) } ?? .unsupported(LinkFaultText.nothingToRead.message())
             case .write(let bytes):
-                guard let output else { return .unsupported("it takes no bytes") }
+                guard let output else { return .unsupported(LinkFaultText.takesNothing.message()) }
                 do throws(GATTError) {
                     if output.properties.contains(.write) {
                         procedure = try client.write(bytes, to: output.value, now: now)

@@ -28,8 +28,10 @@ final class SelectionFollower {
         } catch {
             throw CommandFailure(
                 error == .permissionDenied ? .permission : .inputOutput,
-                "cannot follow the choice of device in \(directory): \(error)",
-                remedy: error == .permissionDenied ? "run as root, or as the owner of \(directory)" : nil
+                FileFaultText.choiceNotFollowed,
+                "\(directory)",
+                "\(error)",
+                remedy: error == .permissionDenied ? RemedyText.rootOrOwnerOf.message("\(directory)") : nil
             )
         }
     }

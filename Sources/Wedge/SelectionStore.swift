@@ -70,30 +70,28 @@ extension CommandFailure {
     /// The choice could not be read or kept.
     package init(_ failure: SelectionStore.Failure) {
         switch failure {
+        case .unreadable(let path, .permissionDenied):
+            self.init(.permission, FileFaultText.choiceForbidden, "\(path)", "\(Errno.permissionDenied)")
         case .unreadable(let path, let error):
-            self.init(
-                error == .permissionDenied ? .permission : .inputOutput,
-                "cannot read the choice of device in \(path): \(error)",
-                remedy: error == .permissionDenied ? "`chmod 644 \(path)`" : "choose again: `blewedge use DEVICE`"
-            )
+            self.init(.inputOutput, FileFaultText.choiceUnreadable, "\(path)", "\(error)")
         case .garbled(let path, let fault):
-            self.init(
-                .configuration,
-                "\(path) does not say which device is chosen: line \(fault.line) \(fault.cause)",
-                remedy: "choose again: `blewedge use DEVICE`"
-            )
+            self.init(.configuration, FileFaultText.choiceGarbled, "\(path)", "\(fault.line)", fault.cause)
         case .unwritable(let path, .permissionDenied), .unwritable(let path, .notPermitted):
-            self.init(
-                .permission,
-                "not permitted to write \(path)",
-                remedy: "run as root, or as the owner of \(path.removingLastComponent())"
-            )
+            let directory = "\(path.removingLastComponent())"
+            self.init(.permission, FileFaultText.choiceNotPermitted, "\(path)", directory)
         case .unwritable(let path, let error):
+            let remedy: RemedyText? =
+                switch error {
+                case .noSpace: .makeRoom
+                case .readOnlyFileSystem: .makeWritable
+                default: nil
+                }
             self.init(
                 .inputOutput,
-                "cannot keep the choice of device in \(path), the earlier one stays: \(error)",
-                remedy: error == .noSpace
-                    ? "make room on that disk" : error == .readOnlyFileSystem ? "make that disk writable" : nil
+                FileFaultText.choiceNotKept,
+                "\(path)",
+                "\(error)",
+                remedy: remedy?.message()
             )
         }
     }

@@ -124,7 +124,7 @@ package struct Session: Sendable {
         (floor, next, scanFailures) = (nil, nil, 0)
         guard case .closing = phase else { return actions + settle(now) }
         let change =
-            isChosen ? change(to: .connecting, "closing the link to the earlier device") : change(to: .unselected)
+            isChosen ? change(to: .connecting, Reason(ReasonText.closingEarlier.message())) : change(to: .unselected)
         return actions + change
     }
 
@@ -158,7 +158,7 @@ package struct Session: Sendable {
         case .heard(let device):
             phase = .attempting(until: now + attemptTimeout)
             scanFailures = 0
-            return [.stopScan, report(.connecting, "heard \(device), connecting"), .connect(device)]
+            return [.stopScan, report(.connecting, Reason(ReasonText.heard.message("\(device)"))), .connect(device)]
         case .scanFailed(let reason):
             let wait = min(Self.retryInterval * (1 << min(scanFailures, 5)), Self.longestBackOff)
             scanFailures += 1
@@ -194,10 +194,11 @@ package struct Session: Sendable {
         case .closing, .resting: return settle(now)
         case .listening(let since, _):
             phase = .listening(since: since, reported: true)
-            return [report(.failed, "not heard for \(Self.patience.components.seconds) s: is it on and advertising?")]
+            let time = "\(Self.patience.components.seconds)"
+            return [report(.failed, Reason(LinkFaultText.notHeard.message(time)))]
         case .attempting:
             let limit = attemptTimeout.components.seconds
-            return linkChanged(.attemptFailed("the device did not finish within \(limit) s"), now)
+            return linkChanged(.attemptFailed(Reason(LinkFaultText.notFinished.message("\(limit)"))), now)
         case .idle, .connected: return []
         }
     }

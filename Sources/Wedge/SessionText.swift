@@ -11,7 +11,7 @@ extension Session.State {
         in language: Language = .current
     ) -> String {
         let device = choice.map { "\($0)" } ?? PlainText.theDevice.text(language)
-        return sentence(of: device, reason?.cause, reason?.remedy, in: language)
+        return sentence(of: device, reason?.cause.text(language), reason?.remedy?.text(language), in: language)
     }
 
     /// The same of texts.

@@ -20,34 +20,34 @@ package struct SetupRunner {
             do {
                 bytes = try FileSystem.contents(of: source, limit: SetupFacts.mostBytes)
             } catch {
-                throw CommandFailure(.inputOutput, "cannot read \(source): \(error)")
+                throw CommandFailure(.inputOutput, SetupFaultText.noProgram, source, "\(error)")
             }
             try put(bytes, at: target, mode: 0o755)
         case .remove(let path):
             do {
                 try FileSystem.remove(place(path))
             } catch {
-                throw failure("remove", path, error)
+                throw failure(.toRemove, path, error)
             }
         case .set(let path, let value):
             do {
                 let file = try Descriptor.forWriting(place(path).string)
                 _ = try unsafe file.write(Array(value.utf8).span.bytes)
             } catch {
-                throw failure("write", path, error)
+                throw failure(.toWrite, path, error)
             }
         case .makeDirectory(let path, let owner):
             do {
                 try FileSystem.makeDirectory(place(path), mode: 0o755)
                 try FileSystem.give(place(path), toUserNamed: owner)
             } catch {
-                throw failure("make", path, error)
+                throw failure(.toMake, path, error)
             }
         case .giveBack(let path):
             do {
                 try FileSystem.giveToRoot(place(path))
             } catch {
-                throw failure("give back", path, error)
+                throw failure(.toGiveBack, path, error)
             }
         case .run(let words, let mayFail): try run(words, mayFail)
         }
@@ -58,7 +58,7 @@ package struct SetupRunner {
             try FileSystem.makeDirectory(place(path).removingLastComponent(), mode: 0o755)
             try FileSystem.replace(place(path), with: bytes, mode: mode)
         } catch {
-            throw failure("write", path, error)
+            throw failure(.toWrite, path, error)
         }
     }
 
@@ -76,30 +76,21 @@ package struct SetupRunner {
             end = try child.waitForEnd()
         } catch {
             if mayFail { return }
-            throw CommandFailure(.inputOutput, "cannot run `\(line)`: \(error)")
+            throw CommandFailure(.inputOutput, SetupFaultText.notRun, line, "\(error)")
         }
         guard end == .exited(0) || mayFail else {
-            throw CommandFailure(
-                .inputOutput,
-                "`\(line)` \(end.words)",
-                remedy: "what was done before it stays; mend its cause, then run setup again"
-            )
+            throw CommandFailure(.inputOutput, SetupFaultText.failed, line, end.message)
         }
     }
 
     private func place(_ path: String) -> FilePath { root.pushing(FilePath(path).relative) }
 
-    private func failure(_ what: String, _ path: String, _ error: Errno) -> CommandFailure {
+    private func failure(_ what: SetupText, _ path: String, _ error: Errno) -> CommandFailure {
         switch error {
         case .permissionDenied, .notPermitted:
-            CommandFailure(
-                .permission,
-                "not permitted to \(what) \(path)",
-                remedy: "run it as root: `sudo blewedge setup`"
-            )
-        case .readOnlyFileSystem:
-            CommandFailure(.inputOutput, "cannot \(what) \(path): the disk is read-only", remedy: "make it writable")
-        default: CommandFailure(.inputOutput, "cannot \(what) \(path): \(error)")
+            CommandFailure(.permission, SetupFaultText.denied, what.message(), path)
+        case .readOnlyFileSystem: CommandFailure(.inputOutput, SetupFaultText.readOnly, what.message(), path)
+        default: CommandFailure(.inputOutput, SetupFaultText.error, what.message(), path, "\(error)")
         }
     }
 }
@@ -111,10 +102,10 @@ extension FilePath {
 
 extension ChildProcess.End {
     /// How it ended, after the program's name.
-    fileprivate var words: String {
+    fileprivate var message: Message {
         switch self {
-        case .exited(let code): "ended with \(code)"
-        case .killed(let signal): "was ended by signal \(signal)"
+        case .exited(let code): SetupText.exited.message("\(code)")
+        case .killed(let signal): SetupText.killed.message("\(signal)")
         }
     }
 }

@@ -17,11 +17,11 @@ package enum SetupStep: Equatable, Sendable {
     /// Runs a program; where it `mayFail`, setup goes on without.
     case run([String], mayFail: Bool)
 
-    /// What is done, in one line that a shell would do too.
-    package var description: String {
+    /// What is done, in one line that a shell would do too, but for files that are written.
+    package func text(_ language: Language) -> String {
         switch self {
-        case .write(let path, _, isNew: true): "write \(path)"
-        case .write(let path, _, isNew: false): "write \(path) anew"
+        case .write(let path, _, isNew: true): SetupText.write.text(language, path)
+        case .write(let path, _, isNew: false): SetupText.writeAnew.text(language, path)
         case .copyProgram(let source, let target): "install -m 755 \(source) \(target)"
         case .remove(let path): "rm \(path)"
         case .set(let path, let value): "echo \(value) >\(path)"

@@ -89,14 +89,16 @@ package struct Snippets: Equatable, Sendable {
         } catch {
             throw CommandFailure(
                 error == .permissionDenied ? .permission : .configuration,
-                "cannot read the snippets in \(path): \(error)",
-                remedy: error == .permissionDenied ? "let the daemon's user read it" : nil
+                FileFaultText.snippetsUnreadable,
+                path,
+                "\(error)",
+                remedy: error == .permissionDenied ? RemedyText.daemonMayRead.message() : nil
             )
         }
         do {
             try self.init(json: bytes)
         } catch {
-            throw CommandFailure(.configuration, "\(path): \(error)")
+            throw CommandFailure(.configuration, FileFaultText.faulty, path, "\(error)")
         }
     }
 

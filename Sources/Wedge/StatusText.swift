@@ -8,7 +8,9 @@ import BluetoothLE
 /// say more than this knows.
 package enum StatusText {
     /// The members that the first line tells.
-    private static let told: Set<String> = ["ok", "version", "state", "reason", "remedy", "device"]
+    private static let told: Set<String> = [
+        "ok", "version", "state", "reason", "remedy", "device", JSONObject.formsName,
+    ]
     /// The members whose words are known.
     private static let spoken: Set<String> = ["gate", "addressType"]
 
@@ -17,11 +19,17 @@ package enum StatusText {
         guard case .object(let members) = answer else { return [] }
         var rows: [(name: String, text: String)] = []
         for (name, value) in members where !told.contains(name) {
-            if let text = text(value, of: name, language) { rows.append((words(name, language), text)) }
+            let words = spoken.contains(name) ? nil : said(answer, name, language)
+            if let text = words ?? text(value, of: name, language) { rows.append((label(name, language), text)) }
         }
-        let width = rows.map { columns($0.name) }.max() ?? 0
+        let width = rows.map { DisplayWidth.columns(of: $0.name) }.max() ?? 0
         return [sentence(answer, in: language)]
-            + rows.map { "  \($0.name)\(String(repeating: " ", count: width - columns($0.name)))  \($0.text)" }
+            + rows.map { "  \(DisplayWidth.padded($0.name, to: width))  \($0.text)" }
+    }
+
+    /// What a member says in words, as the reader's language has them.
+    private static func said(_ answer: JSONValue, _ name: String, _ language: Language) -> String? {
+        answer.message(name).map { LocalName.printable($0.text(language)) }
     }
 
     /// The answer without what time alone changes, to see whether anything else has.
@@ -44,7 +52,8 @@ package enum StatusText {
         // A newer daemon may have another state.
         guard let state = Session.State(rawValue: name) else { return name }
         let device = text("device") ?? PlainText.theDevice.text(language)
-        return state.sentence(of: device, text("reason"), text("remedy"), in: language)
+        let (cause, remedy) = (said(answer, "reason", language), said(answer, "remedy", language))
+        return state.sentence(of: device, cause, remedy, in: language)
     }
 
     /// One value in one line; nil for what says nothing.
@@ -55,7 +64,7 @@ package enum StatusText {
         case .integer(let number): return "\(number)"
         case .real(let number): return "\(number)"
         case .string(let text):
-            return spoken.contains(name) ? words(text, language) : LocalName.printable(text)
+            return spoken.contains(name) ? label(text, language) : LocalName.printable(text)
         case .array(let values):
             let texts = values.compactMap { Self.text($0, of: name, language) }
             return texts.isEmpty ? nil : texts.joined(separator: ", ")
@@ -63,20 +72,15 @@ package enum StatusText {
             // Of many counts only those that count something.
             let texts = members.compactMap { member -> String? in
                 guard member.value != .integer(0) else { return nil }
-                return text(member.value, of: member.name, language).map { "\(words(member.name, language)) \($0)" }
+                return text(member.value, of: member.name, language).map { "\(label(member.name, language)) \($0)" }
             }
             return texts.isEmpty ? nil : texts.joined(separator: ", ")
         }
     }
 
     /// A member's name in words; `newThing` as `new thing` where this does not know it.
-    private static func words(_ name: String, _ language: Language) -> String {
+    private static func label(_ name: String, _ language: Language) -> String {
         if let label = LabelText(rawValue: name) { return label.text(language) }
         return LocalName.printable(name).map { $0.isUppercase ? " \($0.lowercased())" : String($0) }.joined()
-    }
-
-    /// The columns of a label: the tables' Japanese is of characters two columns wide.
-    private static func columns(_ label: String) -> Int {
-        label.unicodeScalars.reduce(0) { $0 + ($1.value < 0x1100 ? 1 : 2) }
     }
 }

@@ -57,7 +57,7 @@ extension SystemFacts {
         do throws(AdapterError) {
             adapters = try AdapterCensus.take().map(Adapter.init)
         } catch {
-            adapterFault = error.cause
+            adapterFault = CommandFailure(error).cause
         }
         let managed = Set(adapters.map(\.name))
         takenControllers = FileSystem.names(in: "/sys/class/bluetooth").filter {
@@ -120,8 +120,7 @@ extension SystemFacts.ConfigurationState {
         } catch {
             // What this process may not read, the daemon may.
             guard error.status == .configuration else { return (.correct, Configuration()) }
-            let reason = error.cause.split(separator: "\n").first.map(String.init) ?? error.cause
-            return (.wrong(path: path.string, reason: reason), Configuration())
+            return (.wrong(path: path.string, reason: error.cause.firstLine), Configuration())
         }
     }
 }

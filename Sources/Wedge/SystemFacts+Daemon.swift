@@ -45,12 +45,14 @@ extension SystemFacts.Status {
             let pid = answer["pid"]?.integer.flatMap({ Int32(exactly: $0) })
         else { return nil }
         self.init(state: state, pid: pid)
-        reason = answer["reason"]?.string
+        reason = answer.message("reason")
         device = answer["device"]?.string
         layout = answer["layout"]?.string
         eventNode = answer["keyboard"]?.string
-        selectionFault = answer["selectionFault"]?.string
-        if answer["gate"]?.string == "closed" { pause = answer["gateReason"]?.string ?? "the gate is closed" }
+        selectionFault = answer.message("selectionFault")
+        if answer["gate"]?.string == "closed" {
+            pause = answer.message("gateReason") ?? ReasonText.gateClosed.message()
+        }
         let count = { (name: String) in answer["counts"]?[name]?.integer.flatMap { UInt64(exactly: $0) } ?? 0 }
         received = count("received")
         typed = count("typed")

@@ -60,7 +60,7 @@ package struct SystemFacts: Equatable, Sendable {
         /// This one.
         case chosen(String)
         /// The file at this path cannot be read or understood, and why.
-        case unreadable(path: String, reason: String)
+        case unreadable(path: String, reason: Message)
     }
 
     /// Whether the configuration can be used.
@@ -68,7 +68,7 @@ package struct SystemFacts: Equatable, Sendable {
         /// There is none, or it is correct.
         case correct
         /// It is wrong, and where.
-        case wrong(path: String, reason: String)
+        case wrong(path: String, reason: Message)
     }
 
     /// The daemon on this machine.
@@ -88,11 +88,11 @@ package struct SystemFacts: Equatable, Sendable {
         /// The session's state.
         package var state: Session.State
         /// Why it is in that state.
-        package var reason: String?
+        package var reason: Message?
         /// The chosen device.
         package var device: String?
         /// Why its gate is closed; nil while it is open.
-        package var pause: String?
+        package var pause: Message?
         /// Bytes received since its start.
         package var received: UInt64 = 0
         /// Of these, typed.
@@ -106,7 +106,7 @@ package struct SystemFacts: Equatable, Sendable {
         /// Its keyboard's event node.
         package var eventNode: String?
         /// What it could not read or keep of the choice.
-        package var selectionFault: String?
+        package var selectionFault: Message?
         /// Its process.
         package var pid: Int32
 
@@ -127,7 +127,7 @@ package struct SystemFacts: Equatable, Sendable {
     /// The adapters that the kernel manages, by their number.
     package var adapters: [Adapter] = []
     /// Why they could not be asked for; nil where they could.
-    package var adapterFault: String?
+    package var adapterFault: Message?
     /// Controllers that the kernel has and does not let anyone manage: another program has them to itself.
     package var takenControllers: [String] = []
     /// Serial devices that firmware or device tree call Bluetooth controllers.

@@ -15,17 +15,19 @@ package enum TableSource {
             let names = ByteTable.BuiltIn.allCases.map(\.rawValue).joined(separator: ", ")
             throw CommandFailure(
                 .configuration,
-                "cannot read the table \(source): \(error)",
-                remedy: "name a file, or one of \(names)"
+                FileFaultText.tableUnreadable,
+                source,
+                "\(error)",
+                names
             )
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw CommandFailure(.configuration, "\(source): it is not UTF-8 text")
+            throw CommandFailure(.configuration, FileFaultText.noText, source)
         }
         do {
             return try ByteTable(text: text)
         } catch {
-            throw CommandFailure(.configuration, "\(source): \(error)")
+            throw CommandFailure(.configuration, FileFaultText.faulty, source, "\(error)")
         }
     }
 
@@ -38,7 +40,7 @@ package enum TableSource {
         do {
             return try CompiledTable(table, layout: layout)
         } catch {
-            throw CommandFailure(.configuration, "\(source): \(error)")
+            throw CommandFailure(.configuration, FileFaultText.faulty, source, "\(error)")
         }
     }
 }

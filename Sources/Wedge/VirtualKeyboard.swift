@@ -55,7 +55,7 @@ final class VirtualKeyboard {
         do {
             let ring = try ByteRing(capacity: Self.ringCapacity)
             guard let producer = ring.takeProducer(), let consumer = ring.takeConsumer() else {
-                throw CommandFailure(.internal, "the ring's ends are taken")
+                throw CommandFailure(.internal, KeyboardFaultText.ringTaken)
             }
             feed = Feed(producer, ledger: ledger)
             if settings.capsLock == .auto, let found = try output.lights() {
@@ -77,7 +77,7 @@ final class VirtualKeyboard {
             if let keypad = settings.keypad {
                 let ring = try ByteRing(capacity: Self.keypadCapacity)
                 guard let producer = ring.takeProducer(), let consumer = ring.takeConsumer() else {
-                    throw CommandFailure(.internal, "the ring's ends are taken")
+                    throw CommandFailure(.internal, KeyboardFaultText.ringTaken)
                 }
                 keypadFeed = Feed(producer, ledger: keypadLedger)
                 keypadTypist = Typist(
@@ -105,7 +105,7 @@ final class VirtualKeyboard {
         } catch let failure as CommandFailure {
             throw failure
         } catch {
-            throw CommandFailure(.internal, "cannot set up the data path: \(error)")
+            throw CommandFailure(.internal, KeyboardFaultText.noDataPath, "\(error)")
         }
     }
 
@@ -222,15 +222,17 @@ final class VirtualKeyboard {
     ) throws(CommandFailure) -> Verifier? {
         guard let reader = meant?.takeReader() else { return nil }
         guard let node else {
-            throw CommandFailure(.unavailable, "the keyboard has no event node", remedy: "`modprobe evdev`")
+            throw CommandFailure(.unavailable, KeyboardFaultText.noEventNode)
         }
         do {
             return try Verifier(node, meant: reader, on: loop)
         } catch {
             throw CommandFailure(
                 error == .permissionDenied ? .permission : .inputOutput,
-                "cannot read the keyboard's own events at \(node): \(error)",
-                remedy: error == .permissionDenied ? "run as root, or install udev/60-blewedge.rules" : nil
+                KeyboardFaultText.eventsUnreadable,
+                node,
+                "\(error)",
+                remedy: error == .permissionDenied ? RemedyText.installRule.message() : nil
             )
         }
     }

@@ -32,7 +32,7 @@ package final class Wire {
                 handOver()
             }
         } catch {
-            throw CommandFailure(.internal, "cannot make a keyboard without a kernel: \(error)")
+            throw CommandFailure(.internal, KeyboardFaultText.noScreen, "\(error)")
         }
     }
 

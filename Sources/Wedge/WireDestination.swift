@@ -12,7 +12,7 @@ package enum WireDestination: Hashable, Sendable, CustomStringConvertible {
     case socket(String)
 
     /// How one is written, for people.
-    package static let form = "keyboard, stdout, pty:PATH or unix:PATH"
+    package static let form = PlainText.ends.text(.english)
     /// The longest path: what a local socket's address holds (unix(7)).
     package static let longestPath = 107
 

@@ -90,8 +90,10 @@ package final class WireEnd {
         let isTaken = error == .fileExists || error == .addressInUse
         return CommandFailure(
             isPermission ? .permission : isTaken ? .configuration : .inputOutput,
-            "cannot make the other end \(path): \(error)",
-            remedy: isTaken ? "name another path, or remove what is there" : nil
+            FileFaultText.endNotMade,
+            path,
+            "\(error)",
+            remedy: isTaken ? RemedyText.otherPath.message() : nil
         )
     }
 

@@ -42,20 +42,20 @@ struct BenchCommand: ParsableCommand {
 
     func run() throws {
         guard ShortForm.isPossible else {
-            throw CommandFailure(.unavailable, "two processors are needed, and this process may use one only")
+            throw CommandFailure(.unavailable, CommandFaultText.oneProcessor)
         }
         let table: CompiledTable
         do {
             table = try CompiledTable(.linble)
         } catch {
-            throw CommandFailure(.internal, "\(error)")
+            throw CommandFailure(.internal, CommandFaultText.measurement, "\(error)")
         }
         let seconds = Double(self.seconds.duration.components.seconds)
         if !json { try print("what", "ours MB/s", "ours ns/B", "C ns/B", "ours / C", "quartiles") }
         do {
             try ShortForm.run(table, seconds: seconds) { try show($0) }
         } catch is RingMeasurement.WrongBytes {
-            throw CommandFailure(.internal, "ours and C differ in what they type: nothing was measured")
+            throw CommandFailure(.internal, CommandFaultText.unlike)
         }
         if uinput { try measureKeyboard(seconds) }
     }
@@ -111,18 +111,10 @@ struct BenchCommand: ParsableCommand {
     private static func failure(_ failure: KeyboardMeasurement.Failure) -> CommandFailure {
         switch failure {
         case .keyboard(let error):
-            CommandFailure(
-                .unavailable,
-                "no keyboard could be made: \(UInputDevice.path): \(error)",
-                remedy: "load the module (modprobe uinput), and run as a user who may write to it"
-            )
+            CommandFailure(.unavailable, CommandFaultText.noKeyboard, UInputDevice.path, "\(error)")
         case .node(let path, let error):
-            CommandFailure(
-                .permission,
-                "the keyboard's own event node \(path ?? "") cannot be held: \(error); nothing was typed",
-                remedy: "run as root, or as a member of the group input"
-            )
-        case .input(let error): CommandFailure(.inputOutput, "the keyboard failed: \(error)")
+            CommandFailure(.permission, CommandFaultText.nodeNotHeld, path ?? "", "\(error)")
+        case .input(let error): CommandFailure(.inputOutput, CommandFaultText.keyboardFailed, "\(error)")
         }
     }
 

@@ -36,7 +36,12 @@ struct CaptureCommand: ParsableCommand {
             descriptor = try Descriptor.forReading(file)
         } catch {
             let isPermission = error == .permissionDenied || error == .notPermitted
-            throw CommandFailure(isPermission ? .permission : .inputOutput, "cannot read \(file): \(error)")
+            throw CommandFailure(
+                isPermission ? .permission : .inputOutput,
+                CommandFaultText.unreadable,
+                file,
+                "\(error)"
+            )
         }
         var reader = BtsnoopReader()
         var trace = ATTTrace()
@@ -52,9 +57,9 @@ struct CaptureCommand: ParsableCommand {
             }
             try reader.finish()
         } catch let error as DecodingError {
-            throw CommandFailure(.inputOutput, "\(file) is no whole capture: \(error)")
+            throw CommandFailure(.inputOutput, CommandFaultText.captureCut, file, "\(error)")
         }
-        if trace.malformed > 0 { Console.note("\(trace.malformed) packets made no sense and were left out") }
+        if trace.malformed > 0 { Console.note(NoteText.packetsLeftOut.message("\(trace.malformed)")) }
     }
 
     private func line(_ packet: ATTTrace.Packet) -> String {

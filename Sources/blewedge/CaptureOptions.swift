@@ -30,7 +30,9 @@ struct CaptureOptions: ParsableArguments {
                 try traffic.listen()
                 if case .index(let index) = selector { traffic.follow(index) }
             }
-            traffic.onFailure = { failure in Console.note("the capture has stopped: \(CommandFailure(failure).cause)") }
+            traffic.onFailure = { failure in
+                Console.note(NoteText.captureStopped.message(CommandFailure(failure).cause))
+            }
             return traffic
         } catch {
             throw CommandFailure(error)
@@ -43,20 +45,21 @@ extension CommandFailure {
         switch failure {
         case .cannotOpen(let path, .permissionDenied), .cannotOpen(let path, .notPermitted),
             .cannotOpen(let path, .readOnlyFileSystem):
-            self.init(.permission, "not permitted to make \(path)", remedy: "name a file in a folder of your own")
+            self.init(.permission, CommandFaultText.captureNotPermitted, path)
         case .cannotOpen(let path, .fileExists):
-            self.init(.inputOutput, "\(path) is there, and is no capture", remedy: "name another file")
+            self.init(.inputOutput, CommandFaultText.noCapture, path)
         case .cannotOpen(let path, .tooManySymbolicLinkLevels):
-            self.init(.inputOutput, "\(path) is a symbolic link", remedy: "name the file itself")
+            self.init(.inputOutput, CommandFaultText.captureIsLink, path)
         case .cannotOpen(let path, let error):
-            self.init(.inputOutput, "cannot make \(path): \(error)")
+            self.init(.inputOutput, CommandFaultText.captureNotMade, path, "\(error)")
         case .cannotListen(.permissionDenied), .cannotListen(.notPermitted):
             self.init(AdapterError.notPermitted(missing: Capability.missing))
         case .cannotListen(.addressFamilyNotSupported): self.init(AdapterError.noBluetoothInKernel)
         case .cannotListen(let error):
-            self.init(.inputOutput, "cannot listen to the kernel's Bluetooth monitor: \(error)")
-        case .cannotWrite(let path, .fileTooLarge): self.init(.inputOutput, "\(path) is as long as it may be")
-        case .cannotWrite(let path, let error): self.init(.inputOutput, "cannot write to \(path): \(error)")
+            self.init(.inputOutput, CommandFaultText.noMonitor, "\(error)")
+        case .cannotWrite(let path, .fileTooLarge): self.init(.inputOutput, CommandFaultText.captureFull, path)
+        case .cannotWrite(let path, let error):
+            self.init(.inputOutput, CommandFaultText.captureNotWritten, path, "\(error)")
         }
     }
 }

@@ -53,7 +53,7 @@ struct UseCommand: ParsableCommand {
     }
 
     func run() throws {
-        guard let choice = DeviceChoice(device) else { throw CommandFailure(.usage, "use wants a name or an address") }
+        guard let choice = DeviceChoice(device) else { throw CommandFailure(.usage, CommandFaultText.useWantsDevice) }
         try daemon.perform { client in
             try use(choice, through: &client)
         } alone: {
@@ -66,7 +66,7 @@ struct UseCommand: ParsableCommand {
         let chosen = try client.ask(.status).value["selection"].flatMap(Selection.init(answer:))
         let isAllowed = try yes || mayReplace(chosen, by: choice)
         let answer = try client.ask(.use(choice, confirmed: isAllowed), patience: .seconds(30))
-        try daemon.show(answer, done: "\(choice) is chosen")
+        try daemon.show(answer, done: NoteText.chosen.message("\(choice)"))
     }
 
     /// Keeps the choice for the next daemon.
@@ -77,7 +77,7 @@ struct UseCommand: ParsableCommand {
             chosen = try store.read()
         } catch .garbled(let path, _) {
             // What it said is lost already; it is replaced.
-            Console.note("\(path) says nothing that is understood: it is written anew")
+            Console.note(NoteText.choiceGarbled.message("\(path)"))
             chosen = nil
         } catch {
             throw CommandFailure(error)
@@ -99,7 +99,7 @@ struct UseCommand: ParsableCommand {
         }
         try daemon.show(
             JSONObject(selection),
-            done: "\(selection.label) (\(selection.device)) is chosen: `blewedge run` connects to it"
+            done: NoteText.chosenForRun.message(selection.label, "\(selection.device)")
         )
     }
 
@@ -109,10 +109,11 @@ struct UseCommand: ParsableCommand {
     private func mayReplace(_ chosen: Selection?, by choice: DeviceChoice) throws -> Bool {
         guard let chosen, !choice.means(chosen) else { return true }
         guard StandardInput.isTerminal, StandardStream.error.isTerminal, !daemon.json else { return false }
-        try StandardStream.error.write("\(chosen.label) (\(chosen.device)) is chosen. Use \(choice) instead? [y/N] ")
+        let question = NoteText.replaceChoice.text(.current, chosen.label, "\(chosen.device)", "\(choice)")
+        try StandardStream.error.write(question)
         let answer = StandardInput.line()?.lowercased() ?? ""
         guard ["y", "yes"].contains(answer) else {
-            throw CommandFailure(.usage, "nothing was changed: \(chosen.label) stays chosen")
+            throw CommandFailure(.usage, CommandFaultText.nothingChanged, chosen.label)
         }
         return true
     }
@@ -134,7 +135,7 @@ struct ForgetCommand: ParsableCommand {
     @OptionGroup var daemon: DaemonOptions
 
     func run() throws {
-        let done = "no device is chosen: `blewedge use DEVICE`"
+        let done = NoteText.forgotten.message()
         try daemon.perform { client in
             try daemon.show(try client.ask(.forget), done: done)
         } alone: {

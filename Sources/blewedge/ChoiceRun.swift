@@ -21,11 +21,11 @@ final class ChoiceRun {
 
     /// Listens until the device is heard; throws why it was not, or the exit status of a signal.
     func run() throws -> Selection {
-        try foreground.run(note: "no daemon runs: listening for \(choice)") { [unowned self] adapter in
+        try foreground.run(note: NoteText.noDaemonListening.message("\(choice)")) { [unowned self] adapter in
             listen(through: adapter)
         }
         guard let selection else {
-            throw CommandFailure(.internal, "the search has ended without a result")
+            throw CommandFailure(.internal, CommandFaultText.searchEnded)
         }
         return selection
     }

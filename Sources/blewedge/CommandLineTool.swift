@@ -21,7 +21,7 @@ func runCommandLine() -> Never {
         // Whoever read has enough.
         Process.exit(ExitStatus.success.rawValue)
     } catch let error as Errno {
-        Console.report(CommandFailure(.inputOutput, "a system call failed: \(error)"))
+        Console.report(CommandFailure(.inputOutput, CommandFaultText.systemCall, "\(error)"))
         Process.exit(ExitStatus.inputOutput.rawValue)
     } catch {
         // Help, the version, and what the parser refuses: its own text, on the stream that it is for.
@@ -84,9 +84,12 @@ enum Console {
         try? StandardStream.error.write("blewedge: \(text)\n")
     }
 
+    /// The same of a message, in the language of this process.
+    static func note(_ message: Message) { note(message.text(.current)) }
+
     /// Prints what went wrong, and what mends it.
     static func report(_ failure: CommandFailure) {
         note(failure.cause)
-        if let remedy = failure.remedy { note("  to mend it: \(remedy)") }
+        if let remedy = failure.remedy { note(NoteText.toMend.message(remedy)) }
     }
 }

@@ -50,8 +50,13 @@ struct ConfigCheckCommand: ParsableCommand {
         let settings = try configuration.settings(device: .name("-"))
         let profiles = settings.profiles.count == 1 ? settings.profiles.first?.name : Configuration.anyProfile
         try StandardStream.output.write(
-            "\(path): \(isThere ? "correct" : "not there, so all is as without one"); profile \(profiles ?? "-"), "
-                + "layout \(configuration.layout), pace \(configuration.pace.rawValue)\n"
+            (isThere ? NoteText.configurationCorrect : .configurationMissing).text(
+                .current,
+                "\(path)",
+                profiles ?? "-",
+                configuration.layout,
+                configuration.pace.rawValue
+            ) + "\n"
         )
     }
 }

@@ -19,23 +19,23 @@ struct DaemonOptions: ParsableArguments {
     func tell(
         _ request: ControlRequest,
         patience: Duration = ControlClient.patience,
-        done: String? = nil
+        done: Message? = nil
     ) throws {
         var client = try client()
         try show(try client.ask(request, patience: patience), done: done)
     }
 
     /// Prints an answer for programs, or that it is done for people.
-    func show(_ answer: ControlClient.Answer, done: String?) throws {
+    func show(_ answer: ControlClient.Answer, done: Message?) throws {
         if json {
             try StandardStream.output.write(answer.line + "\n")
-        } else if let text = answer.value["note"]?.string ?? done {
-            Console.note(text)
+        } else if let message = answer.value.message("note") ?? done {
+            Console.note(message)
         }
     }
 
     /// The same of what was done without a daemon.
-    func show(_ object: JSONObject, done: String) throws {
+    func show(_ object: JSONObject, done: Message) throws {
         if json { try StandardStream.output.write(object.text + "\n") } else { Console.note(done) }
     }
 

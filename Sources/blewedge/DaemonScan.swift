@@ -26,7 +26,7 @@ struct DaemonScan: ~Copyable {
 
     /// Scans for a time, or until Ctrl-C.
     mutating func run(for duration: Duration?, _ display: ScanDisplay) throws {
-        Console.note("the daemon scans, which uses the adapter")
+        Console.note(NoteText.daemonScans.message())
         var table = LiveTable()
         let end = duration.map { MonotonicClock.now + $0 }
         repeat {

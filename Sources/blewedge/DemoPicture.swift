@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Wedge
+
 /// The stages of the data path with what each has seen so far, drawn over itself on a terminal while it runs.
 struct DemoPicture {
     /// What the picture shows.
@@ -7,7 +9,7 @@ struct DemoPicture {
         /// What the scanner was asked to send, and what it has sent, in barcodes.
         var barcodes: (sent: Int, all: Int) = (0, 0)
         /// The session's state, and the reason for it.
-        var state = ""
+        var state = Message(detail: "")
         /// Received so far.
         var notifications: UInt64 = 0
         var bytes: UInt64 = 0
@@ -23,19 +25,20 @@ struct DemoPicture {
         /// What a reader of the keyboard sees of the last barcode.
         var text = ""
 
-        static func == (one: Stages, other: Stages) -> Bool { one.lines == other.lines }
+        static func == (one: Stages, other: Stages) -> Bool { one.lines(.english) == other.lines(.english) }
 
         /// A line a stage, without colours.
-        var lines: [String] {
-            [
-                ("scanner", "barcode \(barcodes.sent) of \(barcodes.all)  \(bar)"),
-                ("radio", state),
-                ("link", "\(notifications) notifications, \(bytes) bytes"),
-                ("ring", "\(waiting) bytes wait"),
-                ("table", "\(typed) typed, \(discarded) discarded, \(rejected) rejected"),
-                ("keys", "\(events) events in \(writes) writes"),
-                ("screen", text),
-            ].map { stage, text in "  \(DisplayWidth.padded(stage, to: 9))\(text)" }
+        func lines(_ language: Language) -> [String] {
+            let stages: [(DemoText, String)] = [
+                (.scanner, DemoText.barcodes.text(language, "\(barcodes.sent)", "\(barcodes.all)", bar)),
+                (.radio, state.text(language)),
+                (.link, DemoText.counted.text(language, "\(notifications)", "\(bytes)")),
+                (.ring, DemoText.waiting.text(language, "\(waiting)")),
+                (.table, DemoText.typed.text(language, "\(typed)", "\(discarded)", "\(rejected)")),
+                (.keys, DemoText.events.text(language, "\(events)", "\(writes)")),
+                (.screen, text),
+            ]
+            return stages.map { stage, text in "  \(DisplayWidth.padded(stage.text(language), to: 9))\(text)" }
         }
 
         private var bar: String {
@@ -47,9 +50,9 @@ struct DemoPicture {
     private var drawn: Stages?
 
     /// The text that brings a terminal of so many columns to show `stages`; empty where it does already.
-    mutating func draw(_ stages: Stages, columns: Int) -> String {
+    mutating func draw(_ stages: Stages, columns: Int, in language: Language = .current) -> String {
         guard stages != drawn else { return "" }
-        let lines = stages.lines
+        let lines = stages.lines(language)
         // Up to the picture's first line, where one is there.
         let start = drawn == nil ? "" : "\u{1B}[\(lines.count)A"
         drawn = stages

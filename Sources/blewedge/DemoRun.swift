@@ -59,7 +59,7 @@ final class DemoRun {
         )
         keyboard = try TextKeyboard(layout: .us)
         guard let device = DeviceChoice(Self.name) else {
-            throw CommandFailure(.internal, "the demo's own name is wrong")
+            throw CommandFailure(.internal, CommandFaultText.demoName)
         }
         settings = KeyboardSettings(
             adapter: .any,
@@ -85,13 +85,15 @@ final class DemoRun {
         }
         _ = loop.schedule(at: MonotonicClock.now + Self.timeout) { [unowned self] in
             finish(
-                .failure(CommandFailure(.timeout, "the demo did not end within \(Self.timeout.components.seconds) s"))
+                .failure(
+                    CommandFailure(.timeout, CommandFaultText.demoTime, "\(Self.timeout.components.seconds)")
+                )
             )
         }
         let capture = try captureOptions.begin(on: loop, for: nil)
         defer { capture?.finish() }
         central.onPacket = { [weak capture] isSent, packet in capture?.record(isSent ? .sent : .received, packet) }
-        note("radio", "two controllers in memory; no adapter is touched")
+        note(DemoText.radio, DemoText.memory.message())
         peripheral.start { [unowned self] result in
             guard succeeded(result) else { return }
             central.start { [unowned self] result in if succeeded(result) { advertise() } }
@@ -114,19 +116,20 @@ final class DemoRun {
                 next: { [unowned self] in nextBarcode() },
                 onSent: { [unowned self] line in
                     stages.barcodes.sent = sent
-                    note("notify", "\(String(decoding: line.dropLast(), as: UTF8.self))⏎ (\(line.count) bytes)")
+                    let barcode = String(decoding: line.dropLast(), as: UTF8.self)
+                    note(DemoText.notify, DemoText.sent.message(barcode + "⏎", "\(line.count)"))
                 }
             )
             try module.start { [unowned self] result in
                 switch result {
                 case .success:
-                    note("scanner", "\(Self.name) advertises the LINBLE UART Service")
+                    note(DemoText.scanner, DemoText.advertises.message(Self.name))
                     type()
-                case .failure(let error): finish(.failure(CommandFailure(.internal, "\(error)")))
+                case .failure(let error): fail(error)
                 }
             }
         } catch {
-            finish(.failure(CommandFailure(.internal, "\(error)")))
+            fail(error)
         }
     }
 
@@ -163,8 +166,10 @@ final class DemoRun {
             let service = try KeyboardService(settings, on: loop, adapter: central, screen: keyboard) {
                 [unowned self] event in
                 guard case .state(let state, _, let reason) = event else { return }
-                stages.state = "\(state.rawValue): \(reason?.cause ?? Self.name)"
-                note("\(state.rawValue)", reason?.cause ?? Self.name)
+                let name = StateNameText(state)
+                let cause = reason?.cause ?? Message(detail: Self.name)
+                stages.state = DemoText.state.message(name.message(), cause)
+                note(name, cause)
             }
             self.service = service
             service.start { [unowned self] result in
@@ -194,6 +199,10 @@ final class DemoRun {
         return false
     }
 
+    private func fail(_ error: any Error) {
+        finish(.failure(CommandFailure(.internal, CommandFaultText.simulation, "\(error)")))
+    }
+
     private func finish(_ result: Result<ExitStatus, CommandFailure>) {
         guard outcome == nil else { return }
         outcome = result
@@ -220,26 +229,35 @@ final class DemoRun {
             object.add("lost", bytes?.lost ?? 0)
             try StandardStream.output.write(object.text + "\n")
         } else {
+            let account = bytes.map { AccountText.demoBytes.text(.current, with: Self.numbers($0)) }
             try StandardStream.output.write(
-                "barcodes typed right: \(right) of \(barcodes.count); "
-                    + (bytes.map {
-                        "received \($0.received) bytes = typed \($0.typed) + discarded \($0.discarded) + rejected "
-                            + "\($0.rejected) + gated \($0.gated) + lost \($0.lost) + waiting \($0.waiting)\n"
-                    } ?? "nothing was received\n")
+                AccountText.demo.text(
+                    .current,
+                    "\(right)",
+                    "\(barcodes.count)",
+                    account ?? AccountText.demoNothing.text(.current)
+                ) + "\n"
             )
         }
         if let status = try outcome?.get(), status != .success { throw status }
         guard right == barcodes.count, accounted == true else {
-            throw CommandFailure(.internal, "not every barcode was typed right, or the account does not balance")
+            throw CommandFailure(.internal, CommandFaultText.demoWrong)
+        }
+    }
+
+    private static func numbers(_ bytes: Ledger.Snapshot) -> [String] {
+        [bytes.received, bytes.typed, bytes.discarded, bytes.rejected, bytes.gated, bytes.lost, bytes.waiting].map {
+            "\($0)"
         }
     }
 
     /// A stage's news, beside what is typed.
-    private func note(_ stage: String, _ text: String) {
+    private func note(_ stage: some Localized, _ message: Message) {
         guard !isFast, !isJSON else { return }
         guard !draws else { return draw() }
-        let padding = String(repeating: " ", count: max(1, 14 - stage.count))
-        try? StandardStream.error.write("\(stage)\(padding)\(text)\n")
+        let language = Language.current
+        let line = DisplayWidth.padded(stage.text(language), to: 13) + " " + message.text(language)
+        try? StandardStream.error.write(line + "\n")
     }
 
     private func draw() {

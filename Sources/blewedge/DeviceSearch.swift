@@ -51,8 +51,9 @@ final class DeviceSearch {
                 .failure(
                     CommandFailure(
                         .timeout,
-                        "\(choice) was not heard within \(Self.limit.components.seconds) s",
-                        remedy: "is it on, near, and not connected to another? `blewedge scan` shows who is heard"
+                        CommandFaultText.notHeard,
+                        "\(choice)",
+                        "\(Self.limit.components.seconds)"
                     )
                 )
             )
@@ -83,16 +84,8 @@ final class DeviceSearch {
             // Others may claim the same name until then.
             setTimer(deadline - MonotonicClock.now) { [unowned self] in take(chooser.decide(now: MonotonicClock.now)) }
         case .ambiguous(let devices):
-            let list = devices.map(\.description).joined(separator: " and ")
-            end(
-                .failure(
-                    CommandFailure(
-                        .usage,
-                        "several devices are called \(choice): \(list)",
-                        remedy: "name one by its address"
-                    )
-                )
-            )
+            let list = Message.list(devices.map(\.description))
+            end(.failure(CommandFailure(.usage, LinkFaultText.severalHeard, "\(choice)", list)))
         case .take(let address):
             if let device = heard[address] { end(.success(device)) }
         }

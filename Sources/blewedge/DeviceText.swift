@@ -39,8 +39,16 @@ enum DeviceText {
     }
 
     /// A header and a row for each device, none wider than `columns`.
-    static func table(_ devices: [ListedDevice], columns: Int) -> [String] {
-        let header = row("NAME", "ADDRESS", "RSSI", "LAST HEARD", "SERVICES", columns)
+    static func table(_ devices: [ListedDevice], columns: Int, in language: Language = .current) -> [String] {
+        func word(_ text: NoteText) -> String { text.text(language) }
+        let header = row(
+            word(.columnName),
+            word(.columnAddress),
+            word(.columnSignal),
+            word(.columnHeard),
+            word(.columnServices),
+            columns
+        )
         let rows = devices.map { device in
             row(
                 device.name?.printable ?? "-",
@@ -51,7 +59,7 @@ enum DeviceText {
                 columns
             )
         }
-        return [header] + (rows.isEmpty ? ["(nothing heard yet)"] : rows)
+        return [header] + (rows.isEmpty ? [word(.nothingHeard)] : rows)
     }
 
     /// What people call a service, where they have a name for it.

@@ -44,8 +44,8 @@ struct DoctorCommand: ParsableCommand {
         let findings = Doctor.findings(
             SystemFacts(at: places, adapter: adapterOptions.adapter?.selector, layout: layout)
         )
-        let text = findings.isEmpty ? "nothing is wrong\n" : findings.map(\.text).joined(separator: "\n")
-        try StandardStream.output.write(json ? Doctor.object(findings).text + "\n" : text)
+        let text = json ? Doctor.object(findings).text + "\n" : Doctor.text(findings, .current)
+        try StandardStream.output.write(text)
         let status = Doctor.status(findings)
         guard status == .success else { throw status }
     }

@@ -26,6 +26,6 @@ struct EventsCommand: ParsableCommand {
         var client = try place.client()
         _ = try client.ask(.events)
         while let event = try client.next() { try StandardStream.output.write(event.line + "\n") }
-        throw CommandFailure(.unavailable, "the daemon has ended", remedy: "`systemctl start blewedge`")
+        throw CommandFailure(.unavailable, ControlFaultText.ended)
     }
 }

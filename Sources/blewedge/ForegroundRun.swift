@@ -24,7 +24,7 @@ final class ForegroundRun {
         do {
             loop = try EventLoop()
         } catch {
-            throw CommandFailure(.internal, "cannot make an event loop: \(error)")
+            throw CommandFailure(.internal, CommandFaultText.noLoop, "\(error)")
         }
         self.transport = transport
         captureOptions = capture
@@ -33,7 +33,7 @@ final class ForegroundRun {
     /// Opens the adapter, hands it over, and runs until `finish` or a signal; throws the exit status unless it is success.
     ///
     /// The note is for people, and tells what comes once signals are heeded.
-    func run(note: String? = nil, _ begin: @escaping (any LowEnergyAdapter) -> Void) throws {
+    func run(note: Message? = nil, _ begin: @escaping (any LowEnergyAdapter) -> Void) throws {
         try loop.handleSignals(ExitStatus.signals) { [unowned self] number in
             // The second signal does not wait for the controller.
             if outcome != nil { Process.exit(ExitStatus(signal: number).rawValue) }
@@ -50,7 +50,7 @@ final class ForegroundRun {
                 case .success(let adapter):
                     self.adapter = adapter
                     adapter.onLoss = { [unowned self] reason in
-                        finish(.failure(CommandFailure(.unavailable, reason)))
+                        finish(.failure(CommandFailure(.unavailable, Message(detail: reason))))
                     }
                     begin(adapter)
                 }
@@ -80,7 +80,7 @@ final class ForegroundRun {
             // Whoever read has enough.
             finish(.success(.success))
         } catch {
-            finish(.failure(CommandFailure(.inputOutput, "cannot write to standard output: \(error)")))
+            finish(.failure(CommandFailure(.inputOutput, CommandFaultText.noOutput, "\(error)")))
         }
     }
 }

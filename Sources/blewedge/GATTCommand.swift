@@ -85,7 +85,7 @@ struct GATTCommand: ParsableCommand {
 
     func run() throws {
         guard let choice = DeviceChoice(device), let task else {
-            throw CommandFailure(.usage, "the command line is incomplete")
+            throw CommandFailure(.usage, CommandFaultText.incomplete)
         }
         let run = try GATTRun(
             task,

@@ -110,11 +110,11 @@ final class GATTRun {
             foreground.finish(.success(.success))
         case .written: foreground.finish(.success(.success))
         case .subscribed(let characteristic):
-            Console.note("subscribed to \(characteristic.value)")
+            Console.note(NoteText.subscribed.message("\(characteristic.value)"))
             guard let time = limit.time else { return }
             setTimer(time) { [unowned self] in
                 let isShort = limit.count.map { values < $0 } ?? false
-                let failure = CommandFailure(.timeout, "\(values) values came in time")
+                let failure = CommandFailure(.timeout, CommandFaultText.tooFewValues, "\(values)")
                 foreground.finish(isShort ? .failure(failure) : .success(.success))
             }
         // A bearer that failed closes the link, which is reported then, with the better reason.
@@ -172,25 +172,29 @@ extension CommandFailure {
             case .system(.operationNotSupportedByDevice): .unavailable
             case .system, .bearer, .closedByPeer: .inputOutput
             }
-        self.init(status, status == .unavailable ? "the adapter is gone" : "\(failure)")
+        self.init(status, status == .unavailable ? AdapterFaultText.gone.message() : failure.message)
     }
 
     init(_ failure: GATTBrowser.Failure) {
         switch failure {
-        case .procedure(.errorResponse(_, _, let error)) where Self.refusals.contains(error):
-            self.init(
-                .permission,
-                "\(failure)",
-                remedy: "the device may want to be paired with, which is not done here"
-            )
-        case .procedure(.errorResponse(.writeRequest, _, .writeNotPermitted)):
-            self.init(.permission, "\(failure)", remedy: "the characteristic may take --no-response only")
-        case .procedure(.errorResponse(_, _, .readNotPermitted)), .procedure(.errorResponse(_, _, .writeNotPermitted)):
-            self.init(.permission, "\(failure)")
-        case .procedure(.tookTooLong): self.init(.timeout, "\(failure)")
-        case .ambiguous: self.init(.inputOutput, "\(failure)", remedy: "name one by its handle")
-        case .missing: self.init(.inputOutput, "\(failure)", remedy: "`blewedge gatt` without an action shows all")
-        case .procedure: self.init(.inputOutput, "\(failure)")
+        case .procedure(let error): self.init(error)
+        case .ambiguous(let target, let handles):
+            let list = handles.map(\.description).joined(separator: ", ")
+            self.init(.inputOutput, CommandFaultText.ambiguous, "\(target)", list)
+        case .missing(let target): self.init(.inputOutput, CommandFaultText.missing, "\(target)")
+        }
+    }
+
+    private init(_ error: GATTError) {
+        switch error {
+        case .errorResponse(_, _, let answer) where Self.refusals.contains(answer):
+            self.init(.permission, CommandFaultText.wantsPairing, "\(error)")
+        case .errorResponse(.writeRequest, _, .writeNotPermitted):
+            self.init(.permission, CommandFaultText.wantsNoResponse, "\(error)")
+        case .errorResponse(_, _, .readNotPermitted), .errorResponse(_, _, .writeNotPermitted):
+            self.init(.permission, CommandFaultText.procedure, "\(error)")
+        case .tookTooLong: self.init(.timeout, CommandFaultText.procedure, "\(error)")
+        default: self.init(.inputOutput, CommandFaultText.procedure, "\(error)")
         }
     }
 

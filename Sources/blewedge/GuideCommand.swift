@@ -30,7 +30,7 @@ struct GuideCommand: ParsableCommand {
             var client = try ControlClient(at: places.sockets)
             if let status = TUIStatus(try client.ask(.status).value) { model.take(status) }
         } catch {
-            model.lose(TUIStatus.Note(error))
+            model.lose(Reason(error))
         }
         let facts = SystemFacts(at: places.all, adapter: nil, layout: nil)
         model.machineFaults = GuidePage.machineFaults(Doctor.findings(facts))

@@ -31,11 +31,7 @@ final class HookRunner {
     /// Refuses what is no program.
     static func check(_ command: String) throws(CommandFailure) {
         if command.isEmpty || command.contains("/") && !FileSystem.isExecutable(command) {
-            throw CommandFailure(
-                .configuration,
-                "--hook \(command) is no program that can be run",
-                remedy: "name one file that is executable; for arguments, a script of two lines serves"
-            )
+            throw CommandFailure(.configuration, CommandFaultText.noHook, command)
         }
     }
 
@@ -69,14 +65,14 @@ final class HookRunner {
                 self.child = consume child
             } catch {
                 queue.ended()
-                fail("cannot be run: \(error)")
+                fail(HookText.notRun.message("\(error)"))
                 continue
             }
             guard let deadline = queue.deadline else { continue }
             timer = loop.schedule(at: deadline) { [unowned self] in
                 timer = nil
                 child?.stop()
-                fail("was ended after \(HookQueue.timeLimit.components.seconds) s")
+                fail(HookText.tooLong.message("\(HookQueue.timeLimit.components.seconds)"))
             }
         }
         if queue.isIdle {
@@ -95,15 +91,15 @@ final class HookRunner {
         queue.ended()
         switch end {
         case .exited(0), .killed(9): break
-        case .exited(let code): fail("ended with status \(code)")
-        case .killed(let signal): fail("was ended by signal \(signal)")
+        case .exited(let code): fail(HookText.exited.message("\(code)"))
+        case .killed(let signal): fail(HookText.killed.message("\(signal)"))
         }
         runNext()
     }
 
     /// Says so, the first time.
-    private func fail(_ what: String) {
-        if !hasFailed { Console.note("the hook \(command) \(what); more of this kind is not reported") }
+    private func fail(_ what: Message) {
+        if !hasFailed { Console.note(HookText.failed.message(command, what)) }
         hasFailed = true
     }
 }

@@ -25,6 +25,9 @@ struct Journal {
     /// Whether lines are for a journal.
     let isOn: Bool
 
+    /// What it is told in: a journal stands beside others in English, and people read their own language.
+    var language: Language { isOn ? .english : .current }
+
     /// For a journal where standard error is connected to it, or where that is `wanted`.
     init(wanted: Bool) {
         isOn = wanted || StandardStream.error.isJournal

@@ -127,7 +127,7 @@ struct SendCommand: ParsableCommand {
     }
 
     func run() throws {
-        guard let bytes else { throw CommandFailure(.usage, "the command line is incomplete") }
+        guard let bytes else { throw CommandFailure(.usage, CommandFaultText.incomplete) }
         try daemon.tell(.send(bytes))
     }
 

@@ -55,7 +55,7 @@ final class KeyboardRun {
         do {
             loop = try EventLoop()
         } catch {
-            throw CommandFailure(.internal, "cannot make an event loop: \(error)")
+            throw CommandFailure(.internal, CommandFaultText.noLoop, "\(error)")
         }
         self.loop = loop
         status = output == .people && showsStatus && !journal.isOn ? StatusLine(on: loop) : nil
@@ -81,7 +81,7 @@ final class KeyboardRun {
         let daemon = try Daemon(settings, options, on: loop, screen: wire?.screen)
         wire?.join(daemon.service)
         daemon.onEvent = { [unowned self] event in show(event) }
-        daemon.onNote = { [unowned self] note in say(.warning, Self.text(note)) }
+        daemon.onNote = { [unowned self] note in say(.warning, note.message) }
         daemon.onStopAsked = { [unowned self] in finish(.success(.success)) }
         daemon.onReload = { [unowned self] () throws(CommandFailure) in try reload() }
         daemon.onReceived = { [unowned self] length in
@@ -115,7 +115,7 @@ final class KeyboardRun {
         do throws(CommandFailure) {
             try reload()
         } catch {
-            say(.warning, Self.text(Reason(error.cause, remedy: error.remedy)))
+            say(.warning, Reason(error).message)
         }
     }
 
@@ -144,12 +144,14 @@ final class KeyboardRun {
         if output != .people, let object = event.object(choice) { printEvent(object) }
         switch event {
         case .keyboard where wire != nil:
-            say(.information, "what is received goes to \(wire?.end.place ?? "standard output")")
+            let place = wire?.end.place.map { Message(detail: $0) } ?? NoteText.standardOutput.message()
+            say(.information, NoteText.goesTo.message(place))
         case .keyboard(let node):
-            say(.information, "the keyboard is \(node ?? "there, but the kernel has no evdev: `modprobe evdev`")")
+            let message = node.map { NoteText.keyboardIs.message($0) } ?? NoteText.keyboardWithoutNode.message()
+            say(.information, message)
         case .state(let state, let device, let reason):
-            events.take(state, device, reason?.cause)
-            say(Journal.Priority(state), state.sentence(choice, reason))
+            events.take(state, device, reason?.cause.english)
+            say(Journal.Priority(state), state.sentence(choice, reason, in: journal.language))
         case .keyboardFailed(let error):
             finish(.failure(CommandFailure(writingKeys: error)))
         }
@@ -163,30 +165,18 @@ final class KeyboardRun {
         status?.draw()
     }
 
-    private static func text(_ reason: Reason) -> String { reason.cause + (reason.remedy.map { " (\($0))" } ?? "") }
+    private func say(_ priority: Journal.Priority, _ message: Message) {
+        say(priority, message.text(journal.language))
+    }
 
     private func printCounts(_ counts: KeyboardService.Counts) {
-        let bytes = counts.bytes
         if output != .people {
             var object = JSONObject()
             object.add("event", "counts")
             object.add(membersOf: counts.object)
             printLine(object.text)
         } else {
-            let causes = counts.causes.filter { $0.count > 0 }.map { "\($0.name) \($0.count)" }
-            printLine(
-                "received \(bytes.received) bytes in \(counts.notifications) notifications: typed \(bytes.typed), "
-                    + "discarded \(bytes.discarded), rejected \(bytes.rejected), gated \(bytes.gated), "
-                    + "lost \(bytes.lost), waiting \(bytes.waiting)"
-                    + (causes.isEmpty ? "" : " (\(causes.joined(separator: ", ")))")
-                    + "; notifications dropped by the kernel: \(counts.dropped)"
-            )
-            if let check = counts.check {
-                printLine(
-                    "events read back: \(check.verified) as meant, \(check.differing) not as meant; "
-                        + "the kernel dropped unread ones \(check.dropped) times"
-                )
-            }
+            for line in AccountText.lines(counts, journal.language) { printLine(line) }
         }
     }
 

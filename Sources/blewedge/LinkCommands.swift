@@ -8,12 +8,12 @@ protocol DaemonVerb: ParsableCommand {
     /// What the daemon is asked for.
     static var request: ControlRequest { get }
     /// What people read when it is done.
-    static var done: String { get }
+    static var done: NoteText { get }
     var daemon: DaemonOptions { get }
 }
 
 extension DaemonVerb {
-    func run() throws { try daemon.tell(Self.request, done: Self.done) }
+    func run() throws { try daemon.tell(Self.request, done: Self.done.message()) }
 }
 
 /// `blewedge connect`.
@@ -31,7 +31,7 @@ struct ConnectCommand: DaemonVerb {
     )
 
     static let request = ControlRequest.connect
-    static let done = "the daemon connects: `blewedge status` says how it goes"
+    static let done = NoteText.connects
 
     @OptionGroup var daemon: DaemonOptions
 }
@@ -51,7 +51,7 @@ struct DisconnectCommand: DaemonVerb {
     )
 
     static let request = ControlRequest.disconnect
-    static let done = "disconnected: `blewedge connect` makes the link again"
+    static let done = NoteText.disconnected
 
     @OptionGroup var daemon: DaemonOptions
 }
@@ -70,7 +70,7 @@ struct PauseCommand: DaemonVerb {
     )
 
     static let request = ControlRequest.pause
-    static let done = "paused: what comes is discarded until `blewedge resume`"
+    static let done = NoteText.paused
 
     @OptionGroup var daemon: DaemonOptions
 }
@@ -87,7 +87,7 @@ struct ResumeCommand: DaemonVerb {
     )
 
     static let request = ControlRequest.resume
-    static let done = "what comes from now on is typed"
+    static let done = NoteText.resumed
 
     @OptionGroup var daemon: DaemonOptions
 }
@@ -107,7 +107,7 @@ struct ReloadCommand: DaemonVerb {
     )
 
     static let request = ControlRequest.reload
-    static let done = "the configuration is in force"
+    static let done = NoteText.reloaded
 
     @OptionGroup var daemon: DaemonOptions
 }
@@ -127,7 +127,7 @@ struct StopCommand: DaemonVerb {
     )
 
     static let request = ControlRequest.stop
-    static let done = "the daemon ends"
+    static let done = NoteText.ends
 
     @OptionGroup var daemon: DaemonOptions
 }

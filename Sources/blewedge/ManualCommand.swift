@@ -24,7 +24,7 @@ struct ManualCommand: ParsableCommand {
             let help = try JSONValue(Array(BlewedgeCommand._dumpHelp().utf8))
             return ManualText.page(ofHelp: help, version: BlewedgeCommand.configuration.version)
         } catch {
-            throw CommandFailure(.internal, "the help cannot be read: \(error)")
+            throw CommandFailure(.internal, CommandFaultText.noHelp, "\(error)")
         }
     }
 }

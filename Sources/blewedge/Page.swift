@@ -128,7 +128,7 @@ enum PageFrame {
     private static func foot(_ model: TUIModel, _ columns: Int) -> PageLine {
         switch model.notice {
         case .said(let text, let arguments): return PageLine(text.text(model.language, with: arguments), .bold)
-        case .fault(let note): return PageLine(note.text, [.bold, .red])
+        case .fault(let reason): return PageLine(reason.line(model.language), [.bold, .red])
         case nil: break
         }
         var text = ""
@@ -176,7 +176,7 @@ enum PageFrame {
             columns: columns,
             .bold
         )
-        if let fault = model.otherFault { lines += PageLine.wrapped(fault.text, columns: columns) }
+        if let fault = model.otherFault { lines += PageLine.wrapped(fault.line(model.language), columns: columns) }
         if !model.isStarting { lines += PageLine.wrapped(PageText.startHere.text(model.language), columns: columns) }
         return lines
     }

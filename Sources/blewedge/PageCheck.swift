@@ -18,10 +18,10 @@ enum CheckPage {
             PageFrame.stateText(status, language) + " (\(since))",
             PageFrame.style(of: status.state)
         )
-        if let reason = status.reason { lines += wrapped(reason.text) }
+        if let reason = status.reason { lines += wrapped(reason.line(language)) }
         lines += wrapped(status.state.hint[language])
         if let gate = status.gate {
-            lines += wrapped(PageText.notTyped.text(language, gate.text), .yellow)
+            lines += wrapped(PageText.notTyped.text(language, gate.line(language)), .yellow)
         } else {
             lines += wrapped(PageText.typingOpen.text(language))
         }
@@ -33,7 +33,7 @@ enum CheckPage {
             if let value { lines += wrapped("\(label.text(language)): \(value)") }
         }
         for rival in status.rivals { lines += wrapped("\(LabelText.rivals.text(language)): \(rival)", .yellow) }
-        if let fault = status.selectionFault { lines += wrapped(fault.text, .red) }
+        if let fault = status.selectionFault { lines += wrapped(fault.line(language), .red) }
         return PageBody(lines: lines, foot: foot)
     }
 

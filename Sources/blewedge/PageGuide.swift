@@ -41,16 +41,20 @@ enum GuidePage {
             let language = model.language
             switch self {
             case .machine:
-                if let reason = model.status?.reason { return [reason.text] }
+                if let reason = model.status?.reason { return [reason.line(language)] }
                 return (model.machineFaults ?? []).map { fault in
-                    fault.cause + (fault.remedy.map { ". " + GuideText.machineOpen.text(language, $0) } ?? "")
+                    let cause = fault.cause.text(language)
+                    guard let remedy = fault.remedy?.text(language) else { return LocalName.printable(cause) }
+                    return LocalName.printable(GuideText.machineFault.text(language, cause, remedy))
                 }
             case .daemon:
-                return (model.otherFault.map { [$0.text] } ?? []) + [GuideText.daemonOpen.text(language)]
+                return (model.otherFault.map { [$0.line(language)] } ?? []) + [GuideText.daemonOpen.text(language)]
             case .choose: return [GuideText.chooseOpen.text(language)]
             case .connect:
                 let hint = model.status.map { $0.state.hint[language] } ?? ""
-                return (model.status?.reason.map { [$0.text] } ?? []) + [GuideText.connectOpen.text(language, hint)]
+                return (model.status?.reason.map { [$0.line(language)] } ?? []) + [
+                    GuideText.connectOpen.text(language, hint)
+                ]
             case .attempt: return [GuideText.attemptOpen.text(language)]
             }
         }
@@ -99,11 +103,11 @@ enum GuidePage {
 
 extension GuidePage {
     /// What of the doctor's findings keeps the machine from having a keyboard.
-    static func machineFaults(_ findings: [Finding]) -> [TUIStatus.Note] {
+    static func machineFaults(_ findings: [Finding]) -> [Reason] {
         findings.filter { $0.severity == .blocks && machineCauses.contains($0.cause) }.map { finding in
-            TUIStatus.Note(
-                LocalName.printable(finding.what),
-                LocalName.printable(finding.remedy + (finding.command.map { ": `\($0)`" } ?? ""))
+            Reason(
+                finding.what,
+                remedy: finding.command.map { GuideText.byCommand.message(finding.remedy, $0) } ?? finding.remedy
             )
         }
     }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Wedge
+
 /// One line of a page: texts, each with its style.
 struct PageLine: Equatable {
     struct Span: Equatable {

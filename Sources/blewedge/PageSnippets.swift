@@ -9,7 +9,11 @@ enum SnippetsPage {
         let language = model.language
         var lines: [PageLine] = []
         if let fault = model.snippetFault {
-            lines += PageLine.wrapped(PageText.snippetsFault.text(language, fault), columns: columns, .red)
+            lines += PageLine.wrapped(
+                LocalName.printable(PageText.snippetsFault.message(fault).text(language)),
+                columns: columns,
+                .red
+            )
         }
         let width = min(columns / 3, model.snippets.map { ScreenText.columns(of: $0.title) }.max() ?? 0)
         let cursor = model.rows[.snippets] ?? 0

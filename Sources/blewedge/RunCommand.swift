@@ -130,7 +130,7 @@ struct RunCommand: ParsableCommand {
     func run() throws {
         let choice = try device.map { text throws(CommandFailure) in
             guard let choice = DeviceChoice(text) else {
-                throw CommandFailure(.usage, "--device wants a name or an address")
+                throw CommandFailure(.usage, CommandFaultText.deviceWanted)
             }
             return choice
         }
@@ -145,7 +145,7 @@ struct RunCommand: ParsableCommand {
             labels: plan.labels
         )
         if configuration.destination == .standardOutput, events || json {
-            throw CommandFailure(.usage, "standard output carries what is received: leave out --json and --events")
+            throw CommandFailure(.usage, CommandFaultText.outputTaken)
         }
         let output: KeyboardRun.Output = events ? .events : json ? .json : .people
         let run = try KeyboardRun(
@@ -219,7 +219,7 @@ struct RunCommand: ParsableCommand {
         }
         if let gateVT {
             guard Configuration.terminals.contains(gateVT) else {
-                throw CommandFailure(.usage, "--gate-vt wants a number from 1 to 63")
+                throw CommandFailure(.usage, CommandFaultText.gateRange)
             }
             configuration.gateTerminal = gateVT
         }

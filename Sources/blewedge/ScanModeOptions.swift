@@ -28,7 +28,7 @@ struct PaceOptions: ParsableArguments {
         do {
             return try Pace(pace, stall: stall?.nanoseconds)
         } catch {
-            throw CommandFailure(.configuration, "--stall, with --pace \(pace.rawValue): \(error)")
+            throw CommandFailure(.configuration, CommandFaultText.stall, pace.rawValue, "\(error)")
         }
     }
 }
@@ -87,7 +87,7 @@ struct ScanModeOptions: ParsableArguments {
     /// The rules for readers who use `layout`; nil in stream mode.
     func rules(layout: KeyboardLayout) throws(CommandFailure) -> ScanRules? {
         guard scan else {
-            if let option = optionWithoutScan { throw CommandFailure(.usage, "\(option) wants --scan") }
+            if let option = optionWithoutScan { throw CommandFailure(.usage, CommandFaultText.optionWantsScan, option) }
             return nil
         }
         let prefix = try affix(prefix, "--prefix", layout) ?? .nothing
@@ -103,7 +103,7 @@ struct ScanModeOptions: ParsableArguments {
                 duplicateWindow: duplicates?.nanoseconds ?? 0
             )
         } catch {
-            throw CommandFailure(.configuration, "--scan: \(error)")
+            throw CommandFailure(.configuration, CommandFaultText.optionFault, "--scan", "\(error)")
         }
     }
 
@@ -121,7 +121,7 @@ struct ScanModeOptions: ParsableArguments {
         do {
             return try ScanAffix(text, layout: layout)
         } catch {
-            throw CommandFailure(.configuration, "\(option): \(error)")
+            throw CommandFailure(.configuration, CommandFaultText.optionFault, option, "\(error)")
         }
     }
 }

@@ -92,7 +92,7 @@ final class ScanRun {
                 foreground.print(text.all(scanner.devices.devices.map { ListedDevice($0) }, columns: columns))
             }
             if let dropped = scanner?.droppedReports, dropped > 0 {
-                Console.note("\(dropped) advertising reports were dropped: this machine was too busy")
+                Console.note(NoteText.reportsDropped.message("\(dropped)"))
             }
             completion()
         }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Wedge
+
 /// Text as a terminal's cells have it.
 enum ScreenText {
     /// What stands for a character that a cell cannot have.

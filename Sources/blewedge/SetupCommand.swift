@@ -32,22 +32,18 @@ struct SetupCommand: ParsableCommand {
         let facts = SetupFacts.collect()
         let steps = remove ? SetupPlan.removing(facts) : SetupPlan.installing(facts)
         if steps.isEmpty {
-            try StandardStream.output.write("nothing to do\n")
+            try StandardStream.output.write(SetupText.nothingToDo.text(.current) + "\n")
         }
         guard dryRun || steps.isEmpty || ProcessFacts.user == 0 else {
-            throw CommandFailure(
-                .permission,
-                "setup changes the system, and this process may not",
-                remedy: "`sudo blewedge setup`, or look first with `blewedge setup --dry-run`"
-            )
+            throw CommandFailure(.permission, SetupFaultText.notPermitted)
         }
         let runner = SetupRunner()
         for step in steps {
-            try StandardStream.output.write(step.description + "\n")
+            try StandardStream.output.write(step.text(.current) + "\n")
             if !dryRun { try runner.perform(step) }
         }
         if !dryRun, !remove, !facts.hasSystemd {
-            Console.note("there is no systemd here: have `blewedge run` started by what starts services")
+            Console.note(SetupText.noSystemd.message())
         }
     }
 }

@@ -68,16 +68,16 @@ final class SimulateRun {
     }
 
     private func makeInput() throws(CommandFailure) -> LineInput? {
-        let what: String
+        let what: Message
         let input: LineInput
         do throws(Errno) {
             switch source {
             case .barcodes: return nil
             case .standardInput:
-                what = "standard input"
+                what = NoteText.standardInput.message()
                 input = LineInput(try Descriptor.forStandardInput(), on: foreground.loop)
             case .file(let path):
-                what = path
+                what = Message(detail: path)
                 input = LineInput(try Descriptor.forReading(path), on: foreground.loop)
             }
         } catch {
@@ -88,9 +88,14 @@ final class SimulateRun {
         return input
     }
 
-    private static func failure(_ error: Errno, reading what: String) -> CommandFailure {
+    private static func failure(_ error: Errno, reading what: Message) -> CommandFailure {
         let isPermission = error == .permissionDenied || error == .notPermitted
-        return CommandFailure(isPermission ? .permission : .inputOutput, "cannot read \(what): \(error)")
+        return CommandFailure(
+            isPermission ? .permission : .inputOutput,
+            CommandFaultText.unreadable,
+            what,
+            "\(error)"
+        )
     }
 
     // MARK: The module
@@ -105,8 +110,9 @@ final class SimulateRun {
             sender = LineSender(module) { [unowned self] in nextLine() }
             try module.start { [unowned self] result in
                 switch result {
-                case .success: note("advertising", "advertising as \(name) on \(adapter.name)")
-                case .failure(let error): foreground.finish(.failure(CommandFailure(.unavailable, "\(error)")))
+                case .success: note("advertising", NoteText.advertising.message(name, adapter.name))
+                case .failure(let error):
+                    foreground.finish(.failure(CommandFailure(.unavailable, CommandFaultText.simulation, "\(error)")))
                 }
             }
         } catch let failure as SimulationFailure {
@@ -114,23 +120,22 @@ final class SimulateRun {
             foreground.finish(
                 .failure(
                     isName
-                        ? CommandFailure(.usage, "\(failure)", remedy: "choose a shorter --name")
-                        : CommandFailure(.unavailable, "\(failure)")
+                        ? CommandFailure(.usage, CommandFaultText.nameDoesNotFit, "\(failure)")
+                        : CommandFailure(.unavailable, CommandFaultText.simulation, "\(failure)")
                 )
             )
         } catch {
-            foreground.finish(
-                .failure(CommandFailure(.usage, "the name is too long", remedy: "choose a shorter --name"))
-            )
+            foreground.finish(.failure(CommandFailure(.usage, CommandFaultText.nameTooLong)))
         }
     }
 
     private func take(_ event: SimulatedModule.Event) {
         switch event {
-        case .connected(let device): note("connected", "connected to \(device)", device)
-        case .disconnected(let device, let reason): note("disconnected", "\(device) is gone: \(reason)", device)
+        case .connected(let device): note("connected", NoteText.connected.message("\(device)"), device)
+        case .disconnected(let device, let reason):
+            note("disconnected", NoteText.disconnectedFrom.message("\(device)", "\(reason)"), device)
         case .subscribed(let isOn):
-            note(isOn ? "subscribed" : "unsubscribed", isOn ? "what is sent is wanted" : "what is sent is not wanted")
+            note(isOn ? "subscribed" : "unsubscribed", (isOn ? NoteText.wanted : .unwanted).message())
             if isOn { sender?.pump() }
         case .received(let value):
             written += 1
@@ -176,7 +181,7 @@ final class SimulateRun {
 
     private func noteEnd() {
         isAtEnd = true
-        note("end", "all lines are sent; Ctrl-C ends")
+        note("end", NoteText.linesSent.message())
     }
 
     // MARK: What is printed
@@ -197,7 +202,7 @@ final class SimulateRun {
     }
 
     /// Tells what happens: programs as a JSON line, people on standard error.
-    private func note(_ event: String, _ sentence: String, _ device: DeviceAddress? = nil) {
+    private func note(_ event: String, _ sentence: Message, _ device: DeviceAddress? = nil) {
         guard case .json = output else { return Console.note(sentence) }
         var object = JSONObject()
         object.add("event", event)
@@ -218,8 +223,13 @@ final class SimulateRun {
         let counts = module.counts
         guard case .json = output else {
             return Console.note(
-                "sent \(lines) lines, \(counts.bytes) bytes in \(counts.values) notifications; "
-                    + "received \(writtenBytes) bytes in \(written) writes"
+                NoteText.simulated.message(
+                    "\(lines)",
+                    "\(counts.bytes)",
+                    "\(counts.values)",
+                    "\(writtenBytes)",
+                    "\(written)"
+                )
             )
         }
         var object = JSONObject()

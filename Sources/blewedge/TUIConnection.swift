@@ -37,7 +37,7 @@ final class TUIConnection {
                 ready(readiness)
             }
         } catch {
-            throw CommandFailure(.inputOutput, "cannot wait for the daemon: \(error)")
+            throw CommandFailure(.inputOutput, ControlFaultText.cannotWait, "\(error)")
         }
     }
 
@@ -83,11 +83,11 @@ final class TUIConnection {
             do {
                 take(try JSONValue(line))
             } catch {
-                fail(CommandFailure(.inputOutput, "the daemon's answer is no JSON: \(error)"))
+                fail(CommandFailure(.inputOutput, ControlFaultText.noJSON, "\(error)"))
             }
         }
         if input.count > ControlClient.mostBytes {
-            fail(CommandFailure(.inputOutput, "the daemon's answer is longer than \(ControlClient.mostBytes) bytes"))
+            fail(CommandFailure(.inputOutput, ControlFaultText.answerTooLong, "\(ControlClient.mostBytes)"))
         }
     }
 
@@ -98,14 +98,7 @@ final class TUIConnection {
         }
         guard !waiting.isEmpty else { return }
         let completion = waiting.removeFirst()
-        let error = value["error"]
-        completion(
-            isDone
-                ? .success(value)
-                : .failure(
-                    CommandFailure(.unavailable, error?["cause"]?.string ?? "", remedy: error?["remedy"]?.string)
-                )
-        )
+        completion(isDone ? .success(value) : .failure(CommandFailure(answer: value)))
     }
 
     private func write() {

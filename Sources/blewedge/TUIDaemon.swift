@@ -131,7 +131,7 @@ final class TUIDaemon {
             case .success(let answer):
                 guard let status = TUIStatus(answer) else {
                     let name = answer["state"]?.string ?? ""
-                    onAbsence?(CommandFailure(.unavailable, PlainText.unknownState.text(.current, name)))
+                    onAbsence?(CommandFailure(.unavailable, ControlFaultText.unknownState, name))
                     return
                 }
                 state = status.state

@@ -34,11 +34,7 @@ final class TUIDriver {
             loop = try EventLoop()
             terminal = try Terminal()
         } catch {
-            throw CommandFailure(
-                .usage,
-                "the pages want a terminal: \(error)",
-                remedy: "for programs there are `blewedge status --json` and `blewedge events`"
-            )
+            throw CommandFailure(.usage, CommandFaultText.pagesWantTerminal, "\(error)")
         }
         self.places = places
         model = TUIModel(language: language)
@@ -59,11 +55,11 @@ final class TUIDriver {
             resize.contains(number) ? resized(number) : finish(.success(ExitStatus(signal: number)))
         }
         daemon.onStatus = { [unowned self] status in change { $0.take(status) } }
-        daemon.onAbsence = { [unowned self] failure in change { $0.lose(TUIStatus.Note(failure)) } }
+        daemon.onAbsence = { [unowned self] failure in change { $0.lose(Reason(failure)) } }
         daemon.onReceived = { [unowned self] in received() }
         daemon.onDevices = { [unowned self] answer in change { $0.devices.hear(answer, now: WallClock.seconds) } }
         daemon.onScanFailure = { [unowned self] failure in
-            change { if $0.devices.rows.isEmpty { $0.notice = .fault(TUIStatus.Note(failure)) } }
+            change { if $0.devices.rows.isEmpty { $0.notice = .fault(Reason(failure)) } }
         }
         let registration = try loop.watch(terminal.descriptor, for: .readable) { [unowned self] _ in read() }
         try terminal.takeOver()
@@ -76,7 +72,7 @@ final class TUIDriver {
         draw()
         // After the first frame: looking at the machine takes a moment.
         perform(model.open(model.page))
-        if let fault = places.fault { model.notice = .fault(TUIStatus.Note(fault)) }
+        if let fault = places.fault { model.notice = .fault(Reason(fault)) }
         draw()
         daemon.start()
         try loop.run()
@@ -164,7 +160,7 @@ final class TUIDriver {
 
     private func ask(_ request: ControlRequest, _ done: TUIModel.Notice) {
         let isAsked = daemon.ask(request) { [unowned self] failure in
-            change { $0.notice = failure.map { .fault(TUIStatus.Note($0)) } ?? done }
+            change { $0.notice = failure.map { .fault(Reason($0)) } ?? done }
         }
         if !isAsked { model.notice = .said(.tooMany, []) }
     }
@@ -174,7 +170,7 @@ final class TUIDriver {
             model.snippets = try places.snippets().all
             model.snippetFault = nil
         } catch {
-            model.snippetFault = LocalName.printable(error.cause)
+            model.snippetFault = error.cause
         }
     }
 
@@ -183,7 +179,7 @@ final class TUIDriver {
             try places.keep(showsStatus: isShown)
             model.notice = .said(.saved, [model.configurationFile])
         } catch {
-            model.notice = .said(.notSaved, [LocalName.printable(error.cause)])
+            model.notice = .fault(Reason(PageText.notSaved.message(error.cause)))
         }
     }
 
@@ -197,7 +193,7 @@ final class TUIDriver {
             self.process = process
         } catch {
             model.isStarting = false
-            model.notice = .said(.startFailed, [LocalName.printable(error.cause)])
+            model.notice = .fault(Reason(PageText.startFailed.message(error.cause)))
         }
     }
 

@@ -9,7 +9,7 @@ struct TUIModel {
         /// It went well, or is under way.
         case said(PageText, [String])
         /// It did not.
-        case fault(TUIStatus.Note)
+        case fault(Reason)
     }
 
     /// What is asked before it is done (LK-8).
@@ -27,17 +27,17 @@ struct TUIModel {
     /// What the daemon does; nil while none answers.
     var status: TUIStatus?
     /// Why none answers.
-    var absence: TUIStatus.Note?
+    var absence: Reason?
     /// Why none answers where one is there, or may be.
-    var otherFault: TUIStatus.Note? { absence?.cause == CommandFailure.noDaemon.cause ? nil : absence }
+    var otherFault: Reason? { absence?.cause == CommandFailure.noDaemon.cause ? nil : absence }
     /// Whether a daemon of these pages' own is being started.
     var isStarting = false
     var devices = TUIDevices()
     var snippets = Snippets.builtIn.all
     /// Why the file of snippets is not used.
-    var snippetFault: String?
+    var snippetFault: Message?
     /// What of the machine keeps a keyboard from working; nil before it was looked at.
-    var machineFaults: [TUIStatus.Note]?
+    var machineFaults: [Reason]?
     var question: Question?
     var notice: Notice?
     var field = TUIField()
@@ -73,7 +73,7 @@ struct TUIModel {
     }
 
     /// The daemon does not answer, or no more.
-    mutating func lose(_ failure: TUIStatus.Note) {
+    mutating func lose(_ failure: Reason) {
         if status != nil {
             notice = .said(.gone, [])
             question = nil

@@ -56,7 +56,7 @@ struct TUIPlaces {
             let text = Self.setting("status-line", to: "\(showsStatus)", in: String(decoding: bytes, as: UTF8.self))
             try FileSystem.replace(file, with: Array(text.utf8), mode: 0o644)
         } catch {
-            throw CommandFailure(.inputOutput, "\(file): \(error)")
+            throw CommandFailure(.inputOutput, FileFaultText.notKept, "\(file)", "\(error)")
         }
     }
 

@@ -35,7 +35,7 @@ final class TUIProcess {
             registration = try loop.watch(child.descriptor, for: .readable) { [unowned self] _ in ended() }
             self.child = consume child
         } catch {
-            throw CommandFailure(.inputOutput, "\(error)")
+            throw CommandFailure(.inputOutput, Message(detail: "\(error)"))
         }
     }
 

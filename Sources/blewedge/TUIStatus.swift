@@ -5,23 +5,8 @@ import Wedge
 
 /// What the daemon does, as it answers `status`; nothing in it acts on a terminal.
 struct TUIStatus: Equatable {
-    /// A reason, and what mends it.
-    struct Note: Equatable {
-        var cause: String
-        var remedy: String?
-
-        init(_ cause: String, _ remedy: String?) {
-            self.cause = cause
-            self.remedy = remedy
-        }
-
-        init(_ failure: CommandFailure) { self.init(LocalName.printable(failure.cause), failure.remedy) }
-
-        var text: String { cause + (remedy.map { " (\($0))" } ?? "") }
-    }
-
     var state: Session.State
-    var reason: Note?
+    var reason: Reason?
     var seconds: Int64
     /// What the user calls the chosen device; nil for none.
     var device: String?
@@ -33,13 +18,13 @@ struct TUIStatus: Equatable {
     var table: String
     var isPaused: Bool
     var isTyping: Bool
-    var gate: Note?
+    var gate: Reason?
     /// What was counted, but for what was not.
     var counts: [Count]
     /// How long ago a value was received, in seconds, and its length (D-6).
     var lastReceived: (ago: Int64, length: Int64)?
     var rivals: [String]
-    var selectionFault: Note?
+    var selectionFault: Reason?
 
     struct Count: Equatable {
         var name: String
@@ -55,11 +40,13 @@ struct TUIStatus: Equatable {
     /// Reads an answer; nil for one that has no state that this program knows.
     init?(_ answer: JSONValue) {
         func text(_ name: String) -> String? { answer[name]?.string.map(LocalName.printable) }
-        func note(_ cause: String, _ remedy: String) -> Note? { text(cause).map { Note($0, text(remedy)) } }
+        func reason(_ cause: String, _ remedy: String) -> Reason? {
+            answer.message(cause).map { Reason($0, remedy: answer.message(remedy)) }
+        }
         guard let state = text("state").flatMap(Session.State.init) else { return nil }
         object = answer
         self.state = state
-        reason = note("reason", "remedy")
+        self.reason = reason("reason", "remedy")
         seconds = answer["seconds"]?.integer ?? 0
         device = text("device")
         adapter = text("adapter")
@@ -69,9 +56,9 @@ struct TUIStatus: Equatable {
         table = text("table") ?? ""
         isPaused = answer["paused"]?.bool ?? false
         isTyping = answer["gate"]?.string != "closed"
-        gate = note("gateReason", "gateRemedy")
+        gate = reason("gateReason", "gateRemedy")
         rivals = (answer["rivals"]?.array ?? []).compactMap { $0.string.map(LocalName.printable) }
-        selectionFault = note("selectionFault", "selectionRemedy")
+        selectionFault = reason("selectionFault", "selectionRemedy")
         if let ago = answer["lastReceived"]?["secondsAgo"]?.integer,
             let length = answer["lastReceived"]?["length"]?.integer
         {
@@ -94,4 +81,9 @@ struct TUIStatus: Equatable {
         }
         if device == nil { chosen = nil }
     }
+}
+
+extension Reason {
+    /// The cause, and the remedy in brackets, for a line of a page: nothing in it acts on a terminal.
+    func line(_ language: Language) -> String { LocalName.printable(message.text(language)) }
 }

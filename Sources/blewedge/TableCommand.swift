@@ -41,8 +41,14 @@ struct TableCheckCommand: ParsableCommand {
         let typed = bytes.count { !compiled.strokes(of: $0).isEmpty }
         let rejected = bytes.count { compiled.isRejected($0) }
         try StandardStream.output.write(
-            "\(table): correct; of 256 bytes \(typed) are typed, \(rejected) rejected, "
-                + "\(256 - typed - rejected) discarded with layout \(layout.name)\n"
+            NoteText.tableCorrect.text(
+                .current,
+                table,
+                "\(typed)",
+                "\(rejected)",
+                "\(256 - typed - rejected)",
+                layout.name
+            ) + "\n"
         )
     }
 }

@@ -29,13 +29,13 @@ struct WireOptions: ParsableArguments {
         if let profile { configuration.profile = profile }
         if let to {
             guard let destination = WireDestination(to) else {
-                throw CommandFailure(.usage, "--to wants \(WireDestination.form), the path from / on")
+                throw CommandFailure(.usage, CommandFaultText.endWanted, PlainText.ends.message())
             }
             configuration.destination = destination
         }
         if raw { configuration.isRaw = true }
         if configuration.isRaw, configuration.destination == .keyboard {
-            throw CommandFailure(.usage, "raw bytes want another end than the keyboard: --to stdout, for instance")
+            throw CommandFailure(.usage, CommandFaultText.rawWantsEnd)
         }
     }
 }

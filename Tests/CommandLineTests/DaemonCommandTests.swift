@@ -59,8 +59,8 @@ private final class FakeDaemon: ControlHandler {
             object.add("adapter", "hci7")
             reply(.success(object))
         case .scan: reply(.success(Self.devices))
-        case .use(_, confirmed: false): reply(.failure(CommandFailure(.usage, "another is chosen", remedy: "yes")))
-        case .send: reply(.failure(CommandFailure(.unavailable, "nothing is connected", remedy: "`blewedge connect`")))
+        case .use(_, confirmed: false): reply(.failure(Self.failure(.usage, "another is chosen", "yes")))
+        case .send: reply(.failure(Self.failure(.unavailable, "nothing is connected", "`blewedge connect`")))
         case .stop:
             reply(.success(JSONObject()))
             loop.stop()
@@ -85,6 +85,10 @@ private final class FakeDaemon: ControlHandler {
             } + [JSONObject()]
         )
         return object
+    }
+
+    private static func failure(_ status: Wedge.ExitStatus, _ cause: String, _ remedy: String) -> CommandFailure {
+        CommandFailure(status, Message(detail: cause), remedy: Message(detail: remedy))
     }
 
     private static func state(_ state: String) -> JSONObject {

@@ -25,6 +25,10 @@ struct PageTests {
         return model
     }
 
+    private static func reason(_ cause: String, _ remedy: String) -> Reason {
+        Reason(Message(detail: cause), remedy: Message(detail: remedy))
+    }
+
     private static let sizes = [(80, 24), (40, 12), (20, 6), (7, 3), (2, 2), (1, 1), (1, 24), (80, 1), (300, 100)]
 
     @Test(
@@ -149,7 +153,7 @@ struct PageTests {
     func snippets() throws {
         var model = try Self.model(.english)
         _ = model.open(.snippets)
-        model.snippetFault = "/etc/blewedge/snippets.json: line 1, column 1: '[' or '{' expected"
+        model.snippetFault = Message(detail: "/etc/blewedge/snippets.json: line 1, column 1: '[' or '{' expected")
         var seen = ""
         for row in 0..<model.snippets.count {
             model.rows[.snippets] = row
@@ -183,7 +187,7 @@ struct PageTests {
     func due() throws {
         for language in Language.allCases {
             var model = TUIModel(language: language)
-            model.machineFaults = [TUIStatus.Note(String(repeating: "there is no adapter ", count: 20), "plug one in")]
+            model.machineFaults = [Self.reason(String(repeating: "there is no adapter ", count: 20), "plug one in")]
             _ = model.open(.guide)
             for state in [nil, "bluetoothOff", "unselected", "failed", "connected"] {
                 if let state { model.take(try daemonStatus(state, chosen: state != "unselected")) }
@@ -198,7 +202,7 @@ struct PageTests {
     func alone() throws {
         for language in Language.allCases {
             var model = try Self.model(language)
-            model.lose(TUIStatus.Note("not permitted to open /run/blewedge/control", "join the group"))
+            model.lose(Self.reason("not permitted to open /run/blewedge/control", "join the group"))
             model.notice = nil
             for page in Page.allCases {
                 _ = model.open(page)
@@ -232,7 +236,7 @@ struct PageTests {
             now += .milliseconds(Int.random(in: 1...300, using: &generator))
             guard let key = keys.randomElement(using: &generator) else { break }
             _ = model.press(key, now: now)
-            if step % 97 == 0 { model.lose(TUIStatus.Note(.noDaemon)) }
+            if step % 97 == 0 { model.lose(Reason(.noDaemon)) }
             if step % 101 == 0 { model.take(try daemonStatus()) }
             if step % 20 == 0 {
                 let columns = Int.random(in: 1...100, using: &generator)

@@ -264,8 +264,8 @@ struct TUIModelTests {
     func guide() throws {
         var model = TUIModel(language: .english)
         #expect(model.open(.guide) == [.checkMachine])
-        model.machineFaults = [TUIStatus.Note("there is no adapter", "plug one in")]
-        model.lose(TUIStatus.Note(.noDaemon))
+        model.machineFaults = [Reason(Message(detail: "there is no adapter"), remedy: Message(detail: "plug one in"))]
+        model.lose(Reason(.noDaemon))
         #expect(GuidePage.Step.next(model) == .machine)
         #expect(Self.press(&model, [.enter]) == [.checkMachine])
         model.machineFaults = []
@@ -286,7 +286,7 @@ struct TUIModelTests {
     @Test("LK-24: a daemon that goes and comes back is said so, and its devices go with it")
     func going() throws {
         var model = try Self.devices(chosen: true)
-        model.lose(TUIStatus.Note(.noDaemon))
+        model.lose(Reason(.noDaemon))
         #expect(model.status == nil && model.notice == .said(.gone, []) && model.devices.rows.isEmpty)
         #expect(Self.press(&model, [.enter]) == [.startDaemon])
         model.take(try daemonStatus())

@@ -117,7 +117,8 @@ class Daemon:
                   "counts": {"notifications": 1 if self.received else 0, "received": self.received,
                              "typed": self.received, "discarded": 0}}
         if self.paused:
-            status |= {"gateReason": "paused", "gateRemedy": "`blewedge resume`"}
+            status |= {"gateReason": "paused", "gateRemedy": "`blewedge resume`",
+                       "texts": {"gateReason": ["ReasonText.paused"], "gateRemedy": ["RemedyText.resume"]}}
         if self.chosen:
             status["device"] = self.chosen["name"] or self.chosen["address"]
             status["selection"] = {k: self.chosen[k] for k in ("name", "address", "addressType")}

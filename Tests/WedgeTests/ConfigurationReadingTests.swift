@@ -33,7 +33,7 @@ struct ConfigurationReadingTests {
             try keys(text + "[scan-mode]\non = true\nprefix = \"{f9}\"\n")
         }
         #expect(failure?.status == .configuration)
-        #expect(failure?.cause.contains("refused together") == true, "\(failure?.cause ?? "")")
+        #expect(failure?.cause.english.contains("refused together") == true, "\(failure?.cause.english ?? "")")
     }
 
     @Test("D-17: reading again sees a change of the text and of every file that it names, and nothing else")

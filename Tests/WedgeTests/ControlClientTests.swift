@@ -186,7 +186,7 @@ struct LocalListenerTests {
         ] {
             let failure = CommandFailure(controlSocket: "/run/blewedge/control", error)
             #expect(failure.status == status)
-            #expect(failure.cause.contains("/run/blewedge/control") && failure.remedy != nil)
+            #expect(failure.cause.english.contains("/run/blewedge/control") && failure.remedy != nil)
         }
     }
 }

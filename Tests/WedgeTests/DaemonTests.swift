@@ -72,7 +72,7 @@ struct DaemonTests {
             daemon.onEvent = { [unowned self] event in
                 if case .state(let state, _, _) = event { states.append(state.rawValue) }
             }
-            daemon.onNote = { [unowned self] note in notes.append(note.cause) }
+            daemon.onNote = { [unowned self] note in notes.append(note.cause.english) }
             self.daemon = daemon
             return daemon
         }

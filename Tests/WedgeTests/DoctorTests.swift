@@ -8,7 +8,7 @@ import Testing
 @testable import Wedge
 
 /// A machine on which everything works: an adapter, a choice, a daemon that is connected and has typed.
-private func healthy() throws -> SystemFacts {
+func healthy() throws -> SystemFacts {
     var facts = SystemFacts()
     facts.kernelRelease = "6.12.107+deb13-amd64"
     facts.adapters = [try adapter(0)]
@@ -44,7 +44,7 @@ extension SystemFacts {
 }
 
 /// What makes each cause, on a machine on which everything else works.
-private let causes: [(cause: Finding.Cause, make: @Sendable (inout SystemFacts) -> Void)] = [
+let causes: [(cause: Finding.Cause, make: @Sendable (inout SystemFacts) -> Void)] = [
     (.kernelWithoutBluetooth, { $0.sockets = .unknown }),
     (.bluetoothRefused, { $0.sockets = .refused("Permission denied") }),
     (.adapterUnreadable, { $0.adapterFault = "no answer" }),
@@ -150,7 +150,7 @@ struct DoctorTests {
         let findings = Doctor.findings(facts)
         #expect(findings.map(\.cause) == [causes[index].cause])
         let finding = try #require(findings.first)
-        #expect(!finding.what.isEmpty && !finding.why.isEmpty && !finding.remedy.isEmpty)
+        #expect(!finding.what.english.isEmpty && !finding.why.english.isEmpty && !finding.remedy.english.isEmpty)
         #expect(Doctor.status(findings) == finding.status)
         #expect((finding.severity == .note) == (finding.status == .success))
     }
@@ -322,20 +322,21 @@ struct DoctorTests {
 
     @Test("X-6: for people a finding is what, why and what mends it; for programs one object with its id and status")
     func texts() {
-        let finding = Finding(
-            .rfkillSoft,
-            .unavailable,
-            what: "hci0 is blocked",
-            why: "it is silent",
-            remedy: "unblock it",
-            command: "rfkill unblock bluetooth"
+        let finding = Finding(.rfkillSoft, .unavailable, of: "hci0", command: "rfkill unblock bluetooth")
+        #expect(
+            finding.text(.english) == """
+                blocks: hci0 is blocked by rfkill (soft) [rfkill-soft]
+                  why: the kernel does not switch on an adapter that is blocked
+                  to mend it: unblock it; systemd-rfkill keeps that over a restart
+                    rfkill unblock bluetooth
+
+                """
         )
-        let text =
-            "blocks: hci0 is blocked [rfkill-soft]\n  why: it is silent\n  to mend it: unblock it\n    rfkill unblock bluetooth\n"
-        #expect(finding.text == text)
         let object =
-            #"{"id":"rfkill-soft","severity":"blocks","status":69,"what":"hci0 is blocked","why":"it is silent","#
-            + #""remedy":"unblock it","command":"rfkill unblock bluetooth"}"#
+            #"{"id":"rfkill-soft","severity":"blocks","status":69,"what":"hci0 is blocked by rfkill (soft)","#
+            + #""why":"the kernel does not switch on an adapter that is blocked","#
+            + #""remedy":"unblock it; systemd-rfkill keeps that over a restart","#
+            + #""command":"rfkill unblock bluetooth"}"#
         #expect(finding.object.text == object)
         #expect(Doctor.object([finding]).text == #"{"version":1,"status":69,"findings":[\#(object)]}"#)
     }
@@ -351,8 +352,10 @@ struct DoctorTests {
         let finding = try #require(Doctor.findings(facts).first)
         #expect(finding.command == "blewedge gatt NAME")
         #expect(
-            !finding.text.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" || (0x7F...0x9F).contains($0.value) }
+            !finding.text(.english).unicodeScalars.contains {
+                $0.value < 0x20 && $0 != "\n" || (0x7F...0x9F).contains($0.value)
+            }
         )
-        #expect(finding.text.split(separator: "\n").count == 4)
+        #expect(finding.text(.english).split(separator: "\n").count == 4)
     }
 }

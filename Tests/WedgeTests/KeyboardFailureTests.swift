@@ -16,8 +16,11 @@ struct KeyboardFailureTests {
         ]
         for (error, status, remedy) in expected {
             let failure = CommandFailure(makingKeyboard: error)
-            #expect(failure.status == status && !failure.cause.isEmpty)
-            #expect(failure.remedy.map { $0.contains(remedy ?? "\u{0}") } == remedy.map { _ in true }, "\(error)")
+            #expect(failure.status == status && !failure.cause.english.isEmpty)
+            #expect(
+                failure.remedy.map { $0.english.contains(remedy ?? "\u{0}") } == remedy.map { _ in true },
+                "\(error)"
+            )
         }
     }
 
@@ -32,8 +35,11 @@ struct KeyboardFailureTests {
         for (error, cause, remedy) in expected {
             let failure = CommandFailure(writingKeys: error)
             #expect(failure.status == .inputOutput && failure.status.rawValue == 74)
-            #expect(failure.cause.contains(cause) && failure.remedy?.contains(remedy) == true, "\(error)")
-            causes.insert(failure.cause)
+            #expect(
+                failure.cause.english.contains(cause) && failure.remedy?.english.contains(remedy) == true,
+                "\(error)"
+            )
+            causes.insert(failure.cause.english)
         }
         #expect(causes.count == expected.count)
     }

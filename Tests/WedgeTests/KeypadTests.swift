@@ -51,7 +51,7 @@ struct KeypadTests {
                 Issue.record("\(name) is declared beside AltGr")
             } catch {
                 #expect(error.status == .configuration)
-                #expect(error.cause.contains("\(name) are refused together"), "\(error.cause)")
+                #expect(error.cause.english.contains("\(name) are refused together"), "\(error.cause)")
             }
         }
         let rest = KeyName.allCases.filter { !["left", "right", "delete"].contains($0.description) }
@@ -172,7 +172,7 @@ struct KeypadTests {
             _ = try Snippets(file: "/etc/passwd")
             Issue.record("taken")
         } catch {
-            #expect(error.status == .configuration && error.cause.contains("/etc/passwd: line 1"))
+            #expect(error.status == .configuration && error.cause.english.contains("/etc/passwd: line 1"))
         }
     }
 

@@ -205,6 +205,6 @@ struct LayoutTests {
         let failure = #expect(throws: CommandFailure.self) { try LayoutSource.layout(name) }
         #expect(failure?.status == .configuration)
         #expect(failure?.remedy != nil)
-        #expect(failure?.cause.contains("layout \(name)") == true)
+        #expect(failure?.cause.english.contains("layout \(name)") == true)
     }
 }

@@ -125,7 +125,7 @@ struct SelectionTests {
             try put(Array("address = nonsense\n".utf8), store.path)
             let garbled = #expect(throws: SelectionStore.Failure.self) { try store.read() }
             #expect(garbled.map { CommandFailure($0).status } == .configuration)
-            #expect(garbled.map { CommandFailure($0).cause.contains("selection") } == true)
+            #expect(garbled.map { CommandFailure($0).cause.english.contains("selection") } == true)
             try put([0x61, 0xFF, 0xFE], store.path)
             #expect(throws: SelectionStore.Failure.self) { try store.read() }
             try put([UInt8](repeating: 0x23, count: 5000), store.path)

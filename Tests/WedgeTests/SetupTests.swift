@@ -65,7 +65,7 @@ struct SetupTests {
         "X-6: on a fresh machine each file is written, then the user made, modules loaded, udev told, the service started"
     )
     func fresh() {
-        let lines = SetupPlan.installing(freshMachine()).map(\.description)
+        let lines = SetupPlan.installing(freshMachine()).map { $0.text(.english) }
         #expect(
             lines == [
                 "write /etc/sysusers.d/blewedge.conf",
@@ -90,7 +90,9 @@ struct SetupTests {
         #expect(SetupPlan.installing(readyMachine()).isEmpty)
         var stopped = readyMachine()
         stopped.isActive = false
-        #expect(SetupPlan.installing(stopped).map(\.description) == ["/usr/bin/systemctl start blewedge.service"])
+        #expect(
+            SetupPlan.installing(stopped).map { $0.text(.english) } == ["/usr/bin/systemctl start blewedge.service"]
+        )
     }
 
     @Test("X-6: a file that somebody changed is written anew, and the service restarted; others are left alone")
@@ -99,8 +101,8 @@ struct SetupTests {
         facts.files["/etc/systemd/system/blewedge.service"] = "[Service]\n"
         let steps = SetupPlan.installing(facts)
         let writes = steps.filter { if case .write = $0 { true } else { false } }
-        #expect(writes.map(\.description) == ["write /etc/systemd/system/blewedge.service anew"])
-        #expect(steps.last?.description == "/usr/bin/systemctl restart blewedge.service")
+        #expect(writes.map { $0.text(.english) } == ["write /etc/systemd/system/blewedge.service anew"])
+        #expect(steps.last?.text(.english) == "/usr/bin/systemctl restart blewedge.service")
     }
 
     @Test("X-6: a program that a package has installed is not copied, and a newer one is")
@@ -119,7 +121,7 @@ struct SetupTests {
         facts.programs = ["adduser": "/usr/sbin/adduser", "modprobe": "/sbin/modprobe"]
         facts.program = "/opt/blewedge"
         #expect(
-            SetupPlan.installing(facts).map(\.description) == [
+            SetupPlan.installing(facts).map { $0.text(.english) } == [
                 "write /etc/modules-load.d/blewedge.conf",
                 "/usr/sbin/adduser -S -D -H -h /var/lib/blewedge -s /bin/false blewedge",
                 "install -d -o blewedge -g blewedge /var/lib/blewedge",
@@ -134,7 +136,7 @@ struct SetupTests {
         facts.softBlocks = ["/sys/class/rfkill/rfkill0/soft"]
         facts.needsSerialDriver = true
         #expect(
-            SetupPlan.installing(facts).map(\.description) == [
+            SetupPlan.installing(facts).map { $0.text(.english) } == [
                 "echo 0 >/sys/class/rfkill/rfkill0/soft", "/usr/bin/modprobe hci_uart",
             ]
         )
@@ -142,7 +144,7 @@ struct SetupTests {
 
     @Test("X-6: removing stops the service and takes away every file that was written, and nothing where there is none")
     func removing() {
-        let lines = SetupPlan.removing(readyMachine()).map(\.description)
+        let lines = SetupPlan.removing(readyMachine()).map { $0.text(.english) }
         #expect(lines.first == "/usr/bin/systemctl stop blewedge.service")
         for file in ServiceFile.all { #expect(lines.contains("rm \(file.path)")) }
         #expect(lines.count == 1 + ServiceFile.all.count + 3)
@@ -154,7 +156,7 @@ struct SetupTests {
     func givingBack() throws {
         var facts = readyMachine()
         facts.isMakerGiven = true
-        let lines = SetupPlan.removing(facts).map(\.description)
+        let lines = SetupPlan.removing(facts).map { $0.text(.english) }
         let place = try #require(lines.firstIndex(of: "chown root:root /dev/uinput; chmod 600 /dev/uinput"))
         // Rules of others, which udev applies then, have the last word.
         #expect(lines[place + 1] == "/usr/bin/udevadm control --reload")
@@ -207,7 +209,7 @@ struct SetupRunnerTests {
         let failure = #expect(throws: CommandFailure.self) {
             try root.runner.perform(.write(path: "/etc/x/y", text: "", isNew: true))
         }
-        #expect(failure?.cause.hasPrefix("cannot write /etc/x/y: ") == true)
+        #expect(failure?.cause.english.hasPrefix("cannot write /etc/x/y: ") == true)
         #expect(failure?.status == .inputOutput)
     }
 

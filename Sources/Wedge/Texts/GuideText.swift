@@ -4,7 +4,8 @@
 package enum GuideText: String, Localized {
     case title, intro
     // The steps, and what mends each.
-    case machine, machineOpen, daemon, daemonOpen, choose, chooseOpen, connect, connectOpen, attempt, attemptOpen
+    case machine, machineFault, byCommand, daemon, daemonOpen, choose, chooseOpen, connect, connectOpen, attempt,
+        attemptOpen
     // Marks before a step.
     case done, next, later
     // What the access is used for.
@@ -23,7 +24,8 @@ package enum GuideText: String, Localized {
             )
         case .machine:
             LocalText("The machine has an adapter and lets a keyboard be made", "アダプタがあり、キーボードを作成できる")
-        case .machineOpen: LocalText("To mend it: {1}", "対処: {1}")
+        case .machineFault: LocalText("{1}. To mend it: {2}", "{1}。対処: {2}")
+        case .byCommand: LocalText("{1}: `{2}`", "{1}: `{2}`")
         case .daemon: LocalText("The daemon runs", "デーモンが動いている")
         case .daemonOpen:
             LocalText(

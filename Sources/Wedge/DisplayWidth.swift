@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 /// How many columns of a terminal text takes.
-enum DisplayWidth {
+package enum DisplayWidth {
     /// Characters that take two columns: the Wide and Fullwidth ranges that names are made of.
     ///
     /// Unicode 16.0, EastAsianWidth.txt, in whole blocks.
@@ -12,13 +12,16 @@ enum DisplayWidth {
     ]
 
     /// The columns of a character.
-    static func columns(_ character: Character) -> Int {
+    package static func columns(_ character: Character) -> Int {
         guard let scalar = character.unicodeScalars.first else { return 0 }
         return wide.contains { $0.contains(scalar.value) } ? 2 : 1
     }
 
+    /// The columns of a text.
+    package static func columns(of text: String) -> Int { text.reduce(0) { $0 + columns($1) } }
+
     /// The beginning of a text that fits into so many columns.
-    static func cut(_ text: String, to columns: Int) -> String {
+    package static func cut(_ text: String, to columns: Int) -> String {
         var rest = columns
         return String(
             text.prefix { character in
@@ -29,9 +32,8 @@ enum DisplayWidth {
     }
 
     /// A text cut or filled with spaces to exactly so many columns.
-    static func padded(_ text: String, to columns: Int) -> String {
+    package static func padded(_ text: String, to columns: Int) -> String {
         let visible = cut(text, to: columns)
-        let used = visible.reduce(0) { $0 + Self.columns($1) }
-        return visible + String(repeating: " ", count: columns - used)
+        return visible + String(repeating: " ", count: columns - Self.columns(of: visible))
     }
 }

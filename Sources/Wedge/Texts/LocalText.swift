@@ -2,7 +2,7 @@
 
 /// One text in every language that the product speaks.
 ///
-/// `{1}`, `{2}` … stand for what the text is told of: a name, a number.
+/// `{1}`, `{2}` … stand for what the text is told of: a name, a number, another message.
 package struct LocalText: Equatable, Sendable {
     /// In English.
     package let english: String
@@ -23,17 +23,32 @@ package struct LocalText: Equatable, Sendable {
         }
     }
 
+    /// The text in one language, with what it is told of in its places.
+    func filled(_ language: Language, with arguments: [String]) -> String {
+        Self.parts(of: self[language]).map { part in
+            switch part {
+            case .text(let text): String(text)
+            case .place(let number): arguments.indices.contains(number - 1) ? arguments[number - 1] : ""
+            }
+        }.joined()
+    }
+
     /// The numbers of what a text is told of.
     package static func places(in text: String) -> Set<Int> {
         Set(parts(of: text).compactMap { if case .place(let number) = $0 { number } else { nil } })
     }
 
-    fileprivate enum Part {
+    /// A text without what it is told of.
+    package static func outside(_ text: String) -> String {
+        parts(of: text).map { if case .text(let text) = $0 { String(text) } else { "" } }.joined()
+    }
+
+    private enum Part {
         case text(Substring)
         case place(Int)
     }
 
-    fileprivate static func parts(of text: String) -> [Part] {
+    private static func parts(of text: String) -> [Part] {
         var parts: [Part] = []
         var rest = text[...]
         while let start = rest.firstIndex(of: "{") {
@@ -47,26 +62,5 @@ package struct LocalText: Equatable, Sendable {
             rest = tail.dropFirst(2)
         }
         return parts + [.text(rest)]
-    }
-}
-
-/// A table of texts: every case has all languages, which the compiler sees to.
-package protocol Localized: CaseIterable, Sendable {
-    /// The text in every language.
-    var texts: LocalText { get }
-}
-
-extension Localized {
-    /// The text in one language, with what it is told of in its places.
-    package func text(_ language: Language, _ arguments: String...) -> String { text(language, with: arguments) }
-
-    /// The same with a list of what it is told of.
-    package func text(_ language: Language, with arguments: [String]) -> String {
-        LocalText.parts(of: texts[language]).map { part in
-            switch part {
-            case .text(let text): String(text)
-            case .place(let number): arguments.indices.contains(number - 1) ? arguments[number - 1] : ""
-            }
-        }.joined()
     }
 }

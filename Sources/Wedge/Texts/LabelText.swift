@@ -76,13 +76,22 @@ package enum LabelText: String, Localized {
 
 /// Words that stand for something that has no name of its own.
 package enum PlainText: String, Localized {
-    case theDevice, unknown, unknownState
+    case theDevice, oneDevice, unknown, layouts, ends, and, listed, inBrackets
 
     package var texts: LocalText {
         switch self {
         case .theDevice: LocalText("the device", "デバイス")
+        case .oneDevice: LocalText("one device", "一つのデバイス")
         case .unknown: LocalText("unknown", "不明")
-        case .unknownState: LocalText("the daemon's state is not known to this program: {1}", "不明な状態です: {1}")
+        case .layouts:
+            LocalText(
+                "us, jp, jp(OADG109A), a name of xkb's such as de or de(neo), or console[:TTY]",
+                "us、jp、jp(OADG109A)、xkbの名前(de、de(neo)など)、console[:TTY]"
+            )
+        case .ends: LocalText("keyboard, stdout, pty:PATH or unix:PATH", "keyboard、stdout、pty:PATH、またはunix:PATH")
+        case .and: LocalText("{1} and {2}", "{1}と{2}")
+        case .listed: LocalText("{1}, {2}", "{1}、{2}")
+        case .inBrackets: LocalText("{1} ({2})", "{1} ({2})")
         }
     }
 }

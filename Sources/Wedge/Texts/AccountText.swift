@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// What became of every byte, as a keyboard in the foreground prints it at its end.
+package enum AccountText: String, Localized {
+    case bytes, causes, cause, dropped, readBack, demo, demoBytes, demoNothing
+
+    package var texts: LocalText {
+        switch self {
+        case .bytes:
+            LocalText(
+                "received {1} bytes in {2} notifications: typed {3}, discarded {4}, rejected {5}, gated {6}, lost {7}, waiting {8}",
+                "受信 {1}バイト(通知{2}回): 入力 {3}、破棄 {4}、拒否 {5}、停止中に破棄 {6}、損失 {7}、入力待ち {8}"
+            )
+        case .causes: LocalText(" ({1})", " ({1})")
+        case .cause: LocalText("{1} {2}", "{1} {2}")
+        case .dropped:
+            LocalText("; notifications dropped by the kernel: {1}", "、カーネルによる通知の破棄: {1}")
+        case .readBack:
+            LocalText(
+                "events read back: {1} as meant, {2} not as meant; the kernel dropped unread ones {3} times",
+                "照合したイベント: 一致 {1}、不一致 {2}、カーネルによる未読イベントの破棄 {3}回"
+            )
+        case .demo: LocalText("barcodes typed right: {1} of {2}; {3}", "正しく入力されたバーコード: {2}件中{1}件、{3}")
+        case .demoBytes:
+            LocalText(
+                "received {1} bytes = typed {2} + discarded {3} + rejected {4} + gated {5} + lost {6} + waiting {7}",
+                "受信 {1}バイト = 入力 {2} + 破棄 {3} + 拒否 {4} + 停止中に破棄 {5} + 損失 {6} + 入力待ち {7}"
+            )
+        case .demoNothing: LocalText("nothing was received", "何も受信していません")
+        }
+    }
+}
+
+/// The stages of the demo, in a picture or as news line by line.
+package enum DemoText: String, Localized {
+    // The stages' names.
+    case scanner, radio, link, ring, table, keys, screen, notify
+    // What they have seen.
+    case barcodes, counted, waiting, typed, events, sent, memory, advertises, state
+
+    package var texts: LocalText {
+        switch self {
+        case .scanner: LocalText("scanner", "リーダ")
+        case .radio: LocalText("radio", "無線")
+        case .link: LocalText("link", "接続")
+        case .ring: LocalText("ring", "待ち行列")
+        case .table: LocalText("table", "変換表")
+        case .keys: LocalText("keys", "キー")
+        case .screen: LocalText("screen", "画面")
+        case .notify: LocalText("notify", "通知")
+        case .barcodes: LocalText("barcode {1} of {2}  {3}", "バーコード {1}/{2}  {3}")
+        case .counted: LocalText("{1} notifications, {2} bytes", "通知{1}回、{2}バイト")
+        case .waiting: LocalText("{1} bytes wait", "入力待ち {1}バイト")
+        case .typed: LocalText("{1} typed, {2} discarded, {3} rejected", "入力 {1}、破棄 {2}、拒否 {3}")
+        case .events: LocalText("{1} events in {2} writes", "イベント {1}、書き込み {2}回")
+        case .sent: LocalText("{1} ({2} bytes)", "{1} ({2}バイト)")
+        case .state: LocalText("{1}: {2}", "{1}: {2}")
+        case .memory:
+            LocalText(
+                "two controllers in memory; no adapter is touched",
+                "メモリ上のコントローラ2個で、アダプタは使用しません"
+            )
+        case .advertises:
+            LocalText(
+                "{1} advertises the LINBLE UART Service",
+                "{1} がLINBLE UART Serviceをアドバタイズしています"
+            )
+        }
+    }
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// What keeps the daemon and its clients from each other, and what the daemon refuses them.
+package enum ControlFaultText: String, FaultText {
+    // The daemon's side.
+    case taken, noDirectory, notPermittedToMake, pathTooLong, notMade, noWaiting, tooManyClients, ending
+    case readingOnly, faultyRequest, fixedDevice, nothingChosen, noConfiguration, noRuntimeDirectory
+    // The client's side.
+    case noDaemon, notPermittedToOpen, noMoreClients, noPath, unreachable, tooLong, closed, otherVersion
+    case noJSON, answerTooLong, cannotWait, ended, cannotRead, cannotAsk, noAnswer, refusedWithoutWord, unknownState
+
+    package var said: (cause: LocalText, remedy: LocalText?) {
+        let restart = "`systemctl restart blewedge`"
+        return switch self {
+        case .taken:
+            (
+                LocalText(
+                    "a daemon answers at {1} already, or what is there is no socket",
+                    "{1} ではすでにデーモンが応答しているか、そこにあるものがソケットではありません"
+                ),
+                LocalText(
+                    "use it (`blewedge status`), end it (`blewedge stop`), or remove the file",
+                    "それを使用するか(`blewedge status`)、終了するか(`blewedge stop`)、ファイルを削除してください"
+                )
+            )
+        case .noDirectory:
+            (
+                LocalText(
+                    "there is no directory for the control socket {1}",
+                    "制御ソケット {1} のディレクトリがありません"
+                ),
+                LocalText("make it: `mkdir -p {2}`", "作成してください: `mkdir -p {2}`")
+            )
+        case .notPermittedToMake:
+            (
+                LocalText(
+                    "not permitted to make the control socket {1}",
+                    "制御ソケット {1} の作成が許可されていません"
+                ),
+                LocalText("run as the owner of {2}", "{2} の所有者として実行してください")
+            )
+        case .pathTooLong:
+            (
+                LocalText(
+                    "{1} is too long for a socket's address: at most 107 bytes",
+                    "{1} はソケットのアドレスとして長すぎます: 107バイトまでです"
+                ),
+                LocalText("choose a shorter runtime directory", "より短い実行時ディレクトリを選んでください")
+            )
+        case .notMade:
+            (LocalText("cannot make the control socket {1}: {2}", "制御ソケット {1} を作成できません: {2}"), nil)
+        case .noWaiting:
+            (LocalText("cannot wait for clients at {1}: {2}", "{1} でクライアントを待ち受けられません: {2}"), nil)
+        case .tooManyClients:
+            (
+                LocalText("too many clients are connected: {1}", "接続しているクライアントが多すぎます: {1}"),
+                LocalText(
+                    "end one that follows events, or try again in 10 s",
+                    "イベントを受信中のものを終了するか、10秒後にもう一度お試しください"
+                )
+            )
+        case .ending: (LocalText("the daemon is ending", "デーモンは終了処理中です"), nil)
+        case .readingOnly:
+            (
+                LocalText(
+                    "user {1} may read here, not change",
+                    "ユーザ {1} に許可されているのは読み取りだけで、変更はできません"
+                ),
+                LocalText(
+                    "run it as root, or as user {2}, who runs the daemon",
+                    "rootまたはデーモンを実行しているユーザ {2} として実行してください"
+                )
+            )
+        case .faultyRequest: (LocalText("{1}", "要求に誤りがあります: {1}"), nil)
+        case .fixedDevice:
+            (
+                LocalText(
+                    "this daemon was started for {1} with --device",
+                    "このデーモンは--deviceで {1} 専用に起動されています"
+                ),
+                LocalText(
+                    "start it without, and it follows `blewedge use`",
+                    "指定せずに起動すると `blewedge use` に従います"
+                )
+            )
+        case .nothingChosen:
+            (
+                LocalText("no device is chosen", "デバイスが選択されていません"),
+                LocalText("`blewedge use DEVICE`", "`blewedge use DEVICE` で選択してください")
+            )
+        case .noConfiguration:
+            (
+                LocalText(
+                    "this daemon has no configuration to read again",
+                    "このデーモンには読み直す設定がありません"
+                ), nil
+            )
+        case .noRuntimeDirectory: (LocalText("cannot make {1}: {2}", "{1} を作成できません: {2}"), nil)
+        case .noDaemon:
+            (
+                LocalText("no daemon runs", "デーモンが動いていません"),
+                LocalText(
+                    "`blewedge run` in another terminal, or `systemctl start blewedge`",
+                    "別の端末で `blewedge run` を実行するか、`systemctl start blewedge` で起動してください"
+                )
+            )
+        case .notPermittedToOpen:
+            (
+                LocalText("not permitted to open {1}", "{1} を開くことが許可されていません"),
+                LocalText(
+                    "run as root, or join the socket's group: `usermod -aG blewedge $USER`, then log in again",
+                    "rootで実行するか、ソケットのグループに加わり(`usermod -aG blewedge $USER`)、ログインし直してください"
+                )
+            )
+        case .noMoreClients:
+            (
+                LocalText(
+                    "the daemon at {1} takes no more clients",
+                    "{1} のデーモンはこれ以上クライアントを受け付けません"
+                ),
+                LocalText(
+                    "try again; if it stays so, the daemon hangs: \(restart)",
+                    "もう一度お試しください。続く場合はデーモンが停止しています: \(restart)"
+                )
+            )
+        case .noPath:
+            (
+                LocalText(
+                    "{1} is no path of a socket: 1 to 107 bytes",
+                    "{1} はソケットのパスではありません: 1〜107バイトです"
+                ), nil
+            )
+        case .unreachable:
+            (LocalText("cannot reach the daemon at {1}: {2}", "{1} のデーモンに接続できません: {2}"), nil)
+        case .tooLong: (LocalText("the request is longer than {1} bytes", "要求が{1}バイトを超えています"), nil)
+        case .closed:
+            (
+                LocalText("the daemon has closed the connection", "デーモンが接続を閉じました"),
+                LocalText(
+                    "is it still there? `blewedge status`",
+                    "動いているか `blewedge status` で確認してください"
+                )
+            )
+        case .otherVersion:
+            (
+                LocalText(
+                    "the daemon speaks another version than this command",
+                    "デーモンとこのコマンドのバージョンが異なります"
+                ),
+                LocalText("restart the daemon: \(restart)", "デーモンを再起動してください: \(restart)")
+            )
+        case .noJSON:
+            (LocalText("the daemon's answer is no JSON: {1}", "デーモンの応答がJSONではありません: {1}"), nil)
+        case .answerTooLong:
+            (
+                LocalText(
+                    "the daemon's answer is longer than {1} bytes",
+                    "デーモンの応答が{1}バイトを超えています"
+                ), nil
+            )
+        case .cannotWait: (LocalText("cannot wait for the daemon: {1}", "デーモンの応答を待てません: {1}"), nil)
+        case .ended:
+            (
+                LocalText("the daemon has ended", "デーモンが終了しました"),
+                LocalText("`systemctl start blewedge`", "`systemctl start blewedge` で起動してください")
+            )
+        case .cannotRead:
+            (LocalText("cannot read the daemon's answer: {1}", "デーモンの応答を読み取れません: {1}"), nil)
+        case .cannotAsk: (LocalText("cannot ask the daemon: {1}", "デーモンに要求を送れません: {1}"), nil)
+        case .noAnswer:
+            (
+                LocalText("the daemon does not answer", "デーモンが応答しません"),
+                LocalText(
+                    "if it stays so, it hangs: \(restart)",
+                    "続く場合はデーモンが停止しています: \(restart)"
+                )
+            )
+        case .refusedWithoutWord:
+            (
+                LocalText(
+                    "the daemon refuses, and does not say why",
+                    "デーモンが拒否しました。理由は示されていません"
+                ), nil
+            )
+        case .unknownState:
+            (LocalText("the daemon's state is not known to this program: {1}", "不明な状態です: {1}"), nil)
+        }
+    }
+}

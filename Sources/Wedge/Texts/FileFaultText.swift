@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// What is wrong with a file, or with what it names.
+package enum FileFaultText: String, FaultText {
+    // The choice.
+    case choiceUnreadable, choiceForbidden, choiceGarbled, choiceNotPermitted, choiceNotKept, choiceNotFollowed
+    case noPlace
+    // The configuration and its profiles.
+    case configurationUnreadable, noText, configurationFaults, noProfile, profileUnreadable, profileFaults
+    case noProfiles, stall, byteTooLong, scanMode, scanAffix, faulty, notKept
+    // Layouts and tables.
+    case layout, layoutWithoutLibrary, layoutMalformed, layoutUnknown, consoleUnreadable, tableUnreadable
+    // Snippets.
+    case snippetsUnreadable
+    // Other ends.
+    case endNotMade
+
+    package var said: (cause: LocalText, remedy: LocalText?) {
+        switch self {
+        case .choiceUnreadable:
+            (
+                LocalText("cannot read the choice of device in {1}: {2}", "{1} からデバイスの選択を読み取れません: {2}"),
+                Self.chooseAgain
+            )
+        case .choiceForbidden:
+            (
+                LocalText("cannot read the choice of device in {1}: {2}", "{1} からデバイスの選択を読み取れません: {2}"),
+                LocalText("`chmod 644 {1}`", "`chmod 644 {1}` を実行してください")
+            )
+        case .choiceGarbled:
+            (
+                LocalText(
+                    "{1} does not say which device is chosen: line {2} {3}",
+                    "{1} から選択中のデバイスが分かりません: line {2} {3}"
+                ), Self.chooseAgain
+            )
+        case .choiceNotPermitted:
+            (
+                LocalText("not permitted to write {1}", "{1} への書き込みが許可されていません"),
+                LocalText(
+                    "run as root, or as the owner of {2}",
+                    "rootまたは {2} の所有者として実行してください"
+                )
+            )
+        case .choiceNotKept:
+            (
+                LocalText(
+                    "cannot keep the choice of device in {1}, the earlier one stays: {2}",
+                    "デバイスの選択を {1} に保存できません。以前の選択のままです: {2}"
+                ), nil
+            )
+        case .choiceNotFollowed:
+            (
+                LocalText(
+                    "cannot follow the choice of device in {1}: {2}",
+                    "{1} でデバイスの選択の変更を監視できません: {2}"
+                ), nil
+            )
+        case .noPlace:
+            (
+                LocalText(
+                    "there is no place for the choice and the control socket: HOME is not set",
+                    "選択と制御ソケットの置き場所がありません: HOMEが設定されていません"
+                ),
+                LocalText(
+                    "set HOME, or XDG_CONFIG_HOME, XDG_STATE_HOME and XDG_RUNTIME_DIR",
+                    "HOME、またはXDG_CONFIG_HOME、XDG_STATE_HOME、XDG_RUNTIME_DIRを設定してください"
+                )
+            )
+        case .configurationUnreadable:
+            (LocalText("cannot read the configuration {1}: {2}", "設定ファイル {1} を読み取れません: {2}"), nil)
+        case .noText: (LocalText("{1}: it is not UTF-8 text", "{1}: UTF-8のテキストではありません"), nil)
+        case .configurationFaults:
+            (
+                LocalText("{1}", "{1}"),
+                LocalText(
+                    "`blewedge config show --commented` shows every key with its default",
+                    "すべての項目と既定値は `blewedge config show --commented` で確認できます"
+                )
+            )
+        case .noProfile:
+            (
+                LocalText("no profile is called {1}", "{1} というプロファイルはありません"),
+                LocalText(
+                    "name one of {2}, or {3}, or a file by its path",
+                    "{2}、{3}、またはファイルのパスを指定してください"
+                )
+            )
+        case .profileUnreadable:
+            (LocalText("cannot read the profile {1}: {2}", "プロファイル {1} を読み取れません: {2}"), nil)
+        case .profileFaults: (LocalText("{1}", "{1}"), nil)
+        case .noProfiles: (LocalText("there is no profile", "プロファイルがありません"), nil)
+        case .stall: (LocalText("stall with pace {1}: {2}", "入力間隔 {1} でのstall: {2}"), nil)
+        case .byteTooLong:
+            (
+                LocalText(
+                    "{1} with layout {2} has a byte of {3} events: {4}",
+                    "変換表 {1} と配列 {2} では{3}イベントになるバイトがあります: {4}"
+                ),
+                LocalText(
+                    "type less for one byte, or state a shorter stall",
+                    "1バイト当たりの入力を減らすか、stallを短くしてください"
+                )
+            )
+        case .scanMode: (LocalText("scan mode: {1}", "スキャンモード: {1}"), nil)
+        case .scanAffix: (LocalText("scan mode's {1}: {2}", "スキャンモードの{1}: {2}"), nil)
+        case .faulty: (LocalText("{1}: {2}", "{1}: {2}"), nil)
+        case .notKept: (LocalText("{1}: {2}", "{1}: {2}"), nil)
+        case .layout: (LocalText("layout {1}: {2}", "配列 {1}: {2}"), nil)
+        case .layoutWithoutLibrary:
+            (
+                LocalText("layout {1}: {2}", "配列 {1}: {2}"),
+                LocalText(
+                    "install libxkbcommon and its data (Debian: `apt install libxkbcommon0 xkb-data`), or name a built-in layout",
+                    "libxkbcommonとそのデータをインストールするか(Debian: `apt install libxkbcommon0 xkb-data`)、組み込みの配列を指定してください"
+                )
+            )
+        case .layoutMalformed:
+            (
+                LocalText("layout {1}: {2}", "配列 {1}: {2}"),
+                LocalText("name a layout: {3}", "次のいずれかの配列を指定してください: {3}")
+            )
+        case .layoutUnknown:
+            (
+                LocalText("layout {1}: {2}", "配列 {1}: {2}"),
+                LocalText(
+                    "name a layout that /usr/share/X11/xkb/rules/evdev.lst lists, or one of {3}",
+                    "/usr/share/X11/xkb/rules/evdev.lstにある配列、または次のいずれかを指定してください: {3}"
+                )
+            )
+        case .consoleUnreadable:
+            (
+                LocalText(
+                    "layout {1}: cannot read the keyboard map of {2}: {3}",
+                    "配列 {1}: {2} のキーマップを読み取れません: {3}"
+                ), nil
+            )
+        case .tableUnreadable:
+            (
+                LocalText("cannot read the table {1}: {2}", "変換表 {1} を読み取れません: {2}"),
+                LocalText("name a file, or one of {3}", "ファイル、または次のいずれかを指定してください: {3}")
+            )
+        case .snippetsUnreadable:
+            (LocalText("cannot read the snippets in {1}: {2}", "{1} から定型文を読み取れません: {2}"), nil)
+        case .endNotMade:
+            (LocalText("cannot make the other end {1}: {2}", "接続先 {1} を作成できません: {2}"), nil)
+        }
+    }
+
+    private static let chooseAgain = LocalText(
+        "choose again: `blewedge use DEVICE`",
+        "選択し直してください: `blewedge use DEVICE`"
+    )
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// Why the link to a device is gone, did not come about, or cannot be used.
+package enum LinkFaultText: String, FaultText {
+    // The link, in the words that BluetoothLE has too.
+    case ended, outOfReach, aborted, notInTime, noAnswer, protocolBroken, closed
+    // What the device offers.
+    case noService, noSerialService, noCharacteristic, noNotification, notWritable, nothingToRead, takesNothing
+    // Its handshake.
+    case noReply, otherReply
+    // Which device.
+    case notHeard, notHeardInTime, severalHeard, severalCalled, severalHeardFirst, notFinished
+    // Sending to it.
+    case notConnected, noLink, noOutput, outputNotWritable, tooMuchWaits
+
+    package var said: (cause: LocalText, remedy: LocalText?) {
+        switch self {
+        case .ended: (LocalText("the device ended the connection", "デバイスが接続を終了しました"), nil)
+        case .outOfReach: (LocalText("the device is out of reach", "デバイスが電波の届く範囲にありません"), nil)
+        case .aborted: (LocalText("the connection was aborted", "接続が中断されました"), nil)
+        case .notInTime: (LocalText("no connection within {1} s", "{1}秒以内に接続できませんでした"), nil)
+        case .noAnswer:
+            (
+                LocalText(
+                    "the device did not answer {1} within 30 s",
+                    "デバイスが30秒以内に {1} に応答しませんでした"
+                ), nil
+            )
+        case .protocolBroken:
+            (
+                LocalText(
+                    "the device broke the Attribute Protocol: {1}",
+                    "デバイスがアトリビュートプロトコルに違反しました: {1}"
+                ), nil
+            )
+        case .closed: (LocalText("the device closed the channel", "デバイスがチャネルを閉じました"), nil)
+        case .noService: (LocalText("it has no {1}", "{1} がありません"), nil)
+        case .noSerialService:
+            (
+                LocalText(
+                    "it has none of the services that carry a serial port",
+                    "シリアル通信用のサービスがありません"
+                ), nil
+            )
+        case .noCharacteristic: (LocalText("it has no characteristic {1}", "キャラクタリスティック {1} がありません"), nil)
+        case .noNotification:
+            (
+                LocalText("its characteristic {1} does not notify", "キャラクタリスティック {1} が通知に対応していません"),
+                nil
+            )
+        case .notWritable:
+            (
+                LocalText(
+                    "its characteristic {1} cannot be written",
+                    "キャラクタリスティック {1} に書き込めません"
+                ), nil
+            )
+        case .nothingToRead: (LocalText("no characteristic", "キャラクタリスティックがありません"), nil)
+        case .takesNothing: (LocalText("it takes no bytes", "データを受け付けません"), nil)
+        case .noReply:
+            (
+                LocalText(
+                    "command {1} of the handshake had no reply within {2}",
+                    "ハンドシェイクのコマンド{1}に対する応答が {2} 以内にありませんでした"
+                ), nil
+            )
+        case .otherReply:
+            (
+                LocalText(
+                    "command {1} of the handshake had another reply than expected within {2}: {3} bytes",
+                    "ハンドシェイクのコマンド{1}に対して {2} 以内に期待と異なる応答がありました: {3}バイト"
+                ), nil
+            )
+        case .notHeard:
+            (
+                LocalText(
+                    "not heard for {1} s: is it on and advertising?",
+                    "{1}秒間受信がありません。電源が入り、アドバタイズしていますか?"
+                ), nil
+            )
+        case .notHeardInTime:
+            (
+                LocalText("{1} was not heard within {2} s", "{2}秒以内に {1} を受信できませんでした"),
+                LocalText(
+                    "switch it on, bring it near, and see `blewedge scan`",
+                    "電源を入れて近づけ、`blewedge scan` で確認してください"
+                )
+            )
+        case .severalHeard:
+            (
+                LocalText("several devices are called {1}: {2}", "{1} という名前のデバイスが複数あります: {2}"),
+                LocalText("name one by its address", "アドレスで指定してください")
+            )
+        case .severalCalled:
+            (
+                LocalText(
+                    "several devices are called {1}: {2}; name one by its address",
+                    "{1} という名前のデバイスが複数あります: {2}。アドレスで指定してください"
+                ), nil
+            )
+        case .severalHeardFirst:
+            (
+                LocalText("several devices are called {1}: {2}", "{1} という名前のデバイスが複数あります: {2}"),
+                LocalText(
+                    "name one by its address: `blewedge use {3}`",
+                    "アドレスで指定してください: `blewedge use {3}`"
+                )
+            )
+        case .notFinished:
+            (
+                LocalText("the device did not finish within {1} s", "デバイスの準備が{1}秒以内に完了しませんでした"), nil
+            )
+        case .notConnected:
+            (
+                LocalText("not connected", "接続していません"),
+                LocalText("`blewedge status` says why", "理由は `blewedge status` で確認できます")
+            )
+        case .noLink: (LocalText("there is no link to send on", "送信できる接続がありません"), nil)
+        case .noOutput:
+            (
+                LocalText(
+                    "the device takes no bytes: it has no characteristic for them",
+                    "デバイスへ送信できません: 書き込み用のキャラクタリスティックがありません"
+                ), nil
+            )
+        case .outputNotWritable:
+            (
+                LocalText(
+                    "the device takes no bytes: its characteristic for them cannot be written",
+                    "デバイスへ送信できません: キャラクタリスティックに書き込めません"
+                ), nil
+            )
+        case .tooMuchWaits:
+            (
+                LocalText(
+                    "{1} of {2} bytes cannot be sent: too many wait already",
+                    "{2}バイト中{1}バイトを送信できません: 送信待ちが多すぎます"
+                ), nil
+            )
+        }
+    }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+import LinuxIO
+import SystemPackage
+import Testing
+
+@testable import Wedge
+
+@Suite("What is said to people")
+struct MessageTests {
+    @Test("LK-24: the doctor says every cause in both languages: what, why and the remedy differ, the command does not")
+    func doctor() throws {
+        for (cause, make) in causes {
+            var facts = try healthy()
+            make(&facts)
+            let finding = try #require(Doctor.findings(facts).first { $0.cause == cause })
+            for message in [finding.what, finding.why, finding.remedy] {
+                let japanese = message.text(.japanese)
+                #expect(message.english != japanese && !japanese.isEmpty, "\(cause)")
+                #expect(!"\(message.english)\(japanese)".contains("{"), "\(cause): \(japanese)")
+            }
+            let english = finding.text(.english).split(separator: "\n")
+            let japanese = finding.text(.japanese).split(separator: "\n")
+            #expect(english.count == japanese.count && japanese.count == (finding.command == nil ? 3 : 4))
+            #expect(finding.command.map { $0 == english.last?.dropFirst(4) ?? "" } ?? true)
+            #expect(finding.command == nil || english.last == japanese.last)
+            #expect(japanese.first?.hasSuffix("[\(cause.rawValue)]") == true)
+            #expect(japanese[1].hasPrefix("  影響: ") && japanese[2].hasPrefix("  対処: "))
+        }
+        #expect(Doctor.text([], .english) == "nothing is wrong\n" && Doctor.text([], .japanese) == "問題はありません\n")
+    }
+
+    @Test("LK-24: what the daemon says in English is read in Japanese by a client, with all that it is told of")
+    func acrossTheSocket() throws {
+        let reasons = [
+            CommandFailure(AdapterError.blocked("hci0", isHard: false)),
+            CommandFailure(AdapterError.notPermitted(missing: [.networkAdministration, .rawNetwork])),
+            CommandFailure(.unavailable, KeyboardFaultText.nothingTypedNow, ReasonText.paused.message()),
+            CommandFailure(.usage, LinkFaultText.severalHeardFirst, "A\"{2}", Message.list(["x", "y", "z"]), "x"),
+            .noDaemon,
+        ]
+        for failure in reasons {
+            let line = ControlServer.answer(.failure(failure)).text
+            let answer = CommandFailure(answer: try JSONValue(Array(line.utf8)))
+            #expect(answer == failure)
+            for language in Language.allCases {
+                #expect(answer.cause.text(language) == failure.cause.text(language))
+                #expect(answer.remedy?.text(language) == failure.remedy?.text(language))
+            }
+            #expect(answer.cause.text(.japanese) != answer.cause.english)
+        }
+    }
+
+    @Test("LK-24: a text that another version of the daemon has changed, or that makes no sense, is read in English")
+    func otherVersions() throws {
+        let lines = [
+            #"{"reason":"it broke","texts":{"reason":["LinkFaultText.closed"]}}"#,
+            #"{"reason":"it broke","texts":{"reason":["LinkFaultText.none"]}}"#,
+            #"{"reason":"it broke","texts":{"reason":[]}}"#, #"{"reason":"it broke","texts":{"reason":7}}"#,
+            #"{"reason":"it broke","texts":{"reason":["LinkFaultText.closed",{}]}}"#, #"{"reason":"it broke"}"#,
+            #"{"reason":"it broke","texts":"LinkFaultText.closed"}"#,
+        ]
+        for line in lines {
+            let message = try #require(try JSONValue(Array(line.utf8)).message("reason"))
+            #expect(message.text(.japanese) == "it broke")
+        }
+        #expect(try JSONValue(Array("{}".utf8)).message("reason") == nil)
+    }
+
+    @Test("LK-24: status says the daemon's reason and its remedy in the reader's language")
+    func status() throws {
+        let text = #"""
+            {"ok":true,"version":1,"state":"bluetoothOff","reason":"hci0 is blocked by rfkill (soft)",
+            "remedy":"unblock it with `rfkill unblock bluetooth`","device":"L","gate":"closed","gateReason":"paused",
+            "texts":{"reason":["AdapterFaultText.softBlocked","hci0"],
+            "remedy":["AdapterFaultText.softBlocked.remedy","hci0"],"gateReason":["ReasonText.paused"]}}
+            """#
+        let answer = try JSONValue(Array(text.utf8))
+        let japanese = StatusText.lines(answer, in: .japanese)
+        #expect(
+            japanese == [
+                "Bluetoothを使用できません: hci0 はrfkillで無効にされています(ソフトウェア) "
+                    + "(`rfkill unblock bluetooth` で有効にしてください); 使用できるようになるのを待っています",
+                "  入力            しない", "  入力しない理由  一時停止中",
+            ]
+        )
+        #expect(
+            StatusText.lines(answer, in: .english) == [
+                "Bluetooth is off: hci0 is blocked by rfkill (soft) (unblock it with `rfkill unblock bluetooth`); "
+                    + "waiting for it",
+                "  gate         closed", "  gate reason  paused",
+            ]
+        )
+    }
+
+    @Test("LK-24: an adapter's and a link's errors say in the table's English what BluetoothLE says")
+    func sameEnglish() {
+        let streams: [AdapterError] = [
+            .stream(.unixSocket("/x"), .permissionDenied), .stream(.unixSocket("/x"), .connectionRefused),
+            .stream(.tcp(host: "x", port: 1), .addressNotAvailable),
+            .stream(.serialLine("/dev/ttyS0", speed: 115_200), .permissionDenied),
+            .stream(.serialLine("/dev/ttyS0", speed: 115_200), .inappropriateIOCTLForDevice),
+            .stream(.serialLine("/dev/ttyS0", speed: 115_200), .noSuchFileOrDirectory),
+        ]
+        let errors: [AdapterError] =
+            streams + [
+                .noBluetoothInKernel, .noAdapter, .notFound(.any, available: ["hci0", "hci1"]),
+                .lowEnergyUnsupported("hci0"), .blocked("hci0", isHard: false), .blocked("hci0", isHard: true),
+                .notPermitted(missing: []), .notPermitted(missing: [.networkAdministration, .rawNetwork]),
+                .refused("it", "so"), .system("open a socket", .noMemory), .controller("it stopped"),
+            ]
+        for error in errors {
+            let failure = CommandFailure(error)
+            #expect(failure.cause.english == error.cause && failure.remedy?.english == error.remedy)
+            #expect(failure.cause.text(.japanese) != error.cause && failure.remedy?.text(.japanese) != error.remedy)
+        }
+        let scans: [ScanError] = [
+            .system("scan", .noMemory), .notPermitted(missing: []), .notPermitted(missing: [.rawNetwork]), .unsupported,
+            .adapterGone,
+        ]
+        for error in scans {
+            let failure = CommandFailure(error)
+            #expect(failure.cause.english == error.cause && failure.remedy?.english == error.remedy)
+        }
+        let links: [LinkFailure] = [
+            .system(.connectionReset), .system(.timedOut), .system(.connectionAbort), .system(.noMemory),
+            .timedOut(.seconds(4)), .closedByPeer,
+        ]
+        for failure in links { #expect(failure.message.english == "\(failure)") }
+    }
+}
