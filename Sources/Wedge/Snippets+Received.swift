@@ -20,9 +20,8 @@ extension Snippets {
             if rules == nil {
                 throw CommandFailure(
                     .configuration,
-                    "snippet \(snippet.title.debugDescription) is typed for a scan, and there are none: bytes are typed as "
-                        + "they come",
-                    remedy: "set `scan-mode.on` in the configuration, or `--scan`; or leave out its \"received\""
+                    FileFaultText.snippetWithoutScans,
+                    snippet.title.debugDescription
                 )
             }
             do throws(ScanAffix.Fault) {
@@ -35,8 +34,9 @@ extension Snippets {
             } catch {
                 throw CommandFailure(
                     .configuration,
-                    "snippet \(snippet.title.debugDescription) cannot be typed: \(error)",
-                    remedy: "choose another layout, or leave it out"
+                    FileFaultText.snippetNotTypable,
+                    snippet.title.debugDescription,
+                    "\(error)"
                 )
             }
         }
@@ -44,7 +44,7 @@ extension Snippets {
         do throws(ScanRules.Fault) {
             return try rules.typing(meanings)
         } catch {
-            throw CommandFailure(.configuration, "snippets: \(error)")
+            throw CommandFailure(.configuration, FileFaultText.snippetsFaulty, "\(error)")
         }
     }
 }

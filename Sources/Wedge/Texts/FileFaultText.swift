@@ -11,7 +11,7 @@ package enum FileFaultText: String, FaultText {
     // Layouts and tables.
     case layout, layoutWithoutLibrary, layoutMalformed, layoutUnknown, consoleUnreadable, tableUnreadable
     // Snippets.
-    case snippetsUnreadable
+    case snippetsUnreadable, snippetWithoutScans, snippetNotTypable, snippetsFaulty
     // Other ends.
     case endNotMade
 
@@ -142,6 +142,23 @@ package enum FileFaultText: String, FaultText {
             )
         case .snippetsUnreadable:
             (LocalText("cannot read the snippets in {1}: {2}", "{1} から定型文を読み取れません: {2}"), nil)
+        case .snippetWithoutScans:
+            (
+                LocalText(
+                    "snippet {1} is typed for a scan, and there are none: bytes are typed as they come",
+                    "定型文 {1} はスキャンに対して入力されますが、スキャン単位の処理が無効です: バイトは届いたまま入力されます"
+                ),
+                LocalText(
+                    "set `scan-mode.on` in the configuration, or `--scan`; or leave out its \"received\"",
+                    "設定の `scan-mode.on` か `--scan` を指定するか、\"received\" を外してください"
+                )
+            )
+        case .snippetNotTypable:
+            (
+                LocalText("snippet {1} cannot be typed: {2}", "定型文 {1} は入力できません: {2}"),
+                LocalText("choose another layout, or leave it out", "別の配列を選ぶか、その定型文を外してください")
+            )
+        case .snippetsFaulty: (LocalText("snippets: {1}", "定型文: {1}"), nil)
         case .endNotMade:
             (LocalText("cannot make the other end {1}: {2}", "接続先 {1} を作成できません: {2}"), nil)
         }
