@@ -93,7 +93,7 @@ async def pause(bench: Bench, hands: Hands, console: Console) -> None:
     await console.until(f"<b>x{ean13(9).decode().rstrip()}", without=(ean13(8).decode().rstrip(),))
 
 
-@scenario("tui-console", deadline=240)
+@scenario("tui-console", deadline=240, once=True)
 async def tui_console(bench: Bench) -> None:
     """LK-1, LK-13, LK-14, LK-22 … LK-24, HK-2, HK-4: every page on a bare virtual terminal, in English, by its keys' sequences."""
     await fresh(bench)

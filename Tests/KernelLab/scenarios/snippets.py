@@ -33,7 +33,7 @@ async def typed(bench: Bench, editor: LineEditor, *words: str) -> str:
     return await editor.line()
 
 
-@scenario("snippets", peer="", deadline=300)
+@scenario("snippets", peer="", deadline=300, once=True)
 async def snippets(bench: Bench) -> None:
     """HK-1 … HK-5: after each snippet the next character stands at its input point; what cannot be typed is named first."""
     await fresh(bench)
