@@ -56,6 +56,8 @@ package final class AdapterScanner: DeviceScanner {
     private var wanted: (parameters: ScanParameters, devices: DeviceTable)?
     private var didScanActively = false
     private var onStopped: (() -> Void)?
+    /// The scan has stopped, and the kernel is to see that too.
+    private var isCatchingUp = false
 
     /// Called for each report that the filter lets through.
     package var onUpdate: ((DeviceTable.Update) -> Void)?
@@ -172,14 +174,24 @@ package final class AdapterScanner: DeviceScanner {
     }
 
     private func finishStopping() {
-        guard let completion = onStopped else { return }
-        onStopped = nil
-        guard didScanActively else {
-            completion()
-            return
+        guard onStopped != nil, !isCatchingUp else { return }
+        isCatchingUp = true
+        commands.catchUp { [self] in
+            isCatchingUp = false
+            // Meanwhile it may have begun again.
+            guard hasStopped, let completion = onStopped else { return settle() }
+            onStopped = nil
+            guard didScanActively else { return completion() }
+            didScanActively = false
+            adapter.endDiscovery(completion: completion)
         }
-        didScanActively = false
-        adapter.endDiscovery(completion: completion)
+    }
+
+    private var hasStopped: Bool {
+        switch commands.procedure?.state {
+        case .idle, .failed, nil: true
+        case .starting, .scanning, .stopping: false
+        }
     }
 
     private func fail(_ error: ScanError) {

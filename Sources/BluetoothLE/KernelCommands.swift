@@ -59,6 +59,8 @@ final class KernelCommands<Procedure: CommandProcedure> {
     private var buffer = [UInt8](repeating: 0, count: HCISocket.packetCapacity)
     private var timer: EventLoop.Timer?
     private var discovery = HCICommandQueue()
+    /// Who waits until the kernel has seen all answers.
+    private var onCaughtUp: (() -> Void)?
 
     /// Opens the socket for answers: command complete, command status, hardware error.
     init(controller index: ControllerIndex, on loop: EventLoop) throws(Errno) {
@@ -76,10 +78,24 @@ final class KernelCommands<Procedure: CommandProcedure> {
         _ = discovery.enqueue(.readLocalSupportedCommands)
     }
 
+    /// Calls `completion` when the kernel itself has seen all answers that were read here, or does not answer.
+    ///
+    /// The kernel hands an event to raw sockets before it looks at it. Who has read that a scan is off and connects at once
+    /// may find a kernel that takes the scan for running, ends it again, is refused, and never begins the connection (seen
+    /// on 6.1). Events are handled one after the other, so the answer to one more command comes after that.
+    ///
+    /// The corresponding C function is `hci_rx_work`.
+    func catchUp(completion: @escaping () -> Void) {
+        onCaughtUp = completion
+        _ = discovery.enqueue(.readLocalSupportedCommands)
+        pump()
+    }
+
     /// Lets go of the socket, whatever goes on.
     func close() {
         if let timer { loop.cancel(timer) }
         timer = nil
+        onCaughtUp = nil
         if let registration { loop.unwatch(registration, socket.descriptor) }
         registration = nil
     }
@@ -97,7 +113,7 @@ final class KernelCommands<Procedure: CommandProcedure> {
         }
         if let timer { loop.cancel(timer) }
         timer = nil
-        guard let deadline = procedure?.deadline ?? discovery.deadline else { return }
+        guard let deadline = [procedure?.deadline, discovery.deadline].compactMap(\.self).min() else { return }
         timer = loop.schedule(at: deadline) { [weak self] in self?.expire() }
     }
 
@@ -105,13 +121,9 @@ final class KernelCommands<Procedure: CommandProcedure> {
         do throws(Errno) {
             while case .done(let packet) = try socket.descriptor.receive(into: &buffer), packet.count > 0 {
                 let bytes = buffer.span.extracting(first: packet.count)
-                if procedure != nil {
-                    procedure?.handle(bytes, now: MonotonicClock.now)
-                } else if let event = try? HCIEvent(bytes),
-                    let outcome = discovery.handle(event, now: MonotonicClock.now)
-                {
-                    takeSupportedCommands(outcome)
-                }
+                let now = MonotonicClock.now
+                procedure?.handle(bytes, now: now)
+                if let event = try? HCIEvent(bytes), let outcome = discovery.handle(event, now: now) { take(outcome) }
             }
         } catch {
             onFailure?(.read(error))
@@ -124,13 +136,19 @@ final class KernelCommands<Procedure: CommandProcedure> {
     private func expire() {
         timer = nil
         let now = MonotonicClock.now
-        if let outcome = discovery.expire(now: now) { takeSupportedCommands(outcome) }
+        if let outcome = discovery.expire(now: now) { take(outcome) }
         procedure?.advance(now: now)
         pump()
         onStep?()
     }
 
-    private func takeSupportedCommands(_ outcome: HCICommandQueue.Outcome) {
+    private func take(_ outcome: HCICommandQueue.Outcome) {
+        guard procedure == nil else {
+            let completion = onCaughtUp
+            onCaughtUp = nil
+            completion?()
+            return
+        }
         switch outcome {
         case .completed(let opcode, let returnParameters):
             guard let supported = try? SupportedCommands(returnParameters: returnParameters.span) else {
