@@ -29,7 +29,7 @@ async def decoded(bench: Bench, path: str) -> list[Packet]:
     return by_product(product.program.objects)
 
 
-@scenario("capture", deadline=180)
+@scenario("capture", deadline=180, once=True)
 async def capture(bench: Bench) -> None:
     """CB-32: `--capture` of `scan`, `gatt` and `run`: tshark and btmon read it and agree with us; one altered byte does not."""
     expect(shutil.which("tshark"), "no tshark (package tshark)")

@@ -149,7 +149,7 @@ def excess(switches: float, pss: int) -> str:
     return ", ".join(above + ([f"Pss {pss} kB"] if pss > PSS_KB else []))
 
 
-@scenario("footprint", deadline=120)
+@scenario("footprint", deadline=120, once=True)
 async def footprint(bench: Bench) -> None:
     """B-15, B-16: connected and idle, at most 16 MB of memory (Pss) and one voluntary switch a second."""
     product = await bench.connected()

@@ -99,7 +99,7 @@ async def typed(bench: Bench, layout: Layout, product_layout: str, reader: str) 
     return text
 
 
-@scenario("layouts", deadline=180)
+@scenario("layouts", deadline=180, once=True)
 async def layouts(bench: Bench) -> None:
     """X-5: US, JP, DE and FR: every printable ASCII character and some of the layout's own, read back by libxkbcommon."""
     for layout in LAYOUTS:

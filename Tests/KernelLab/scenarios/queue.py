@@ -50,7 +50,7 @@ def trace(chooser: random.Random) -> str:
     return text
 
 
-@scenario("queue-model", peer="", deadline=120)
+@scenario("queue-model", peer="", deadline=120, once=True)
 async def queue_model(bench: Bench) -> None:
     """X-2: random traces of events and reads: the kernel delivers what Tests/Vectors says, which the unit tests' model is held to."""
     recorded: list[tuple[str, str]] = []
