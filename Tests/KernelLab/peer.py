@@ -24,6 +24,7 @@ SERVICE = "27ADC9CA-35EB-465A-9154-B8FF9076F3E8"
 NOTIFY = "27ADC9CB-35EB-465A-9154-B8FF9076F3E8"
 WRITE = "27ADC9CC-35EB-465A-9154-B8FF9076F3E8"
 OTHER_SERVICE = "6E400001-B5A3-F393-E0A9-E50E24DCCA9E"
+RESTARTS = 20  # looks for the end of an advertisement that begins again by itself
 
 logging.getLogger("bumble").setLevel(logging.CRITICAL)
 
@@ -91,10 +92,18 @@ class Peer(Changing):
             [(AdvertisingData.COMPLETE_LIST_OF_128_BIT_SERVICE_CLASS_UUIDS, UUID(service).to_bytes())]
         )
         kinds = AdvertisingType.UNDIRECTED_CONNECTABLE_SCANNABLE, AdvertisingType.UNDIRECTED_SCANNABLE
-        await self._device.start_advertising(
-            advertising_type=kinds[0] if connectable else kinds[1],
-            advertising_data=bytes(advertisement), scan_response_data=bytes(response), auto_restart=True
-        )
+        # After a disconnection Bumble begins to advertise again by itself; what comes in between is disallowed.
+        for attempt in range(RESTARTS):
+            try:
+                await self._device.start_advertising(
+                    advertising_type=kinds[0] if connectable else kinds[1],
+                    advertising_data=bytes(advertisement), scan_response_data=bytes(response), auto_restart=True
+                )
+                return
+            except hci.HCI_Error as error:
+                if error.error_code != hci.HCI_COMMAND_DISALLOWED_ERROR or attempt == RESTARTS - 1:
+                    raise
+                await asyncio.sleep(0.1)
 
     async def vanish(self) -> None:
         """Out of range: silent from now on, and the other side's supervision timeout ends the link.

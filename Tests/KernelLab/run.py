@@ -88,6 +88,8 @@ class Lab:
             cause = str(error)
         except TimeoutError:
             cause = f"not over within {deadline:g} s"
+        except Exception as error:  # the peer's own, a fault of a scenario: the others run all the same
+            cause = f"{type(error).__name__}: {error}"
         finally:
             if bench is not None:
                 cause = await self._leave(bench, cause)

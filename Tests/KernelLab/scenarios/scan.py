@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import re
 import signal
+import struct
 
-from bench import Bench
+from bench import TRACE, Bench
 from peer import ADDRESS, NAME, SERVICE
 from product import Product
 from scenarios import scenario
@@ -25,6 +26,22 @@ hci.send(bytes.fromhex("01 4220 06 01 00 0000 0000"))
 sys.stdin.readline()
 hci.send(bytes.fromhex("01 4220 06 00 00 0000 0000"))
 """
+
+
+READ_SUPPORTED_COMMANDS, SCAN_ENABLE, SCAN_ENABLE_EXTENDED = 0x1002, 0x200C, 0x2042
+
+
+async def commands(bench: Bench) -> list[tuple[int, int]]:
+    """The commands to the first controller, each with the first byte of its parameters, from the HCI trace."""
+    trace, at = await bench.guest.read_file(TRACE), 16
+    sent = []
+    while at + 24 <= len(trace):
+        size, flags = struct.unpack_from(">4xII", trace, at)
+        packet = trace[at + 24 : at + 24 + size]
+        if flags == 2 and len(packet) >= 3:  # a command, to index 0
+            sent.append((int.from_bytes(packet[:2], "little"), packet[3] if len(packet) > 3 else 0))
+        at += 24 + size
+    return sent
 
 
 async def sees(product: Product, services: bool) -> None:
@@ -71,6 +88,10 @@ async def scan_then_run(bench: Bench) -> None:
     product = await bench.product("scan", "--json", "--seconds", "2")
     await sees(product, services=True)
     await product.exits(0, 20)
+    # One more command after the end of the scan: when that is answered, the kernel has taken note of the end.
+    sent = await commands(bench)
+    ends = [next_one for one, next_one in zip(sent, sent[1:]) if one in ((SCAN_ENABLE, 0), (SCAN_ENABLE_EXTENDED, 0))]
+    expect((READ_SUPPORTED_COMMANDS, 0) in ends, f"commands: {[hex(opcode) for opcode, _ in sent]}")
     product = await bench.connected()
     await product.end(signal.SIGINT, 130)
     await bench.monitor.until_quiet()
