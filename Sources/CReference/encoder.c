@@ -71,36 +71,41 @@ size_t cref_encode_blocks(cref_encoder *encoder, const uint8_t *input, size_t co
     return bytes;
 }
 
-// The words of a key as masks, so that nothing waits for a load of what Shift was.
-struct bare_row {
-    uint64_t down, keep, shift, size;
+// The words of a key as masks, so that nothing waits for a load of what Shift was; all first words come first.
+struct bare_rows {
+    uint64_t down[256], keep[256], shift[256], held[256], size[256];
 };
 
 size_t cref_store_blocks(const cref_encoder *encoder, const uint8_t *input, size_t count, size_t block) {
-    struct bare_row rows[256];
+    static struct bare_rows rows;
     for (int byte = 0; byte < 256; byte++) {
         const struct cref_row *row = &encoder->rows[0][byte];
-        rows[byte] = (struct bare_row){row->down, row->types ? 0 : UINT64_MAX, row->shift, row->types ? 4 * cref_event : 0};
+        rows.down[byte] = row->down;
+        rows.keep[byte] = row->types ? 0 : UINT64_MAX;
+        rows.shift[byte] = row->shift;
+        rows.held[byte] = row->types && row->held ? cref_event : 0;
+        rows.size[byte] = row->types ? 4 * cref_event : 0;
     }
-    alignas(64) uint8_t batch[(64 * 5 + 8) * sizeof(struct input_event)] = {0};
+    alignas(64) static uint8_t batch[(64 * 5 + 8) * sizeof(struct input_event)];
     size_t bytes = 0;
     for (size_t at = 0; at < count; at += block) {
-        size_t end = 0, last = count - at < block ? count : at + block;
-        uint64_t shift = word(KEY_LEFTSHIFT, 0);
+        size_t last = count - at < block ? count : at + block;
+        uint8_t *place = batch;
+        uint64_t held = 0;
         for (size_t index = at; index < last; index++) {
-            const struct bare_row *row = &rows[input[index]];
-            uint64_t next = (shift & row->keep) | row->shift;
-            size_t key = end + ((next ^ shift) >> 32) * cref_event;
-            cref_store(batch, end, next);
-            cref_store(batch, key, row->down);
-            cref_store(batch, key + cref_event, 0);
-            cref_store(batch, key + 2 * cref_event, (uint32_t)row->down);
-            cref_store(batch, key + 3 * cref_event, 0);
-            end = key + row->size;
-            shift = next;
+            uint8_t byte = input[index];
+            uint64_t next = (held & rows.keep[byte]) | rows.held[byte];
+            uint8_t *key = place + (next ^ held);
+            cref_store(place, 0, rows.shift[byte]);
+            cref_store(key, 0, rows.down[byte]);
+            cref_store(key, cref_event, 0);
+            cref_store(key, 2 * cref_event, (uint32_t)rows.down[byte]);
+            cref_store(key, 3 * cref_event, 0);
+            place = key + rows.size[byte];
+            held = next;
         }
         __asm__ volatile("" : : "r"(batch) : "memory");
-        bytes += end;
+        bytes += (size_t)(place - batch);
     }
     return bytes;
 }

@@ -89,6 +89,8 @@ struct EventBatch: ~Copyable {
     /// A line feed right after a carriage return is absorbed. Bytes taken and neither typed nor rejected are discarded. With
     /// `capsLock` the keystrokes are those that give the same text while CapsLock is on.
     ///
+    /// Inlined, so that what the caller always asks for costs nothing in the short run of one notification.
+    @inline(__always)
     mutating func type(
         _ input: Span<UInt8>,
         _ table: CompiledTable,
@@ -97,22 +99,36 @@ struct EventBatch: ~Copyable {
         capsLock: Bool = false
     ) -> Run {
         let limit = min(limit == Self.oneByte ? oneByteLimit(input, table, capsLock) : limit, Self.capacity)
+        let rules = Rules(limit: limit, stopAtScanEnd: stopAtScanEnd, capsLock: capsLock)
         var run = Run()
-        while run.stop == nil {
-            if held.isSubset(of: .shift) {
-                let plain = typePlainKeys(
-                    input,
-                    from: run.taken,
-                    table,
-                    limit: limit &* InputEvent.size,
-                    stopAtScanEnd: stopAtScanEnd,
-                    capsLock: capsLock
-                )
-                run.taken = plain.taken
-                run.typed &+= plain.typed
-            }
-            guard run.taken < input.count else { break }
-            let row = table.row(input[run.taken], capsLock)
+        if held.isSubset(of: .shift) {
+            (run.taken, run.typed) = typePlainKeys(input, from: 0, table, rules)
+        }
+        if run.taken < input.count { run = typeOthers(input, after: run, table, rules) }
+        run.endsInCarriageReturn = table.joinsLineEnds && Self.isAfterCarriageReturn(input, run.taken)
+        return run
+    }
+
+    /// What holds for all bytes of one call.
+    private struct Rules {
+        var limit: Int
+        var stopAtScanEnd: Bool
+        var capsLock: Bool
+    }
+
+    /// Goes on where the hot loop has stopped: each byte that it does not know, and the hot loop again after it.
+    ///
+    /// Not inlined, so that the hot loop has the processor's registers to itself.
+    @inline(never)
+    private mutating func typeOthers(
+        _ input: Span<UInt8>,
+        after plain: Run,
+        _ table: CompiledTable,
+        _ rules: Rules
+    ) -> Run {
+        var run = plain
+        while run.stop == nil, run.taken < input.count {
+            let row = table.row(input[run.taken], rules.capsLock)
             if row.marks == 0, held.isSubset(of: .shift) {
                 run.stop = .full
                 break
@@ -122,111 +138,107 @@ struct EventBatch: ~Copyable {
             } else if row.marks & CompiledTable.isRejected != 0 {
                 run.rejected &+= 1
             } else {
-                guard append(row, table, limit: limit) else {
+                guard append(row, table, limit: rules.limit) else {
                     run.stop = .full
                     break
                 }
                 if row.count > 0 { run.typed &+= 1 }
-                if stopAtScanEnd, row.marks & CompiledTable.endsScan != 0 { run.stop = .scanEnd }
+                if rules.stopAtScanEnd, row.marks & CompiledTable.endsScan != 0 { run.stop = .scanEnd }
             }
             run.taken &+= 1
+            if run.stop == nil, held.isSubset(of: .shift) {
+                let plain = typePlainKeys(input, from: run.taken, table, rules)
+                run.taken = plain.taken
+                run.typed &+= plain.typed
+            }
         }
-        run.endsInCarriageReturn = table.joinsLineEnds && Self.isAfterCarriageReturn(input, run.taken)
         return run
     }
 
     /// Where the hot loop stands.
+    @unsafe
     private struct Cursor {
-        /// Bytes filled in.
-        var end: Int
-        /// The event that brought Shift where it is.
-        var shift: UInt64
+        /// The word of the event that comes next.
+        var place: UnsafeMutableRawPointer
+        /// Shift: the size of an event where it is down, else 0.
+        var held: UInt64
         /// How many bytes typed nothing, as a negative number.
         var skipped = 0
     }
 
     /// The hot loop: goes on while bytes are plain or shifted keys, discarded or absorbed, and fit.
-    ///
-    /// Not inlined, so that the loop has the processor's registers to itself.
-    @inline(never)
+    @inline(__always)
     private mutating func typePlainKeys(
         _ input: Span<UInt8>,
         from start: Int,
         _ table: CompiledTable,
-        limit: Int,
-        stopAtScanEnd: Bool,
-        capsLock: Bool
+        _ rules: Rules
     ) -> (taken: Int, typed: Int) {
-        precondition(start >= 0 && limit <= Self.capacity &* InputEvent.size)
-        let rows = unsafe table.hot.bank(capsLock: capsLock, stopAtScanEnd: stopAtScanEnd)
+        precondition(start >= 0 && rules.limit <= Self.capacity)
+        let limit = rules.limit &* InputEvent.size
+        let rows = unsafe table.hot.bank(capsLock: rules.capsLock, stopAtScanEnd: rules.stopAtScanEnd)
         let count = input.count
-        var cursor = Cursor(end: end, shift: held.isEmpty ? HotRows.shiftUp : HotRows.shiftDown)
-        var index = start
         // Sound: the table, and so its rows, live for the call; a byte is less than their 256, and `index` less than the
-        // input's count. A byte's events lie within one shifted key after the cursor's end, which is at most the limit, and
-        // the memory is one shifted key larger than the greatest limit.
-        let target = unsafe memory + InputEvent.timeSize
+        // input's count. A byte's events lie within one shifted key after the cursor, which is at most the limit from
+        // `first`, and the memory is one shifted key larger than the greatest limit.
+        let first = unsafe memory + InputEvent.timeSize
+        var cursor = unsafe Cursor(place: first + end, held: held.isEmpty ? 0 : UInt64(InputEvent.size))
+        var index = start
         bytes: while index < count {
             // So many bytes fit whatever they are; where none does, the next is looked at by itself.
-            var sure = min(count, index &+ Self.sureKeys(limit &- cursor.end))
+            let rest = unsafe limit &- (cursor.place - first)
+            var sure = min(count, index &+ Self.sureKeys(rest))
             if sure <= index {
-                let row = unsafe rows[Int(input[unchecked: index])]
-                guard row.isSpecial || Self.endAndRelease(row, cursor) <= limit else { break }
+                let row = unsafe HotRows.Row(rows, input[unchecked: index])
+                guard unsafe row.isSpecial || Self.sizeAndRelease(row, cursor.held) <= rest else { break }
                 sure = index &+ 1
             }
             while index < sure {
-                let row = unsafe rows[Int(input[unchecked: index])]
+                let row = unsafe HotRows.Row(rows, input[unchecked: index])
                 if row.isSpecial {
                     guard row.isLineFeed, Self.isAfterCarriageReturn(input, index) else { break bytes }
                 } else {
-                    unsafe Self.type(row, &cursor, target)
+                    unsafe Self.type(row, &cursor)
                 }
                 index &+= 1
             }
         }
-        end = cursor.end
+        end = unsafe cursor.place - first
         // Without a branch, which would be foretold wrongly as often as not.
-        held = KeyModifiers(
-            rawValue: UInt8(truncatingIfNeeded: cursor.shift &>> InputEvent.valuePlace) &* KeyModifiers.shift.rawValue
-        )
-        return (index, index &- start &+ cursor.skipped)
+        let isHeld = unsafe cursor.held &>> UInt64(truncatingIfNeeded: InputEvent.size.trailingZeroBitCount) & 1
+        held = KeyModifiers(rawValue: UInt8(truncatingIfNeeded: isHeld) &* KeyModifiers.shift.rawValue)
+        return unsafe (index, index &- start &+ cursor.skipped)
     }
 
-    /// How many keys fit into so many bytes, each with a change of Shift, and the release of Shift after them.
+    /// A number of keys that fit into so many bytes, each with a change of Shift, and the release of Shift after them.
     @inline(__always)
     private static func sureKeys(_ byteCount: Int) -> Int {
-        max(0, byteCount &- InputEvent.size) / ((plainKey + 1) * InputEvent.size)
+        // Fewer than would fit, and without a division: five events have no more than 128 bytes.
+        max(0, byteCount &- InputEvent.size) &>> 7
     }
 
     /// Fills in a byte's key: five words, whether it has a change of Shift or not, and whether it types anything or not.
-    @inline(__always)
-    private static func type(_ row: HotRows.Row, _ cursor: inout Cursor, _ target: UnsafeMutableRawPointer) {
+    @unsafe @inline(__always)
+    private static func type(_ row: HotRows.Row, _ cursor: inout Cursor) {
         let size = InputEvent.size
-        let shift = cursor.shift & row.keep | row.shift
-        let key = cursor.end &+ change(cursor.shift, shift)
-        // Sound: the caller has seen that a shifted key's bytes are there after the cursor's end.
-        unsafe (target + cursor.end).storeBytes(of: shift, as: UInt64.self)
-        unsafe (target + key).storeBytes(of: row.down, as: UInt64.self)
-        unsafe (target + (key &+ size)).storeBytes(of: 0, as: UInt64.self)
-        unsafe (target + (key &+ 2 &* size)).storeBytes(of: row.down & ~InputEvent.valueBits, as: UInt64.self)
-        unsafe (target + (key &+ 3 &* size)).storeBytes(of: 0, as: UInt64.self)
-        cursor.end = key &+ Int(truncatingIfNeeded: row.size)
-        cursor.shift = shift
-        cursor.skipped &+= Int(truncatingIfNeeded: row.keep)
+        let held = unsafe row.held(after: cursor.held)
+        // Sound: the caller has seen that a shifted key's bytes are there after the cursor.
+        let key = unsafe cursor.place + Int(truncatingIfNeeded: held ^ cursor.held)
+        unsafe cursor.place.storeBytes(of: row.shift, as: UInt64.self)
+        unsafe key.storeBytes(of: row.down, as: UInt64.self)
+        unsafe (key + size).storeBytes(of: 0, as: UInt64.self)
+        unsafe (key + 2 &* size).storeBytes(of: row.down & ~InputEvent.valueBits, as: UInt64.self)
+        unsafe (key + 3 &* size).storeBytes(of: 0, as: UInt64.self)
+        unsafe cursor.place = key + Int(truncatingIfNeeded: row.size)
+        unsafe cursor.held = held
+        unsafe cursor.skipped &+= Int(truncatingIfNeeded: row.keep)
     }
 
-    /// Where a byte's key ends, with the release of Shift that it makes necessary.
+    /// The bytes of a byte's key and of the release of Shift that it makes necessary.
     @inline(__always)
-    private static func endAndRelease(_ row: HotRows.Row, _ cursor: Cursor) -> Int {
-        let shift = cursor.shift & row.keep | row.shift
-        return cursor.end &+ change(cursor.shift, shift) &+ Int(truncatingIfNeeded: row.size)
-            &+ change(shift, HotRows.shiftUp)
-    }
-
-    /// The size of an event where Shift changes, else 0.
-    @inline(__always)
-    private static func change(_ before: UInt64, _ after: UInt64) -> Int {
-        Int(truncatingIfNeeded: (before ^ after) &>> InputEvent.valuePlace) &* InputEvent.size
+    private static func sizeAndRelease(_ row: HotRows.Row, _ before: UInt64) -> Int {
+        let held = row.held(after: before)
+        return Int(truncatingIfNeeded: (held ^ before) &+ held &+ row.size)
     }
 
     /// The limit that lets the first byte in that types something, and no other.
@@ -278,7 +290,8 @@ struct EventBatch: ~Copyable {
     }
 
     private static func isAfterCarriageReturn(_ input: Span<UInt8>, _ index: Int) -> Bool {
-        index > 0 && input[index &- 1] == ByteTable.carriageReturn
+        // Sound: what is read lies in the input.
+        unsafe index > 0 && index <= input.count && input[unchecked: index &- 1] == ByteTable.carriageReturn
     }
 
     /// Ends the batch: modifiers that are still down come up in the frame of the last release.

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// What the hot loop reads for each byte: a row of four words.
+/// What the hot loop reads for each byte: a row of five words.
 ///
 /// There are four banks of 256 rows: without and with CapsLock, and for each of them going on after a scan's end and
-/// stopping there. A bank has 8 KiB, so that it stays in the nearest cache beside the events.
+/// stopping there. A bank has first the first words of all rows, then the second ones and so on: a byte is then the place
+/// of each of its words, and nothing is to be worked out. What one table's text reads of its 10 KiB stays in the nearest
+/// cache beside the events.
 @safe
 struct HotRows: ~Copyable, @unchecked Sendable {
     // Unchecked is sound: nothing writes to the memory after `init`.
 
-    /// One row; Shift is the word of the event that brought it where it is.
+    /// One row.
     struct Row {
         /// The event of the press; that of the release has the same without its value.
         var down: UInt64 = 0
@@ -16,13 +18,20 @@ struct HotRows: ~Copyable, @unchecked Sendable {
         ///
         /// As a signed number, -1 for a byte that types nothing, and more than 0 for one that is looked at before.
         var keep = UInt64.max
-        /// Shift as the key needs it; 0 where nothing is typed.
-        var shift: UInt64 = 0
+        /// The event that brings Shift where the key needs it.
+        var shift = HotRows.shiftUp
+        /// Shift as the key needs it: the size of an event where it is down, else 0, as also where nothing is typed.
+        var held: UInt64 = 0
         /// Bytes of the key's events, without that of Shift; 0 where nothing is typed.
         var size: UInt64 = 0
 
-        /// A byte that types nothing.
-        fileprivate init() {}
+        /// Whether the byte types nothing after a carriage return.
+        var isLineFeed: Bool { keep == Self.lineFeed.keep }
+        /// Whether the byte is no key, and neither nothing whatever stands before it.
+        var isSpecial: Bool { Int64(bitPattern: keep) > 0 }
+        /// Shift after the byte, where it was `before`.
+        @inline(__always)
+        func held(after before: UInt64) -> UInt64 { before & keep | held }
 
         /// A line feed that types nothing where a carriage return is before it.
         fileprivate static let lineFeed = Row(keep: 1 << 40)
@@ -33,11 +42,6 @@ struct HotRows: ~Copyable, @unchecked Sendable {
             self.keep = keep
         }
 
-        /// Whether the byte types nothing after a carriage return.
-        var isLineFeed: Bool { keep == Self.lineFeed.keep }
-        /// Whether the byte is no key, and neither nothing whatever stands before it.
-        var isSpecial: Bool { Int64(bitPattern: keep) > 0 }
-
         /// A byte that does this, so marked.
         fileprivate init(_ row: CompiledTable.Row, _ marks: UInt8, _ strokes: [CompiledTable.KeyStroke]) {
             guard marks == 0 else {
@@ -46,11 +50,28 @@ struct HotRows: ~Copyable, @unchecked Sendable {
             }
             guard row.count > 0 else { return }
             let stroke = strokes[Int(row.first)]
+            let isShifted = stroke.modifiers.contains(.shift)
             down = stroke.down
             keep = 0
-            shift = stroke.modifiers.contains(.shift) ? HotRows.shiftDown : HotRows.shiftUp
+            shift = isShifted ? HotRows.shiftDown : HotRows.shiftUp
+            held = isShifted ? UInt64(InputEvent.size) : 0
             size = UInt64(InputEvent.size * EventBatch.plainKey)
         }
+
+        /// The row of that byte in a bank.
+        @unsafe @inline(__always)
+        init(_ words: UnsafePointer<UInt64>, _ byte: UInt8) {
+            let place = Int(byte)
+            // Sound: a bank has every word of 256 rows.
+            unsafe down = words[place]
+            unsafe keep = words[place &+ HotRows.rowCount]
+            unsafe shift = words[place &+ 2 &* HotRows.rowCount]
+            unsafe held = words[place &+ 3 &* HotRows.rowCount]
+            unsafe size = words[place &+ 4 &* HotRows.rowCount]
+        }
+
+        /// The words, in their order in a bank.
+        fileprivate var words: [UInt64] { [down, keep, shift, held, size] }
     }
 
     /// The events of Shift.
@@ -58,34 +79,37 @@ struct HotRows: ~Copyable, @unchecked Sendable {
     static let shiftDown = InputEvent.key(.leftShift, down: true).word
 
     private static let bankCount = 4
-    private static let bankSize = 256
+    private static let rowCount = 256
+    private static let bankSize = 5 * rowCount
 
-    private let rows: UnsafeMutablePointer<Row>
+    private let words: UnsafeMutablePointer<UInt64>
 
     /// The rows of what bytes do, without CapsLock and with it.
     init(_ source: [CompiledTable.Row], _ strokes: [CompiledTable.KeyStroke]) {
-        // Sound: fresh memory for every row, all of them initialised before anything can reach it, given back in deinit.
-        unsafe rows = .allocate(capacity: Self.bankCount * Self.bankSize)
+        // Sound: fresh memory for every word, all of them initialised before anything can reach it, given back in deinit.
+        unsafe words = .allocate(capacity: Self.bankCount * Self.bankSize)
         for bank in 0..<Self.bankCount {
-            for byte in 0..<Self.bankSize {
-                let row = source[byte + (bank & 1) * Self.bankSize]
+            for byte in 0..<Self.rowCount {
+                let row = source[byte + (bank & 1) * Self.rowCount]
                 let marks = row.marks & (bank & 2 != 0 ? UInt8.max : ~CompiledTable.endsScan)
-                unsafe (rows + bank * Self.bankSize + byte).initialize(to: Row(row, marks, strokes))
+                for (index, word) in Row(row, marks, strokes).words.enumerated() {
+                    unsafe (words + bank * Self.bankSize + index * Self.rowCount + byte).initialize(to: word)
+                }
             }
         }
     }
 
     deinit {
-        // Sound: the rows hold no references, and nobody reads them after this value's life.
-        unsafe rows.deallocate()
+        // Sound: nobody reads the words after this value's life.
+        unsafe words.deallocate()
     }
 
-    /// The 256 rows for that state of CapsLock that go on after a scan's end, or stop there: to be read while this value
-    /// lives.
+    /// The 256 rows for that state of CapsLock that go on after a scan's end, or stop there: to be read by `Row` while this
+    /// value lives.
     @unsafe @inline(__always)
-    borrowing func bank(capsLock: Bool, stopAtScanEnd: Bool) -> UnsafePointer<Row> {
+    borrowing func bank(capsLock: Bool, stopAtScanEnd: Bool) -> UnsafePointer<UInt64> {
         // There are four banks, initialised whole.
         let bank = (capsLock ? 1 : 0) &+ (stopAtScanEnd ? 2 : 0)
-        return unsafe UnsafePointer(rows + bank &* Self.bankSize)
+        return unsafe UnsafePointer(words + bank &* Self.bankSize)
     }
 }
