@@ -4,14 +4,14 @@ import CReference
 public import Keystrokes
 import LinuxIO
 
-/// Bytes to events, block by block, by one thread.
+/// Bytes to events, in blocks as large as a notification, by one thread.
 public enum EncoderMeasurement {
-    /// The bytes of a block, unless told otherwise: those of the shortest notification.
+    /// The bytes of a block.
     public static let block = 20
 
     /// Ours; a unit of work is the corpus's bytes, all of them.
-    public static func ours(_ input: [UInt8], _ table: CompiledTable, block: Int = block) -> Contender {
-        let state = Ours(table, block)
+    public static func ours(_ input: [UInt8], _ table: CompiledTable) -> Contender {
+        let state = Ours(table)
         return Contender("ours") { count in timed(count) { state.encode(input) } }
     }
 
@@ -28,17 +28,16 @@ public enum EncoderMeasurement {
     }
 
     /// memcpy of what our encoder produces, batch by batch, from one place to another.
-    public static func copying(_ input: [UInt8], _ table: CompiledTable, block: Int = block) -> Contender {
+    public static func copying(_ input: [UInt8], _ table: CompiledTable) -> Contender {
         var lengths: [UInt32] = []
         var encoder = ByteEncoder(table)
-        forEachBlock(input, block) { block in
+        forEachBlock(input) { block in
             let taken = encoder.encode(block)
             lengths.append(UInt32(truncatingIfNeeded: encoder.output.byteCount))
             return taken
         }
-        let longest = Int(lengths.max() ?? 0)
-        let from = [UInt8](repeating: 1, count: longest)
-        var to = [UInt8](repeating: 0, count: longest)
+        let from = [UInt8](repeating: 1, count: 8192)
+        var to = [UInt8](repeating: 0, count: 8192)
         return Contender("memcpy of the output") { count in
             // Sound: no batch is longer than either buffer.
             timed(count) { unsafe cref_copy_blocks(&to, from, lengths, lengths.count) }
@@ -50,7 +49,7 @@ public enum EncoderMeasurement {
         guard let reference = CEncoder() else { throw RingMeasurement.WrongBytes() }
         var encoder = ByteEncoder(table)
         var ours: [UInt8] = []
-        forEachBlock(input, block) { block in
+        forEachBlock(input) { block in
             let taken = encoder.encode(block)
             let output = encoder.output
             for offset in 0..<output.byteCount {
@@ -78,7 +77,7 @@ public enum EncoderMeasurement {
     /// Where results go that nobody reads.
     nonisolated(unsafe) static var sink = 0
 
-    private static func forEachBlock(_ input: [UInt8], _ block: Int, _ body: (Span<UInt8>) -> Int) {
+    private static func forEachBlock(_ input: [UInt8], _ body: (Span<UInt8>) -> Int) {
         let span = input.span
         var at = 0
         while at < span.count { at += body(span.extracting(at..<min(at + block, span.count))) }
@@ -86,11 +85,9 @@ public enum EncoderMeasurement {
 
     private final class Ours {
         private var encoder: ByteEncoder?
-        private let block: Int
 
-        init(_ table: CompiledTable, _ block: Int) {
+        init(_ table: CompiledTable) {
             encoder = ByteEncoder(table)
-            self.block = block
         }
 
         func encode(_ input: [UInt8]) -> Int {

@@ -175,7 +175,7 @@ async def main() -> int:
             print(f"{scenario.name:<18} {scenario.about}")
         return 0
     if not options.binary.is_file():
-        print(f"lab: {options.binary} is not built (swift build -c release, or give --binary PATH)", file=sys.stderr)
+        print(f"lab: {options.binary} is not built (swift build -c release --static-swift-stdlib --product blewedge, or give --binary PATH)", file=sys.stderr)
         return 1
     chosen = [ALL[name] for name in options.scenarios] or [scenario for scenario in ALL.values() if options.long or not scenario.only_long]
     names = options.kernel or DEFAULT

@@ -44,7 +44,6 @@ struct Case {
         }
         return cases + [
             Case(id: "B-7", what: "encode, mixed / memcpy", goal: 0.80, gate: 0.50, anchor: .copy),
-            Case(id: "B-7 64 B", what: "the same, blocks of 64 bytes"),
             Case(id: "B-7 limit", what: "loads and stores / memcpy", anchor: .copy),
             Case(id: "B-8", what: "encode, mixed / dictionary", goal: 20, gate: 12, anchor: .copy),
             Case(id: "B-9a", what: "filter, clean / memcpy", goal: 0.40, gate: 0.30, anchor: .filterCopy),
@@ -181,10 +180,6 @@ struct Launch {
                 [("B-7", contender), ("B-7 limit", EncoderMeasurement.stores(input))],
                 anchor: .copy,
                 per: Double(ours.count)
-            )
-            try compare(
-                EncoderMeasurement.copying(input, table, block: 64),
-                [("B-7 64 B", EncoderMeasurement.ours(input, table, block: 64))]
             )
             let naive = NaiveEncoder()
             try compare(
