@@ -123,6 +123,13 @@ public struct Scanner: Sendable {
         begin()
     }
 
+    /// Takes note that somebody else, such as the kernel, has ended the scan on our behalf.
+    public mutating func noteStop() {
+        if state != .scanning { return }
+        wanted = nil
+        state = .idle
+    }
+
     /// The command to send now; nil for none.
     public mutating func nextCommand(now: Duration) -> HCICommand? {
         commands.nextCommand(now: now)

@@ -53,11 +53,22 @@ package final class AdapterScanner: DeviceScanner {
     private var registration: EventLoop.Registration?
     private var buffer = [UInt8](repeating: 0, count: HCISocket.packetCapacity)
 
+    /// How the end of a scan goes on, in this order.
+    private enum Ending {
+        /// It must have begun, or failed.
+        case awaitingStart
+        /// The kernel sees that it has begun, and ends what it takes for a discovery of its own.
+        case askingKernel
+        /// The controller is told, where the kernel has not done that.
+        case disabling
+        /// The kernel sees that it has ended.
+        case catchingUp
+    }
+
     private var wanted: (parameters: ScanParameters, devices: DeviceTable)?
     private var didScanActively = false
+    private var ending: Ending?
     private var onStopped: (() -> Void)?
-    /// The scan has stopped, and the kernel is to see that too.
-    private var isCatchingUp = false
 
     /// Called for each report that the filter lets through.
     package var onUpdate: ((DeviceTable.Update) -> Void)?
@@ -108,10 +119,10 @@ package final class AdapterScanner: DeviceScanner {
         _ = commands.procedure?.devices.expire(now: MonotonicClock.now)
     }
 
-    /// Begins to scan, replacing a scan that runs.
+    /// Begins to scan, replacing a scan that runs; not while it stops.
     package func start(_ parameters: ScanParameters, devices: DeviceTable) {
+        guard ending == nil else { return }
         wanted = (parameters, devices)
-        onStopped = nil
         if commands.procedure == nil { commands.prepare() } else { begin() }
         commands.pump()
     }
@@ -124,8 +135,7 @@ package final class AdapterScanner: DeviceScanner {
             return
         }
         onStopped = completion
-        commands.procedure?.stop()
-        commands.pump()
+        if ending == nil { ending = .awaitingStart }
         settle()
     }
 
@@ -159,46 +169,60 @@ package final class AdapterScanner: DeviceScanner {
         }
     }
 
-    /// Tells who waits when the scanner has come to rest.
+    /// Goes on when the scanner has come to rest.
     private func settle() {
         switch commands.procedure?.state {
+        case .starting, .stopping, nil: return
         case .scanning:
             let handler = onStarted
             onStarted = nil
             handler?()
-        case .idle: finishStopping()
-        case .failed(let failure):
-            if onStopped != nil { finishStopping() } else { fail(.controller(failure)) }
-        case .starting, .stopping, nil: break
+        case .failed(let failure) where ending == nil: return fail(.controller(failure))
+        case .idle, .failed: break
         }
+        switch ending {
+        case .awaitingStart: askKernel()
+        case .disabling: awaitKernel()
+        case .askingKernel, .catchingUp, nil: break
+        }
+    }
+
+    private func askKernel() {
+        ending = .askingKernel
+        guard didScanActively else { return disable() }
+        didScanActively = false
+        commands.catchUp { [weak self] in
+            self?.adapter.endDiscovery { [weak self] isScanOff in
+                guard let self, ending == .askingKernel else { return }
+                guard isScanOff else { return disable() }
+                commands.procedure?.noteStop()
+                finishStopping()
+            }
+        }
+    }
+
+    private func disable() {
+        ending = .disabling
+        commands.procedure?.stop()
+        commands.pump()
+        settle()
+    }
+
+    private func awaitKernel() {
+        ending = .catchingUp
+        commands.catchUp { [weak self] in self?.finishStopping() }
     }
 
     private func finishStopping() {
-        guard onStopped != nil, !isCatchingUp else { return }
-        isCatchingUp = true
-        commands.catchUp { [self] in
-            isCatchingUp = false
-            // Meanwhile it may have begun again.
-            guard hasStopped, let completion = onStopped else { return settle() }
-            onStopped = nil
-            guard didScanActively else { return completion() }
-            didScanActively = false
-            adapter.endDiscovery(completion: completion)
-        }
-    }
-
-    private var hasStopped: Bool {
-        switch commands.procedure?.state {
-        case .idle, .failed, nil: true
-        case .starting, .scanning, .stopping: false
-        }
+        ending = nil
+        let completion = onStopped
+        onStopped = nil
+        completion?()
     }
 
     private func fail(_ error: ScanError) {
         close()
-        let stopped = onStopped
-        onStopped = nil
-        if let stopped { stopped() } else { onFailure?(error) }
+        if onStopped != nil { finishStopping() } else { onFailure?(error) }
     }
 
     private static func error(_ failure: KernelCommands<Scanner>.Failure) -> ScanError {

@@ -23,6 +23,8 @@ package final class KernelAdapter: LowEnergyAdapter {
     let loop: EventLoop
     /// Called when the kernel says that a discovery has ended.
     var onDiscoveryEnd: (() -> Void)?
+    /// The kinds of address of the kernel's last discovery, which its end must name; none where all scans were raw ones.
+    private(set) var discoveryTypes: DiscoveryTypes = []
     /// Advertises, where asked to.
     var advertiser: KernelAdvertiser?
 
@@ -44,6 +46,7 @@ package final class KernelAdapter: LowEnergyAdapter {
         switch event.kind {
         case .indexRemoved: lose("\(name) was removed")
         case .newSettings(let settings) where !settings.contains(.powered): lose("\(name) was switched off")
+        case .discovering(let types, isOn: true): discoveryTypes = types
         case .discovering(_, isOn: false): onDiscoveryEnd?()
         // The controller stops advertising when a central connects, and could not begin again while it had no room.
         case .deviceConnected, .deviceDisconnected: advertiser?.resume()

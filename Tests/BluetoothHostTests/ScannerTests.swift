@@ -178,6 +178,20 @@ import Testing
         #expect(idle.devices.counters.reports == 0)
     }
 
+    @Test("A scan that the kernel has ended needs no command for its end, and can begin again", arguments: generations)
+    func endedByTheKernel(_ generation: Scanner.Generation) {
+        var scanner = Scanner.scanning(generation)
+        scanner.noteStop()
+        #expect(scanner.state == .idle)
+        scanner.stop()
+        #expect(scanner.nextCommand(now: .zero) == nil)
+        scanner.start(.discovery)
+        scanner.noteStop()
+        #expect(scanner.state == .starting)
+        while let command = scanner.nextCommand(now: .zero) { scanner.feed(ScanEvents.complete(command.opcode)) }
+        #expect(scanner.state == .scanning)
+    }
+
     @Test("CB-2: a scan with a duration ends with its event")
     func duration() {
         var scanner = Scanner.scanning(.extended)
