@@ -25,6 +25,8 @@ struct HotRows: ~Copyable, @unchecked Sendable {
         /// Bytes of the key's events, without that of Shift; 0 where nothing is typed.
         var size: UInt64 = 0
 
+        /// Whether the byte is a key, whatever stands before it.
+        var isKey: Bool { down != 0 }
         /// Whether the byte types nothing after a carriage return.
         var isLineFeed: Bool { keep == Self.lineFeed.keep }
         /// Whether the byte is no key, and neither nothing whatever stands before it.
