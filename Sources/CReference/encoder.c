@@ -71,9 +71,9 @@ size_t cref_encode_blocks(cref_encoder *encoder, const uint8_t *input, size_t co
     return bytes;
 }
 
-// The words of a key as masks, so that nothing waits for a load of what Shift was; all first words come first.
+// What is to be loaded for a byte; all first words come first.
 struct bare_rows {
-    uint64_t down[256], keep[256], shift[256], held[256], size[256];
+    uint64_t down[256], shift[256], held[256], size[256];
 };
 
 size_t cref_store_blocks(const cref_encoder *encoder, const uint8_t *input, size_t count, size_t block) {
@@ -81,7 +81,6 @@ size_t cref_store_blocks(const cref_encoder *encoder, const uint8_t *input, size
     for (int byte = 0; byte < 256; byte++) {
         const struct cref_row *row = &encoder->rows[0][byte];
         rows.down[byte] = row->down;
-        rows.keep[byte] = row->types ? 0 : UINT64_MAX;
         rows.shift[byte] = row->shift;
         rows.held[byte] = row->types && row->held ? cref_event : 0;
         rows.size[byte] = row->types ? 4 * cref_event : 0;
@@ -92,17 +91,17 @@ size_t cref_store_blocks(const cref_encoder *encoder, const uint8_t *input, size
         size_t last = count - at < block ? count : at + block;
         uint8_t *place = batch;
         uint64_t held = 0;
+#pragma clang loop unroll_count(2)
         for (size_t index = at; index < last; index++) {
             uint8_t byte = input[index];
-            uint64_t next = (held & rows.keep[byte]) | rows.held[byte];
-            uint8_t *key = place + (next ^ held);
+            uint8_t *key = place + (rows.held[byte] ^ held);
             cref_store(place, 0, rows.shift[byte]);
             cref_store(key, 0, rows.down[byte]);
             cref_store(key, cref_event, 0);
             cref_store(key, 2 * cref_event, (uint32_t)rows.down[byte]);
             cref_store(key, 3 * cref_event, 0);
             place = key + rows.size[byte];
-            held = next;
+            held = rows.held[byte];
         }
         __asm__ volatile("" : : "r"(batch) : "memory");
         bytes += (size_t)(place - batch);

@@ -55,7 +55,7 @@ const uint8_t *cref_encoder_output(const cref_encoder *encoder);
 size_t cref_encode_blocks(cref_encoder *encoder, const uint8_t *input, size_t count, size_t block);
 
 // An encoder's loads and stores alone, in blocks of at most 64 bytes: no limit, no account, no line feed absorbed, no Shift
-// released. What an encoder that stores each key's words can hardly fall below.
+// released or held over what types nothing. What an encoder that stores each key's words can hardly fall below.
 size_t cref_store_blocks(const cref_encoder *encoder, const uint8_t *input, size_t count, size_t block);
 
 // Copies `count` times `lengths[i]` bytes from one place to the other with memcpy.
