@@ -43,6 +43,8 @@ struct TypingState: ~Copyable {
     var meant: MeantEvents.Writer?
     /// What types the keys that clients ask for; nil where they may not.
     private var keypad: Typist?
+    /// Whether they may: to take an absent keypad would move some kilobytes about at each turn.
+    private let hasKeypad: Bool
     /// Each of both keeps to its pace; so long after the one the other may write, so that both together do (D-13).
     private let separation: Int64
     private var lastWrite = (isOfKeypad: false, time: Int64.min / 2)
@@ -60,6 +62,7 @@ struct TypingState: ~Copyable {
         self.typist = typist
         self.device = device
         self.meant = meant
+        hasKeypad = keypad != nil
         self.keypad = keypad
         self.separation = separation
     }
@@ -84,7 +87,7 @@ struct TypingState: ~Copyable {
 
     /// One step of the keypad; nil to go on.
     private mutating func keypadTurn(_ now: inout Int64) -> TypingTurn? {
-        guard var keypad = keypad.take() else { return .sleep }
+        guard hasKeypad, var keypad = keypad.take() else { return .sleep }
         let wasBusy = isKeypadBusy
         let step = keypad.next(now: now)
         isKeypadBusy = step != .sleep
