@@ -173,12 +173,14 @@ package final class AdapterScanner: DeviceScanner {
     private func settle() {
         switch commands.procedure?.state {
         case .starting, .stopping, nil: return
-        case .scanning:
+        // Who hears of the start may stop the scan, which goes through here again.
+        case .scanning where ending == nil:
             let handler = onStarted
             onStarted = nil
             handler?()
+            return
         case .failed(let failure) where ending == nil: return fail(.controller(failure))
-        case .idle, .failed: break
+        case .scanning, .idle, .failed: break
         }
         switch ending {
         case .awaitingStart: askKernel()
