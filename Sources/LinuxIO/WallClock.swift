@@ -57,9 +57,11 @@ package enum WallClock {
     private static func text(_ parts: tm, _ format: String) -> String {
         var parts = unsafe parts
         var buffer = [UInt8](repeating: 0, count: 64)
-        // Sound: strftime writes at most the buffer's length, and answers how much it wrote.
+        // Sound: strftime writes at most the buffer's length, and answers how much it wrote. The C library's headers differ in
+        // whether its first argument may be null: a pointer that is none suits both.
         let count = unsafe buffer.withUnsafeMutableBytes { bytes in
-            unsafe strftime(bytes.assumingMemoryBound(to: CChar.self).baseAddress, bytes.count, format, &parts)
+            guard let start = unsafe bytes.assumingMemoryBound(to: CChar.self).baseAddress else { return 0 }
+            return unsafe strftime(start, bytes.count, format, &parts)
         }
         return String(decoding: buffer.prefix(count), as: UTF8.self)
     }
