@@ -33,15 +33,15 @@ struct TextBorderTests {
             // The readers of files, values and requests, and the configuration's own reference.
             case .fault:
                 [
-                    "Wedge/Configuration+Text.swift", "Wedge/ConfigurationKey.swift", "Wedge/ConfigurationValue.swift",
-                    "Wedge/ControlLine.swift", "Wedge/ControlRequest+Line.swift", "Wedge/ControlRequest.swift",
-                    "Wedge/Framing.swift", "Wedge/HexTemplate.swift", "Wedge/HexTemplateReader.swift",
-                    "Wedge/JSONValue.swift", "Wedge/ProfileReader.swift", "Wedge/Selection.swift",
-                    "Wedge/TOMLValue.swift", "Wedge/TerminatorText.swift", "Wedge/TimeText.swift",
+                    "Configuration+Text.swift", "ConfigurationKey.swift", "ConfigurationValue.swift",
+                    "ControlLine.swift", "ControlRequest+Line.swift", "ControlRequest.swift",
+                    "Framing.swift", "HexTemplate.swift", "HexTemplateReader.swift",
+                    "JSONValue.swift", "ProfileReader.swift", "Selection.swift",
+                    "TOMLValue.swift", "TerminatorText.swift", "TimeText.swift",
                 ]
             case .command: []
             // The names that makers give their services.
-            case .name: ["Wedge/ProfileCatalogue.swift"]
+            case .name: ["ProfileCatalogue.swift"]
             }
         }
 
@@ -80,15 +80,23 @@ struct TextBorderTests {
         }
     }
 
-    private static let sources = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/Sources/"
+    private static let sources = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/Sources"
 
-    /// The sentences in the code of the product's program, but for the table.
+    /// The Swift files below a folder, but for those in a folder `Tables`.
+    private static func files(below folder: String) -> [String] {
+        FileSystem.names(in: folder).sorted().flatMap { name in
+            if name.hasSuffix(".swift") { return ["\(folder)/\(name)"] }
+            return name == "Tables" ? [] : files(below: "\(folder)/\(name)")
+        }
+    }
+
+    /// The sentences in the code of the product's program, but for the tables.
     private static let sentences = Result<[(file: String, literal: SourceLiterals.Literal)], any Error> {
-        try ["Wedge", "blewedge"].flatMap { folder in
-            try FileSystem.names(in: sources + folder).filter { $0.hasSuffix(".swift") }.sorted().flatMap { name in
-                let bytes = try FileSystem.contents(of: "\(sources)\(folder)/\(name)", limit: 1 << 20)
-                return SourceLiterals(String(decoding: bytes, as: UTF8.self)).literals.filter(\.isSentence)
-                    .map { ("\(folder)/\(name)", $0) }
+        try ["Wedge", "blewedge"].flatMap { files(below: "\(sources)/\($0)") }.flatMap { path in
+            let bytes = try FileSystem.contents(of: path, limit: 1 << 20)
+            let name = path.split(separator: "/").last.map(String.init) ?? path
+            return SourceLiterals(String(decoding: bytes, as: UTF8.self)).literals.filter(\.isSentence).map {
+                (name, $0)
             }
         }
     }
@@ -98,7 +106,7 @@ struct TextBorderTests {
         let sentences = try Self.sentences.get()
         #expect(sentences.count > 300)
         for (file, literal) in sentences where !Category.allCases.contains(where: { $0.allows(literal, in: file) }) {
-            Issue.record("\(file):\(literal.line) belongs into Sources/Wedge/Texts: \(literal.text.debugDescription)")
+            Issue.record("\(file):\(literal.line) belongs into a table of texts: \(literal.text.debugDescription)")
         }
     }
 
