@@ -97,12 +97,10 @@ import Testing
             var scanner = scanner(ScanFilter(name: filter))
             #expect(scanner.feed(ScanEvents.legacy(1, ScanEvents.services(0x180A))).isEmpty)
             #expect(scanner.feed(ScanEvents.legacy(1, name, type: 4)).map(\.change) == (isMatch ? [.appeared] : []))
-            scanner.devices.setFilter(ScanFilter())
-            #expect(scanner.feed(ScanEvents.legacy(1, ScanEvents.services(0x180A))).map(\.change) == [.appeared])
         }
     }
 
-    @Test("LK-1, LK-6: strongest first, unknown strength last, the chosen device on top")
+    @Test("LK-1: strongest first, unknown strength last")
     func order() {
         var scanner = scanner()
         for (device, rssi) in [(1, -80), (2, -30), (3, 127), (4, -60), (5, 4)] as [(UInt64, Int8)] {
@@ -110,47 +108,35 @@ import Testing
         }
         let numbers = { (table: DeviceTable) in table.devices.map(\.address.address.rawValue) }
         #expect(numbers(scanner.devices) == [5, 2, 4, 1, 3])
-        scanner.devices.pin(ScanEvents.device(1))
-        #expect(numbers(scanner.devices) == [1, 5, 2, 4, 3])
-        scanner.devices.unpin(ScanEvents.device(1))
-        #expect(numbers(scanner.devices) == [5, 2, 4, 1, 3])
     }
 
-    @Test("LK-3, LK-6: a device not heard for 60 s leaves, not before, and never the chosen one")
+    @Test("LK-3: a device not heard for 60 s leaves, and not before")
     func expiry() {
         var scanner = scanner()
-        scanner.devices.pin(ScanEvents.device(9))
-        scanner.feed(ScanEvents.legacy(9, name), at: .seconds(0))
         scanner.feed(ScanEvents.legacy(1, name), at: .seconds(1))
         scanner.feed(ScanEvents.legacy(2, name), at: .seconds(2))
         scanner.feed(ScanEvents.legacy(1, name), at: .seconds(3))
-        #expect(scanner.devices.nextExpiry == .seconds(62))
         #expect(scanner.devices.expire(now: .milliseconds(61_999)).isEmpty)
         #expect(scanner.devices.expire(now: .seconds(62)) == [ScanEvents.device(2)])
         #expect(scanner.devices.expire(now: .seconds(1000)) == [ScanEvents.device(1)])
-        #expect(scanner.devices.count == 1)
-        #expect(scanner.devices.nextExpiry == nil)
+        #expect(scanner.devices.count == 0)
         #expect(scanner.feed(ScanEvents.legacy(2, name)).map(\.change) == [.appeared])
     }
 
-    @Test("LK-3: a table that does not fit keeps its strongest, its matching and its pinned devices, and counts")
+    @Test("LK-3: a table that does not fit keeps its strongest and its matching devices, and counts")
     func capacity() {
         var scanner = scanner(ScanFilter(name: .prefix("L")))
-        scanner.devices.pin(ScanEvents.device(1))
         scanner.feed(ScanEvents.legacy(1, name, rssi: -100))
         scanner.feed(ScanEvents.legacy(2, name, rssi: -90))
         for device in UInt64(10)..<1010 { scanner.feed(ScanEvents.legacy(device, [], rssi: -20)) }
         #expect(scanner.devices.count == DeviceTable.capacity)
         #expect(scanner.devices.counters.devicesDropped == 1002 - 256)
-        #expect(scanner.devices.devices.map(\.address) == [ScanEvents.device(1), ScanEvents.device(2)])
+        #expect(scanner.devices.devices.map(\.address) == [ScanEvents.device(2), ScanEvents.device(1)])
         for device in UInt64(2000)..<2300 { scanner.feed(ScanEvents.legacy(device, name, rssi: -40)) }
-        #expect(scanner.devices[ScanEvents.device(1)] != nil)
+        #expect(scanner.devices[ScanEvents.device(1)] == nil)
         #expect(scanner.devices[ScanEvents.device(2)] == nil)
         scanner.feed(ScanEvents.legacy(3000, name, rssi: -41))
         #expect(scanner.devices[ScanEvents.device(3000)] == nil)
-        scanner.devices.pin(ScanEvents.device(3001))
-        scanner.feed(ScanEvents.legacy(3001, name, rssi: -120))
-        #expect(scanner.devices[ScanEvents.device(3001)] != nil)
         #expect(scanner.devices.count == DeviceTable.capacity)
         // Every device is still found where the table says it is.
         #expect(scanner.devices.devices.allSatisfy { scanner.devices[$0.address]?.address == $0.address })

@@ -24,9 +24,8 @@ private final class Station {
         var note: (GATTServer.Event) -> Void = { _ in }
         var connections: (DisconnectReason?) -> Void = { _ in }
         core = ServerCore(
-            { adapter },
+            RadioArbiter(on: loop, using: adapter),
             try ConformanceDatabase.build(Self.database),
-            on: loop,
             onEvent: { _, event in note(event) },
             onConnection: { _, _, reason in connections(reason) }
         )

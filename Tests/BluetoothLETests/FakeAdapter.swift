@@ -203,7 +203,7 @@ extension BluetoothAdapter {
 
     /// Looks at the adapter in memory, or plays its part, on the loop's thread.
     func fake<Value: Sendable>(_ body: @Sendable (FakeAdapter) -> Value) throws -> Value {
-        guard let fake = core.value.backend as? FakeAdapter else { throw BluetoothError.notConnected }
+        guard let fake = core.value.adapter as? FakeAdapter else { throw BluetoothError.notConnected }
         return body(fake)
     }
 

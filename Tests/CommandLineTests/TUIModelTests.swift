@@ -23,9 +23,9 @@ func daemonStatus(
     return try #require(TUIStatus(try JSONValue(Array(text.utf8))))
 }
 
-/// Devices as a daemon answers `scan`.
+/// Devices as a daemon answers `scan`: the strongest first.
 func scanAnswer(_ devices: [(address: String, name: String, rssi: Int, heard: String)]) throws -> JSONValue {
-    let objects = devices.map {
+    let objects = devices.sorted { $0.rssi > $1.rssi }.map {
         #"{"address":"\#($0.address)","addressType":"public","name":"\#($0.name)","rssi":\#($0.rssi),"lastHeard":"\#($0.heard)"}"#
     }
     return try JSONValue(Array(#"{"ok":true,"version":1,"devices":[\#(objects.joined(separator: ","))]}"#.utf8))
@@ -59,15 +59,18 @@ struct TUIModelTests {
         #expect(try Self.devices(chosen: false).devices.rows.first?.lastHeard == someTime)
     }
 
-    @Test("LK-3, LK-6: a device that is not heard for 60 s goes, but for the chosen one")
-    func expiry() throws {
+    @Test("LK-6: the chosen device stays with what was heard of it last, when the daemon lists it no more")
+    func chosenStays() throws {
         var model = try Self.devices(chosen: true)
-        model.devices.expire(now: someTime + 55)
-        #expect(model.devices.rows.map(\.label) == ["LINBLE-TEST", "strong", "weak"])
-        model.devices.expire(now: someTime + 56)
-        #expect(model.devices.rows.map(\.label) == ["LINBLE-TEST", "strong"])
-        model.devices.expire(now: someTime + 1_000_000)
+        let chosen = ("F0:F1:F2:F3:F4:F5", "LINBLE-TEST", -50, "2021-05-24T17:07:57Z")
+        model.devices.hear(
+            try scanAnswer([chosen, ("00:00:00:00:00:01", "weak", -90, "2021-05-24T17:07:55Z")]),
+            now: 0
+        )
+        #expect(model.devices.rows.map(\.label) == ["LINBLE-TEST", "weak"])
+        model.devices.hear(try scanAnswer([]), now: 0)
         #expect(model.devices.rows.map(\.label) == ["LINBLE-TEST"])
+        #expect(model.devices.rows.first?.rssi == -50 && model.devices.rows.first?.lastHeard == someTime - 2)
     }
 
     @Test("LK-1: the cursor stays on its device when the order changes")
@@ -75,7 +78,10 @@ struct TUIModelTests {
         var model = try Self.devices(chosen: false)
         #expect(Self.press(&model, [.down]).isEmpty)
         #expect(model.devices.focused?.label == "weak")
-        let answer = try scanAnswer([("00:00:00:00:00:01", "weak", -10, "2021-05-24T17:08:01Z")])
+        let answer = try scanAnswer([
+            ("00:00:00:00:00:01", "weak", -10, "2021-05-24T17:08:01Z"),
+            ("00:00:00:00:00:02", "strong", -40, "2021-05-24T17:07:59Z"),
+        ])
         model.devices.hear(answer, now: someTime + 2)
         #expect(model.devices.cursor == 0 && model.devices.focused?.label == "weak")
         _ = Self.press(&model, [.up, .up, .pageUp, .home])
@@ -87,7 +93,7 @@ struct TUIModelTests {
     @Test("LK-4: r asks for the list anew")
     func refresh() throws {
         var model = try Self.devices(chosen: false)
-        #expect(Self.press(&model, [.character("r")]) == [.rescan])
+        #expect(Self.press(&model, [.character("r")]) == [.rescan(isAnew: true)])
         #expect(model.devices.rows.isEmpty)
     }
 
@@ -145,7 +151,7 @@ struct TUIModelTests {
         }
         effects += model.press(.enter, now: .milliseconds(1000 + 50 * 15))
         // One letter that is a command may be the first, and it only asks for the list anew.
-        #expect(effects == (page == .devices ? [.rescan] : []))
+        #expect(effects == (page == .devices ? [.rescan(isAnew: true)] : []))
         #expect(model.page == page && model.question == nil)
         #expect(String(model.field.text) == (page.hasField ? "rq4902778020142\n" : ""))
         // A person's Enter, later, is a command again.
@@ -273,7 +279,7 @@ struct TUIModelTests {
         #expect(Self.press(&model, [.enter, .enter], from: 5) == [.startDaemon] && model.isStarting)
         model.take(try daemonStatus("unselected", chosen: false))
         #expect(GuidePage.Step.next(model) == .choose && !model.isStarting)
-        #expect(Self.press(&model, [.enter], from: 10) == [.rescan] && model.page == .devices)
+        #expect(Self.press(&model, [.enter], from: 10) == [.rescan(isAnew: false)] && model.page == .devices)
         _ = model.open(.guide)
         model.take(try daemonStatus("failed"))
         #expect(GuidePage.Step.next(model) == .connect)

@@ -17,9 +17,8 @@ final class ServerOverRadio: ConformanceLink {
         self.bench = bench
         let adapter = bench.subject
         let server = ServerCore(
-            { adapter },
+            RadioArbiter(on: bench.loop, using: adapter),
             try ConformanceDatabase.build(database),
-            on: bench.loop,
             onEvent: { [weak self] _, event in
                 guard let self else { return }
                 note(words.describe(event))

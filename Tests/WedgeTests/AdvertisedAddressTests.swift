@@ -40,12 +40,12 @@ struct AdvertisedAddressTests {
             (address, AdvertisedAddress(offset: 0)),
         ] {
             let heard = try device(manufacturerData(data))
-            #expect(AdvertisedAddress.matches(heard, Self.printed, place))
-            #expect(!AdvertisedAddress.matches(heard, Self.printed, nil))
-            #expect(AdvertisedAddress.matches(heard, Self.onAir, place))
+            #expect(DeviceChoice.address(Self.printed).isMet(by: heard, advertisedAt: place))
+            #expect(!DeviceChoice.address(Self.printed).isMet(by: heard, advertisedAt: nil))
+            #expect(DeviceChoice.address(Self.onAir).isMet(by: heard, advertisedAt: place))
             for offset in 0...12 where offset != place.offset {
                 let other = AdvertisedAddress(offset: offset, isReversed: place.isReversed)
-                #expect(!AdvertisedAddress.matches(heard, Self.printed, other))
+                #expect(!DeviceChoice.address(Self.printed).isMet(by: heard, advertisedAt: other))
             }
         }
     }
@@ -57,7 +57,12 @@ struct AdvertisedAddressTests {
         ] {
             let heard = try device(data)
             for offset in [-1, 0, 2, 5, AdvertisedAddress.greatestOffset] {
-                #expect(!AdvertisedAddress.matches(heard, Self.printed, AdvertisedAddress(offset: offset)))
+                #expect(
+                    !DeviceChoice.address(Self.printed).isMet(
+                        by: heard,
+                        advertisedAt: AdvertisedAddress(offset: offset)
+                    )
+                )
             }
         }
     }
@@ -68,10 +73,10 @@ struct AdvertisedAddressTests {
         var blind = DeviceChooser(.address(Self.printed))
         #expect(blind.heard(heard, now: .zero) == .listen)
         var chooser = DeviceChooser(.address(Self.printed), advertisedAt: AdvertisedAddress(offset: 2))
-        #expect(chooser.heard(heard, now: .zero) == .take(heard.address))
+        #expect(chooser.heard(heard, now: .zero) == .take(heard))
         var other = DeviceChooser(.address(Self.printed), advertisedAt: AdvertisedAddress(offset: 3))
         #expect(other.heard(heard, now: .zero) == .listen)
-        #expect(chooser.scanParameters.type == .active)
-        #expect(blind.scanParameters.type == .passive)
+        #expect(chooser.choice.scanParameters(advertisedAt: chooser.place).type == .active)
+        #expect(blind.choice.scanParameters(advertisedAt: blind.place).type == .passive)
     }
 }

@@ -84,7 +84,7 @@ struct ControlRequestTests {
     @Test("D-9: who may ask for what: the group reads, the owner and root change, and keys can be switched off")
     func rights() {
         let requests: [(ControlRequest, isReading: Bool, isTyping: Bool)] = [
-            (.status, true, false), (.events, true, false), (.scan(seconds: 5), true, false),
+            (.status, true, false), (.events, true, false), (.scan(seconds: 5, isAnew: false), true, false),
             (.use(.name("A"), confirmed: true), false, false), (.forget, false, false), (.connect, false, false),
             (.disconnect, false, false), (.pause, false, false), (.resume, false, false), (.send([1]), false, false),
             (.reload, false, false), (.stop, false, false), (.key([.character("1")]), false, true),
@@ -122,7 +122,11 @@ extension ControlRequest {
         switch Int.random(in: 0..<15, using: &random) {
         case 0: return .status
         case 1: return .events
-        case 2: return .scan(seconds: Int.random(in: ControlRequest.scanTimes, using: &random))
+        case 2:
+            return .scan(
+                seconds: Int.random(in: ControlRequest.scanTimes, using: &random),
+                isAnew: Bool.random(using: &random)
+            )
         case 3: return .use(.name(text()), confirmed: Bool.random(using: &random))
         case 4: return .forget
         case 5: return .connect

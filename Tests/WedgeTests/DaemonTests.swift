@@ -47,7 +47,7 @@ struct DaemonTests {
             )
         }
 
-        func make(device: DeviceChoice? = nil) throws -> Daemon {
+        func make(device: DeviceChoice? = nil, advertisedAt place: AdvertisedAddress? = nil) throws -> Daemon {
             var settings = KeyboardSettings(
                 adapter: .any,
                 device: device,
@@ -58,6 +58,7 @@ struct DaemonTests {
                 capsLock: .ignore,
                 verifies: false
             )
+            settings.advertisedAddress = place
             if device == nil { settings.keypad = try Keypad(layout: .us, beside: settings.table.keys) }
             let options = Daemon.Options(
                 paths: paths,
@@ -68,7 +69,7 @@ struct DaemonTests {
             )
             let keyboard = try TextKeyboard(layout: .us)
             screen = keyboard.screen
-            let daemon = try Daemon(settings, options, on: loop, adapter: radio, screen: keyboard)
+            let daemon = try Daemon(settings, options, through: AdapterCore(loop, using: radio), screen: keyboard)
             daemon.onEvent = { [unowned self] event in
                 if case .state(let state, _, _) = event { states.append(state.rawValue) }
             }
@@ -194,6 +195,80 @@ struct DaemonTests {
         try bench.end()
     }
 
+    /// Asks without waiting for the answer, lets a device advertise once the radio listens, and gives the answer then.
+    private func use(
+        _ choice: DeviceChoice,
+        _ bench: Bench,
+        heard address: BluetoothAddress,
+        _ data: [UInt8]
+    ) throws -> Result<JSONObject, CommandFailure>? {
+        var answer: Result<JSONObject, CommandFailure>?
+        let scans = bench.radio.scans
+        bench.daemon?.handle(.use(choice, confirmed: true)) { answer = $0 }
+        #expect(try bench.until { bench.radio.scans > scans })
+        bench.radio.advertise(address, data)
+        #expect(try bench.until { answer != nil })
+        return answer
+    }
+
+    @Test(
+        "BT-3: use takes a device by the address in its manufacturer data, and keeps that one; one scan for one choice"
+    )
+    func useByAdvertisedAddress() throws {
+        let printed = BluetoothAddress(rawValue: 0xC0FF_EE01_0203)
+        let onAir = BluetoothAddress(rawValue: 0x4142_4344_4546)
+        let data: [UInt8] = [0x09, 0xFF, 0x4C, 0x00, 0xC0, 0xFF, 0xEE, 0x01, 0x02, 0x03]
+        let bench = try Bench()
+        let daemon = try bench.make(advertisedAt: AdvertisedAddress(offset: 2))
+        daemon.start { _ in }
+        #expect(try use(.address(printed), bench, heard: onAir, data)?.isSuccess == true)
+        #expect(try bench.store.read() == Selection(DeviceAddress(printed, .random), name: nil))
+        // The device was heard just now: it is connected to, and not listened for again.
+        #expect(try bench.until { bench.radio.attempted == [DeviceAddress(onAir, .random)] })
+        #expect(bench.radio.scans == 1)
+        try bench.end()
+    }
+
+    @Test(
+        "LK-8, BT-2: a switch while another is looked for takes one scan more, and connects to the device that was heard"
+    )
+    func useWhileListening() throws {
+        let bench = try Bench()
+        try bench.store.write(Self.scanner)
+        let daemon = try bench.make()
+        daemon.start { _ in }
+        #expect(try bench.until { bench.radio.listening == 1 })
+        let other = Self.other.device
+        #expect(try use(.address(other.address), bench, heard: other.address, [])?.isSuccess == true)
+        #expect(try bench.until { bench.radio.attempted == [other] })
+        #expect(bench.radio.scans == 2)
+        try bench.end()
+    }
+
+    @Test("LK-3, LK-4: the daemon lists the devices of the last 60 s, and anew only those that are heard from then on")
+    func list() throws {
+        let bench = try Bench()
+        let daemon = try bench.make()
+        daemon.start { _ in }
+        func scan(isAnew: Bool, _ heard: (address: UInt64, ago: Duration)...) throws -> [String] {
+            var answer: Result<JSONObject, CommandFailure>?
+            let scans = bench.radio.scans
+            daemon.handle(.scan(seconds: 1, isAnew: isAnew)) { answer = $0 }
+            #expect(try bench.until { bench.radio.scans > scans })
+            for device in heard {
+                bench.radio.advertise(BluetoothAddress(rawValue: device.address), [], ago: device.ago)
+            }
+            #expect(try bench.until { answer != nil })
+            let value = try JSONValue(Array(try #require(answer).get().text.utf8))
+            return (value["devices"]?.array ?? []).compactMap { $0["address"]?.string }
+        }
+        let (first, second) = ("00:00:00:00:00:01", "00:00:00:00:00:02")
+        #expect(try scan(isAnew: false, (1, .seconds(30)), (2, .seconds(61))) == [first])
+        #expect(try scan(isAnew: false, (2, .zero)) == [first, second])
+        #expect(try scan(isAnew: true, (2, .zero)) == [second])
+        try bench.end()
+    }
+
     @Test("D-12: a second daemon is refused, and the adapter of the first is its own until it ends")
     func second() throws {
         let first = try Bench()
@@ -265,4 +340,8 @@ struct DaemonTests {
         #expect(daemon.service.state == .connecting)
         try bench.end()
     }
+}
+
+extension Result {
+    fileprivate var isSuccess: Bool { if case .success = self { true } else { false } }
 }

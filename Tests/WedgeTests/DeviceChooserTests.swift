@@ -34,18 +34,18 @@ struct DeviceChooserTests {
         #expect(chooser.heard(device, now: .zero) == .listen)
         #expect(chooser.deadline == .seconds(1))
         #expect(chooser.decide(now: .milliseconds(999)) == .listen)
-        #expect(chooser.decide(now: .seconds(1)) == .take(device.address))
+        #expect(chooser.decide(now: .seconds(1)) == .take(device))
     }
 
     @Test("D-4: two devices of the name are refused with both listed")
     func twoOfTheName() throws {
         var chooser = DeviceChooser(.name("LINBLE-TEST"))
         var table = chooser.choice.devices
-        var heard: [DeviceAddress] = []
+        var heard: [DiscoveredDevice] = []
         for address: UInt64 in [0xF0F1_F2F3_F4F5, 0xF0F1_F2F3_F4F6, 0xF0F1_F2F3_F4F7] {
             let device = try #require(try hear(&table, address, name: "LINBLE-TEST", now: .zero))
             #expect(chooser.heard(device, now: .zero) == .listen)
-            heard.append(device.address)
+            heard.append(device)
         }
         #expect(chooser.decide(now: .seconds(1)) == .ambiguous(Array(heard.prefix(2))))
     }
@@ -61,7 +61,7 @@ struct DeviceChooserTests {
         let other = try #require(try hear(&table, 0xF0F1_F2F3_F4F6, name: "LINBLE-TEST", now: .seconds(5)))
         #expect(chooser.heard(other, now: .seconds(5)) == .listen)
         let again = try #require(try hear(&table, 0xF0F1_F2F3_F4F5, name: "LINBLE-TEST", now: .seconds(5)))
-        #expect(chooser.heard(again, now: .seconds(5)) == .take(known.address))
+        #expect(chooser.heard(again, now: .seconds(5)) == .take(again))
     }
 
     @Test("LK-15: a device that takes no connections is not taken, and another name is not heard")
@@ -82,7 +82,7 @@ struct DeviceChooserTests {
         let other = try #require(try hear(&table, 0xF0F1_F2F3_F4F6, name: "A", now: .zero))
         #expect(chooser.heard(other, now: .zero) == .listen)
         let meant = try #require(try hear(&table, 0xF0F1_F2F3_F4F5, name: "B", now: .zero))
-        #expect(chooser.heard(meant, now: .zero) == .take(meant.address))
+        #expect(chooser.heard(meant, now: .zero) == .take(meant))
     }
 
     @Test("A choice is an address where it looks like one, else a name; nothing is no choice")

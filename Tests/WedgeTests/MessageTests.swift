@@ -37,7 +37,7 @@ struct MessageTests {
             CommandFailure(AdapterError.blocked("hci0", isHard: false)),
             CommandFailure(AdapterError.notPermitted(missing: [.networkAdministration, .rawNetwork])),
             CommandFailure(.unavailable, KeyboardFaultText.nothingTypedNow, ReasonText.paused.message()),
-            CommandFailure(.usage, LinkFaultText.severalHeardFirst, "A\"{2}", Message.list(["x", "y", "z"]), "x"),
+            CommandFailure(.usage, LinkFaultText.severalHeard, "A\"{2}", Message.list(["x", "y", "z"]), "x"),
             .noDaemon,
         ]
         for failure in reasons {

@@ -3,13 +3,18 @@
 import BluetoothLE
 import LinuxIO
 
-/// An adapter that hears nobody.
+/// An adapter that hears nobody but those that a test lets advertise.
 final class QuietRadio: LowEnergyAdapter {
     let name = "quiet0"
     let address = BluetoothAddress(rawValue: 0xC0FF_EE00_0009)
     var onLoss: ((String) -> Void)?
     /// How many scanners listen.
     private(set) var listening = 0
+    /// How often a scan has begun.
+    private(set) var scans = 0
+    /// The devices that were connected to.
+    private(set) var attempted: [DeviceAddress] = []
+    private weak var listener: Listener?
 
     private final class Attempt: ConnectionAttempt {
         func cancel() {}
@@ -19,20 +24,36 @@ final class QuietRadio: LowEnergyAdapter {
         var onUpdate: ((DeviceTable.Update) -> Void)?
         var onStarted: (() -> Void)?
         var onFailure: ((ScanError) -> Void)?
-        private(set) var devices = DeviceTable(filter: ScanFilter(), reportsDuplicates: false)
+        private var scanner = Scanner(.legacy)
+        var devices: DeviceTable { scanner.devices }
         let droppedReports: UInt32 = 0
         private let radio: QuietRadio
         private var isOn = false
 
         init(_ radio: QuietRadio) { self.radio = radio }
 
-        func start(_: ScanParameters, devices _: DeviceTable) { turn(true) }
+        func start(_ parameters: ScanParameters, devices: DeviceTable) {
+            scanner = Scanner(.legacy, devices: devices)
+            scanner.start(parameters)
+            radio.scans += 1
+            radio.listener = self
+            turn(true)
+        }
+
+        /// An event packet comes from the controller.
+        func hear(_ packet: [UInt8], at time: Duration) {
+            guard isOn else { return }
+            var updates: [DeviceTable.Update] = []
+            scanner.handle(packet.span, now: time) { update in updates.append(update) }
+            for update in updates { onUpdate?(update) }
+        }
+
         func stop(completion: @escaping () -> Void) {
             turn(false)
             completion()
         }
         func close() { turn(false) }
-        func expireDevices() {}
+        func expireDevices() { _ = scanner.devices.expire(now: MonotonicClock.now) }
 
         private func turn(_ on: Bool) {
             if on != isOn { radio.listening += on ? 1 : -1 }
@@ -40,12 +61,25 @@ final class QuietRadio: LowEnergyAdapter {
         }
     }
 
+    /// A device of a random address advertises (ADV_IND), or has done so some time ago.
+    func advertise(_ address: BluetoothAddress, _ data: [UInt8], ago: Duration = .zero) {
+        var writer = ByteWriter()
+        // LE Meta: one legacy report of event type, address type, address, length, data, RSSI.
+        writer.write([0x04, 0x3E, UInt8(12 + data.count), 0x02, 0x01, 0x00, 0x01] as [UInt8])
+        writer.write(address)
+        writer.write([UInt8(data.count)] + data + [0xC8])
+        listener?.hear(writer.bytes, at: MonotonicClock.now - ago)
+    }
+
     func makeScanner() throws(ScanError) -> any DeviceScanner { Listener(self) }
     func connect(
-        to _: DeviceAddress,
+        to device: DeviceAddress,
         timeout _: Duration,
         completion _: @escaping (Result<any ATTChannel, LinkFailure>) -> Void
-    ) throws(LinkFailure) -> any ConnectionAttempt { Attempt() }
+    ) throws(LinkFailure) -> any ConnectionAttempt {
+        attempted.append(device)
+        return Attempt()
+    }
     func disconnect(_: DeviceAddress, completion: @escaping () -> Void) { completion() }
     func advertise(
         _: Advertisement,

@@ -42,7 +42,8 @@ struct SimulatedModuleTests {
         init(_ lines: [[UInt8]]) throws {
             let log = Log(lines)
             loop = try EventLoop()
-            module = try SimulatedModule(.linble, name: "LINBLE-TEST", on: adapter, loop: loop) { event in
+            module = try SimulatedModule(.linble, name: "LINBLE-TEST", on: RadioArbiter(on: loop, using: adapter)) {
+                event in
                 switch event {
                 case .subscribed(true): log.sender?.pump()
                 case .received(let value): log.received.append(value)
@@ -143,8 +144,7 @@ struct SimulatedModuleTests {
         let long = try SimulatedModule(
             .linble,
             name: String(repeating: "x", count: 40),
-            on: bench.adapter,
-            loop: bench.loop
+            on: RadioArbiter(on: bench.loop, using: bench.adapter)
         ) { _ in }
         #expect(throws: SimulationFailure.self) { try long.start { _ in } }
     }

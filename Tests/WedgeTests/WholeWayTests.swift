@@ -48,7 +48,7 @@ struct WholeWayTests {
         }
 
         func begin(_ profile: Profile, reply: @escaping ([UInt8]) -> [[UInt8]]) throws {
-            let module = try SimulatedModule(profile, name: "SCALE", on: peripheral, loop: loop) {
+            let module = try SimulatedModule(profile, name: "SCALE", on: RadioArbiter(on: loop, using: peripheral)) {
                 [unowned self] event in
                 guard case .received(let bytes) = event else { return }
                 greetings.append(bytes)
@@ -65,7 +65,7 @@ struct WholeWayTests {
             let configuration = try Configuration(text: "pace = \"console\"\nlayout = \"us\"\n")
             var settings = try configuration.settings(device: .name("SCALE"))
             settings.profiles = [profile]
-            let service = try KeyboardService(settings, on: loop, adapter: central, screen: keyboard) {
+            let service = try KeyboardService(settings, through: AdapterCore(loop, using: central), screen: keyboard) {
                 [unowned self] event in
                 if case .state(let state, _, _) = event { states.append(state) }
             }
@@ -143,7 +143,7 @@ struct WholeWayTests {
         let stage = try Stage()
         try stage.begin(.linble) { _ in [] }
         var passed: [UInt8] = []
-        stage.service?.rawEnd = { bytes in
+        stage.service?.keyboard.rawEnd = { bytes in
             passed += [UInt8](copying: bytes)
             return bytes.count
         }

@@ -48,7 +48,7 @@ public struct DeviceTable: Sendable {
     public static let lifetime = Duration.seconds(60)
 
     /// Which devices are passed on and listed; the others are kept too, for a name may come in a later scan response.
-    public private(set) var filter: ScanFilter
+    public let filter: ScanFilter
     /// True to pass on every report, false for each device once and again when its data changes (CB-3).
     public var reportsDuplicates: Bool
     /// What was counted.
@@ -56,7 +56,6 @@ public struct DeviceTable: Sendable {
 
     private var entries: [DiscoveredDevice] = []
     private var index = DeviceIndex()
-    private var pinned: Set<DeviceAddress> = []
     private var assembler = AdvertisementAssembler()
 
     /// An empty table.
@@ -74,43 +73,12 @@ public struct DeviceTable: Sendable {
         index.place(of: address).map { entries[$0] }
     }
 
-    /// The devices that meet the filter: pinned ones first (LK-6), then the strongest (LK-1), then by address.
+    /// The devices that meet the filter: the strongest first (LK-1), then by address.
     public var devices: [DiscoveredDevice] {
         entries.filter(\.matchesFilter).sorted { left, right in
-            let leftPinned = pinned.contains(left.address)
-            if leftPinned != pinned.contains(right.address) { return leftPinned }
             if left.rssi != right.rssi { return Self.strength(left) > Self.strength(right) }
             return left.address.address < right.address.address
         }
-    }
-
-    /// When the next device leaves, if it is not heard before.
-    public var nextExpiry: Duration? {
-        entries.lazy.filter { !pinned.contains($0.address) }.map(\.lastHeard).min().map { $0 + Self.lifetime }
-    }
-
-    /// Keeps a device: it neither expires nor gives way to others (LK-6).
-    ///
-    /// It need not have been heard.
-    public mutating func pin(_ address: DeviceAddress) {
-        guard pinned.count < Self.capacity else { return }
-        pinned.insert(address)
-    }
-
-    /// Lets a device go like any other.
-    public mutating func unpin(_ address: DeviceAddress) {
-        pinned.remove(address)
-    }
-
-    /// Replaces the filter; each device is measured anew, by what it said last, and those that match appear anew.
-    public mutating func setFilter(_ filter: ScanFilter) {
-        self.filter = filter
-        for index in entries.indices {
-            entries[index].matchesFilter = false
-            entries[index].wasPassedOn = false
-            measure(index)
-        }
-        assembler.removeAll()
     }
 
     /// Forgets every device; the counters stay.
@@ -129,7 +97,7 @@ public struct DeviceTable: Sendable {
     public mutating func expire(now: Duration) -> [DeviceAddress] {
         assembler.expire(now: now)
         copyCounters()
-        let gone = entries.filter { now - $0.lastHeard >= Self.lifetime && !pinned.contains($0.address) }.map(\.address)
+        let gone = entries.filter { now - $0.lastHeard >= Self.lifetime }.map(\.address)
         for address in gone { remove(address) }
         return gone
     }
@@ -215,7 +183,7 @@ public struct DeviceTable: Sendable {
     private mutating func add(_ address: DeviceAddress, _ rssi: Int8?, _ now: Duration) -> Int? {
         if entries.count >= Self.capacity {
             counters.devicesDropped &+= 1
-            guard let victim = weakest(), pinned.contains(address) || !outranks(victim, rssi) else { return nil }
+            guard let victim = weakest(), !outranks(victim, rssi) else { return nil }
             remove(victim.address)
         }
         index.set(address, place: entries.count)
@@ -226,7 +194,7 @@ public struct DeviceTable: Sendable {
 
     /// The device that leaves first: one that does not match, then the weakest, then the one silent for longest.
     private func weakest() -> DiscoveredDevice? {
-        entries.lazy.filter { !pinned.contains($0.address) }.min { left, right in
+        entries.min { left, right in
             if left.matchesFilter != right.matchesFilter { return right.matchesFilter }
             if left.rssi != right.rssi { return Self.strength(left) < Self.strength(right) }
             return left.lastHeard < right.lastHeard

@@ -102,7 +102,7 @@ public struct Scanner: Sendable {
         self.devices = devices
     }
 
-    /// When `advance` must be called, if no event comes before; the table's `nextExpiry` is another time.
+    /// When `advance` must be called, if no event comes before.
     public var deadline: Duration? { commands.deadline }
 
     /// True while a command was sent and is not answered; who shares the controller waits then.

@@ -310,7 +310,7 @@ package final class HostAdapter: LowEnergyAdapter {
         transport.close()
         if let timer { loop.cancel(timer) }
         timer = nil
-        let failure = LinkFailure.system(.operationNotSupportedByDevice)
+        let failure = LinkFailure.adapterLost(reason)
         for attempt in attempts { attempt.finish(.failure(failure)) }
         attempts = []
         for channel in channels.values { channel.noteEnd(failure) }

@@ -13,6 +13,8 @@ package enum LinkFailure: Error, Equatable, CustomStringConvertible {
     case bearer(ATTBearer.Failure)
     /// The peer closed the channel.
     case closedByPeer
+    /// The adapter is gone, for the reason told.
+    case adapterLost(String)
 
     /// A few words for people.
     package var description: String {
@@ -25,6 +27,7 @@ package enum LinkFailure: Error, Equatable, CustomStringConvertible {
         case .bearer(.transactionTimeout(let opcode)): "the device did not answer \(opcode) within 30 s"
         case .bearer(let failure): "the device broke the Attribute Protocol: \(failure)"
         case .closedByPeer: "the device closed the channel"
+        case .adapterLost(let reason): reason
         }
     }
 }

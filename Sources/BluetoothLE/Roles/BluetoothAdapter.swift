@@ -17,7 +17,7 @@ public actor BluetoothAdapter {
     }
 
     /// An adapter that is opened by `opener`, on its loop's thread.
-    package init(opener: @escaping AdapterOpener) throws(BluetoothError) {
+    package init(opener: @escaping SendableAdapterOpener) throws(BluetoothError) {
         do {
             thread = try LoopThread(name: "bluetooth")
         } catch {
@@ -46,10 +46,10 @@ public actor BluetoothAdapter {
     public var state: BluetoothState { core.value.state }
 
     /// Its public address; nil while it is lost.
-    public var address: BluetoothAddress? { core.value.backend?.address }
+    public var address: BluetoothAddress? { core.value.adapter?.address }
 
     /// What people call it, such as `hci0`; nil while it is lost.
-    public var name: String? { core.value.backend?.name }
+    public var name: String? { core.value.adapter?.name }
 
     /// Every state from now on, the present one first (CB-1).
     public func states() -> BoundedSequence<BluetoothState> {

@@ -40,6 +40,7 @@ public enum DisconnectReason: Hashable, Sendable, CustomStringConvertible {
             case .system(.connectionReset), .closedByPeer: .byPeer
             case .system(.timedOut), .timedOut: .outOfReach
             case .bearer: .protocolFault("\(failure)")
+            case .adapterLost(let reason): .adapterLost(reason)
             case .system(let error): .system("\(error)")
             }
     }

@@ -39,13 +39,9 @@ public actor Central {
             executor.submit { [weak bound] in bound?.value.central.stopScan(identifier) }
         }
         try core.start(
-            CentralCore.Scan(
-                identifier: identifier,
-                parameters: parameters,
-                filter: filter,
-                reportsDuplicates: duplicates,
-                source: reports.source
-            )
+            RadioScan(parameters, devices: DeviceTable(filter: filter, reportsDuplicates: duplicates)),
+            identifier,
+            reports.source
         )
         return reports
     }

@@ -26,7 +26,7 @@ final class PeripheralCore {
     typealias Begin = (inout GATTClient, Duration) throws(GATTError) -> GATTClient.ProcedureID
 
     let device: DeviceAddress
-    private unowned let central: CentralCore
+    private unowned let radio: RadioArbiter
     private var link: ATTLink?
     private(set) var isConnected = false
     private var procedures: [GATTClient.ProcedureID: Completion] = [:]
@@ -35,9 +35,9 @@ final class PeripheralCore {
     private var setupReplies: [Reply<Void>] = []
     private var watchers: [UInt64: BoundedSequence<ConnectionEvent>.Source] = [:]
 
-    init(_ device: DeviceAddress, _ central: CentralCore) {
+    init(_ device: DeviceAddress, _ radio: RadioArbiter) {
         self.device = device
-        self.central = central
+        self.radio = radio
     }
 
     /// The longest PDU that either side may send now; nil without a connection.
@@ -53,9 +53,8 @@ final class PeripheralCore {
 
     // MARK: The connection
 
-    /// Takes a fresh channel, exchanges the MTU, subscribes again, and then answers.
-    func connected(_ channel: any ATTChannel, _ replies: [Reply<Void>]) {
-        let link = ATTLink(channel, on: central.loop)
+    /// Takes a fresh link, exchanges the MTU, subscribes again, and then answers.
+    func connected(_ link: ATTLink, _ replies: [Reply<Void>]) {
         self.link = link
         services = []
         setupReplies = replies
@@ -104,7 +103,7 @@ final class PeripheralCore {
     func disconnect(completion: @escaping () -> Void) {
         guard link != nil else { return completion() }
         closed(.requested)
-        central.disconnect(device, completion: completion)
+        radio.disconnect(device, completion: completion)
     }
 
     // MARK: Procedures

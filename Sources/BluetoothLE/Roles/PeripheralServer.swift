@@ -83,9 +83,8 @@ public actor PeripheralServer {
         let box = ServerBox()
         core = LoopBound(to: executor) { _ in
             let core = ServerCore(
-                { [unowned adapter = owner.value] () throws(BluetoothError) in try adapter.ready() },
+                owner.value.radio,
                 database,
-                on: owner.value.loop,
                 onEvent: { core, event in
                     Self.take(event, core, handlers, source) { work in
                         executor.submit { [weak box] in if let core = box?.core { work(core) } }
@@ -126,8 +125,6 @@ public actor PeripheralServer {
             throw .advertisementTooLong(error)
         }
         let core = core.value
-        if let other = adapter.core.value.server, other !== core { throw .serverExists }
-        adapter.core.value.server = core
         let reply = Reply<Void>()
         try core.advertise(
             Advertisement(

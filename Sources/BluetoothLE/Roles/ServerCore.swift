@@ -2,7 +2,7 @@
 
 package import BluetoothHost
 package import BluetoothPackets
-package import LinuxIO
+import LinuxIO
 
 /// The peripheral's part of an adapter: advertising, and a GATT server over the channels of the centrals that connect.
 ///
@@ -18,8 +18,7 @@ package final class ServerCore {
         }
     }
 
-    private let adapter: () throws(BluetoothError) -> any LowEnergyAdapter
-    private let loop: EventLoop
+    private let radio: RadioArbiter
     private var isAdvertising = false
     private var server: GATTServer
     private var links: [GATTServer.PeerID: Link] = [:]
@@ -28,16 +27,14 @@ package final class ServerCore {
     private let onEvent: (ServerCore, GATTServer.Event) -> Void
     private let onConnection: (GATTServer.PeerID, DeviceAddress, DisconnectReason?) -> Void
 
-    /// A server of a database that nobody can reach yet; `adapter` is asked for the adapter whenever it is needed.
+    /// A server of a database that nobody can reach yet.
     package init(
-        _ adapter: @escaping () throws(BluetoothError) -> any LowEnergyAdapter,
+        _ radio: RadioArbiter,
         _ database: GATTServerDatabase,
-        on loop: EventLoop,
         onEvent: @escaping (ServerCore, GATTServer.Event) -> Void,
         onConnection: @escaping (GATTServer.PeerID, DeviceAddress, DisconnectReason?) -> Void
     ) {
-        self.adapter = adapter
-        self.loop = loop
+        self.radio = radio
         server = GATTServer(database)
         self.onEvent = onEvent
         self.onConnection = onConnection
@@ -61,23 +58,22 @@ package final class ServerCore {
         _ advertisement: Advertisement,
         completion: @escaping (Result<Void, BluetoothError>) -> Void
     ) throws(BluetoothError) {
-        let backend = try adapter()
-        isAdvertising = true
-        backend.advertise(
+        try radio.advertise(
             advertisement,
+            for: self,
             onConnection: { [weak self] channel in
                 guard let self else { return channel.close() }
                 accept(channel)
             },
             completion: { result in completion(result.mapError { .advertisingFailed(cause: $0.cause) }) }
         )
+        isAdvertising = true
     }
 
     /// Advertises no more; the centrals stay.
     package func stopAdvertising(completion: @escaping () -> Void) {
         isAdvertising = false
-        guard let backend = try? adapter() else { return completion() }
-        backend.stopAdvertising(completion: completion)
+        radio.stopAdvertising(completion: completion)
     }
 
     // MARK: Centrals
@@ -96,8 +92,7 @@ package final class ServerCore {
     package func disconnect(_ id: GATTServer.PeerID, completion: @escaping () -> Void = {}) {
         guard let device = links[id]?.channel.device else { return completion() }
         end(id, .requested)
-        guard let backend = try? adapter() else { return completion() }
-        backend.disconnect(device, completion: completion)
+        radio.disconnect(device, completion: completion)
     }
 
     private func end(_ id: GATTServer.PeerID, _ reason: DisconnectReason) {
@@ -116,11 +111,11 @@ package final class ServerCore {
 
     /// Ends everything at once.
     package func close() {
-        if let timer { loop.cancel(timer) }
+        if let timer { radio.loop.cancel(timer) }
         timer = nil
         for link in links.values { link.channel.close() }
         links = [:]
-        if isAdvertising { (try? adapter())?.stopAdvertising {} }
+        if isAdvertising { radio.stopAdvertising {} }
         isAdvertising = false
     }
 
@@ -174,10 +169,10 @@ package final class ServerCore {
     }
 
     private func armTimer() {
-        if let timer { loop.cancel(timer) }
+        if let timer { radio.loop.cancel(timer) }
         let deadlines = links.values.compactMap(\.client.deadline) + [server.deadline].compactMap(\.self)
         timer = deadlines.min().map { deadline in
-            loop.schedule(at: deadline) { [weak self] in
+            radio.loop.schedule(at: deadline) { [weak self] in
                 guard let self else { return }
                 timer = nil
                 let now = MonotonicClock.now

@@ -25,7 +25,7 @@ extension ControlRequest {
         switch verb {
         case "status": self = .status
         case "events": self = .events
-        case "scan": self = .scan(seconds: try words.scanTime())
+        case "scan": self = .scan(seconds: try words.scanTime(), isAnew: try words.isAnew())
         case "use": self = try words.use()
         case "forget": self = .forget
         case "connect": self = .connect
@@ -52,7 +52,7 @@ extension ControlRequest {
             switch self {
             case .status: ["status"]
             case .events: ["events"]
-            case .scan(let seconds): ["scan", "\(seconds)"]
+            case .scan(let seconds, let isAnew): ["scan", "\(seconds)"] + (isAnew ? ["anew"] : [])
             case .use(let device, let confirmed):
                 ["use", ControlLine.written("\(device)".utf8)] + (confirmed ? ["yes"] : [])
             case .forget: ["forget"]
@@ -110,6 +110,13 @@ private struct Words {
             let seconds = Int(word), times.contains(seconds)
         else { throw fault("a number of seconds from \(times.lowerBound) to \(times.upperBound) belongs here") }
         return seconds
+    }
+
+    /// Whether the next word, the last, asks for a list that begins with this scan.
+    mutating func isAnew() throws(ControlFault) -> Bool {
+        guard !isAtEnd else { return false }
+        guard try text("") == "anew" else { throw fault("only `anew` may follow") }
+        return true
     }
 
     mutating func use() throws(ControlFault) -> ControlRequest {

@@ -3,7 +3,7 @@
 /// What a client asks of the daemon: one line of words (D-9).
 ///
 ///     status                      use LINBLE-TEST            key 1 2 enter
-///     version 1 scan 10           use "LT01 BC000120" yes    send text "\x02R\x03"
+///     version 1 scan 10 anew      use "LT01 BC000120" yes    send text "\x02R\x03"
 ///
 /// `ControlLine` has the rules of words and quotation marks. A line may begin with `version 1`.
 package enum ControlRequest: Equatable, Sendable {
@@ -11,8 +11,9 @@ package enum ControlRequest: Equatable, Sendable {
     case status
     /// The same from now on: a line for each event.
     case events
-    /// The devices around, after listening for so many seconds.
-    case scan(seconds: Int)
+    /// The devices that were heard in the last minute, after listening for so many seconds; with `isAnew` those that were
+    /// heard in these only.
+    case scan(seconds: Int, isAnew: Bool)
     /// Choose a device; `confirmed` where another one that is chosen may be given up for it (LK-8).
     case use(DeviceChoice, confirmed: Bool)
     /// Drop the choice.

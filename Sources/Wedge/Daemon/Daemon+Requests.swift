@@ -16,7 +16,7 @@ extension Daemon {
     package func handle(_ request: ControlRequest, reply: @escaping (Result<JSONObject, CommandFailure>) -> Void) {
         switch request {
         case .status: reply(.success(status.object))
-        case .scan(let seconds): scan(.seconds(seconds), reply)
+        case .scan(let seconds, let isAnew): scan(.seconds(seconds), isAnew: isAnew, reply)
         case .use(let choice, let confirmed): use(choice, confirmed: confirmed, reply)
         case .forget: reply(result { () throws(CommandFailure) in try forget() })
         case .connect: reply(result { () throws(CommandFailure) in try connect() })
@@ -68,54 +68,19 @@ extension Daemon {
             if choice.means(selection) { return reply(keep(selection)) }
             if !confirmed { return reply(.failure(.chosenAlready(selection))) }
         }
-        var chooser = DeviceChooser(choice)
-        service.survey(for: Self.useTime) { device in
-            guard choice.isMet(by: device) else { return false }
-            // An address is one device; of a name, others are listened for a while.
-            return chooser.heard(device, now: MonotonicClock.now) != .listen
-        } completion: { [weak self] result in
+        service.find(choice, for: Self.useTime) { [weak self] result in
             guard let self else { return }
-            switch result {
-            case .failure(let failure): reply(.failure(failure))
-            case .success(let devices): reply(take(devices.filter(choice.isMet), choice))
-            }
+            reply(result.flatMap { found in self.keep(found.kept, heard: found.heard) })
         }
     }
 
-    /// Chooses the one device that was heard and is meant.
-    private func take(_ devices: [DiscoveredDevice], _ choice: DeviceChoice) -> Result<JSONObject, CommandFailure> {
-        guard let first = devices.first else {
-            return .failure(
-                CommandFailure(
-                    .timeout,
-                    LinkFaultText.notHeardInTime,
-                    "\(choice)",
-                    "\(Self.useTime.components.seconds)"
-                )
-            )
-        }
-        guard devices.count == 1 else {
-            let list = Message.list(devices.map { "\($0.address)" })
-            return .failure(
-                CommandFailure(
-                    .usage,
-                    LinkFaultText.severalHeardFirst,
-                    "\(choice)",
-                    list,
-                    "\(first.address.address)"
-                )
-            )
-        }
-        return keep(Selection(first.address, name: first.name?.text))
-    }
-
-    private func keep(_ selection: Selection) -> Result<JSONObject, CommandFailure> {
+    private func keep(_ selection: Selection, heard: DeviceAddress? = nil) -> Result<JSONObject, CommandFailure> {
         do throws(SelectionStore.Failure) {
             try store.write(selection)
         } catch {
             return .failure(CommandFailure(error))
         }
-        if service.choice == .selected(selection) { service.connect() } else { choose(selection) }
+        if service.choice == .selected(selection) { service.connect() } else { choose(selection, heard: heard) }
         return .success(JSONObject(selection))
     }
 
@@ -146,7 +111,7 @@ extension Daemon {
     /// What a device sends without an end, or the beginning of a scan, is not waited for longer than `deadline`.
     private func clear(until deadline: Duration, _ reply: @escaping (Result<JSONObject, CommandFailure>) -> Void) {
         let isOver = MonotonicClock.now >= deadline
-        let waits = service.waitingKeys > 0
+        let waits = service.keyboard.waitingKeys > 0
         if !isOver, waits || service.counts.bytes.waiting > 0, (try? usableKeypad()) != nil {
             _ = loop.schedule(at: MonotonicClock.now + Self.clearInterval) { [weak self] in
                 self?.clear(until: deadline, reply)
@@ -157,7 +122,7 @@ extension Daemon {
             result { () throws(CommandFailure) in
                 try press { keypad throws(CommandFailure) in
                     if waits { throw .keysWait }
-                    return try keypad.clearing(service.typedCharacters)
+                    return try keypad.clearing(service.keyboard.typedCharacters)
                 }
             }
         )
@@ -193,8 +158,12 @@ extension Daemon {
         }
     }
 
-    private func scan(_ duration: Duration, _ reply: @escaping (Result<JSONObject, CommandFailure>) -> Void) {
-        service.survey(for: duration) { result in
+    private func scan(
+        _ duration: Duration,
+        isAnew: Bool,
+        _ reply: @escaping (Result<JSONObject, CommandFailure>) -> Void
+    ) {
+        service.survey(for: duration, isAnew: isAnew) { result in
             reply(
                 result.map { devices in
                     var object = JSONObject()
@@ -210,16 +179,5 @@ extension Daemon {
             throw CommandFailure(.unavailable, ControlFaultText.noConfiguration)
         }
         try onReload()
-    }
-}
-
-extension DeviceChoice {
-    /// Whether a device that was heard is one that is meant.
-    fileprivate func isMet(by device: DiscoveredDevice) -> Bool {
-        switch self {
-        case .address(let address): device.address.address == address
-        case .selected(let selection): device.address == selection.device
-        case .name(let name): device.name.map { $0.text.lowercased() == name.lowercased() } ?? false
-        }
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import BluetoothLE
-package import LinuxIO
+import LinuxIO
 import SystemPackage
 
 /// The keyboard as a service: it follows the choice, keeps others from its adapter, and does what clients ask for.
@@ -72,10 +72,10 @@ package final class Daemon {
     package init(
         _ settings: KeyboardSettings,
         _ options: Options,
-        on loop: EventLoop,
-        adapter: (any LowEnergyAdapter)? = nil,
+        through core: AdapterCore,
         screen: TextKeyboard? = nil
     ) throws(CommandFailure) {
+        let loop = core.loop
         self.loop = loop
         self.options = options
         store = SelectionStore(options.paths.selection)
@@ -93,7 +93,7 @@ package final class Daemon {
             }
         }
         let relay = Relay()
-        service = try KeyboardService(settings, on: loop, adapter: adapter, screen: screen) { event in
+        service = try KeyboardService(settings, through: core, screen: screen) { event in
             relay.handler?(event)
         }
         relay.handler = { [unowned self] event in take(event) }
@@ -122,7 +122,7 @@ package final class Daemon {
     ///
     /// It is looked for further, until `stop`.
     package func start(completion: @escaping (Result<Void, CommandFailure>) -> Void) {
-        onEvent?(.keyboard(node: service.keyboardNode))
+        onEvent?(.keyboard(node: service.keyboard.node))
         for note in startNotes { onNote?(note) }
         startNotes = []
         noteGate()
@@ -131,8 +131,8 @@ package final class Daemon {
             notifier.ready()
             notifier.tell(service.state.sentence(service.choice, service.reason, in: .english))
             notifier.watch(
-                hasAnswered: { [unowned self] in service.hasAnswered },
-                ask: { [unowned self] in service.ping() }
+                hasAnswered: { [unowned self] in service.keyboard.hasAnswered },
+                ask: { [unowned self] in service.keyboard.ping() }
             )
             completion(result)
         }
@@ -181,7 +181,7 @@ package final class Daemon {
             choice: service.choice,
             device: service.device,
             adapter: service.adapterName,
-            keyboard: service.keyboardNode,
+            keyboard: service.keyboard.node,
             labels: options.labels,
             isPaused: isPaused,
             gate: gate.reason,
@@ -267,12 +267,12 @@ package final class Daemon {
         }
     }
 
-    /// Means that device from now on.
-    func choose(_ selection: Selection?) {
+    /// Means that device from now on; where it was `heard` just now, it is not listened for again.
+    func choose(_ selection: Selection?, heard: DeviceAddress? = nil) {
         selectionFault = nil
         let choice = selection.map(DeviceChoice.selected)
         // A file that was only touched changes nothing.
-        if choice != service.choice { service.choose(choice) }
+        if choice != service.choice { service.choose(choice, heard: heard) }
     }
 
     private func reason(of failure: SelectionStore.Failure) -> Reason {
@@ -306,7 +306,9 @@ package final class Daemon {
 extension Daemon: ControlHandler {
     package var currentEvents: [JSONObject] {
         var events: [JSONObject] = []
-        if let object = KeyboardService.Event.keyboard(node: service.keyboardNode).object(nil) { events.append(object) }
+        if let object = KeyboardService.Event.keyboard(node: service.keyboard.node).object(nil) {
+            events.append(object)
+        }
         let state = KeyboardService.Event.state(service.state, device: service.device, reason: service.reason)
         if let object = latest ?? state.object(service.choice) { events.append(object) }
         return events + [gateEvent]

@@ -2,7 +2,7 @@
 
 package import BluetoothLE
 import Keystrokes
-package import LinuxIO
+import LinuxIO
 package import SystemPackage
 
 /// The whole wedge on an event loop: adapter, scan, link and subscription here, and the keyboard that types.
@@ -17,32 +17,37 @@ package final class KeyboardService {
         case keyboardFailed(Errno)
     }
 
-    /// Records the packets of each adapter that is used.
-    package var capture: TrafficCapture?
     /// Told the length of each value that was received from the device, on the loop's thread.
     package var onReceived: ((Int) -> Void)?
     /// Asked before an adapter is used, by its name: why it may not be; nil where it may.
     package var refusal: ((String) -> CommandFailure?)?
 
-    /// How long after its loss the adapter is looked for again.
-    private static let adapterInterval = Duration.seconds(3)
+    /// How old a sighting may be that spares a scan: as long as the end of an earlier link may take.
+    private static let sightingLife = Session.closingTimeout
 
     private let loop: EventLoop
     private let settings: KeyboardSettings
-    private let given: (any LowEnergyAdapter)?
+    private let core: AdapterCore
     private let onEvent: (Event) -> Void
 
     private var session: Session
     private var sessionTimer: EventLoop.Timer?
-    private var listener: DeviceListener?
-    private var survey: DeviceSurvey?
+    /// Finds the chosen device; nil while none was chosen yet.
+    private var finder: DeviceFinder?
+    /// A look at all devices, for a client; and one for a device that is to be chosen.
+    private var look: DeviceLook?
+    private var search: DeviceFinder?
+    /// The devices that such looks have heard in the last minute (LK-3).
+    private var devices = DeviceTable()
+    /// The chosen device, where it was heard by the look that it was chosen from.
+    private var sighting: (device: DeviceAddress, time: Duration)?
     private let link: DeviceLink
-    private var adapter: (any LowEnergyAdapter)?
     private var isStopping = false
-    private var attempts = 0
-    private let keyboard: VirtualKeyboard
+    private var onStarted: ((Result<Void, CommandFailure>) -> Void)?
 
-    /// Which device is meant; nil for none.
+    /// The virtual keyboard.
+    package let keyboard: VirtualKeyboard
+    /// The device that is meant; nil for none.
     package private(set) var choice: DeviceChoice?
     /// The chosen device as it was heard last; nil before it was.
     package private(set) var device: DeviceAddress?
@@ -51,29 +56,31 @@ package final class KeyboardService {
 
     /// Makes the virtual keyboard and its thread; nothing is scanned for yet.
     ///
-    /// `adapter` is used instead of the one of the kernel that the settings name; `screen` shows what is typed, instead of
-    /// a keyboard of the kernel.
+    /// The adapter is not opened yet either. A `screen` shows what is typed, instead of a keyboard of the kernel.
     package init(
         _ settings: KeyboardSettings,
-        on loop: EventLoop,
-        adapter given: (any LowEnergyAdapter)? = nil,
+        through core: AdapterCore,
         screen: TextKeyboard? = nil,
         onEvent: @escaping (Event) -> Void
     ) throws(CommandFailure) {
-        self.loop = loop
+        loop = core.loop
         self.settings = settings
-        self.given = given
+        self.core = core
         self.onEvent = onEvent
         choice = settings.device
         session = Session(isChosen: settings.device != nil, attemptTimeout: Self.attemptTimeout(settings.profiles))
-        link = DeviceLink(settings.profiles, on: loop)
+        link = DeviceLink(settings.profiles, on: core.radio)
 
-        keyboard = try VirtualKeyboard(settings, on: loop, screen: screen) { error in onEvent(.keyboardFailed(error)) }
+        keyboard = try VirtualKeyboard(settings, on: core.loop, screen: screen) { error in
+            onEvent(.keyboardFailed(error))
+        }
         onEvent(.keyboard(node: keyboard.node))
         link.onEvent = { [unowned self] event in take(event) }
         link.onProfile = { [unowned self] profile in keyboard.useFraming(profile?.framing) }
         // The hot path goes on: from the profile's characteristic into the keyboard's ring.
         link.onValue = { [unowned self] value in receive(value) }
+        core.onEvent = { [unowned self] event in take(event) }
+        core.isAdmitted = { [unowned self] adapter in admits(adapter) }
         listen(for: settings.device)
     }
 
@@ -86,25 +93,31 @@ package final class KeyboardService {
     ///
     /// It is looked for further, until `stop`.
     package func start(completion: @escaping (Result<Void, CommandFailure>) -> Void) {
-        findAdapter(completion: completion)
+        onStarted = completion
+        core.start()
     }
 
     /// Closes the link, drops and counts what waits (D-1), and calls `completion` when all is quiet.
     package func stop(completion: @escaping () -> Void) {
         guard !isStopping else { return }
         isStopping = true
+        core.stop()
         if let sessionTimer { loop.cancel(sessionTimer) }
-        survey?.abandon()
+        look?.abandon()
+        search?.stop()
         keyboard.drop(through: .max, .disconnected)
         closeLink { [unowned self] in
-            stopScan { [unowned self] in keyboard.stop(completion: completion) }
+            stopListening { [unowned self] in keyboard.stop(completion: completion) }
         }
     }
 
     // MARK: What the user asks for
 
     /// Means another device from now on, or none; the same one again is asked to connect.
-    package func choose(_ choice: DeviceChoice?) {
+    ///
+    /// Where it was `heard` just now, it is not listened for again.
+    package func choose(_ choice: DeviceChoice?, heard: DeviceAddress? = nil) {
+        sighting = heard.map { ($0, MonotonicClock.now) }
         guard choice != self.choice else {
             if choice != nil { connect() }
             return
@@ -130,12 +143,6 @@ package final class KeyboardService {
 
     /// The keys that clients may press; nil for none.
     package var keypad: Keypad? { settings.keypad }
-
-    /// The keys of clients that wait to be pressed.
-    package var waitingKeys: UInt64 { keyboard.waitingKeys }
-
-    /// How many characters were typed into the field that has the focus, for the device or for clients.
-    package var typedCharacters: Int { keyboard.typedCharacters }
 
     /// Sends bytes to the device.
     package func send(_ bytes: [UInt8]) throws(CommandFailure) {
@@ -167,26 +174,11 @@ package final class KeyboardService {
         )
     }
 
-    /// Where bytes go as they are, instead of being typed; answers how many it took.
-    package var rawEnd: ((Span<UInt8>) -> Int)? {
-        get { keyboard.rawEnd }
-        set { keyboard.rawEnd = newValue }
-    }
-
     /// The session's state.
     package var state: Session.State { session.state }
 
     /// The adapter that is used; nil while there is none.
-    package var adapterName: String? { adapter?.name }
-
-    /// The event node of the keyboard; nil where the kernel made none.
-    package var keyboardNode: String? { keyboard.node }
-
-    /// Whether the typing thread has done something since the last `ping`.
-    package var hasAnswered: Bool { keyboard.hasAnswered }
-
-    /// Asks the typing thread for a sign of life.
-    package func ping() { keyboard.ping() }
+    package var adapterName: String? { core.adapter?.name }
 
     // MARK: The session
 
@@ -213,162 +205,149 @@ package final class KeyboardService {
 
     private func perform(_ action: Session.Action) {
         switch action {
-        case .scan: resumeListening()
-        case .stopScan: stopScan {}
-        case .connect(let device):
-            attempts &+= 1
-            let number = attempts
-            stopScan { [unowned self] in
-                // Whatever was asked for while the scan was stopping comes before.
-                if number == attempts, session.isAttempting { open(device) }
-            }
+        case .scan: startListening()
+        case .stopScan: stopListening {}
+        case .connect(let device): link.open(device, timeout: Session.usualAttemptTimeout)
         case .closeLink: closeLink { [unowned self] in apply(.linkClosed) }
         case .drop(let cause): keyboard.drop(through: link.epoch, cause)
         case .report(let state, let reason):
             self.reason = reason
-            if state == .failed { listener?.isThorough = true }
-            if state == .connected { listener?.isThorough = false }
+            if state == .failed { finder?.isThorough = true }
+            if state == .connected { finder?.isThorough = false }
             onEvent(.state(state, device: device, reason: reason))
         }
     }
 
     // MARK: The adapter
 
-    private func openAdapter(completion: @escaping (Result<Void, AdapterError>) -> Void) {
-        if let given {
-            use(given)
-            completion(.success(()))
-            return
-        }
-        do throws(AdapterError) {
-            try LowEnergyAdapters.open(settings.adapter, on: loop, capture: capture) { [unowned self] result in
-                switch result {
-                case .success(let adapter):
-                    use(adapter)
-                    completion(.success(()))
-                case .failure(let error): completion(.failure(error))
-                }
-            }
-        } catch {
-            completion(.failure(error))
-        }
+    private func admits(_ adapter: any LowEnergyAdapter) -> Bool {
+        guard !isStopping, let refusal = refusal?(adapter.name) else { return true }
+        apply(.forbidden(Reason(refusal)))
+        started(.failure(refusal))
+        return false
     }
 
-    private func use(_ adapter: any LowEnergyAdapter) {
-        self.adapter = adapter
-        adapter.onLoss = { [unowned self] reason in adapterLost(Message(detail: reason)) }
-    }
-
-    private func findAdapter(completion: @escaping (Result<Void, CommandFailure>) -> Void) {
-        openAdapter { [unowned self] result in
-            guard !isStopping else { return completion(.success(())) }
-            switch result {
-            case .success:
-                if let adapter, let refusal = refusal?(adapter.name) {
-                    adapter.onLoss = nil
-                    adapter.close()
-                    self.adapter = nil
-                    apply(.forbidden(Reason(refusal)))
-                    lookForAdapter()
-                    return completion(.failure(refusal))
-                }
-                apply(.adapterReady)
-                completion(.success(()))
-            case .failure(let error):
-                apply(Session.Event(error))
-                lookForAdapter()
-                completion(.failure(CommandFailure(error)))
-            }
+    private func take(_ event: AdapterCore.Event) {
+        guard !isStopping else { return started(.success(())) }
+        switch event {
+        case .ready:
+            apply(.adapterReady)
+            started(.success(()))
+        case .failed(let error):
+            apply(Session.Event(error))
+            started(.failure(CommandFailure(error)))
+        case .lost(let name, let cause):
+            keyboard.endLink(through: link.epoch)
+            apply(.adapterLost(Reason(lossOf: name, Message(detail: cause))))
+            link.abandon()
         }
     }
 
-    private func adapterLost(_ cause: Message) {
-        guard let adapter, !isStopping else { return }
-        self.adapter = nil
-        listener?.abandon()
-        survey?.fail(.adapterGone)
-        keyboard.endLink(through: link.epoch)
-        apply(.adapterLost(Reason(lossOf: adapter.name, cause)))
-        link.abandon()
-        lookForAdapter()
-    }
-
-    private func lookForAdapter() {
-        _ = loop.schedule(at: MonotonicClock.now + Self.adapterInterval) { [unowned self] in
-            if !isStopping { findAdapter { _ in } }
-        }
+    private func started(_ result: Result<Void, CommandFailure>) {
+        let completion = onStarted
+        onStarted = nil
+        completion?(result)
     }
 
     // MARK: Listening
 
     private func listen(for choice: DeviceChoice?) {
         guard let choice else { return }
-        guard listener == nil else {
-            listener?.choice = choice
+        guard finder == nil else {
+            finder?.choice = choice
             return
         }
-        let listener = DeviceListener(choice, advertisedAt: settings.advertisedAddress, on: loop)
-        self.listener = listener
-        listener.onHeard = { [unowned self] device in
-            self.device = device
-            apply(.heard(device))
-        }
-        listener.onAmbiguity = { [unowned self, unowned listener] devices in
-            let list = Message.list(devices.map(\.description))
-            apply(.attemptFailed(Reason(LinkFaultText.severalCalled.message("\(listener.choice)", list))))
-        }
-        listener.onFailure = { [unowned self] error in
-            if error == .adapterGone {
-                adapterLost(CommandFailure(error).cause)
-            } else {
-                apply(.scanFailed(Reason(CommandFailure(error))))
-            }
+        let finder = DeviceFinder(choice, advertisedAt: settings.advertisedAddress, on: core.radio)
+        self.finder = finder
+        finder.onOutcome = { [unowned self] outcome in take(outcome) }
+    }
+
+    private func take(_ outcome: DeviceFinder.Outcome) {
+        switch outcome {
+        case .found(let heard): found(heard.address)
+        case .several(let devices):
+            if let choice { apply(.attemptFailed(Reason(.severalHeard(choice, devices)))) }
+        // The adapter's loss is told by itself.
+        case .failed(.adapterGone), .notHeard: break
+        case .failed(let error): apply(.scanFailed(Reason(CommandFailure(error))))
         }
     }
 
-    private func resumeListening() {
-        if let adapter, survey == nil, session.isListening { listener?.start(adapter) }
+    private func found(_ heard: DeviceAddress) {
+        device = heard
+        apply(.heard(heard))
     }
 
-    /// Listens to all devices for a while, or until one is heard that is enough; what is chosen is not listened for meanwhile.
+    private func startListening() {
+        let sighting = sighting
+        self.sighting = nil
+        guard let sighting, MonotonicClock.now - sighting.time < Self.sightingLife else {
+            finder?.start()
+            return
+        }
+        // Not from within the step that asks for it.
+        _ = loop.schedule(at: .zero) { [unowned self] in
+            if session.isListening { found(sighting.device) }
+        }
+    }
+
+    private func stopListening(completion: @escaping () -> Void) {
+        if let finder { finder.stop(completion: completion) } else { completion() }
+    }
+
+    // MARK: Looking for clients
+
+    /// Listens to all devices for a while; `completion` gets those that were heard in the last minute, or with `isAnew` since
+    /// the look began, the strongest first.
+    ///
+    /// The chosen device is not listened for meanwhile.
     package func survey(
         for duration: Duration,
-        until isEnough: ((DiscoveredDevice) -> Bool)? = nil,
+        isAnew: Bool = false,
         completion: @escaping (Result<[DiscoveredDevice], CommandFailure>) -> Void
     ) {
-        guard let adapter, survey == nil, !session.isAttempting else {
-            let fault: AdapterFaultText =
-                adapter == nil ? .nothingToListenWith : survey != nil ? .scannedAlready : .busy
-            return completion(.failure(CommandFailure(adapter == nil ? .unavailable : .timeout, fault)))
-        }
-        let survey = DeviceSurvey(on: loop) { [unowned self] result in
-            self.survey = nil
-            resumeListening()
-            completion(result.mapError { CommandFailure($0) })
-        }
-        self.survey = survey
-        stopScan { [unowned self] in
-            guard self.survey === survey else { return }
-            do throws(ScanError) {
-                try survey.start(adapter, for: duration, until: isEnough)
-            } catch {
-                self.survey = nil
-                resumeListening()
-                completion(.failure(CommandFailure(error)))
-            }
+        if let refusal = refusalOfLook { return completion(.failure(refusal)) }
+        if isAnew { devices.removeAll() }
+        look = DeviceLook(at: devices, for: duration, on: core.radio) { [unowned self] result in
+            look = nil
+            if case .success(let heard) = result { devices = heard }
+            completion(result.map(\.devices).mapError { CommandFailure($0) })
         }
     }
 
-    private func stopScan(completion: @escaping () -> Void) {
-        if let listener { listener.stop(completion: completion) } else { completion() }
+    /// Listens for a device that is to be chosen, as long as `limit`, and answers it as it is to be kept and as it was heard;
+    /// the chosen one is not listened for meanwhile.
+    package func find(
+        _ choice: DeviceChoice,
+        for limit: Duration,
+        completion: @escaping (Result<(kept: Selection, heard: DeviceAddress), CommandFailure>) -> Void
+    ) {
+        if let refusal = refusalOfLook { return completion(.failure(refusal)) }
+        let place = settings.advertisedAddress
+        let search = DeviceFinder(choice, advertisedAt: place, on: core.radio)
+        self.search = search
+        search.onOutcome = { [unowned self, unowned search] outcome in
+            search.stop()
+            self.search = nil
+            switch outcome {
+            case .found(let device):
+                completion(.success((choice.selection(of: device, advertisedAt: place), device.address)))
+            case .several(let devices):
+                completion(.failure(.severalHeard(choice, devices)))
+            case .notHeard: completion(.failure(.notHeard(choice, within: limit)))
+            case .failed(let error): completion(.failure(CommandFailure(error)))
+            }
+        }
+        search.start(for: limit)
+    }
+
+    private var refusalOfLook: CommandFailure? {
+        if core.adapter == nil { return CommandFailure(.unavailable, AdapterFaultText.nothingToListenWith) }
+        if look != nil || search != nil { return CommandFailure(.timeout, AdapterFaultText.scannedAlready) }
+        return session.isAttempting ? CommandFailure(.timeout, AdapterFaultText.busy) : nil
     }
 
     // MARK: The link
-
-    private func open(_ device: DeviceAddress) {
-        guard let adapter, !isStopping else { return }
-        link.open(device, through: adapter, timeout: Session.usualAttemptTimeout)
-    }
 
     private func take(_ event: DeviceLink.Event) {
         switch event {
@@ -382,6 +361,6 @@ package final class KeyboardService {
 
     private func closeLink(completion: @escaping () -> Void) {
         keyboard.endLink(through: link.epoch)
-        link.close(through: adapter, completion: completion)
+        link.close(completion: completion)
     }
 }

@@ -32,13 +32,4 @@ package struct AdvertisedAddress: Hashable, Sendable {
             return BluetoothAddress(rawValue: written.reduce(0) { $0 &<< 8 | UInt64($1) })
         }
     }
-
-    /// Whether the device is the one with that address, on the air or in its manufacturer data.
-    package static func matches(
-        _ device: DiscoveredDevice,
-        _ address: BluetoothAddress,
-        _ place: AdvertisedAddress?
-    ) -> Bool {
-        device.address.address == address || place?.addresses(in: device.data).contains(address) == true
-    }
 }

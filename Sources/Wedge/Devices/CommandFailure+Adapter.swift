@@ -67,6 +67,25 @@ extension CommandFailure {
     }
 }
 
+extension CommandFailure {
+    /// Several devices claim to be the one that is meant (D-4).
+    package static func severalHeard(_ choice: DeviceChoice, _ devices: [DiscoveredDevice]) -> CommandFailure {
+        let addresses = devices.map { "\($0.address.address)" }
+        return CommandFailure(
+            .usage,
+            LinkFaultText.severalHeard,
+            "\(choice)",
+            Message.list(addresses),
+            addresses.first ?? ""
+        )
+    }
+
+    /// The device that is meant was not heard in time.
+    package static func notHeard(_ choice: DeviceChoice, within limit: Duration) -> CommandFailure {
+        CommandFailure(.timeout, LinkFaultText.notHeardInTime, "\(choice)", "\(limit.components.seconds)")
+    }
+}
+
 extension LinkFailure {
     /// Why the link is gone or did not come about.
     package var message: Message {
@@ -79,6 +98,7 @@ extension LinkFailure {
         case .bearer(.transactionTimeout(let opcode)): LinkFaultText.noAnswer.message("\(opcode)")
         case .bearer(let failure): LinkFaultText.protocolBroken.message("\(failure)")
         case .closedByPeer: LinkFaultText.closed.message()
+        case .adapterLost(let reason): Message(detail: reason)
         }
     }
 }

@@ -2,58 +2,7 @@
 
 package import BluetoothLE
 
-/// Which device the user means.
-package enum DeviceChoice: Hashable, Sendable, CustomStringConvertible {
-    /// The one with this address.
-    case address(BluetoothAddress)
-    /// The one that calls itself so, in letters of either case.
-    case name(String)
-    /// The one that was chosen, by its address and the address's type (D-4).
-    case selected(Selection)
-
-    /// Reads an address, or else takes the text as a name; nil for nothing.
-    package init?(_ text: String) {
-        if let address = BluetoothAddress(text) {
-            self = .address(address)
-        } else if !text.isEmpty {
-            self = .name(text)
-        } else {
-            return nil
-        }
-    }
-
-    /// As the user wrote it.
-    package var description: String {
-        switch self {
-        case .address(let address): "\(address)"
-        case .name(let name): name
-        case .selected(let selection): selection.label
-        }
-    }
-
-    /// What to scan with: a name is often in the scan response only, which must be asked for; an address needs no asking.
-    package var scanParameters: ScanParameters {
-        let background = ScanParameters.background
-        switch self {
-        case .address, .selected: return background
-        case .name: return ScanParameters(type: .active, interval: background.interval, window: background.window)
-        }
-    }
-
-    /// The table that scanning fills.
-    ///
-    /// Every report counts: one that allows a connection may differ in nothing else.
-    package var devices: DeviceTable {
-        let filter: ScanFilter =
-            switch self {
-            case .address, .selected: ScanFilter()
-            case .name(let name): ScanFilter(name: .exactly(name))
-            }
-        return DeviceTable(filter: filter, reportsDuplicates: true)
-    }
-}
-
-/// Picks the device that is meant out of what is heard, and never guesses between two (D-4).
+/// Picks the device that is meant out of those that are heard, and never guesses between two (D-4).
 ///
 /// A name is taken only when for a moment nobody else was heard to carry it; the device that was picked before is taken
 /// again at once.
@@ -61,26 +10,25 @@ package struct DeviceChooser: Sendable {
     /// How long others may claim the same name.
     package static let grace = Duration.seconds(1)
 
-    /// What to do now.
+    /// The next step.
     package enum Verdict: Equatable, Sendable {
         /// Listen on.
         case listen
         /// Connect to this one.
-        case take(DeviceAddress)
+        case take(DiscoveredDevice)
         /// Several devices carry the name.
-        case ambiguous([DeviceAddress])
+        case ambiguous([DiscoveredDevice])
     }
 
-    /// Who is meant.
+    /// The device that is meant.
     package let choice: DeviceChoice
+    /// The place where devices carry their address besides the one on the air; nil for nowhere.
+    package let place: AdvertisedAddress?
     /// The last one that was taken.
     private var known: DeviceAddress?
-    private var candidates: [DeviceAddress] = []
-    /// When the candidates are looked at, if nothing comes before; nil while there are none.
+    private var candidates: [DiscoveredDevice] = []
+    /// The time at which the candidates are looked at, if nothing comes before; nil while there are none.
     package private(set) var deadline: Duration?
-
-    /// Where devices carry their address besides the one on the air; nil for nowhere.
-    private let place: AdvertisedAddress?
 
     /// A chooser that has heard nobody.
     package init(_ choice: DeviceChoice, advertisedAt place: AdvertisedAddress? = nil) {
@@ -88,37 +36,24 @@ package struct DeviceChooser: Sendable {
         self.place = place
     }
 
-    /// What to scan with: manufacturer data may be in the scan response only.
-    package var scanParameters: ScanParameters {
-        var parameters = choice.scanParameters
-        if place != nil { parameters.type = .active }
-        return parameters
-    }
-
-    /// Forgets what was heard, as a new scan begins.
+    /// Forgets the devices that were heard, as a new scan begins.
     package mutating func begin() {
         candidates = []
         deadline = nil
     }
 
-    /// Takes a device that was heard, and met the choice's filter.
+    /// Takes a device that was heard.
     package mutating func heard(_ device: DiscoveredDevice, now: Duration) -> Verdict {
-        guard device.isConnectable else { return .listen }
-        switch choice {
-        case .address(let address):
-            return AdvertisedAddress.matches(device, address, place) ? take(device.address) : .listen
-        case .selected(let selection):
-            let isMeant =
-                device.address == selection.device
-                || place?.addresses(in: device.data).contains(selection.device.address) == true
-            return isMeant ? take(device.address) : .listen
-        case .name:
-            if device.address == known { return take(device.address) }
-            if candidates.isEmpty { deadline = now + Self.grace }
+        guard device.isConnectable, choice.isMet(by: device, advertisedAt: place) else { return .listen }
+        guard case .name = choice, device.address != known else { return take(device) }
+        if candidates.isEmpty { deadline = now + Self.grace }
+        if let place = candidates.firstIndex(where: { $0.address == device.address }) {
+            candidates[place] = device
+        } else if candidates.count < 2 {
             // Two are enough to refuse, and bound the list.
-            if candidates.count < 2, !candidates.contains(device.address) { candidates.append(device.address) }
-            return decide(now: now)
+            candidates.append(device)
         }
+        return decide(now: now)
     }
 
     /// Decides once the moment has passed.
@@ -129,8 +64,8 @@ package struct DeviceChooser: Sendable {
         return take(only)
     }
 
-    private mutating func take(_ device: DeviceAddress) -> Verdict {
-        known = device
+    private mutating func take(_ device: DiscoveredDevice) -> Verdict {
+        known = device.address
         begin()
         return .take(device)
     }

@@ -67,6 +67,11 @@ package struct SelectionStore: Sendable {
 }
 
 extension CommandFailure {
+    /// Another device is chosen, and nobody said that it may be given up (LK-8).
+    package static func chosenAlready(_ selection: Selection) -> CommandFailure {
+        CommandFailure(.usage, CommandFaultText.chosenAlready, selection.label, "\(selection.device)")
+    }
+
     /// The choice could not be read or kept.
     package init(_ failure: SelectionStore.Failure) {
         switch failure {

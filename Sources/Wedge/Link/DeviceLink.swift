@@ -35,9 +35,9 @@ final class DeviceLink {
     private(set) var strayValues: UInt64 = 0
     private var droppedBefore: UInt64 = 0
 
-    private let loop: EventLoop
+    private let radio: RadioArbiter
     private let profiles: [Profile]
-    private var attempt: (any ConnectionAttempt)?
+    private var attempt: RadioAttempt?
     private var link: ATTLink?
     private var setup: LinkSetup {
         didSet { wanted = setup.wanted }
@@ -50,8 +50,8 @@ final class DeviceLink {
     private var replyTimer: EventLoop.Timer?
 
     /// No link yet.
-    init(_ profiles: [Profile], on loop: EventLoop) {
-        self.loop = loop
+    init(_ profiles: [Profile], on radio: RadioArbiter) {
+        self.radio = radio
         self.profiles = profiles
         setup = LinkSetup(profiles: profiles)
     }
@@ -60,44 +60,34 @@ final class DeviceLink {
     var dropped: UInt64 { droppedBefore + UInt64(link?.droppedPackets ?? 0) }
 
     /// Connects, and readies the link; an earlier one must be closed.
-    func open(_ device: DeviceAddress, through adapter: any LowEnergyAdapter, timeout: Duration) {
+    func open(_ device: DeviceAddress, timeout: Duration) {
         epoch &+= 1
         self.device = device
         setup = LinkSetup(profiles: profiles)
-        do throws(LinkFailure) {
-            attempt = try adapter.connect(to: device, timeout: timeout) { [unowned self] result in connected(result) }
-        } catch {
-            let number = epoch
-            // Not from within the call that asks for it.
-            _ = loop.schedule(at: .zero) { [weak self] in
-                if self?.epoch == number { self?.onEvent?(.failed(error.message)) }
-            }
-        }
+        attempt = radio.connect(to: device, .once(timeout)) { [unowned self] result in connected(result) }
     }
 
     /// Ends the link or the attempt; `completion` is called, later, when there is none any more.
-    func close(through adapter: (any LowEnergyAdapter)?, completion: @escaping () -> Void) {
-        if let replyTimer { loop.cancel(replyTimer) }
+    func close(completion: @escaping () -> Void) {
+        if let replyTimer { radio.loop.cancel(replyTimer) }
         replyTimer = nil
         closers.append(completion)
         closings &+= 1
-        let isOpen = link != nil || attempt != nil
-        attempt?.cancel()
-        attempt = nil
-        if let link {
-            droppedBefore += UInt64(link.droppedPackets)
-            self.link = nil
-            link.close()
-        }
         let finish = { [weak self] in
             guard let self, closings > 0 else { return }
             closings &-= 1
             if closings == 0 { closed() }
         }
-        if isOpen, let adapter, let device {
-            adapter.disconnect(device, completion: finish)
+        if let attempt {
+            self.attempt = nil
+            radio.cancel(attempt, completion: finish)
+        } else if let link {
+            self.link = nil
+            droppedBefore += UInt64(link.droppedPackets)
+            link.close()
+            radio.disconnect(link.device, completion: finish)
         } else {
-            _ = loop.schedule(at: .zero, handler: finish)
+            _ = radio.loop.schedule(at: .zero, handler: finish)
         }
     }
 
@@ -128,15 +118,16 @@ final class DeviceLink {
         for caller in callers { caller() }
     }
 
-    private func connected(_ result: Result<any ATTChannel, LinkFailure>) {
+    private func connected(_ result: Result<ATTLink, LinkFailure>) {
         attempt = nil
         switch result {
-        case .success(let channel):
-            let link = ATTLink(channel, on: loop)
+        case .success(let link):
             self.link = link
             link.onEvent = { [unowned self] event in take(event, of: link) }
             link.onValue = { [unowned self] handle, kind, value in take(value, of: handle, kind) }
             progress(link.perform { client, now in setup.begin(&client, now: now) })
+        // Whoever uses the adapter hears of its loss.
+        case .failure(.adapterLost): break
         case .failure(let failure): onEvent?(.failed(failure.message))
         }
     }
@@ -188,9 +179,9 @@ final class DeviceLink {
     }
 
     private func armReplyTimer() {
-        if let replyTimer { loop.cancel(replyTimer) }
+        if let replyTimer { radio.loop.cancel(replyTimer) }
         replyTimer = setup.deadline.map { deadline in
-            loop.schedule(at: deadline) { [unowned self] in
+            radio.loop.schedule(at: deadline) { [unowned self] in
                 replyTimer = nil
                 guard let link else { return }
                 progress(link.perform { client, now in setup.handleDeadline(&client, now: now) })

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import BluetoothLE
-package import LinuxIO
 
 /// A device of a profile that we play ourselves: it advertises, takes centrals, notifies what it is given, and says what is
 /// written to it.
@@ -50,8 +49,7 @@ package final class SimulatedModule {
     package init(
         _ profile: Profile,
         name: String,
-        on adapter: any LowEnergyAdapter,
-        loop: EventLoop,
+        on radio: RadioArbiter,
         onEvent: @escaping (Event) -> Void
     ) throws(GATTDatabaseError) {
         self.profile = profile
@@ -73,9 +71,8 @@ package final class SimulatedModule {
         output = service.value(of: profile.fromPeripheral) ?? .invalid
         let box = Box()
         server = ServerCore(
-            { () throws(BluetoothError) in adapter },
+            radio,
             builder.database,
-            on: loop,
             onEvent: { core, event in
                 switch event {
                 case .command(_, _, let value), .written(_, _, let value): onEvent(.received(value))

@@ -7,14 +7,14 @@ import SystemPackage
 /// The typing half of the wedge: a virtual keyboard with a thread of its own, and the way of the bytes to it.
 ///
 /// To be used on the loop's thread.
-final class VirtualKeyboard {
+package final class VirtualKeyboard {
     /// The ring's bytes: a burst of 2,000 scans of 13 characters waits in it while the typist paces.
     private static let ringCapacity = 1 << 16
     /// The bytes of the keypad's ring: the longest snippet with its cursor's way.
     private static let keypadCapacity = 1 << 14
 
     /// The event node where readers find it; nil where the kernel made none.
-    let node: String?
+    package let node: String?
 
     private let loop: EventLoop
     private let onFailure: (Errno) -> Void
@@ -35,7 +35,7 @@ final class VirtualKeyboard {
     /// What was typed into the field that has the focus; nil where nobody may ask for its deletion.
     private let field: TypedField?
     /// Where bytes go as they are, instead of being typed; answers how many it took.
-    var rawEnd: ((Span<UInt8>) -> Int)?
+    package var rawEnd: ((Span<UInt8>) -> Int)?
 
     /// Makes the keyboard, and starts its thread; `onFailure` is called once if it can no longer be written to.
     ///
@@ -188,10 +188,10 @@ final class VirtualKeyboard {
     }
 
     /// Whether the typing thread has done something since the last `ping`.
-    var hasAnswered: Bool { typing.hasAnswered }
+    package var hasAnswered: Bool { typing.hasAnswered }
 
     /// Asks the typing thread for a sign of life.
-    func ping() { typing.ping() }
+    package func ping() { typing.ping() }
 
     /// Lets the thread finish what may still be typed, and calls `completion` when it has ended.
     func stop(completion: @escaping () -> Void) {
@@ -207,10 +207,10 @@ final class VirtualKeyboard {
     var bytes: Ledger.Snapshot { ledger.snapshot() }
 
     /// The keys of clients that wait to be pressed.
-    var waitingKeys: UInt64 { keypadLedger.snapshot().waiting }
+    package var waitingKeys: UInt64 { keypadLedger.snapshot().waiting }
 
     /// How many characters were typed into the field that has the focus.
-    var typedCharacters: Int { field?.characters ?? 0 }
+    package var typedCharacters: Int { field?.characters ?? 0 }
 
     /// What the self-check found; nil without one.
     var check: SelfCheck.Counts? { verifier?.counts }

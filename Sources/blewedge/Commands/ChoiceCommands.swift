@@ -71,7 +71,8 @@ struct UseCommand: ParsableCommand {
 
     /// Keeps the choice for the next daemon.
     private func useAlone(_ choice: DeviceChoice) throws {
-        let store = SelectionStore(try DaemonPaths.current().selection)
+        let paths = try DaemonPaths.current()
+        let store = SelectionStore(paths.selection)
         let chosen: Selection?
         do {
             chosen = try store.read()
@@ -90,7 +91,8 @@ struct UseCommand: ParsableCommand {
         if case .address(let address) = choice, let addressType {
             selection = Selection(DeviceAddress(address, addressType), name: nil)
         } else {
-            selection = try ChoiceRun(choice, through: adapterOptions.transport).run()
+            let place = try Configuration.read(paths.configurationFile, mustExist: false).advertisedAddress
+            selection = try ChoiceRun(choice, advertisedAt: place, through: adapterOptions.transport).run()
         }
         do {
             try store.write(selection)

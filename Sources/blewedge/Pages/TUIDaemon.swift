@@ -33,6 +33,8 @@ final class TUIDaemon {
     private var events: TUIConnection?
     private var isAsking = false
     private var isScanning = false
+    /// Whether the next scan's list begins with it.
+    private var wantsAnew = false
     private var nextScan = Duration.zero
     private var state: Session.State?
 
@@ -70,8 +72,9 @@ final class TUIDaemon {
         }
     }
 
-    /// Listens for the devices at once, where that is wanted.
-    func rescan() {
+    /// Listens for the devices at once, where that is wanted; with `isAnew` those heard earlier are forgotten.
+    func rescan(isAnew: Bool) {
+        if isAnew { wantsAnew = true }
         nextScan = .zero
         scan()
     }
@@ -160,7 +163,9 @@ final class TUIDaemon {
 
     private func scan() {
         guard wantsDevices, !isScanning, MonotonicClock.now >= nextScan, let slow = slowConnection() else { return }
-        isScanning = slow.ask(.scan(seconds: scanTime)) { [weak self] result in
+        let isAnew = wantsAnew
+        wantsAnew = false
+        isScanning = slow.ask(.scan(seconds: scanTime, isAnew: isAnew)) { [weak self] result in
             guard let self else { return }
             isScanning = false
             // While the daemon looks for its own device, these looks at all devices keep it from that.
@@ -168,7 +173,7 @@ final class TUIDaemon {
             if isLooking { nextScan = MonotonicClock.now + Self.scanPause }
             switch result {
             case .success(let answer):
-                onDevices?(answer)
+                if !wantsAnew { onDevices?(answer) }
                 scan()
             case .failure(let failure):
                 nextScan = MonotonicClock.now + Self.period

@@ -19,35 +19,27 @@ struct TUIDevices: Equatable {
         var label: String { name.map(LocalName.printable) ?? "\(address)" }
     }
 
-    /// How long a device stays that is not heard any more (LK-3).
-    static let lifetime = 60
-    /// The most devices; what is heard further is left out.
-    static let most = 512
-
+    /// The devices of the daemon's last answer, the strongest first.
     private var heard: [Device] = []
     /// The chosen device, which stands on top and does not go (LK-6).
-    var chosen: Device?
+    var chosen: Device? {
+        didSet { if chosen?.address != oldValue?.address { news = nil } }
+    }
+    /// The chosen device as it was heard last.
+    private var news: Device?
     /// The device under the cursor, wherever it stands.
     private var focus: BluetoothAddress?
 
     /// The rows: the chosen device, then the others, the strongest first.
     var rows: [Device] {
-        var rows = heard.filter { !isChosen($0) }.sorted {
-            ($0.rssi ?? .min, $1.address) > ($1.rssi ?? .min, $0.address)
+        guard var first = chosen else { return heard }
+        if let news {
+            first.type = news.type
+            first.name = news.name ?? first.name
+            first.rssi = news.rssi
+            first.lastHeard = news.lastHeard
         }
-        if var first = chosen {
-            if let news = heard.first(where: isChosen) {
-                first = Device(
-                    address: first.address,
-                    type: news.type,
-                    name: news.name ?? first.name,
-                    rssi: news.rssi,
-                    lastHeard: news.lastHeard
-                )
-            }
-            rows.insert(first, at: 0)
-        }
-        return rows
+        return [first] + heard.filter { !isChosen($0) }
     }
 
     /// The row under the cursor.
@@ -69,30 +61,20 @@ struct TUIDevices: Equatable {
         focus = rows[row].address
     }
 
-    /// Takes what the daemon answered to `scan`, at that time in seconds since 1970.
+    /// Takes the list that the daemon answered to `scan`, at that time in seconds since 1970: it is shown as it is.
     mutating func hear(_ answer: JSONValue, now: Int) {
-        for value in answer["devices"]?.array ?? [] {
-            guard let address = value["address"]?.string.flatMap({ BluetoothAddress($0) }) else { continue }
-            let device = Device(
-                address: address,
-                type: value["addressType"]?.string ?? "",
-                name: value["name"]?.string,
-                rssi: value["rssi"]?.integer,
-                lastHeard: value["lastHeard"]?.string.flatMap(TUITime.seconds) ?? now
-            )
-            if let place = heard.firstIndex(where: { $0.address == address && $0.type == device.type }) {
-                heard[place] = device
-            } else if heard.count < Self.most {
-                heard.append(device)
+        heard = (answer["devices"]?.array ?? []).compactMap { value in
+            value["address"]?.string.flatMap { BluetoothAddress($0) }.map { address in
+                Device(
+                    address: address,
+                    type: value["addressType"]?.string ?? "",
+                    name: value["name"]?.string,
+                    rssi: value["rssi"]?.integer,
+                    lastHeard: value["lastHeard"]?.string.flatMap(TUITime.seconds) ?? now
+                )
             }
         }
-        expire(now: now)
-    }
-
-    /// Lets those go that were not heard for a minute, but the chosen one.
-    mutating func expire(now: Int) {
-        let kept = chosen?.address
-        heard.removeAll { $0.address != kept && now - ($0.lastHeard ?? now) >= Self.lifetime }
+        if let first = heard.first(where: isChosen) { news = first }
     }
 
     /// Forgets all that was heard.

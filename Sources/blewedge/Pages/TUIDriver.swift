@@ -145,7 +145,7 @@ final class TUIDriver {
         for effect in effects {
             switch effect {
             case .ask(let request, let done): ask(request, done)
-            case .rescan: daemon.rescan()
+            case .rescan(let isAnew): daemon.rescan(isAnew: isAnew)
             case .startDaemon: startDaemon()
             case .loadSnippets: loadSnippets()
             case .checkMachine:

@@ -125,7 +125,7 @@ struct TUIModel {
         self.page = page
         scroll = 0
         switch page {
-        case .devices: return [.rescan]
+        case .devices: return [.rescan(isAnew: false)]
         case .snippets: return [.loadSnippets]
         case .guide: return [.checkMachine]
         case .check, .keypad, .settings: return []
@@ -195,12 +195,12 @@ struct TUIModel {
         case .down: devices.move(by: 1)
         case .pageUp: devices.move(by: -10)
         case .pageDown: devices.move(by: 10)
-        case .home: devices.move(by: -TUIDevices.most)
-        case .end: devices.move(by: TUIDevices.most)
+        case .home: devices.move(by: -devices.rows.count)
+        case .end: devices.move(by: devices.rows.count)
         case Self.refreshKey:
             devices.clear()
             notice = .said(.listening, [])
-            return [.rescan]
+            return [.rescan(isAnew: true)]
         case .enter: return status == nil ? start() : use()
         default: break
         }
@@ -306,8 +306,8 @@ struct TUIModel {
 enum TUIEffect: Equatable {
     /// Ask the daemon, and show that notice when it has done so.
     case ask(ControlRequest, TUIModel.Notice)
-    /// Ask for the devices around, at once.
-    case rescan
+    /// Ask for the devices around, at once; with `isAnew` those heard earlier are forgotten (LK-4).
+    case rescan(isAnew: Bool)
     /// Start a daemon that ends with these pages.
     case startDaemon
     /// Read the file of snippets.

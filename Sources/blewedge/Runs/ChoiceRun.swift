@@ -8,21 +8,28 @@ import Wedge
 final class ChoiceRun {
     private let foreground: ForegroundRun
     private let choice: DeviceChoice
-    private var search: DeviceSearch?
+    private let place: AdvertisedAddress?
+    private var finder: DeviceFinder?
     private var selection: Selection?
 
-    init(_ choice: DeviceChoice, through transport: AdapterTransport) throws(CommandFailure) {
+    /// A search that has not begun; `place` is where devices carry their address besides the one on the air.
+    init(
+        _ choice: DeviceChoice,
+        advertisedAt place: AdvertisedAddress?,
+        through transport: AdapterTransport
+    ) throws(CommandFailure) {
         foreground = try ForegroundRun(transport)
         self.choice = choice
+        self.place = place
         foreground.onFinish = { [unowned self] completion in
-            if let search { search.cancel(stopped: completion) } else { completion() }
+            if let finder { finder.stop(completion: completion) } else { completion() }
         }
     }
 
     /// Listens until the device is heard; throws why it was not, or the exit status of a signal.
     func run() throws -> Selection {
-        try foreground.run(note: NoteText.noDaemonListening.message("\(choice)")) { [unowned self] adapter in
-            listen(through: adapter)
+        try foreground.run(note: NoteText.noDaemonListening.message("\(choice)")) { [unowned self] radio in
+            listen(on: radio)
         }
         guard let selection else {
             throw CommandFailure(.internal, CommandFaultText.searchEnded)
@@ -30,17 +37,19 @@ final class ChoiceRun {
         return selection
     }
 
-    private func listen(through adapter: any LowEnergyAdapter) {
-        let search = DeviceSearch(for: choice, on: foreground.loop) { [unowned self] result in
-            self.search = nil
-            switch result {
-            case .failure(let failure): foreground.finish(.failure(failure))
-            case .success(let device):
-                selection = Selection(device.address, name: device.name?.text)
+    private func listen(on radio: RadioArbiter) {
+        let finder = DeviceFinder(choice, advertisedAt: place, on: radio)
+        self.finder = finder
+        finder.onOutcome = { [unowned self] outcome in
+            switch outcome {
+            case .found(let device):
+                selection = choice.selection(of: device, advertisedAt: place)
                 foreground.finish(.success(.success))
+            case .several(let devices): foreground.finish(.failure(.severalHeard(choice, devices)))
+            case .notHeard: foreground.finish(.failure(.notHeard(choice, within: DeviceFinder.usualLimit)))
+            case .failed(let error): foreground.finish(.failure(CommandFailure(error)))
             }
         }
-        self.search = search
-        search.start(through: adapter)
+        finder.start(for: DeviceFinder.usualLimit)
     }
 }

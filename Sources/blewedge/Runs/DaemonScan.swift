@@ -7,12 +7,10 @@ import Wedge
 
 /// A scan that the daemon carries out, since the adapter is its own (D-12): one look after the other.
 struct DaemonScan: ~Copyable {
-    /// How long a device stays in the list that is not heard (LK-3).
-    private static let expiry = Duration.seconds(60)
-
     private var client: ControlClient
     private let filter: ScanFilter
-    private var listed: [String: (device: ListedDevice, heard: Duration)] = [:]
+    /// The daemon's last answer, the strongest first.
+    private var devices: [ListedDevice] = []
 
     /// A scan through the daemon that uses this adapter; nil where none does, or it may not be asked.
     init?(_ filter: ScanFilter, through adapter: AdapterTransport) {
@@ -29,8 +27,11 @@ struct DaemonScan: ~Copyable {
         Console.note(NoteText.daemonScans.message())
         var table = LiveTable()
         let end = duration.map { MonotonicClock.now + $0 }
+        // A list that is printed once has no devices that were heard before.
+        var isAnew = if case .atTheEnd = display { true } else { false }
         repeat {
-            let news = try look(for: lookTime(display, until: end))
+            let news = try look(for: lookTime(display, until: end), isAnew: isAnew)
+            isAnew = false
             switch display {
             case .news(let text): try StandardStream.output.write(news.map { text.line($0) }.joined())
             case .live:
@@ -55,22 +56,14 @@ struct DaemonScan: ~Copyable {
         return max(ControlRequest.scanTimes.lowerBound, min(ControlRequest.scanTimes.upperBound, Int(time)))
     }
 
-    /// Looks once; answers what is new, or says something new.
-    private mutating func look(for seconds: Int) throws -> [ListedDevice] {
+    /// Looks once; answers the devices that are new, or say something new.
+    private mutating func look(for seconds: Int, isAnew: Bool) throws -> [ListedDevice] {
         let patience = Duration.seconds(seconds) + ControlClient.patience
-        let answer = try client.ask(.scan(seconds: seconds), patience: patience)
-        let now = MonotonicClock.now
-        let heard = (answer.value["devices"]?.array ?? []).compactMap(ListedDevice.init(answer:))
+        let answer = try client.ask(.scan(seconds: seconds, isAnew: isAnew), patience: patience)
+        let known = Dictionary(devices.map { ($0.address, $0.content) }) { first, _ in first }
+        devices = (answer.value["devices"]?.array ?? []).compactMap(ListedDevice.init(answer:))
             .filter { filter.matches(name: $0.name, services: $0.services) }
-        let news = heard.filter { listed[$0.address]?.device.content != $0.content }
-        for device in heard { listed[device.address] = (device, now) }
-        listed = listed.filter { now - $0.value.heard < Self.expiry }
-        return news
-    }
-
-    /// Those in the list, the strongest first.
-    private var devices: [ListedDevice] {
-        listed.values.map(\.device).sorted { ($0.rssi ?? .min, $1.address) > ($1.rssi ?? .min, $0.address) }
+        return devices.filter { known[$0.address] != $0.content }
     }
 }
 

@@ -18,8 +18,9 @@ final class DemoRun {
 
     private let loop: EventLoop
     private let radio: MemoryRadio
-    private let peripheral: HostAdapter
-    private let central: HostAdapter
+    private let peripheral: AdapterCore
+    private let central: AdapterCore
+    private let centralAdapter: HostAdapter
     private let keyboard: TextKeyboard
     private let settings: KeyboardSettings
     private let barcodes: [String]
@@ -47,16 +48,18 @@ final class DemoRun {
         stages.barcodes = (0, barcodes.count)
         loop = try EventLoop()
         radio = MemoryRadio(on: loop)
-        peripheral = HostAdapter(
+        let scannerAdapter = HostAdapter(
             name: "scanner",
             transport: radio.addController(BluetoothAddress(rawValue: 0xC0FF_EE00_0001)),
             on: loop
         )
-        central = HostAdapter(
+        centralAdapter = HostAdapter(
             name: "memory",
             transport: radio.addController(BluetoothAddress(rawValue: 0xC0FF_EE00_0002)),
             on: loop
         )
+        peripheral = AdapterCore(loop, starting: scannerAdapter)
+        central = AdapterCore(loop, starting: centralAdapter)
         keyboard = try TextKeyboard(layout: .us)
         guard let device = DeviceChoice(Self.name) else {
             throw CommandFailure(.internal, CommandFaultText.demoName)
@@ -92,12 +95,17 @@ final class DemoRun {
         }
         let capture = try captureOptions.begin(on: loop, for: nil)
         defer { capture?.finish() }
-        central.onPacket = { [weak capture] isSent, packet in capture?.record(isSent ? .sent : .received, packet) }
-        note(DemoText.radio, DemoText.memory.message())
-        peripheral.start { [unowned self] result in
-            guard succeeded(result) else { return }
-            central.start { [unowned self] result in if succeeded(result) { advertise() } }
+        centralAdapter.onPacket = { [weak capture] isSent, packet in capture?.record(isSent ? .sent : .received, packet)
         }
+        note(DemoText.radio, DemoText.memory.message())
+        peripheral.onEvent = { [unowned self] event in
+            switch event {
+            case .ready: advertise()
+            case .failed(let error): finish(.failure(CommandFailure(error)))
+            case .lost(_, let reason): finish(.failure(CommandFailure(.unavailable, Message(detail: reason))))
+            }
+        }
+        peripheral.start()
         try loop.run()
         try conclude()
     }
@@ -106,7 +114,7 @@ final class DemoRun {
 
     private func advertise() {
         do {
-            let module = try SimulatedModule(.linble, name: Self.name, on: peripheral, loop: loop) {
+            let module = try SimulatedModule(.linble, name: Self.name, on: peripheral.radio) {
                 [unowned self] event in
                 take(event)
             }
@@ -163,7 +171,7 @@ final class DemoRun {
 
     private func type() {
         do throws(CommandFailure) {
-            let service = try KeyboardService(settings, on: loop, adapter: central, screen: keyboard) {
+            let service = try KeyboardService(settings, through: central, screen: keyboard) {
                 [unowned self] event in
                 guard case .state(let state, _, let reason) = event else { return }
                 let name = StateNameText(state)
@@ -192,12 +200,6 @@ final class DemoRun {
     }
 
     // MARK: The end
-
-    private func succeeded(_ result: Result<Void, AdapterError>) -> Bool {
-        guard case .failure(let error) = result else { return true }
-        finish(.failure(CommandFailure(error)))
-        return false
-    }
 
     private func fail(_ error: any Error) {
         finish(.failure(CommandFailure(.internal, CommandFaultText.simulation, "\(error)")))

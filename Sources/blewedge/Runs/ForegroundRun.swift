@@ -10,8 +10,8 @@ import Wedge
 /// To be used on the event loop's thread.
 final class ForegroundRun {
     let loop: EventLoop
-    /// The adapter, once it is open.
-    private(set) var adapter: (any LowEnergyAdapter)?
+    /// The adapter, once it is looked for.
+    private(set) var core: AdapterCore?
     /// What the command ends with, once that is known: nothing new is to begin.
     private(set) var outcome: Result<ExitStatus, CommandFailure>?
     /// Ends what the command has begun, and calls its argument when that is done; the adapter is open until then.
@@ -33,7 +33,7 @@ final class ForegroundRun {
     /// Opens the adapter, hands it over, and runs until `finish` or a signal; throws the exit status unless it is success.
     ///
     /// The note is for people, and tells what comes once signals are heeded.
-    func run(note: Message? = nil, _ begin: @escaping (any LowEnergyAdapter) -> Void) throws {
+    func run(note: Message? = nil, _ begin: @escaping (RadioArbiter) -> Void) throws {
         try loop.handleSignals(ExitStatus.signals) { [unowned self] number in
             // The second signal does not wait for the controller.
             if outcome != nil { Process.exit(ExitStatus(signal: number).rawValue) }
@@ -42,22 +42,18 @@ final class ForegroundRun {
         let capture = try captureOptions?.begin(on: loop, for: transport)
         defer { capture?.finish() }
         if let note { Console.note(note) }
-        do throws(AdapterError) {
-            try LowEnergyAdapters.open(transport, on: loop, capture: capture) { [unowned self] result in
-                guard outcome == nil else { return }
-                switch result {
-                case .failure(let error): finish(.failure(CommandFailure(error)))
-                case .success(let adapter):
-                    self.adapter = adapter
-                    adapter.onLoss = { [unowned self] reason in
-                        finish(.failure(CommandFailure(.unavailable, Message(detail: reason))))
-                    }
-                    begin(adapter)
-                }
+        let core = AdapterCore(loop, transport, capture: capture)
+        self.core = core
+        core.onEvent = { [unowned self] event in
+            guard outcome == nil else { return }
+            switch event {
+            case .ready: begin(core.radio)
+            case .failed(let error): finish(.failure(CommandFailure(error)))
+            case .lost(_, let reason): finish(.failure(CommandFailure(.unavailable, Message(detail: reason))))
             }
-        } catch {
-            throw CommandFailure(error)
         }
+        // From the loop, since an adapter that cannot be used at all says so at once.
+        _ = loop.schedule(at: .zero) { core.start() }
         try loop.run()
         if let status = try outcome?.get(), status != .success { throw status }
     }
@@ -66,8 +62,9 @@ final class ForegroundRun {
     func finish(_ result: Result<ExitStatus, CommandFailure>) {
         guard outcome == nil else { return }
         outcome = result
+        core?.stop()
         onFinish { [unowned self] in
-            adapter?.close()
+            core?.adapter?.close()
             loop.stop()
         }
     }

@@ -23,8 +23,8 @@ final class GATTRun {
     private let output: GATTText
     private let limit: SubscriptionLimit
     private var browser: GATTBrowser
-    private var search: DeviceSearch?
-    private var attempt: (any ConnectionAttempt)?
+    private var finder: DeviceFinder?
+    private var attempt: RadioAttempt?
     private var link: ATTLink?
     private var timer: EventLoop.Timer?
     private var values = 0
@@ -47,43 +47,39 @@ final class GATTRun {
 
     /// Runs until the task is done or a signal comes; throws the exit status unless it is success.
     func run() throws {
-        try foreground.run { [unowned self] adapter in scan(through: adapter) }
+        try foreground.run { [unowned self] radio in find(on: radio) }
     }
 
     // MARK: Finding the device
 
-    private func scan(through adapter: any LowEnergyAdapter) {
-        let search = DeviceSearch(for: choice, on: foreground.loop) { [unowned self] result in
-            self.search = nil
-            switch result {
-            case .success(let device): connect(to: device.address)
-            case .failure(let failure): foreground.finish(.failure(failure))
+    private func find(on radio: RadioArbiter) {
+        let finder = DeviceFinder(choice, advertisedAt: nil, on: radio)
+        self.finder = finder
+        finder.onOutcome = { [unowned self, unowned finder] outcome in
+            finder.stop()
+            self.finder = nil
+            switch outcome {
+            case .found(let device): connect(to: device.address, on: radio)
+            case .several(let devices): foreground.finish(.failure(.severalHeard(choice, devices)))
+            case .notHeard: foreground.finish(.failure(.notHeard(choice, within: DeviceFinder.usualLimit)))
+            case .failed(let error): foreground.finish(.failure(CommandFailure(error)))
             }
         }
-        self.search = search
-        search.start(through: adapter)
+        finder.start(for: DeviceFinder.usualLimit)
     }
 
     // MARK: The link
 
-    private func connect(to device: DeviceAddress) {
-        guard foreground.outcome == nil, let adapter = foreground.adapter else { return }
-        do throws(LinkFailure) {
-            attempt = try adapter.connect(to: device, timeout: Self.connectTimeout) { [unowned self] result in
-                connected(result)
-            }
-        } catch {
-            foreground.finish(.failure(CommandFailure(error)))
-        }
+    private func connect(to device: DeviceAddress, on radio: RadioArbiter) {
+        attempt = radio.connect(to: device, .once(Self.connectTimeout)) { [unowned self] result in connected(result) }
     }
 
-    private func connected(_ result: Result<any ATTChannel, LinkFailure>) {
+    private func connected(_ result: Result<ATTLink, LinkFailure>) {
         attempt = nil
         guard foreground.outcome == nil else { return }
         switch result {
         case .failure(let error): foreground.finish(.failure(CommandFailure(error)))
-        case .success(let channel):
-            let link = ATTLink(channel, on: foreground.loop)
+        case .success(let link):
             self.link = link
             link.onEvent = { [unowned self] event in take(event, link) }
             link.onValue = { [unowned self] handle, kind, value in take(value, of: handle, kind) }
@@ -135,14 +131,15 @@ final class GATTRun {
 
     private func end(_ completion: @escaping () -> Void) {
         cancelTimer()
-        attempt?.cancel()
-        attempt = nil
-        if let link, let adapter = foreground.adapter {
+        guard let radio = foreground.core?.radio else { return completion() }
+        if let link {
             self.link = nil
             link.close()
-            adapter.disconnect(link.device, completion: completion)
-        } else if let search {
-            search.cancel(stopped: completion)
+            radio.disconnect(link.device, completion: completion)
+        } else if let attempt {
+            radio.cancel(attempt, completion: completion)
+        } else if let finder {
+            finder.stop(completion: completion)
         } else {
             completion()
         }
@@ -169,7 +166,7 @@ extension CommandFailure {
             case .timedOut, .system(.timedOut), .bearer(.transactionTimeout): .timeout
             case .system(.permissionDenied), .system(.notPermitted): .permission
             // ENODEV: not the other device, but our adapter.
-            case .system(.operationNotSupportedByDevice): .unavailable
+            case .system(.operationNotSupportedByDevice), .adapterLost: .unavailable
             case .system, .bearer, .closedByPeer: .inputOutput
             }
         self.init(status, status == .unavailable ? AdapterFaultText.gone.message() : failure.message)

@@ -78,7 +78,8 @@ final class KeyboardRun {
         let capture = try captureOptions.begin(on: loop, for: settings.adapter)
         defer { capture?.finish() }
         wire = try makeWire?(loop) ?? nil
-        let daemon = try Daemon(settings, options, on: loop, screen: wire?.screen)
+        let core = AdapterCore(loop, settings.adapter, capture: capture)
+        let daemon = try Daemon(settings, options, through: core, screen: wire?.screen)
         wire?.join(daemon.service)
         daemon.onEvent = { [unowned self] event in show(event) }
         daemon.onNote = { [unowned self] note in say(.warning, note.message) }
@@ -89,7 +90,6 @@ final class KeyboardRun {
             status?.received()
         }
         status?.source = { [unowned daemon] in StatusLine.Facts(daemon) }
-        daemon.service.capture = capture
         self.daemon = daemon
         daemon.start { [unowned self] result in if case .failure(let failure) = result { adapterFailed(failure) } }
         daemon.restore(ProcessFacts.environment(Self.reloadVariable))

@@ -17,11 +17,9 @@ enum ScanDisplay {
 /// One scan from the command line, from the adapter to the exit status.
 final class ScanRun {
     private let foreground: ForegroundRun
-    private let parameters: ScanParameters
-    private let devices: DeviceTable
     private let duration: Duration?
     private let display: ScanDisplay
-    private var scanner: (any DeviceScanner)?
+    private let scan: RadioScan
     private var table = LiveTable()
 
     init(
@@ -33,8 +31,7 @@ final class ScanRun {
         display: ScanDisplay
     ) throws(CommandFailure) {
         foreground = try ForegroundRun(transport, capture: capture)
-        self.parameters = parameters
-        self.devices = devices
+        scan = RadioScan(parameters, devices: devices)
         self.duration = duration
         self.display = display
         foreground.onFinish = { [unowned self] completion in stop(completion) }
@@ -42,20 +39,14 @@ final class ScanRun {
 
     /// Scans until the time is over or a signal comes; throws the exit status unless it is success.
     func run() throws {
-        try foreground.run { [unowned self] adapter in scan(through: adapter) }
+        try foreground.run { [unowned self] radio in begin(on: radio) }
     }
 
-    private func scan(through adapter: any LowEnergyAdapter) {
-        do throws(ScanError) {
-            let scanner = try adapter.makeScanner()
-            self.scanner = scanner
-            scanner.onUpdate = { [unowned self] update in heard(update.device) }
-            scanner.onFailure = { [unowned self] error in foreground.finish(.failure(CommandFailure(error))) }
-            scanner.onStarted = { [unowned self] in started() }
-            scanner.start(parameters, devices: devices)
-        } catch {
-            foreground.finish(.failure(CommandFailure(error)))
-        }
+    private func begin(on radio: RadioArbiter) {
+        scan.onUpdate = { [unowned self] update in heard(update.device) }
+        scan.onFailure = { [unowned self] error in foreground.finish(.failure(CommandFailure(error))) }
+        scan.onStarted = { [unowned self] in started() }
+        radio.start(scan)
     }
 
     private func started() {
@@ -72,12 +63,12 @@ final class ScanRun {
     }
 
     private func redraw(every period: Duration) {
-        guard foreground.outcome == nil, let scanner else { return }
-        scanner.expireDevices()
+        guard foreground.outcome == nil else { return }
+        scan.expireDevices()
         let size = StandardStream.output.windowSize ?? (80, 24)
         foreground.print(
             table.frame(
-                DeviceText.table(scanner.devices.devices.map { ListedDevice($0) }, columns: size.columns),
+                DeviceText.table(scan.devices.devices.map { ListedDevice($0) }, columns: size.columns),
                 rows: size.rows
             )
         )
@@ -87,15 +78,15 @@ final class ScanRun {
     /// Stops scanning, and prints what is to come at the end.
     private func stop(_ completion: @escaping () -> Void) {
         let finished = { [unowned self] in
-            if case .success(.success)? = foreground.outcome, case .atTheEnd(let text) = display, let scanner {
+            if case .success(.success)? = foreground.outcome, case .atTheEnd(let text) = display {
                 let columns = StandardStream.output.windowSize?.columns ?? 80
-                foreground.print(text.all(scanner.devices.devices.map { ListedDevice($0) }, columns: columns))
+                foreground.print(text.all(scan.devices.devices.map { ListedDevice($0) }, columns: columns))
             }
-            if let dropped = scanner?.droppedReports, dropped > 0 {
-                Console.note(NoteText.reportsDropped.message("\(dropped)"))
+            if scan.droppedReports > 0 {
+                Console.note(NoteText.reportsDropped.message("\(scan.droppedReports)"))
             }
             completion()
         }
-        if let scanner { scanner.stop(completion: finished) } else { finished() }
+        if let radio = foreground.core?.radio { radio.stop(scan, completion: finished) } else { finished() }
     }
 }

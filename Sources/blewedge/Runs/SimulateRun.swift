@@ -64,7 +64,7 @@ final class SimulateRun {
         // Before the signals are held back: to open a pipe that nobody writes to waits.
         input = try makeInput()
         defer { printCounts() }
-        try foreground.run { [unowned self] adapter in advertise(on: adapter) }
+        try foreground.run { [unowned self] radio in advertise(on: radio) }
     }
 
     private func makeInput() throws(CommandFailure) -> LineInput? {
@@ -100,9 +100,9 @@ final class SimulateRun {
 
     // MARK: The module
 
-    private func advertise(on adapter: any LowEnergyAdapter) {
+    private func advertise(on radio: RadioArbiter) {
         do {
-            let module = try SimulatedModule(.linble, name: name, on: adapter, loop: foreground.loop) {
+            let module = try SimulatedModule(.linble, name: name, on: radio) {
                 [unowned self] event in
                 take(event)
             }
@@ -110,7 +110,7 @@ final class SimulateRun {
             sender = LineSender(module) { [unowned self] in nextLine() }
             try module.start { [unowned self] result in
                 switch result {
-                case .success: note("advertising", NoteText.advertising.message(name, adapter.name))
+                case .success: note("advertising", NoteText.advertising.message(name, radio.adapter?.name ?? ""))
                 case .failure(let error):
                     foreground.finish(.failure(CommandFailure(.unavailable, CommandFaultText.simulation, "\(error)")))
                 }
@@ -208,8 +208,8 @@ final class SimulateRun {
         object.add("event", event)
         if event == "advertising" {
             object.add("name", name)
-            object.add("adapter", foreground.adapter?.name)
-            object.add("adapterAddress", foreground.adapter.map { "\($0.address)" })
+            object.add("adapter", foreground.core?.adapter?.name)
+            object.add("adapterAddress", foreground.core?.adapter.map { "\($0.address)" })
         }
         object.add("address", device.map { "\($0.address)" })
         object.add("addressType", device.map { "\($0.type)" })

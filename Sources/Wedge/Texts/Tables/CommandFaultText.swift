@@ -8,7 +8,7 @@ package enum CommandFaultText: String, FaultText {
     // The choice.
     case chosenAlready, nothingChanged
     // The machine.
-    case systemCall, noLoop, noOutput, unreadable, noHelp, searchEnded, notHeard
+    case systemCall, noLoop, noOutput, unreadable, noHelp, searchEnded
     // Captures.
     case captureNotPermitted, noCapture, captureIsLink, captureNotMade, noMonitor, captureFull, captureNotWritten
     case captureCut
@@ -97,14 +97,6 @@ package enum CommandFaultText: String, FaultText {
         case .noHelp: (LocalText("the help cannot be read: {1}", "ヘルプを読み取れません: {1}"), nil)
         case .searchEnded:
             (LocalText("the search has ended without a result", "デバイスの探索が結果なしで終了しました"), nil)
-        case .notHeard:
-            (
-                LocalText("{1} was not heard within {2} s", "{2}秒以内に {1} を受信できませんでした"),
-                LocalText(
-                    "is it on, near, and not connected to another? `blewedge scan` shows who is heard",
-                    "電源が入っていて、近くにあり、ほかと接続していないか確認して下さい。受信中のデバイスは `blewedge scan` で表示できます"
-                )
-            )
         case .captureNotPermitted:
             (
                 LocalText("not permitted to make {1}", "{1} の作成が許可されていません"),

@@ -9,7 +9,7 @@ package enum LinkFaultText: String, FaultText {
     // Its handshake.
     case noReply, otherReply
     // Which device.
-    case notHeard, notHeardInTime, severalHeard, severalCalled, severalHeardFirst, notFinished
+    case notHeard, notHeardInTime, severalHeard, notFinished
     // Sending to it.
     case notConnected, noLink, noOutput, outputNotWritable, tooMuchWaits
 
@@ -82,29 +82,14 @@ package enum LinkFaultText: String, FaultText {
             (
                 LocalText("{1} was not heard within {2} s", "{2}秒以内に {1} を受信できませんでした"),
                 LocalText(
-                    "switch it on, bring it near, and see `blewedge scan`",
-                    "電源を入れて近づけ、`blewedge scan` で確認してください"
+                    "is it on, near, and not connected to another? `blewedge scan` shows who is heard",
+                    "電源が入っていて、近くにあり、ほかと接続していないか確認して下さい。受信中のデバイスは `blewedge scan` で表示できます"
                 )
             )
         case .severalHeard:
             (
                 LocalText("several devices are called {1}: {2}", "{1} という名前のデバイスが複数あります: {2}"),
-                LocalText("name one by its address", "アドレスで指定してください")
-            )
-        case .severalCalled:
-            (
-                LocalText(
-                    "several devices are called {1}: {2}; name one by its address",
-                    "{1} という名前のデバイスが複数あります: {2}。アドレスで指定してください"
-                ), nil
-            )
-        case .severalHeardFirst:
-            (
-                LocalText("several devices are called {1}: {2}", "{1} という名前のデバイスが複数あります: {2}"),
-                LocalText(
-                    "name one by its address: `blewedge use {3}`",
-                    "アドレスで指定してください: `blewedge use {3}`"
-                )
+                LocalText("name one by its address, such as {3}", "{3} のようにアドレスで指定してください")
             )
         case .notFinished:
             (

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import BluetoothLE
+
+/// The device that the user means.
+package enum DeviceChoice: Hashable, Sendable, CustomStringConvertible {
+    /// The one with this address.
+    case address(BluetoothAddress)
+    /// The one that calls itself so, in letters of either case.
+    case name(String)
+    /// The one that was chosen, by its address and the address's type (D-4).
+    case selected(Selection)
+
+    /// Reads an address, or else takes the text as a name; nil for nothing.
+    package init?(_ text: String) {
+        if let address = BluetoothAddress(text) {
+            self = .address(address)
+        } else if !text.isEmpty {
+            self = .name(text)
+        } else {
+            return nil
+        }
+    }
+
+    /// The text that the user wrote.
+    package var description: String {
+        switch self {
+        case .address(let address): "\(address)"
+        case .name(let name): name
+        case .selected(let selection): selection.label
+        }
+    }
+
+    // MARK: Is this the one that is meant?
+
+    /// Whether a device that was heard is the one that is meant, by its address on the air, by the one at `place` of its
+    /// manufacturer data (BT-3), or by its name.
+    package func isMet(by device: DiscoveredDevice, advertisedAt place: AdvertisedAddress?) -> Bool {
+        isMet(by: device.address, device.name?.text, place?.addresses(in: device.data) ?? [])
+    }
+
+    /// Whether this is how the user would name the device that is chosen already (LK-8).
+    package func means(_ selection: Selection) -> Bool { isMet(by: selection.device, selection.name, []) }
+
+    private func isMet(by device: DeviceAddress, _ name: String?, _ advertised: [BluetoothAddress]) -> Bool {
+        switch self {
+        case .address(let address): device.address == address || advertised.contains(address)
+        case .selected(let selection): device == selection.device || advertised.contains(selection.device.address)
+        case .name(let text): name?.lowercased() == text.lowercased()
+        }
+    }
+
+    /// What is kept of a device that is meant and was heard (D-4).
+    ///
+    /// Where it carries an address in its manufacturer data, that one is kept: the one on the air may change.
+    package func selection(of device: DiscoveredDevice, advertisedAt place: AdvertisedAddress?) -> Selection {
+        let advertised = place?.addresses(in: device.data) ?? []
+        let kept: BluetoothAddress? =
+            switch self {
+            case .address(let address): address
+            case .selected(let selection): selection.device.address
+            case .name: advertised.count == 1 ? advertised.first : nil
+            }
+        let address = kept.map { DeviceAddress($0, device.address.type) } ?? device.address
+        return Selection(address, name: device.name?.text)
+    }
+
+    // MARK: How it is listened for
+
+    /// The way to scan for it: a name is often in the scan response only, which must be asked for, and so may be an address
+    /// in the manufacturer data; an address on the air needs no asking.
+    package func scanParameters(advertisedAt place: AdvertisedAddress?) -> ScanParameters {
+        var parameters = ScanParameters.background
+        if case .name = self { parameters.type = .active }
+        if place != nil { parameters.type = .active }
+        return parameters
+    }
+
+    /// The table that scanning for it fills.
+    ///
+    /// Every report counts: one that allows a connection may differ in nothing else.
+    package var devices: DeviceTable {
+        let filter: ScanFilter =
+            switch self {
+            case .address, .selected: ScanFilter()
+            case .name(let name): ScanFilter(name: .exactly(name))
+            }
+        return DeviceTable(filter: filter, reportsDuplicates: true)
+    }
+}

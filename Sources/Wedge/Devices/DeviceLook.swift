@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+import LinuxIO
+
+/// One look at all devices around, for a while.
+///
+/// To be used on the loop's thread.
+final class DeviceLook {
+    private let radio: RadioArbiter
+    private let scan: RadioScan
+    private var timer: EventLoop.Timer?
+
+    /// Begins; `completion` is called once, unless the look is abandoned, with the table that the look began with and all
+    /// that was heard since, or with why there is no look.
+    init(
+        at devices: DeviceTable,
+        for duration: Duration,
+        on radio: RadioArbiter,
+        completion: @escaping (Result<DeviceTable, ScanError>) -> Void
+    ) {
+        self.radio = radio
+        scan = RadioScan(.discovery, devices: devices)
+        scan.onFailure = { [unowned self] error in
+            cancelTimer()
+            completion(.failure(error))
+        }
+        timer = radio.loop.schedule(at: MonotonicClock.now + duration) { [unowned self] in
+            timer = nil
+            scan.onFailure = nil
+            scan.expireDevices()
+            let heard = scan.devices
+            radio.stop(scan) { completion(.success(heard)) }
+        }
+        radio.start(scan)
+    }
+
+    /// Ends it at once, and says nothing.
+    func abandon() {
+        cancelTimer()
+        radio.stop(scan)
+    }
+
+    private func cancelTimer() {
+        if let timer { radio.loop.cancel(timer) }
+        timer = nil
+    }
+}
