@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import ArgumentParser
+import Keystrokes
 import Testing
 import Wedge
 
@@ -24,6 +25,19 @@ struct ManualTests {
         }
         #expect(count >= 20)
         #expect(plain.contains("\n.B \"--socket <path>\"\n"))
+    }
+
+    @Test("D-10: the table file that the help shows is a correct one; the manual has it, files, languages and statuses")
+    func overview() throws {
+        let lines = TableCommand.configuration.discussion.split(separator: "\n")
+        let file = lines.drop { $0 != "TABLE FILES:" }.dropFirst()
+        #expect(file.count > 5 && file.allSatisfy { $0.hasPrefix("  ") })
+        let table = try ByteTable(text: file.joined(separator: "\n"))
+        #expect(table != .linble)
+        let page = try ManualCommand.page()
+        for title in ["HOW IT WORKS:", "FILES:", "ENVIRONMENT:", "EXIT STATUS:", "TABLE FILES:"] {
+            #expect(page.contains("\n.PP\n.B \"\(title)\"\n"), "\(title)")
+        }
     }
 
     @Test("D-10: no line of a text is taken for a request")
