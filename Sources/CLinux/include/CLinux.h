@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What Swift's Glibc module does not show: headers it leaves out, and macros that Swift cannot import, as constants.
-// No logic here.
+// Declarations that Swift's Glibc module lacks: headers it leaves out, and macros that Swift cannot import, as
+// constants. No logic here.
 
 #ifndef BLEWEDGE_CLINUX_H
 #define BLEWEDGE_CLINUX_H
@@ -61,7 +61,7 @@ static const uint32_t blewedge_EPOLLOUT = EPOLLOUT;
 static const uint32_t blewedge_EPOLLERR = EPOLLERR;
 static const uint32_t blewedge_EPOLLHUP = EPOLLHUP;
 
-// Swift imports the C variadic functions not at all: those that are needed, with their arguments.
+// C variadic functions, which Swift does not import, with the arguments that are needed.
 static inline int blewedge_ioctl(int fd, unsigned long request, unsigned long argument) {
     return ioctl(fd, request, argument);
 }
