@@ -36,8 +36,9 @@ struct ManualTests {
         #expect(table != .linble)
         let page = try ManualCommand.page()
         for title in ["HOW IT WORKS:", "FILES:", "ENVIRONMENT:", "EXIT STATUS:", "TABLE FILES:"] {
-            #expect(page.contains("\n.PP\n.B \"\(title)\"\n"), "\(title)")
+            #expect(page.contains("\n.PP\n.B \"\(title)\"\n.br\n"), "\(title)")
         }
+        #expect(page.contains("\nShow help information.\n.PP\nA table says"))
     }
 
     @Test("D-10: no line of a text is taken for a request")
@@ -52,7 +53,7 @@ struct ManualTests {
         #expect(
             lines.contains("\\&.so /etc/passwd") && lines.contains("\\&'br") && lines.contains("  \\efBa\\-b \"q\"")
         )
-        let known = ["TH", "SH", "SS", "B", "PP", "TP", "EX", "EE"]
+        let known = ["TH", "SH", "SS", "B", "PP", "TP", "EX", "EE", "br"]
         let requests = lines.filter { $0.hasPrefix(".") || $0.hasPrefix("'") }
         #expect(requests.allSatisfy { line in known.contains { line.hasPrefix(".\($0)") } })
     }

@@ -59,16 +59,16 @@ struct BlewedgeCommand: ParsableCommand {
             unless an option asks for it.
 
             FILES:
-              /etc/blewedge/blewedge.toml     The settings: `blewedge config show --commented` explains each.
-              /etc/blewedge/snippets.json     The texts of `blewedge snippet`.
-              /var/lib/blewedge/selection     The chosen device.
-              /run/blewedge/control           The daemon's control socket.
+              /etc/blewedge/blewedge.toml  The settings; see `config show --commented`.
+              /etc/blewedge/snippets.json  The texts of `snippet`.
+              /var/lib/blewedge/selection  The chosen device.
+              /run/blewedge/control        The daemon's control socket.
             Of other users than root: ~/.config/blewedge, ~/.local/state/blewedge and $XDG_RUNTIME_DIR/blewedge, or where \
             the XDG variables say.
 
             ENVIRONMENT:
-              BLEWEDGE_LANG                   en or ja: the language of what is said to people.
-              LC_ALL, LC_MESSAGES, LANG       The same where BLEWEDGE_LANG is not set.
+              BLEWEDGE_LANG                en or ja: the language for people.
+              LC_ALL, LC_MESSAGES, LANG    The same where BLEWEDGE_LANG is not set.
             A bare console, whose font has no Japanese, gets English; help, JSON and the journal are English always.
 
             EXIT STATUS:

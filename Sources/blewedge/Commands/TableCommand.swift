@@ -17,14 +17,14 @@ struct TableCommand: ParsableCommand {
 
             TABLE FILES:
               # What follows a number sign is a comment.
-              base = linble                 # The table of bytes that are not named here; linble if not said.
+              base = linble                 # The table of bytes that are not named here.
               0x41 = text "b"               # One character or several.
               0x09 = discard
               0x0d = key enter
-              0x02 = key shift+f9           # shift+, altgr+, ctrl+, alt+ or meta+ before a key or a character.
-              gs = text "<GS>"              # gs is 0x1d, the group separator of GS1 codes.
+              0x02 = key shift+f9           # Also altgr+, ctrl+, alt+ and meta+.
+              gs = text "<GS>"              # gs is 0x1d, the group separator of GS1.
               0x03 = macro key f8 text "a"  # Several of these, one after the other.
-              0x10-0x1a = discard           # A run of bytes; later lines stand above earlier ones.
+              0x10-0x1a = discard           # A run of bytes; of two lines the later.
             """,
         subcommands: [TableCheckCommand.self, TableShowCommand.self]
     )
