@@ -61,7 +61,7 @@ static const uint32_t blewedge_EPOLLOUT = EPOLLOUT;
 static const uint32_t blewedge_EPOLLERR = EPOLLERR;
 static const uint32_t blewedge_EPOLLHUP = EPOLLHUP;
 
-// C variadic functions, which Swift does not import, with the arguments that are needed.
+// Swift imports the C variadic functions not at all: those that are needed, with their arguments.
 static inline int blewedge_ioctl(int fd, unsigned long request, unsigned long argument) {
     return ioctl(fd, request, argument);
 }
