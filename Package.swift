@@ -133,6 +133,8 @@ let package = Package(
             ]
         ),
         tests("MeasuringTests", ["Measuring", "Keystrokes"]),
+        // What the repository says of itself: ids, and the README's table of modules.
+        tests("RepositoryTests", ["TestSupport"]),
     ],
     cxxLanguageStandard: .cxx17
 )

@@ -80,7 +80,7 @@ public struct DeviceAddress: Hashable, Sendable, CustomStringConvertible {
         self.type = type
     }
 
-    /// What the two highest bits of a random address say; `public` for a public one.
+    /// The kind that the two highest bits of a random address name; `public` for a public address.
     ///
     /// Core 6.0, Vol 6, Part B, 1.3.2.
     public var kind: Kind {
@@ -99,11 +99,11 @@ public struct DeviceAddress: Hashable, Sendable, CustomStringConvertible {
         case `public`
         /// Random, the same at least until the device is restarted.
         case staticRandom
-        /// Private, recognisable by who holds the device's key.
+        /// Private: resolved to the device by those who hold its identity resolving key.
         case resolvablePrivate
-        /// Private, recognisable by nobody.
+        /// Private: resolved by nobody.
         case nonResolvablePrivate
-        /// A value that the specification keeps back.
+        /// Reserved for future use by the specification.
         case reserved
     }
 

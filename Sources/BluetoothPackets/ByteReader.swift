@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A cursor over a packet's bytes: every `read` checks the bounds, advances, or throws and leaves the cursor where it was.
+/// A cursor over a packet's bytes: every `read` checks the bounds, advances, or throws and leaves the cursor where it
+/// was.
 ///
 /// Multi-byte integers are little-endian, as everywhere in HCI, L2CAP and ATT.
 public struct ByteReader: ~Escapable {

@@ -4,7 +4,7 @@
 ///
 /// Multi-byte integers are little-endian.
 public struct ByteWriter: Sendable {
-    /// What was written so far.
+    /// The bytes written so far.
     public private(set) var bytes: [UInt8] = []
 
     /// An empty packet.

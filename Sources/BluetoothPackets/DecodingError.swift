@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Why the bytes of a packet were refused: which packet, which field, where, and what was wrong.
+/// The refusal of a packet's bytes: the packet, the field, its place, and the fault.
 public struct DecodingError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What was wrong with a field.
+    /// The fault of a field.
     public enum Reason: Equatable, Sendable {
         /// The field needs more bytes than are left.
         case truncated(needed: Int, available: Int)
@@ -20,12 +20,12 @@ public struct DecodingError: Error, Equatable, Sendable, CustomStringConvertible
     public var packet: String
     /// The field's name.
     public var field: String
-    /// Where the field begins, in bytes from the packet's first.
+    /// The field's beginning, in bytes from the packet's first.
     public var offset: Int
-    /// What was wrong.
+    /// The field's fault.
     public var reason: Reason
 
-    /// An error that says everything about itself.
+    /// An error with all of its fields.
     public init(packet: String, field: String, offset: Int, reason: Reason) {
         self.packet = packet
         self.field = field

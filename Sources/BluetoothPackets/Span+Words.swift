@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 extension Span<UInt8> {
-    /// The eight bytes from `offset` on as a little-endian number; like a subscript, it stops the program out of bounds.
+    /// The eight bytes from `offset` on as a little-endian number; like a subscript, it stops the program out of
+    /// bounds.
     @inlinable @inline(__always)
     func word(at offset: Int) -> UInt64 {
         // Sound: the bounds are checked, and any eight bytes are a number.

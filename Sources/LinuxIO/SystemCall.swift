@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Where errno is read, and nowhere else. Every system call of the product goes through `SystemCall.run`, which repeats
+// The only place where errno is read. Every system call of the product goes through `SystemCall.run`, which repeats
 // an interrupted call, makes "would block" a value, and throws everything else. EBADF and EFAULT can only be our own
 // mistake and stop the program.
 
@@ -8,7 +8,7 @@ import CLinux
 import Glibc
 import SystemPackage
 
-/// What a call on a non-blocking descriptor came to.
+/// The result of a call on a non-blocking descriptor.
 package enum NonBlocking<Value> {
     /// The call did its work.
     case done(Value)

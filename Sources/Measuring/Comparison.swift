@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// One thing to measure: does its work so often, and says how long that took.
+/// A piece of work to measure, which runs a number of times and returns the time that it took.
 public struct Contender {
-    /// What it is called.
+    /// Its name.
     public var name: String
     /// Does `count` units of work.
     public var run: (_ count: Int) throws -> ThreadPair.Time
 
-    /// Something to measure.
+    /// A contender by its name and its work.
     public init(_ name: String, run: @escaping (_ count: Int) throws -> ThreadPair.Time) {
         self.name = name
         self.run = run
@@ -16,7 +16,7 @@ public struct Contender {
 
 /// Contenders measured against a reference that runs right before and right after each of them.
 public struct Comparison {
-    /// What came out for one contender, all times in nanoseconds a unit of work.
+    /// The result of one contender, all times in nanoseconds a unit of work.
     public struct Result: Sendable {
         /// The contender's name.
         public var name: String
@@ -36,18 +36,18 @@ public struct Comparison {
         public var upperQuartile: Double
     }
 
-    /// What the others are measured against.
+    /// The contender that the others are measured against.
     public var reference: Contender
-    /// Those that are measured.
+    /// The contenders that are measured.
     public var contenders: [Contender]
-    /// How many repetitions must count.
+    /// The number of repetitions that must count.
     public var repetitions = 11
-    /// After how many attempts all repetitions count.
+    /// The number of attempts after which all repetitions count.
     private var greatestAttempts: Int
-    /// How long one run is to take, in nanoseconds.
+    /// The time that one run is to take, in nanoseconds.
     public var span: Int64 = 4_000_000
 
-    /// A comparison.
+    /// A comparison of contenders with a reference.
     ///
     /// `attempts` says how many times as many repetitions are tried before all of them count.
     public init(_ reference: Contender, _ contenders: [Contender], repetitions: Int = 11, attempts: Double = 6) {
@@ -89,7 +89,7 @@ public struct Comparison {
         return zip(contenders, samples).map { $1.result($0.name, atLeast: repetitions) }
     }
 
-    /// How many units take about `span`.
+    /// The number of units that take about `span`.
     private func calibrated(_ contender: Contender) throws -> Int {
         var count = 64
         while true {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Bytes as scanners send them.
+/// Bytes as barcode readers send them.
 public enum Corpus: String, CaseIterable, Sendable {
     /// 13 digits and CR.
     case ean13
@@ -12,7 +12,7 @@ public enum Corpus: String, CaseIterable, Sendable {
     case url
     /// Every byte value.
     case random
-    /// Scans of the first four in turn.
+    /// Barcodes of the first four kinds in turn.
     case mixed
 
     /// `count` bytes, always the same.
@@ -56,12 +56,12 @@ public enum Corpus: String, CaseIterable, Sendable {
     }
 }
 
-/// The bytes that contenders send again and again: `period` of them, followed by the same once more for chunks that reach
-/// beyond.
+/// The bytes that contenders send again and again: `period` of them, followed by the same once more for chunks that
+/// reach beyond.
 public struct Pattern: Sendable {
     /// The bytes.
     public let bytes: [UInt8]
-    /// After how many they repeat, a power of two.
+    /// The number of bytes after which they repeat, a power of two.
     public let period: Int
 
     /// A pattern of a corpus.

@@ -9,7 +9,7 @@ public enum EncoderMeasurement {
     /// The bytes of a block.
     public static let block = 20
 
-    /// Ours; a unit of work is the corpus's bytes, all of them.
+    /// Our encoder; a unit of work is all bytes of the corpus.
     public static func ours(_ input: [UInt8], _ table: CompiledTable) -> Contender {
         let state = Ours(table)
         return Contender("ours") { count in timed(count) { state.encode(input) } }
@@ -27,7 +27,7 @@ public enum EncoderMeasurement {
         return Contender("loads and stores alone") { count in timed(count) { state.store(input) } }
     }
 
-    /// memcpy of what our encoder produces, batch by batch, from one place to another.
+    /// memcpy of our encoder's output, batch by batch, from one place to another.
     public static func copying(_ input: [UInt8], _ table: CompiledTable) -> Contender {
         var lengths: [UInt32] = []
         var encoder = ByteEncoder(table)
@@ -44,7 +44,7 @@ public enum EncoderMeasurement {
         }
     }
 
-    /// The events of all of `input` by ours, and by C.
+    /// The events of all of `input`, by our encoder and by the one in C.
     public static func outputs(_ input: [UInt8], _ table: CompiledTable) throws -> (ours: [UInt8], reference: [UInt8]) {
         guard let reference = CEncoder() else { throw RingMeasurement.WrongBytes() }
         var encoder = ByteEncoder(table)
@@ -60,7 +60,7 @@ public enum EncoderMeasurement {
         return (ours, reference.output(input))
     }
 
-    /// Runs `body` so often, by a thread bound to one processor.
+    /// Runs `body` a number of times, on a thread bound to one processor.
     public static func timed(_ count: Int, _ body: () -> Int) -> ThreadPair.Time {
         let before = cref_preemptions()
         let start = MonotonicClock.nanoseconds
@@ -74,7 +74,7 @@ public enum EncoderMeasurement {
         )
     }
 
-    /// Where results go that nobody reads.
+    /// The place of results that nobody reads.
     nonisolated(unsafe) static var sink = 0
 
     private static func forEachBlock(_ input: [UInt8], _ body: (Span<UInt8>) -> Int) {
@@ -130,7 +130,7 @@ public enum EncoderMeasurement {
 
         func output(_ input: [UInt8]) -> [UInt8] {
             var result: [UInt8] = []
-            // Sound: as above; what is read are the bytes that the call said it wrote.
+            // Sound: as above; only the bytes that the call has written are read.
             unsafe input.withUnsafeBufferPointer { buffer in
                 guard let start = buffer.baseAddress else { return }
                 var at = 0

@@ -5,21 +5,22 @@ import LinuxIO
 import Synchronization
 public import SystemPackage
 
-/// Keystrokes through the kernel, from a keyboard of its own to a reader that has it for itself.
+/// Keystrokes through the kernel, from a keyboard of its own to its only reader.
 ///
 /// The reader takes hold of the event node before the first key, so nothing is typed into anything else.
 public enum KeyboardMeasurement {
-    /// What came out.
+    /// The result.
     public struct Result: Sendable {
         /// Events written and read a second, whole bursts of 15 keystrokes at a time.
         public var eventsPerSecond: Double
-        /// From before the write of a keystroke to after its read by a sleeping thread, in nanoseconds, in order.
+        /// The times from before the write of a keystroke to after its read by a sleeping thread, in nanoseconds,
+        /// sorted.
         public var latencies: [Double]
         /// Events that were written and not read.
         public var lost: Int
     }
 
-    /// Why nothing was measured.
+    /// The reason why nothing was measured.
     public enum Failure: Error, Sendable {
         /// The keyboard was not made.
         case keyboard(Errno)
@@ -37,11 +38,11 @@ public enum KeyboardMeasurement {
         return try bench.run()
     }
 
-    /// What the two threads share.
+    /// The state that the two threads share.
     private final class Bench: Sendable {
         private let table: CompiledTable
         private let nanoseconds: Int64
-        /// Nobody wakes it: for pauses.
+        /// A waker that nobody wakes, for pauses.
         private let waker: Waker
         private let eventsRead = Atomic(0)
         private let readAt = Atomic<Int64>(0)
@@ -122,7 +123,7 @@ public enum KeyboardMeasurement {
             return count / UInputDevice.eventSize
         }
 
-        /// True when the reader has read so many events within a second.
+        /// True when the reader has read that many events within a second.
         private func wait(for events: Int) -> Bool {
             let deadline = MonotonicClock.nanoseconds + 1_000_000_000
             while eventsRead.load(ordering: .acquiring) < events {

@@ -7,7 +7,7 @@ import Synchronization
 
 /// Notifications through feed, ring, table, encoder and pacer (set unlimited) into a write to /dev/null.
 public enum PathMeasurement {
-    /// Ours, in two threads; a unit of work is a notification of `chunk` bytes.
+    /// Our path, in two threads; a unit of work is a notification of `chunk` bytes.
     ///
     /// The clock is read where the product reads it: for each notification, and after each write.
     public static func ours(_ pattern: Pattern, _ table: CompiledTable, chunk: Int, to sink: Sink) -> Contender {
@@ -22,7 +22,7 @@ public enum PathMeasurement {
         }
     }
 
-    /// The same in C.
+    /// The same path in C.
     public static func reference(_ pattern: Pattern, chunk: Int, to sink: Sink) -> Contender {
         Contender("C twin") { count in
             let path = try CPath(sink)
@@ -33,7 +33,7 @@ public enum PathMeasurement {
         }
     }
 
-    /// Ours in one thread, a notification at a time: feed, then type; for the count of allocations.
+    /// Our path in one thread, a notification at a time: feed, then type; for the count of allocations.
     public static func turns(_ pattern: Pattern, _ table: CompiledTable, chunk: Int, to sink: Sink) throws -> (Int) ->
         Void
     {
@@ -41,7 +41,7 @@ public enum PathMeasurement {
         return { count in path.turns(pattern, chunk, count, to: sink) }
     }
 
-    /// Where events go.
+    /// The file that events are written to.
     public final class Sink: Sendable {
         /// The file's descriptor.
         let descriptor: Descriptor
@@ -52,7 +52,7 @@ public enum PathMeasurement {
         }
     }
 
-    /// The two ends of our path.
+    /// The two ends of our path, feed and typist.
     private final class Path: @unchecked Sendable {
         // Unchecked is sound: each end is taken out once, by the thread that uses it.
         private let ledger = Ledger()

@@ -107,13 +107,13 @@ public enum RingMeasurement {
     }
 }
 
-/// What one thread counts and another reads after it has ended.
+/// A count of one thread that another reads after the first has ended.
 public final class Faults: @unchecked Sendable {
     // Unchecked is sound: the reader joins the writer first.
-    /// How many.
+    /// The number of faults.
     public var count = 0
 
-    /// None.
+    /// No faults.
     public init() {}
 }
 
@@ -145,7 +145,7 @@ private final class CRing: @unchecked Sendable {
 }
 
 extension Pattern {
-    /// The same for C.
+    /// The pattern as the C code takes it.
     func withC<Result>(_ body: (cref_pattern) -> Result) -> Result {
         // Sound: the pointer is used within the closure only.
         unsafe bytes.withUnsafeBufferPointer { buffer in

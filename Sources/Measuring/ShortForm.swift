@@ -3,24 +3,24 @@
 import CReference
 public import Keystrokes
 
-/// The cases that need nothing but this program: each of ours against the same in C.
+/// The cases that need nothing but this program: each of our parts compared with the same in C.
 public enum ShortForm {
     /// One line of the result.
     public struct Line: Sendable {
-        /// What was measured, for people.
+        /// The name of the case, for people.
         public var what: String
         /// A name without spaces, for programs.
         public var name: String
         /// The bytes that a unit of work handles.
         public var bytes: Int
-        /// What came out.
+        /// The result.
         public var result: Comparison.Result
 
-        /// Ours, in megabytes a second.
+        /// The speed of ours, in megabytes a second.
         public var megabytesPerSecond: Double { Double(bytes) * 1000 / result.time }
     }
 
-    /// Whether this machine has the two processors that the cases need.
+    /// True where this machine has the two processors that the cases need.
     public static var isPossible: Bool { cref_processors() >= 2 }
 
     /// Measures for about that many seconds, after the bytes of both sides were compared.

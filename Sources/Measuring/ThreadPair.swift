@@ -6,14 +6,14 @@ import Synchronization
 
 /// Two threads on two processors that begin at the same moment.
 public enum ThreadPair {
-    /// How long a pair ran, and whether it ran undisturbed.
+    /// The running time of a pair, and its disturbances.
     public struct Time: Sendable {
         /// From the beginning to the end of the second thread, in nanoseconds.
         public var nanoseconds: Int64 = 0
-        /// How often one of the threads had to give up its processor.
+        /// The number of times that one of the threads was preempted.
         public var preemptions = 0
 
-        /// A time.
+        /// A time from its fields.
         public init(nanoseconds: Int64 = 0, preemptions: Int = 0) {
             self.nanoseconds = nanoseconds
             self.preemptions = preemptions
@@ -48,7 +48,7 @@ public enum ThreadPair {
         )
     }
 
-    /// What the two have in common.
+    /// The state that the two threads share.
     private final class Shared: Sendable {
         let ready = Atomic(0)
         let preemptions = Atomic(0)
@@ -60,7 +60,7 @@ public enum ThreadPair {
         }
     }
 
-    /// The time that a cache line takes from one processor to the other, in nanoseconds: what two threads cost at least.
+    /// The time that a cache line takes from one processor to the other, in nanoseconds: the least cost of two threads.
     public static func bounce() throws -> Double {
         let line = Line()
         let turns: UInt64 = 20_000

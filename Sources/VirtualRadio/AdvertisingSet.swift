@@ -4,7 +4,7 @@ import BluetoothPackets
 
 /// One advertiser of a controller: the only one of the legacy commands, or one of the extended ones.
 struct AdvertisingSet {
-    /// What it sends.
+    /// The kind of its advertisements.
     struct Properties: OptionSet, Hashable {
         let rawValue: UInt16
         static let connectable = Properties(rawValue: 1 << 0)
@@ -40,7 +40,7 @@ struct AdvertisingSet {
         }
     }
 
-    /// Whom it answers.
+    /// The devices that it answers.
     struct FilterPolicy: OptionSet, Hashable {
         let rawValue: UInt8
         static let scansFromAcceptList = FilterPolicy(rawValue: 1 << 0)
@@ -64,15 +64,15 @@ struct AdvertisingSet {
     var isDataIncomplete = false
     var isScanResponseIncomplete = false
 
-    /// When it sends next; nil while it is off.
+    /// The time of its next event; nil while it is off.
     var nextEvent: Duration?
-    /// When it ends by itself.
+    /// The time at which it ends by itself; nil for never.
     var end: Duration?
-    /// After how many events it ends by itself; zero for never.
+    /// The number of events after which it ends by itself; zero for never.
     var maximumEvents: UInt8 = 0
-    /// How many events there were since it was enabled.
+    /// The number of events since it was enabled.
     var eventCount: UInt8 = 0
-    /// What it is known as, fixed while it is on.
+    /// The address that it advertises, fixed while it is on.
     var address = DeviceAddress(BluetoothAddress(rawValue: 0), .public)
 
     /// A set that is off.
@@ -89,6 +89,6 @@ struct AdvertisingSet {
         properties.contains(.highDutyCycle) ? .microseconds(3750) : .microseconds(625) * Int(interval)
     }
 
-    /// For how long high duty cycle directed advertising lasts (Core 6.0, Vol 6, Part B, 4.4.2.4.3).
+    /// The duration of high duty cycle directed advertising (Core 6.0, Vol 6, Part B, 4.4.2.4.3).
     static let highDutyCycleDuration = Duration.milliseconds(1280)
 }

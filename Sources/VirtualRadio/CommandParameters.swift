@@ -2,9 +2,9 @@
 
 import BluetoothPackets
 
-/// Why a controller does not carry out a command.
+/// The refusal of a command.
 struct Refusal: Error, Equatable {
-    /// What the host is told.
+    /// The status that the host is given.
     var status: HCIStatus
 
     /// The command does not fit the controller's present state.

@@ -58,19 +58,19 @@ enum ControllerCommand: UInt16, CaseIterable {
     case leSetExtendedScanEnable = 0x2042
     case leExtendedCreateConnection = 0x2043
 
-    /// How a command is recognised, checked and answered.
+    /// The properties by which a command is checked and answered.
     struct Shape {
         /// Its place in the map of supported commands (6.27).
         var bit: SupportedCommands.Bit
-        /// How long its parameters may be, in bytes.
+        /// The lengths that its parameters may have, in bytes.
         var parameters: ClosedRange<Int>
-        /// How many bytes its Command Complete carries after the status; nil where Command Status answers it.
+        /// The number of bytes that its Command Complete carries after the status; nil where Command Status answers it.
         var returned: Int?
         /// True when the first two parameters are a handle that its Command Complete repeats.
         var repeatsHandle: Bool
     }
 
-    /// Which advertising, scanning and initiating commands belong together: a host uses those of one generation only.
+    /// The generation of an advertising, scanning or initiating command: a host uses those of one generation only.
     ///
     /// Core 6.0, Vol 4, Part E, 3.1.1.
     var generation: VirtualController.Generation? {

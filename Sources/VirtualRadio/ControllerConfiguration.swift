@@ -3,7 +3,7 @@
 public import BluetoothPackets
 
 extension VirtualController {
-    /// Which set of advertising, scanning and initiating commands a controller knows.
+    /// The generation of advertising, scanning and initiating commands that a controller knows.
     public enum Generation: Hashable, Sendable, CaseIterable {
         /// Bluetooth 4.2: legacy advertising only.
         case legacy
@@ -11,29 +11,29 @@ extension VirtualController {
         case extended
     }
 
-    /// What a controller is made with.
+    /// The configuration that a controller is made with.
     public struct Configuration: Hashable, Sendable {
         /// Its public address.
         public var address: BluetoothAddress
         /// Its generation.
         public var generation: Generation
-        /// How long one ACL packet's data may be, 27 … 65535 bytes (LE_ACL_Data_Packet_Length).
+        /// The longest data of one ACL packet, 27 … 65535 bytes (LE_ACL_Data_Packet_Length).
         public var aclDataLength: UInt16
-        /// How many ACL packets it buffers, 1 … 255 (Total_Num_LE_ACL_Data_Packets).
+        /// The number of ACL packets that it buffers, 1 … 255 (Total_Num_LE_ACL_Data_Packets).
         public var aclBufferCount: UInt8
         /// True when LE Read Buffer Size says zero, and Read Buffer Size names the buffers.
         public var sharesBuffers = false
-        /// How much of an ACL packet fits one packet on the air, 27 … 251 bytes; a link uses the smaller of its two ends.
+        /// The most data of one packet on the air, 27 … 251 bytes; a link uses the smaller of its two ends.
         public var linkDataLength: UInt8
-        /// How many packets it sends in one connection event, 1 or more.
+        /// The number of packets that it sends in one connection event, 1 or more.
         public var packetsPerEvent: UInt8
-        /// How many commands it takes before it answered, 1 … 255 (Num_HCI_Command_Packets).
+        /// The number of unanswered commands that it takes, 1 … 255 (Num_HCI_Command_Packets).
         public var commandCredits: UInt8
-        /// How many connections it holds.
+        /// The most connections.
         public var maximumConnections: UInt8
-        /// How many entries its Filter Accept List has.
+        /// The most entries of its Filter Accept List.
         public var acceptListSize: UInt8
-        /// How many advertising sets it has, 1 … 240.
+        /// The number of its advertising sets, 1 … 240.
         public var advertisingSetCount: UInt8
 
         /// A controller of the given generation with that generation's usual buffers.
@@ -57,15 +57,16 @@ extension VirtualController {
         static let legacyData = 31
         /// The longest advertising data this controller keeps: the most that 7.8.57 allows.
         static let extendedData = 1650
-        /// How much of it one report carries (7.7.65.13).
+        /// The most data of one report (7.7.65.13).
         static let reportData = 229
         /// The longest data of one packet on the air without data length extension (Vol 6, Part B, 4.5.10).
         static let minimumLinkData = 27
-        /// How many packets wait for the host before new ones are lost.
+        /// The most packets that wait for the host; further ones are lost.
         static let hostQueue = 1024
-        /// How many packets wait for the host before reports are lost and the link's data is left with the sender.
+        /// The number of packets waiting for the host from which on reports are lost and the link's data stays with the
+        /// sender.
         static let hostQueueForData = 512
-        /// How many advertisers the duplicate filter remembers.
+        /// The number of advertisers that the duplicate filter remembers.
         static let duplicates = 256
     }
 }

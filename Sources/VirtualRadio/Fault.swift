@@ -2,7 +2,7 @@
 
 public import BluetoothPackets
 
-/// What goes wrong with a command.
+/// A fault in the handling of a command.
 public enum CommandFault: Hashable, Sendable {
     /// It is carried out at once and answered so much later; the controller takes no further command meanwhile.
     case delay(Duration)
@@ -16,7 +16,7 @@ public enum CommandFault: Hashable, Sendable {
     case hardwareError(code: UInt8)
 }
 
-/// What goes wrong with an event that is no answer to a command.
+/// A fault in an event that is no answer to a command.
 public enum EventFault: Hashable, Sendable {
     /// It comes so much later.
     case delay(Duration)
@@ -28,7 +28,7 @@ public enum EventFault: Hashable, Sendable {
     case duplicate
 }
 
-/// What goes wrong with an ACL data packet.
+/// A fault in an ACL data packet.
 public enum DataFault: Hashable, Sendable {
     /// It is lost; a buffer it occupied is freed all the same.
     case drop
@@ -38,7 +38,7 @@ public enum DataFault: Hashable, Sendable {
     case duplicate
 }
 
-/// Which way an ACL data packet goes.
+/// The direction of an ACL data packet.
 public enum DataDirection: Hashable, Sendable {
     /// From the controller's own host into the air.
     case fromHost
@@ -46,7 +46,7 @@ public enum DataDirection: Hashable, Sendable {
     case toHost
 }
 
-/// A fault and when it strikes: not the first `skipping` times, then `times` times, then never again.
+/// A fault and its occurrences: not the first `skipping` times, then `times` times, then never again.
 struct ArmedFault<Fault: Hashable & Sendable>: Sendable {
     let fault: Fault
     var skipping: Int
@@ -79,7 +79,7 @@ struct FaultPlan: Sendable {
         return bytes
     }
 
-    /// What becomes of an ACL packet's data: none, one or two of it.
+    /// The data after its faults: none, one or two copies of it.
     mutating func strike(_ payload: [UInt8], _ direction: DataDirection) -> [[UInt8]] {
         switch data[direction]?.strike() {
         case nil: [payload]
@@ -93,8 +93,8 @@ struct FaultPlan: Sendable {
 extension VirtualController {
     /// Lets a command go wrong.
     ///
-    /// Not the first `skipping` times it comes, but the next `times` times. Nil takes the fault away. Faults stay through
-    /// Reset.
+    /// Not the first `skipping` times it comes, but the next `times` times. Nil takes the fault away. Faults stay
+    /// through Reset.
     public func inject(_ fault: CommandFault?, into opcode: HCIOpcode, skipping: Int = 0, times: Int = .max) {
         faults.commands[opcode] = fault.map { ArmedFault(fault: $0, skipping: skipping, times: times) }
     }
@@ -119,7 +119,7 @@ extension VirtualController {
         faults = FaultPlan()
     }
 
-    /// Tells the host of a hardware error, as a controller does that lost its way.
+    /// Reports a hardware error to the host, as a controller does after an internal failure.
     ///
     /// Core 6.0, Vol 4, Part E, 7.7.16.
     public func reportHardwareError(code: UInt8) {

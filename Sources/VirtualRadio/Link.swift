@@ -24,18 +24,18 @@ extension ConnectionParameters {
 
 /// A connection between two controllers.
 final class Link {
-    /// A packet of the host on its way, cut into what fits the air.
+    /// A packet of the host, cut into pieces that fit the air.
     struct OutgoingPacket {
         var fragments: [Fragment]
     }
 
-    /// What one packet on the air carries.
+    /// The data of one packet on the air.
     struct Fragment {
         var isFirst: Bool
         var payload: [UInt8]
     }
 
-    /// What an end wants to tell the other at the next connection event.
+    /// A procedure that one end begins at the next connection event.
     enum Operation: Hashable {
         case readVersion
         case readFeatures
@@ -43,7 +43,7 @@ final class Link {
         case update(ConnectionParameters)
         /// The peripheral asks for new parameters.
         case requestUpdate(ConnectionParameters)
-        /// The central does not give them.
+        /// The central refuses the requested parameters.
         case rejectUpdate(HCIStatus)
         case terminate(HCIStatus)
     }
@@ -59,17 +59,17 @@ final class Link {
         var operations: [Operation] = []
     }
 
-    /// New parameters and when they begin to count.
+    /// New parameters, and the time from which on they are used.
     struct Update {
         var parameters: ConnectionParameters
         var instant: Duration
     }
 
-    /// How long a procedure may take that needs an answer (Core 6.0, Vol 6, Part B, 5.2).
+    /// The longest time of a procedure that needs an answer (Core 6.0, Vol 6, Part B, 5.2).
     static let procedureTimeout = Duration.seconds(40)
-    /// How many connection events a change is announced ahead (Core 6.0, Vol 6, Part B, 5.1.1).
+    /// The number of connection events that a change is announced ahead (Core 6.0, Vol 6, Part B, 5.1.1).
     static let instantDistance = 6
-    /// Within how many intervals a new connection must be heard of (Core 6.0, Vol 6, Part B, 4.5.2).
+    /// The number of intervals within which a new connection must be established (Core 6.0, Vol 6, Part B, 4.5.2).
     static let establishmentEvents = 6
 
     private(set) var central: End
@@ -84,9 +84,9 @@ final class Link {
     /// The next connection event at which something happens.
     private(set) var nextExchange: Duration?
     var update: Update?
-    /// Until when the central's host must answer the peripheral's request.
+    /// The time by which the central's host must answer the peripheral's request.
     var requestDeadline: Duration?
-    /// Whether the host of the central was asked and has not answered.
+    /// True while the central's host was asked and has not answered.
     var isHostAsked = false
 
     /// A link of which the first connection event is at `anchor`.
@@ -105,7 +105,7 @@ final class Link {
         set { if role == .central { central = newValue } else { peripheral = newValue } }
     }
 
-    /// The end that a controller has; nil if it has none that is alive.
+    /// The role of a controller on this link; nil where it has no living end of it.
     func role(of controller: VirtualController) -> ConnectionRole? {
         if central.controller === controller, central.isAlive { return .central }
         if peripheral.controller === controller, peripheral.isAlive { return .peripheral }
@@ -124,7 +124,7 @@ final class Link {
         !central.queue.isEmpty || !peripheral.queue.isEmpty
             || !central.operations.isEmpty || !peripheral.operations.isEmpty
     }
-    /// True while the parameters are being changed, or talked about.
+    /// True while the parameters are being changed or negotiated.
     var isChanging: Bool {
         update != nil || requestDeadline != nil
             || (central.operations + peripheral.operations).contains { operation in
@@ -135,10 +135,10 @@ final class Link {
             }
     }
 
-    /// When the two ends, or the one that is left, give the link up.
+    /// The time at which the two ends, or the one that is left, give the link up.
     var lossDeadline: Duration { isEstablished ? lastHeard + timeout : anchor + interval * Self.establishmentEvents }
 
-    /// When the radio has to look at the link again.
+    /// The time at which the radio has to act on the link; nil while nothing waits.
     var deadline: Duration? {
         guard isWhole else { return lossDeadline }
         return [nextExchange, update?.instant, requestDeadline].compactMap { $0 }.min()
@@ -152,9 +152,9 @@ final class Link {
         return (number, Duration(attoseconds: anchor.attoseconds + number * step))
     }
 
-    /// Sees to it that there is a connection event after `now` at which waiting things happen.
+    /// Sets the next connection event after `now` at which waiting operations and data are handled.
     ///
-    /// A peripheral with latency that has nothing to say listens only to every event that it has to.
+    /// A peripheral with latency and nothing to send listens only to the events that it must not skip.
     func wake(now: Duration) {
         guard isWhole else { return }
         var (number, time) = event(atOrAfter: now + .nanoseconds(1))
@@ -188,7 +188,7 @@ final class Link {
         wake(now: now)
     }
 
-    /// Ends one side: the other hears nothing any more.
+    /// Ends one side: the other receives nothing any more.
     func kill(_ role: ConnectionRole, now: Duration) {
         if isWhole { noteLastHeard(now) }
         self[role].isAlive = false

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The chance in a radio: the same numbers for the same seed (SplitMix64).
+/// The random numbers of a radio: the same for the same seed (SplitMix64).
 struct RadioGenerator: RandomNumberGenerator {
     private var state: UInt64
 

@@ -2,13 +2,13 @@
 
 import BluetoothPackets
 
-/// When a receiver is open: a window at the beginning of every interval.
+/// The times at which a receiver is open: a window at the beginning of every interval.
 struct ScanWindow: Hashable {
     /// In units of 0.625 ms: 0x0004 … 0x4000 for the legacy commands, to 0xFFFF for the extended ones.
     var interval: UInt16 = 0x0010
     /// In the same units, no longer than the interval.
     var window: UInt16 = 0x0010
-    /// When the first interval began.
+    /// The beginning of the first interval.
     var start = Duration.zero
 
     /// The window that LE Set Scan Parameters and the extended commands describe.
@@ -29,9 +29,9 @@ struct ScanWindow: Hashable {
     }
 }
 
-/// A scan: how it is set up, and what it remembers.
+/// A scan: its parameters and its memory.
 struct ScanState {
-    /// What the duplicate filter knows an advertiser by.
+    /// An advertisement as the duplicate filter remembers it.
     struct Heard: Hashable {
         var sender: DeviceAddress?
         var eventType: UInt16
@@ -48,11 +48,11 @@ struct ScanState {
     var isEnabled = false
     var address = DeviceAddress(BluetoothAddress(rawValue: 0), .public)
     var filtersDuplicates = false
-    /// What was reported, the oldest first.
+    /// The advertisements that were reported, the oldest first.
     var heard: [Heard] = []
-    /// When the scan ends, or pauses until `nextPeriod`.
+    /// The time at which the scan ends, or pauses until `nextPeriod`; nil for never.
     var end: Duration?
-    /// When the next period begins.
+    /// The beginning of the next period.
     var nextPeriod: Duration?
     var duration = Duration.zero
     var period = Duration.zero

@@ -8,12 +8,12 @@ extension VirtualController {
     /// The longest random delay between two events (Core 6.0, Vol 6, Part B, 4.4.2.2.1).
     private static let maximumDelay: Int64 = 10_000
 
-    /// Where the set with a handle is; nil for one that does not exist.
+    /// The index of the set with a handle; nil for one that does not exist.
     func place(ofSet handle: UInt8?) -> Int? {
         state.sets.firstIndex { $0.handle == handle }
     }
 
-    /// The legacy commands' only set, made when it is first spoken of.
+    /// The index of the legacy commands' only set, which is made on first use.
     private func placeOfLegacySet() -> Int {
         if let place = place(ofSet: nil) { return place }
         state.sets.append(AdvertisingSet(handle: nil))
@@ -82,14 +82,14 @@ extension VirtualController {
 
     // MARK: Events
 
-    /// Checks what every set needs that is to be enabled.
+    /// Checks the conditions that every set needs to be enabled.
     func checkRoom(_ set: AdvertisingSet) throws(Refusal) {
         guard !set.properties.contains(.connectable) || connectionCount < Int(configuration.maximumConnections) else {
             throw Refusal(status: .connectionLimitExceeded)
         }
     }
 
-    /// Lets a set advertise, beginning within 10 ms.
+    /// Enables a set, whose first event is within 10 ms.
     func enable(
         _ place: Int,
         as address: DeviceAddress,
@@ -111,7 +111,7 @@ extension VirtualController {
         .microseconds(radio.random(in: 0...maximumDelay))
     }
 
-    /// Does what is due of advertising first: an end, or an event.
+    /// Carries out the first due action of advertising: an end, or an event.
     func expireAdvertising(_ radio: VirtualRadio) {
         let now = radio.now
         if let place = state.sets.firstIndex(where: { $0.isEnabled && ($0.end ?? now + .seconds(1)) <= now }) {
@@ -134,7 +134,7 @@ extension VirtualController {
         emit(.advertisingSetTerminated, [status.rawValue, handle, 0x00, 0x00, set.eventCount])
     }
 
-    /// Sends one advertising event: whoever scans hears it, and one that initiates may answer.
+    /// Sends one advertising event: every scanner receives it, and one initiator may connect.
     private func advertise(_ place: Int, _ radio: VirtualRadio) {
         let set = state.sets[place]
         let isHighDuty = set.properties.contains(.highDutyCycle)
@@ -153,13 +153,13 @@ extension VirtualController {
         }
     }
 
-    /// Whether a set answers a scan request or a connection request from a device.
+    /// True where a set answers a scan request or a connection request from a device.
     func answers(_ device: DeviceAddress, _ set: AdvertisingSet, _ policy: AdvertisingSet.FilterPolicy) -> Bool {
         if set.properties.contains(.directed) { return set.peer == device }
         return !set.filterPolicy.contains(policy) || state.acceptList.contains(device)
     }
 
-    /// Notes a scan request, and tells the host if it wants to know (LE Scan Request Received).
+    /// Notes a scan request, and reports it where the host asked for that (LE Scan Request Received).
     ///
     /// Core 6.0, Vol 4, Part E, 7.7.65.19.
     func noteScanRequest(_ set: AdvertisingSet, from scanner: DeviceAddress) {
@@ -171,7 +171,7 @@ extension VirtualController {
         emit(.scanRequestReceived, writer.bytes)
     }
 
-    /// Ends a set because a device has connected to it, and says so after the connection.
+    /// Ends a set because a device has connected to it; the event follows that of the connection.
     ///
     /// Core 6.0, Vol 4, Part E, 7.7.65.18.
     func endAdvertising(handle: UInt8?, connection: UInt16) {

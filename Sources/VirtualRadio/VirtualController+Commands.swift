@@ -41,7 +41,7 @@ extension VirtualController {
             try reader.expectEnd()
         } catch {
             status = error.status
-            // What a failed command returns is of the same length, and says whose failure it was.
+            // A failed command returns as many bytes, with the handle that it was about.
             returned = shape.repeatsHandle ? [UInt8](parameters.prefix(2)) : []
         }
         endCommand(with: fault) { credits in
@@ -73,7 +73,7 @@ extension VirtualController {
         state.generation = generation
     }
 
-    /// Carries a command out; returns what its Command Complete carries after the status.
+    /// Carries a command out; returns the parameters of its Command Complete after the status.
     private func perform(
         _ command: ControllerCommand,
         _ parameters: inout CommandParameters

@@ -6,10 +6,10 @@ extension VirtualController {
     /// The Link_Type of asynchronous data in Data Buffer Overflow (Core 6.0, Vol 4, Part E, 7.7.26).
     private static let asynchronousLink: UInt8 = 0x01
 
-    /// Takes an ACL packet from the host: into the queue of its link, or to nowhere.
+    /// Takes an ACL packet from the host into the queue of its link.
     ///
-    /// A packet that is longer than the buffers, or one more than there are, is lost with Data Buffer Overflow. One for a
-    /// handle that no connection has is lost without a word: its link may have ended while it was on its way.
+    /// A packet that is longer than the buffers, or one more than there are, is lost with Data Buffer Overflow. One for
+    /// a handle that no connection has is lost without notice: its link may have ended while it was on its way.
     ///
     /// Core 6.0, Vol 4, Part E, 4.1.1 and 5.4.2.
     func receiveData(_ packet: [UInt8]) {
@@ -37,12 +37,12 @@ extension VirtualController {
         for copy in copies {
             fragments += Self.fragments(copy, isFirst: boundary != .continuing, max(limit, Limit.minimumLinkData))
         }
-        // A packet of which nothing is sent keeps its place: its buffer is free after the next connection event.
+        // A packet without data keeps its place: its buffer is free after the next connection event.
         link[role].queue.append(Link.OutgoingPacket(fragments: fragments))
         link.wake(now: radio.now)
     }
 
-    /// How many ACL packets have not left this controller.
+    /// The number of ACL packets that have not left this controller.
     private var usedBuffers: Int {
         (radio?.links ?? []).reduce(0) { sum, link in
             sum + (link.role(of: self).map { link[$0].queue.count } ?? 0)
@@ -57,7 +57,7 @@ extension VirtualController {
         }
     }
 
-    /// Gives what came over the air to the host.
+    /// Gives a fragment that came over the air to the host.
     ///
     /// Core 6.0, Vol 4, Part E, 5.4.2: a beginning from a controller is marked 0b10.
     func deliver(_ fragment: Link.Fragment, handle: UInt16) {

@@ -12,7 +12,7 @@ extension VirtualController {
     private static let noPreferredPower: Int8 = 127
     /// The physical layer of 1 Mbit/s, the only one here.
     private static let phy1M: UInt8 = 0x01
-    /// The physical layers that there are.
+    /// The physical layers that exist.
     private static let phys: ClosedRange<UInt8> = 0x01...0x03
 
     private func placeOfSet(_ parameters: inout CommandParameters) throws(Refusal) -> Int {
@@ -56,7 +56,7 @@ extension VirtualController {
         }
         set.sid = try parameters.readUInt8(in: 0x00...0x0F)
         set.reportsScanRequests = try parameters.readUInt8(in: 0...1) == 1
-        // What does not fit the new kind is refused.
+        // A kind that the set's data does not fit is refused.
         guard !set.properties.contains(.legacy) || max(set.data.count, set.scanResponse.count) <= Limit.legacyData
         else {
             throw .invalid

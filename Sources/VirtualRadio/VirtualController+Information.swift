@@ -3,7 +3,7 @@
 import BluetoothPackets
 
 extension VirtualController {
-    /// What a controller says of itself.
+    /// The identity and features that a controller reports.
     enum Identity {
         /// The company number that belongs to nobody (Assigned Numbers, 7).
         static let company: UInt16 = 0xFFFF
@@ -24,7 +24,7 @@ extension VirtualController {
         static let channelMap: [UInt8] = [0xFF, 0xFF, 0xFF, 0xFF, 0x1F]
     }
 
-    /// Answers a command that only asks.
+    /// Answers a command that only asks for information.
     ///
     /// Core 6.0, Vol 4, Part E, 7.4 and 7.8.
     func read(_ command: ControllerCommand) -> [UInt8] {

@@ -2,9 +2,9 @@
 
 import BluetoothPackets
 
-/// A connection that a host wants and that is not there yet.
+/// A connection that a host has asked for.
 struct Initiation {
-    /// Whom to; nil for whoever is in the Filter Accept List.
+    /// The device to connect to; nil for any device in the Filter Accept List.
     var peer: DeviceAddress?
     var address: DeviceAddress
     var window: ScanWindow
@@ -14,7 +14,7 @@ struct Initiation {
 }
 
 extension VirtualController {
-    /// Where a connection's handles begin, and the last one (Core 6.0, Vol 4, Part E, 5.4.2).
+    /// The handles that connections may have (Core 6.0, Vol 4, Part E, 5.4.2).
     private static let handles: ClosedRange<UInt16> = 0x0040...0x0EFF
 
     /// LE Create Connection.
@@ -96,7 +96,7 @@ extension VirtualController {
         )
     }
 
-    /// LE Create Connection Cancel: the connection that was wanted completes with Unknown Connection Identifier.
+    /// LE Create Connection Cancel: the attempt completes with Unknown Connection Identifier.
     ///
     /// Core 6.0, Vol 4, Part E, 7.8.13.
     func cancelConnection() throws(Refusal) {
@@ -107,7 +107,7 @@ extension VirtualController {
 
     // MARK: Connecting
 
-    /// Connects to an advertiser that was just heard, if that is wanted and it agrees; false if not.
+    /// Connects to an advertiser that was just heard, if an attempt is for it and it answers; false if not.
     func connectIfWanted(to set: AdvertisingSet, of advertiser: VirtualController, _ radio: VirtualRadio) -> Bool {
         guard let initiation = state.initiation, initiation.window.isOpen(at: radio.now) else { return false }
         guard initiation.isExtended || set.properties.contains(.legacy) else { return false }
@@ -132,7 +132,7 @@ extension VirtualController {
         return true
     }
 
-    /// How many connections this controller has.
+    /// The number of this controller's connections.
     var connectionCount: Int { radio?.links.count { $0.role(of: self) != nil } ?? 0 }
 
     /// True when one of them is with the address.
@@ -159,12 +159,12 @@ extension VirtualController {
             role,
             peer: link[role.other].address,
             link.parameters,
-            // The central's clock is within 50 ppm; to the central itself the field says nothing.
+            // The central's clock is within 50 ppm; for the central itself the field has no meaning.
             clockAccuracy: role == .peripheral ? 0x05 : 0x00
         )
     }
 
-    /// Says that a wanted connection will not be; all fields but the status and the role are zero.
+    /// Reports a failed attempt; all fields but the status and the role are zero.
     func emitConnectionFailure(_ status: HCIStatus, role: ConnectionRole) {
         emitConnection(
             status,

@@ -4,25 +4,25 @@ import BluetoothPackets
 
 /// A Bluetooth LE controller in memory, made by `VirtualRadio.addController`.
 ///
-/// Its host meets it in HCI packets with their indicator (0x01 command, 0x02 ACL data, 0x04 event), each whole.
+/// Its host exchanges whole HCI packets with it, each with its indicator (0x01 command, 0x02 ACL data, 0x04 event).
 ///
 /// Core 6.0, Vol 4, Part E.
 public final class VirtualController {
     /// Its number in the radio, from 0.
     public let index: Int
-    /// What it was made with.
+    /// The configuration that it was made with.
     public let configuration: Configuration
     /// Takes each packet for the host, in order; without it, `nextPacket()` does.
     public var onPacket: (([UInt8]) -> Void)?
-    /// How many packets were lost: a host that does not read, commands beyond the controller's number, ACL packets that no
-    /// connection takes.
+    /// The number of lost packets: those for a host that does not read, commands beyond the controller's number, ACL
+    /// packets that no connection takes.
     public internal(set) var lostPackets = 0
 
     weak var radio: VirtualRadio?
     var faults = FaultPlan()
     var state = State()
     private var toHost: [[UInt8]] = []
-    /// What a fault holds back, the earliest first.
+    /// The packets that a fault holds back, the earliest first.
     private var delayed: [DelayedPacket] = []
     /// Events of a command that come after its answer; nil while no command is carried out.
     private var afterAnswer: [[UInt8]]?
@@ -30,11 +30,11 @@ public final class VirtualController {
     private struct DelayedPacket {
         var time: Duration
         var bytes: [UInt8]
-        /// True when it answers a command, which occupies the controller until then.
+        /// True for the answer to a command, which occupies the controller until then.
         var isAnswer: Bool
     }
 
-    /// What Reset sets back.
+    /// The state that Reset sets back.
     struct State {
         /// Core 6.0, Vol 4, Part E, 7.3.1 (default).
         var eventMask: UInt64 = 0x0000_1FFF_FFFF_FFFF
@@ -79,7 +79,8 @@ public final class VirtualController {
         toHost.isEmpty ? nil : toHost.removeFirst()
     }
 
-    /// How many packets wait for the host: at most 1,024, of which the last 512 are kept free of reports and data.
+    /// The number of packets that wait for the host: at most 1,024, of which the last 512 are kept free of reports and
+    /// data.
     public var waitingPackets: Int { toHost.count }
 
     /// True while so many packets wait for the host that reports are lost and data stays with its sender.
@@ -111,14 +112,14 @@ public final class VirtualController {
         push(packet)
     }
 
-    /// Whether the host's mask lets an event through: bit n - 1 stands for code n.
+    /// True where the host's mask lets an event through: bit n - 1 stands for code n.
     ///
     /// Number Of Completed Packets cannot be masked. Core 6.0, Vol 4, Part E, 7.3.1.
     private func isWanted(event code: UInt8) -> Bool {
         code == HCIEvent.Code.numberOfCompletedPackets || state.eventMask & (1 &<< UInt64(code &- 1)) != 0
     }
 
-    /// Whether the host's two masks let an LE Meta event through.
+    /// True where the host's two masks let an LE Meta event through.
     ///
     /// Core 6.0, Vol 4, Part E, 7.8.1.
     func isWanted(_ subevent: LESubevent) -> Bool {
@@ -190,7 +191,7 @@ public final class VirtualController {
         delayed.insert(DelayedPacket(time: due, bytes: packet, isAnswer: isAnswer), at: place)
     }
 
-    /// Forgets everything but the faults and what waits for the host.
+    /// Forgets everything but the faults and the packets that wait for the host.
     ///
     /// Core 6.0, Vol 4, Part E, 7.3.2.
     func reset() {
@@ -207,7 +208,7 @@ public final class VirtualController {
 
     // MARK: Time
 
-    /// When `expire()` has something to do.
+    /// The time at which `expire()` has something to do; nil for never.
     var deadline: Duration? {
         var times = [delayed.first?.time, state.scan.end, state.scan.nextPeriod].compactMap { $0 }
         for set in state.sets where set.isEnabled {
@@ -216,7 +217,7 @@ public final class VirtualController {
         return times.min()
     }
 
-    /// Does the first thing that is due.
+    /// Carries out the first due action.
     func expire() {
         guard let radio else { return }
         let now = radio.now

@@ -3,7 +3,7 @@
 import BluetoothPackets
 
 extension VirtualRadio {
-    /// Does what is due on a link: its end, a change of its parameters, or a connection event.
+    /// Carries out the due action of a link: its end, a change of its parameters, or a connection event.
     func perform(_ link: Link) {
         guard link.isWhole else {
             return end(link, link.isEstablished ? .connectionTimeout : .connectionFailedToBeEstablished)
@@ -29,7 +29,7 @@ extension VirtualRadio {
         }
     }
 
-    /// A connection event: each side sends what it has, the central first.
+    /// A connection event: each side sends its waiting data, the central first.
     private func exchange(_ link: Link) {
         link.noteExchange(at: now)
         var completed: [ConnectionRole: Int] = [:]
@@ -70,7 +70,7 @@ extension VirtualRadio {
         return completed
     }
 
-    /// Does what one side wants of the other.
+    /// Carries out a procedure that one side has begun.
     private func perform(_ operation: Link.Operation, _ link: Link, _ role: ConnectionRole) {
         let end = link[role]
         let other = link[role.other]

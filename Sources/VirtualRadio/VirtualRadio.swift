@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The air between virtual controllers: who hears whom, how strongly, and when.
+/// The air between virtual controllers: their range, signal strengths and timing.
 ///
 /// Nothing happens by itself: the owner calls `advance(to:)` when `deadline` has come, with a real clock or one that it
-/// sets as it likes. What happens follows from the seed, the calls and their times alone. Not for use from two threads
+/// sets as it likes. All events follow from the seed, the calls and their times alone. Not for use from two threads
 /// at once.
 ///
-/// To join two hosts, add two controllers, hand each host's packets to its controller's `receive(_:now:)`, and bring each
-/// controller's packets to its host, either by `onPacket` or by `nextPacket()` after every `receive` and `advance`: what
-/// one host does may give packets to another.
+/// To join two hosts, add two controllers, hand each host's packets to its controller's `receive(_:now:)`, and bring
+/// each controller's packets to its host, either by `onPacket` or by `nextPacket()` after every `receive` and
+/// `advance`: what one host does may give packets to another.
 public final class VirtualRadio {
     /// The time up to which everything has happened.
     public private(set) var now: Duration
@@ -33,12 +33,12 @@ public final class VirtualRadio {
         }
     }
 
-    /// The strength of reception between two controllers of which nothing else was said, in dBm.
+    /// The strength of reception between two controllers without a setting of their own, in dBm.
     private static let standardStrength: Int8 = -50
-    /// By how much the strength varies from packet to packet, in dB either way.
+    /// The variation of the strength from packet to packet, in dB either way.
     private static let fading: ClosedRange<Int8> = -3...3
 
-    /// An empty radio whose time begins at `now` and whose chances follow from `seed`.
+    /// An empty radio whose time begins at `now` and whose random numbers follow from `seed`.
     public init(seed: UInt64 = 1, now: Duration = .zero) {
         generator = RadioGenerator(seed: seed)
         self.now = now
@@ -53,7 +53,7 @@ public final class VirtualRadio {
 
     // MARK: Time
 
-    /// When `advance(to:)` has something to do; nil if nothing will happen until a host speaks.
+    /// The time at which `advance(to:)` has something to do; nil if nothing will happen until a host sends a packet.
     public var deadline: Duration? { nextHappening?.time }
 
     /// Lets everything happen up to and at `time`, in order; a time that has passed already does nothing.
@@ -68,13 +68,13 @@ public final class VirtualRadio {
         now = max(now, time)
     }
 
-    /// Something that will happen.
+    /// A future event of the radio.
     private enum Happening {
         case controller(VirtualController)
         case link(Link)
     }
 
-    /// What happens first; of several at one time the controllers' in their order, then the oldest link's.
+    /// The next event; of several at one time the controllers' in their order, then the oldest link's.
     private var nextHappening: (time: Duration, what: Happening)? {
         var next: (time: Duration, what: Happening)?
         for controller in controllers {
@@ -100,8 +100,8 @@ public final class VirtualRadio {
 
     /// Gives waiting packets to the hosts that have a closure for them.
     ///
-    /// A host may answer at once, in its closure: the answer is carried out then and there, and what comes of it is
-    /// given out by the call that is under way.
+    /// A host may answer at once, in its closure: the answer is carried out immediately, and the packets that follow
+    /// are given out by the call that is under way.
     func dispatch() {
         guard !isDispatching else { return }
         isDispatching = true
@@ -119,7 +119,7 @@ public final class VirtualRadio {
 
     // MARK: Range
 
-    /// Takes two controllers out of each other's range: what they send is lost, and connections time out.
+    /// Takes two controllers out of each other's range: their packets are lost, and connections time out.
     public func separate(_ left: VirtualController, _ right: VirtualController) {
         separated.insert(Pair(left, right))
         for link in links where connects(link, left, right) { link.cut(now: now) }
@@ -131,7 +131,7 @@ public final class VirtualRadio {
         for link in links where connects(link, left, right) { link.mend(now: now) }
     }
 
-    /// Sets how strongly two controllers hear each other, in dBm: -127 … 20.
+    /// Sets the signal strength between two controllers, in dBm: -127 … 20.
     public func setSignalStrength(_ dBm: Int8, _ left: VirtualController, _ right: VirtualController) {
         strengths[Pair(left, right)] = min(max(dBm, -127), 20)
     }
@@ -141,7 +141,7 @@ public final class VirtualRadio {
         left !== right && !separated.contains(Pair(left, right))
     }
 
-    /// How strongly a packet was heard, in dBm: -127 … 20.
+    /// The strength of a received packet, in dBm: -127 … 20.
     func signalStrength(_ left: VirtualController, _ right: VirtualController) -> Int8 {
         let strength = Int(strengths[Pair(left, right)] ?? Self.standardStrength) + Int(random(in: Self.fading))
         return Int8(clamping: min(max(strength, -127), 20))

@@ -4,7 +4,7 @@ package import BluetoothPackets
 package import LinuxIO
 package import VirtualRadio
 
-/// A radio in memory that keeps the loop's time, with a way to each of its controllers.
+/// A radio in memory that runs by the loop's clock, with a transport to each of its controllers.
 ///
 /// To be used on the loop's thread.
 package final class MemoryRadio {
@@ -28,12 +28,12 @@ package final class MemoryRadio {
 
     deinit { if let timer { loop.cancel(timer) } }
 
-    /// A new controller, and the way to it.
+    /// Adds a controller, and returns the transport to it.
     package func addController(_ address: BluetoothAddress) -> MemoryTransport {
         addController(VirtualController.Configuration(address: address))
     }
 
-    /// A new controller, and the way to it.
+    /// Adds a controller, and returns the transport to it.
     package func addController(_ configuration: VirtualController.Configuration) -> MemoryTransport {
         let transport = MemoryTransport(radio.addController(configuration), self)
         transports.append(transport)
@@ -43,7 +43,7 @@ package final class MemoryRadio {
     /// The time on the radio.
     var now: Duration { start + (MonotonicClock.now - start) * speed }
 
-    /// Lets happen what is due, soon, and not from within the caller.
+    /// Schedules the radio's due events for the loop's next turn.
     func wake() {
         guard !isScheduled else { return }
         isScheduled = true

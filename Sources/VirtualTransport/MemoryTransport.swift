@@ -3,7 +3,7 @@
 import BluetoothLE
 package import VirtualRadio
 
-/// The way to a controller in memory.
+/// The transport to a controller in memory.
 ///
 /// To be used on the loop's thread.
 package final class MemoryTransport: PacketTransport {
@@ -31,7 +31,7 @@ package final class MemoryTransport: PacketTransport {
         onClosed = nil
     }
 
-    /// Hands over what waits, both ways.
+    /// Hands over the waiting packets, both ways.
     func deliver() {
         guard let radio else { return }
         let packets = toController

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import ArgumentParser
+import Keystrokes
 import Testing
 import Wedge
 
@@ -26,6 +27,20 @@ struct ManualTests {
         #expect(plain.contains("\n.B \"--socket <path>\"\n"))
     }
 
+    @Test("D-10: the table file that the help shows is a correct one; the manual has it, files, languages and statuses")
+    func overview() throws {
+        let lines = TableCommand.configuration.discussion.split(separator: "\n")
+        let file = lines.drop { $0 != "TABLE FILES:" }.dropFirst()
+        #expect(file.count > 5 && file.allSatisfy { $0.hasPrefix("  ") })
+        let table = try ByteTable(text: file.joined(separator: "\n"))
+        #expect(table != .linble)
+        let page = try ManualCommand.page()
+        for title in ["HOW IT WORKS:", "FILES:", "ENVIRONMENT:", "EXIT STATUS:", "TABLE FILES:"] {
+            #expect(page.contains("\n.PP\n.B \"\(title)\"\n.br\n"), "\(title)")
+        }
+        #expect(page.contains("\nShow help information.\n.PP\nA table says"))
+    }
+
     @Test("D-10: no line of a text is taken for a request")
     func requests() throws {
         let help = try JSONValue(
@@ -38,7 +53,7 @@ struct ManualTests {
         #expect(
             lines.contains("\\&.so /etc/passwd") && lines.contains("\\&'br") && lines.contains("  \\efBa\\-b \"q\"")
         )
-        let known = ["TH", "SH", "SS", "B", "PP", "TP", "EX", "EE"]
+        let known = ["TH", "SH", "SS", "B", "PP", "TP", "EX", "EE", "br"]
         let requests = lines.filter { $0.hasPrefix(".") || $0.hasPrefix("'") }
         #expect(requests.allSatisfy { line in known.contains { line.hasPrefix(".\($0)") } })
     }

@@ -119,7 +119,8 @@ extension ATTBearer {
         }
     }
 
-    /// Confirms once; an indication without a handle, or of no handle, or longer than the MTU is confirmed and discarded.
+    /// Confirms once; an indication without a handle, or of no handle, or longer than the MTU is confirmed and
+    /// discarded.
     ///
     /// Core 6.0, Vol 3, Part F, 3.4.7.2.
     private mutating func receiveIndication(_ bytes: Span<UInt8>) -> Reception {

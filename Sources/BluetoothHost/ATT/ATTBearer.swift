@@ -2,15 +2,15 @@
 
 public import BluetoothPackets
 
-/// One ATT bearer without its transport: what may be sent when, what an arriving PDU means, and when the link has to go.
+/// One ATT bearer without its transport: the rules of who may send when, and of when the link has to be closed.
 ///
 /// The owner passes every arriving PDU to `receive`, sends all that `nextOutgoing` returns, calls `handleDeadline` when
 /// `deadline` has come, and closes the link once `failure` is set. At most one request and one indication of ours await
 /// their answers, each in a slot of its own; a peer that breaks the same rule towards us ends the bearer. So what waits
 /// to be sent is bounded, whether the peer reads or not.
 ///
-/// Requests of the peer are for the owner to `answer`, one at a time; those that cannot be read or that nobody knows, and
-/// the exchange of the MTU, are answered here.
+/// Requests of the peer are for the owner to `answer`, one at a time; those that cannot be read or that nobody knows,
+/// and the exchange of the MTU, are answered here.
 ///
 /// Core 6.0, Vol 3, Part F, 3.3.2 and 3.3.3.
 public struct ATTBearer: Sendable {
@@ -25,7 +25,7 @@ public struct ATTBearer: Sendable {
     /// Core 6.0, Vol 3, Part F, 3.3.3.
     public static let transactionTimeout = Duration.seconds(30)
 
-    /// Why a bearer cannot be used any more; the link has to be closed.
+    /// The reason why a bearer cannot be used any more; the link has to be closed.
     public enum Failure: Error, Equatable, Sendable {
         /// 30 seconds passed without an answer to the request or indication.
         case transactionTimeout(ATTOpcode)
@@ -45,7 +45,7 @@ public struct ATTBearer: Sendable {
         case closed
     }
 
-    /// Why a PDU of ours was not taken.
+    /// The reason why a PDU of ours was not taken.
     public enum Refusal: Error, Equatable, Sendable {
         /// The bearer has failed.
         case failed(Failure)
@@ -61,7 +61,7 @@ public struct ATTBearer: Sendable {
         case notOurs(ATTOpcode)
     }
 
-    /// What an arriving PDU was.
+    /// The kind of an arriving PDU.
     public enum Reception: Equatable, Sendable {
         /// A request of the peer, which the owner has to `answer`.
         case request(ATTPDU)
@@ -79,13 +79,13 @@ public struct ATTBearer: Sendable {
         case indication(AttributeHandle)
         /// The confirmation of our indication.
         case confirmed
-        /// Nothing: empty, an unknown or signed command, or a PDU that is to be ignored.
+        /// A PDU without consequence: empty, an unknown or signed command, or one that is to be ignored.
         case ignored
         /// `failure` is set now, or was before.
         case failed
     }
 
-    /// What went by without consequence, for status and tests; each number wraps.
+    /// Counts for status and tests; each number wraps.
     public struct Counters: Equatable, Sendable {
         /// PDUs that were ignored, those longer than the MTU among them.
         public var ignored: UInt64 = 0
@@ -106,7 +106,7 @@ public struct ATTBearer: Sendable {
         var isSent = false
     }
 
-    /// What we announce: 23 to 517 bytes.
+    /// The MTU that this side announces: 23 to 517 bytes.
     public let localMTU: UInt16
     /// The most commands and notifications that wait to be sent.
     public let commandCapacity: Int
@@ -114,7 +114,7 @@ public struct ATTBearer: Sendable {
     public private(set) var mtu: UInt16 = Self.defaultMTU
     /// Set once, for ever: nothing more is sent or heard.
     public internal(set) var failure: Failure?
-    /// What went by.
+    /// The counts so far.
     public internal(set) var counters = Counters()
 
     /// The request of ours that awaits its response.
@@ -148,7 +148,7 @@ public struct ATTBearer: Sendable {
     /// True when there is room for a command or notification.
     public var canNotify: Bool { failure == nil && commandsWaiting < commandCapacity }
 
-    /// When `handleDeadline` wants to be called; nil while nothing of ours awaits an answer.
+    /// The time at which `handleDeadline` must be called; nil while nothing of ours awaits an answer.
     public var deadline: Duration? {
         guard failure == nil else { return nil }
         guard let first = request?.deadline else { return indication?.deadline }
@@ -201,7 +201,7 @@ public struct ATTBearer: Sendable {
         outgoing.append(bytes)
     }
 
-    /// The next PDU for the transport, in the order in which they arose; nil when there is none.
+    /// The next PDU for the transport, in the order in which PDUs were queued; nil when there is none.
     public mutating func nextOutgoing() -> [UInt8]? {
         guard failure == nil, !outgoing.isEmpty else { return nil }
         let bytes = outgoing.removeFirst()
@@ -227,7 +227,7 @@ public struct ATTBearer: Sendable {
         fail(.closed)
     }
 
-    /// Records the first failure and forgets all that waits.
+    /// Records the first failure and drops every PDU that waits.
     mutating func fail(_ reason: Failure) {
         guard failure == nil else { return }
         failure = reason

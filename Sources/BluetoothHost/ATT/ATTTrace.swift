@@ -14,9 +14,9 @@ public struct ATTTrace: Sendable {
         public var index: ControllerIndex
         /// The connection's handle.
         public var connection: UInt16
-        /// Which way it went.
+        /// Its direction.
         public var direction: MonitorOpcode.Direction
-        /// When its last fragment passed, in microseconds since the beginning of 1970 (UTC).
+        /// The time of its last fragment, in microseconds since the beginning of 1970 (UTC).
         public var time: Int64
         /// The PDU.
         public var pdu: [UInt8]
@@ -39,7 +39,7 @@ public struct ATTTrace: Sendable {
 
     private var partial: [Key: [UInt8]] = [:]
 
-    /// Packets and beginnings of packets that could not be made sense of.
+    /// The number of packets, and beginnings of packets, that could not be read.
     public private(set) var malformed = 0
 
     /// A trace of nothing yet.
@@ -74,7 +74,7 @@ public struct ATTTrace: Sendable {
         // The packet boundary flag: 1 continues, all else begins. Core 6.0, Vol 4, Part E, 5.4.2.
         let isContinuation = flags &>> 12 & 0b11 == 0b01
         if isContinuation {
-            // Where the beginning was not recorded, the rest says nothing.
+            // A rest whose beginning was not recorded is left out.
             guard partial[key] != nil else { return nil }
             partial[key]?.append(contentsOf: data)
         } else {

@@ -2,9 +2,9 @@
 
 public import BluetoothPackets
 
-/// Picks what belongs into a capture: what concerns one controller, and nothing that other programs say to the kernel.
+/// The choice of records for a capture: those of one controller, and none between other programs and the kernel.
 ///
-/// Which controller that is may be known only after its first packets: until then they wait, within a bound.
+/// The controller may become known only after its first packets: until then they wait, within a bound.
 public struct CaptureSelection: Sendable {
     /// The most bytes of packets that wait for the controller to be known; more are dropped and counted.
     public static let waitingCapacity = 1 << 18
@@ -17,7 +17,7 @@ public struct CaptureSelection: Sendable {
     /// A selection that waits to be told the controller.
     public init() {}
 
-    /// Keeps what concerns this controller from now on, and gives what has waited for it.
+    /// Keeps the records of this controller from now on, and returns those that have waited.
     public mutating func follow(_ index: ControllerIndex) -> [BtsnoopRecord] {
         self.index = index
         defer { waiting = [] }
@@ -25,7 +25,7 @@ public struct CaptureSelection: Sendable {
         return waiting.filter { $0.index == index }
     }
 
-    /// The record as it is to be written; nil where it is not.
+    /// The record as it is to be written; nil for one that is left out or waits.
     public mutating func take(_ record: BtsnoopRecord) -> BtsnoopRecord? {
         guard record.opcode.concernsController, record.index != .none else { return nil }
         var record = record

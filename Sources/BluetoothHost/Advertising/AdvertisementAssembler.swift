@@ -10,20 +10,20 @@ import BluetoothPackets
 ///
 /// Core 6.0, Vol 4, Part E, 7.7.65.13.
 struct AdvertisementAssembler: Sendable {
-    /// Whose fragments belong together.
+    /// The identity of an advertisement: fragments that share it belong together.
     struct Key: Hashable, Sendable {
         var sender: DeviceAddress
         var advertisingSID: UInt8?
         var isScanResponse: Bool
     }
 
-    /// What a report came to.
+    /// The outcome of a report.
     enum Result: Equatable {
-        /// The report's own data is all there is.
+        /// The report holds all of the data.
         case whole(isTruncated: Bool)
         /// The last fragment: all is in `buffers[slot]` until `release`.
         case assembled(slot: Int, isTruncated: Bool)
-        /// More will come.
+        /// More fragments will come.
         case pending
         /// A fragment without a beginning.
         case discarded
@@ -33,11 +33,11 @@ struct AdvertisementAssembler: Sendable {
     ///
     /// Core 6.0, Vol 4, Part E, 7.8.57.
     static let maximumLength = 1650
-    /// How many advertisements may be partial at a time.
+    /// The most advertisements that may be partial at a time.
     static let maximumPartials = 8
-    /// How many dropped ones are remembered.
+    /// The number of dropped advertisements that are remembered.
     static let maximumDropped = 64
-    /// How long the fragments of one may take.
+    /// The longest time that the fragments of one advertisement may take.
     static let timeout = Duration.seconds(5)
 
     private struct Partial {
@@ -50,9 +50,9 @@ struct AdvertisementAssembler: Sendable {
     private var buffers = [[UInt8]](repeating: [], count: Self.maximumPartials)
     private var orphans: [(key: Key, since: Duration)] = []
 
-    /// How many partial advertisements were given up.
+    /// The number of partial advertisements that were given up.
     private(set) var dropped: UInt64 = 0
-    /// How many fragments without a beginning were discarded.
+    /// The number of fragments without a beginning that were discarded.
     private(set) var discarded: UInt64 = 0
 
     /// The number of partial advertisements.
@@ -105,7 +105,7 @@ struct AdvertisementAssembler: Sendable {
         buffers[slot] = bytes
     }
 
-    /// Drops what is too old.
+    /// Drops partial advertisements that are too old.
     mutating func expire(now: Duration) {
         for slot in partials.indices {
             guard let partial = partials[slot], now - partial.begun >= Self.timeout else { continue }

@@ -2,15 +2,15 @@
 
 public import BluetoothPackets
 
-/// What a peripheral wants to say of itself, laid out over an advertisement and its scan response of 31 bytes each.
+/// The data of a peripheral, laid out over an advertisement and its scan response of 31 bytes each.
 ///
-/// The flags and the services come first in the advertisement, for centrals look for them without asking; the name follows
-/// when it fits. What does not fit goes to the scan response as a whole, a list of services piece by piece. What fits
-/// neither is refused, and nothing is shortened without being asked for.
+/// The flags and the services come first in the advertisement, for centrals look for them without asking; the name
+/// follows when it fits. What does not fit goes to the scan response as a whole, a list of services piece by piece.
+/// What fits neither is refused, and nothing is shortened without being asked for.
 ///
 /// Core 6.0, Vol 3, Part C, 11; Core Specification Supplement, Part A, 1.
 public struct AdvertisementLayout: Hashable, Sendable {
-    /// What is to be said.
+    /// The data to advertise.
     public struct Content: Hashable, Sendable {
         /// The complete name; nil for none.
         public var localName: String?
@@ -18,14 +18,14 @@ public struct AdvertisementLayout: Hashable, Sendable {
         public var services: [BluetoothUUID]
         /// The power of transmission in dBm.
         public var txPower: Int8?
-        /// What the device looks like (Assigned Numbers, 2.6).
+        /// The appearance (Assigned Numbers, 2.6).
         public var appearance: UInt16?
         /// Companies' data.
         public var manufacturerData: [AdvertisementData.ManufacturerData]
         /// Services' data.
         public var serviceData: [AdvertisementData.ServiceData]
 
-        /// What is to be said.
+        /// The data to advertise.
         public init(
             localName: String? = nil,
             services: [BluetoothUUID] = [],
@@ -43,9 +43,9 @@ public struct AdvertisementLayout: Hashable, Sendable {
         }
     }
 
-    /// What does not fit.
+    /// The part of the content that does not fit.
     public struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
-        /// What found no place, in words.
+        /// The name of that part, in words.
         public var what: String
         /// The bytes that it needs, its length and its type among them.
         public var needed: Int
@@ -142,7 +142,7 @@ public struct AdvertisementLayout: Hashable, Sendable {
             var rest: [[UInt8]] = []
             for service in services {
                 let bytes = Self.form(service).bytes
-                // A service that is named twice is said once.
+                // A service that is named twice is advertised once.
                 if bytes.count == width, !rest.contains(bytes) { rest.append(bytes) }
             }
             guard let first = rest.first else { continue }
@@ -174,7 +174,7 @@ public struct AdvertisementLayout: Hashable, Sendable {
         }
     }
 
-    /// The shortest form of a UUID, and what its service data is marked with.
+    /// The shortest form of a UUID, and the AD type of its service data.
     private static func form(_ uuid: BluetoothUUID) -> (types: (data: UInt8, width: Int), bytes: [UInt8]) {
         var writer = ByteWriter(reservingCapacity: 16)
         if let short = uuid.shortForm16 {

@@ -14,7 +14,7 @@ public import BluetoothPackets
 ///
 /// Core 6.0, Vol 4, Part E, 3.1.1, 7.8.5 to 7.8.9 and 7.8.53 to 7.8.56.
 public struct Advertiser: Sendable {
-    /// Which commands are used.
+    /// The generation of commands that is used.
     public enum Generation: Hashable, Sendable {
         /// LE Set Advertising Parameters and its kin.
         case legacy
@@ -35,9 +35,9 @@ public struct Advertiser: Sendable {
         }
     }
 
-    /// What is advertised.
+    /// The advertisement.
     public struct Content: Hashable, Sendable {
-        /// How.
+        /// The parameters.
         public var parameters: AdvertisingParameters
         /// The advertising data, at most 31 bytes.
         public var data: [UInt8]
@@ -52,7 +52,7 @@ public struct Advertiser: Sendable {
         }
     }
 
-    /// Why advertising failed.
+    /// The reason why advertising failed.
     public enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
         /// The data or the scan response has more than 31 bytes.
         case tooLong(data: Int, scanResponse: Int)
@@ -77,19 +77,20 @@ public struct Advertiser: Sendable {
         }
     }
 
-    /// What an advertiser is doing.
+    /// The state of an advertiser.
     public enum State: Hashable, Sendable {
-        /// Nothing.
+        /// Not advertising.
         case idle
         /// Commands are on their way.
         case starting
-        /// It advertises, as far as is known.
+        /// The controller advertises, as far as is known.
         case advertising
-        /// The controller does not take the enabling now, as while all its connections are in use; `resume` tries again.
+        /// The controller does not take the enabling now, as while all its connections are in use; `resume` tries
+        /// again.
         case suspended
         /// The command that ends it is on its way.
         case stopping
-        /// Given up; `start` tries again.
+        /// Failed; `start` tries again.
         case failed(Failure)
     }
 
@@ -98,17 +99,17 @@ public struct Advertiser: Sendable {
     /// The advertising set that is used; the kernel's own first one, which an unused kernel leaves alone.
     private static let set: UInt8 = 0x00
 
-    /// Which commands are used.
+    /// The generation of commands that is used.
     public let generation: Generation
-    /// What it is doing.
+    /// The state.
     public private(set) var state = State.idle
-    /// How often somebody else switched advertising while we advertised: it may be off since.
+    /// The number of times that another program switched advertising while we advertised: it may be off since.
     public private(set) var foreignCommands: UInt64 = 0
 
     private var commands = HCICommandQueue()
     private var content: Content?
     private var step: Step?
-    /// What is to begin after the outstanding command, whose answer does not matter any more.
+    /// The sequence to begin after the outstanding command, whose answer does not matter any more.
     private var next: Step?
     private var didAdvertise = false
 
@@ -123,7 +124,7 @@ public struct Advertiser: Sendable {
         self.generation = generation
     }
 
-    /// When `advance` must be called, if no event comes before.
+    /// The time at which `advance` must be called, if no event comes before.
     public var deadline: Duration? { commands.deadline }
 
     /// Begins to advertise; other content is replaced.
@@ -172,7 +173,7 @@ public struct Advertiser: Sendable {
         }
     }
 
-    /// Gives up what takes too long.
+    /// Gives up a command that takes too long.
     public mutating func advance(now: Duration) {
         if let outcome = commands.expire(now: now) { take(outcome) }
     }
@@ -224,9 +225,9 @@ public struct Advertiser: Sendable {
 
     private mutating func refused(_ step: Step, _ opcode: HCIOpcode, _ status: HCIStatus) {
         switch (step, status) {
-        // It was off already, or there is no such set yet.
+        // Advertising was off already, or the set does not exist yet.
         case (.disable, .commandDisallowed), (.disable, .unknownAdvertisingIdentifier): advance(after: .disable)
-        // It advertised before: the connections that it has now are in the way.
+        // The controller has advertised before: its present connections are in the way.
         case (.enable, .commandDisallowed), (.enable, .connectionLimitExceeded):
             if didAdvertise { state = .suspended } else { fail(.refused(opcode, status)) }
         default: fail(.refused(opcode, status))

@@ -2,12 +2,12 @@
 
 import BluetoothPackets
 
-/// Where each device stands in the table: a hash table of one word for each device, open, twice as large as it need be.
+/// The place of each device in the table: an open hash table of one word for each device, twice as large as needed.
 ///
 /// Senders choose their addresses, and may choose them to collide: a search looks at `DeviceTable.capacity` words at
 /// most, and where an address falls differs from one table to the next.
 struct DeviceIndex: Sendable {
-    // A word: the address, its type, whether there is one, and the place.
+    // A word holds the address, its type, a bit for a word in use, and the place.
     private static let typeShift: UInt64 = 15
     private static let isTaken: UInt64 = 1 << 14
     private static let places: UInt64 = isTaken - 1
@@ -37,7 +37,7 @@ struct DeviceIndex: Sendable {
         guard var hole = slot(of: address) else { return nil }
         let place = Int(words[hole] & Self.places)
         words[hole] = 0
-        // Words that the search would no longer reach come nearer to where they belong.
+        // Words that the search would no longer reach are moved nearer to the place where it begins.
         var next = (hole + 1) & Self.mask
         while words[next] != 0 {
             if (next &- home(words[next])) & Self.mask >= (next &- hole) & Self.mask {
@@ -66,7 +66,7 @@ struct DeviceIndex: Sendable {
         return nil
     }
 
-    /// Where the search for a word begins.
+    /// The place where the search for a word begins.
     @inline(__always)
     private func home(_ word: UInt64) -> Int {
         Int(truncatingIfNeeded: ((word &>> Self.typeShift) &* factor) &>> UInt64(UInt64.bitWidth - Self.bits))

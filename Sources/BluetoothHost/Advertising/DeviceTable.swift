@@ -6,13 +6,13 @@ public import BluetoothPackets
 ///
 /// A report of a known device with unchanged data allocates nothing: its bytes are compared with the stored ones first.
 public struct DeviceTable: Sendable {
-    /// What a report did.
+    /// The effect of a report.
     public enum Change: Hashable, Sendable {
         /// The device met the filter for the first time.
         case appeared
-        /// Its advertisement or its scan response is another one.
+        /// Its advertisement or its scan response has changed.
         case changed
-        /// It was heard again; only where duplicates are asked for.
+        /// The device was heard again, with nothing new; only where duplicates are asked for.
         case heard
     }
 
@@ -20,7 +20,7 @@ public struct DeviceTable: Sendable {
     public struct Update: Hashable, Sendable {
         /// The device as it stands now.
         public let device: DiscoveredDevice
-        /// What is new.
+        /// The effect of the report on it.
         public let change: Change
     }
 
@@ -44,14 +44,15 @@ public struct DeviceTable: Sendable {
 
     /// The most devices in the table.
     public static let capacity = 256
-    /// After how long a silent device leaves (LK-3).
+    /// The silence after which a device leaves (LK-3).
     public static let lifetime = Duration.seconds(60)
 
-    /// Which devices are passed on and listed; the others are kept too, for a name may come in a later scan response.
+    /// The filter of devices that are passed on and listed; the others are kept too, for a name may come in a later
+    /// scan response.
     public let filter: ScanFilter
     /// True to pass on every report, false for each device once and again when its data changes (CB-3).
     public var reportsDuplicates: Bool
-    /// What was counted.
+    /// The counts so far.
     public private(set) var counters = Counters()
 
     private var entries: [DiscoveredDevice] = []
@@ -65,7 +66,7 @@ public struct DeviceTable: Sendable {
         entries.reserveCapacity(Self.capacity)
     }
 
-    /// How many devices are known, matching or not.
+    /// The number of known devices, matching or not.
     public var count: Int { entries.count }
 
     /// The device with that address.
@@ -102,7 +103,7 @@ public struct DeviceTable: Sendable {
         return gone
     }
 
-    /// Takes a report; returns what it did where that is to be passed on, nil for nothing.
+    /// Takes a report; returns its effect where that is to be passed on, else nil.
     ///
     /// The device as it stands then is the subscript's.
     public mutating func handle(_ report: borrowing AdvertisingReport, now: Duration) -> Change? {
@@ -135,7 +136,7 @@ public struct DeviceTable: Sendable {
             assembler.giveBack(bytes, slot: slot)
             return change
         case .pending, .discarded:
-            // The device was heard, though what it says is not known yet.
+            // The device was heard, though its data is not known yet.
             if let place = index.place(of: sender) { entries[place].hear(report, now) }
             return nil
         }

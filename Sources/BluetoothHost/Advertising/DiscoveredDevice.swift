@@ -2,19 +2,19 @@
 
 public import BluetoothPackets
 
-/// A device that was heard, with what its last advertisement and its last scan response said together.
+/// A device that was heard, with the data of its last advertisement and its last scan response.
 public struct DiscoveredDevice: Hashable, Sendable {
-    /// Who it is.
+    /// Its address.
     public let address: DeviceAddress
-    /// When it was heard last.
+    /// The time at which it was heard last.
     public internal(set) var lastHeard: Duration
-    /// How strongly it was heard last, in dBm; nil when that was never known.
+    /// The RSSI of its last report, in dBm; nil when that was never known.
     public internal(set) var rssi: Int8?
-    /// Whether it takes connections, as its last advertisement said; a scan response says nothing of it.
+    /// True where its last advertisement was connectable; a scan response does not tell.
     public internal(set) var isConnectable = false
     /// Its name: the last one heard, kept when later advertisements leave it out.
     public internal(set) var name: LocalName?
-    /// What it says: advertisement and scan response merged.
+    /// Its data: advertisement and scan response merged.
     public internal(set) var data = AdvertisementData()
     /// The advertisement's bytes.
     public internal(set) var advertisement: [UInt8] = []
@@ -24,7 +24,7 @@ public struct DiscoveredDevice: Hashable, Sendable {
     public internal(set) var isTruncated = false
     /// True once it met the table's filter.
     public internal(set) var matchesFilter = false
-    /// How many reports came from it.
+    /// The number of reports from it.
     public internal(set) var reports: UInt64 = 0
 
     var wasPassedOn = false
@@ -39,7 +39,7 @@ public struct DiscoveredDevice: Hashable, Sendable {
     /// The services it offers.
     public var services: [BluetoothUUID] { data.serviceUUIDs }
 
-    /// Takes what every report says.
+    /// Takes the fields that every report has.
     @inline(__always)
     mutating func hear(_ report: borrowing AdvertisingReport, _ now: Duration) {
         lastHeard = now
@@ -47,7 +47,8 @@ public struct DiscoveredDevice: Hashable, Sendable {
         if let rssi = report.rssi { self.rssi = rssi }
     }
 
-    /// Takes a report and compares its data, or the data that was put together, with what is known: true where it is new.
+    /// Takes a report and compares its data, or the data that was put together, with what is known: true where it is
+    /// new.
     @inline(__always)
     mutating func hear(
         _ report: borrowing AdvertisingReport,
@@ -64,13 +65,13 @@ public struct DiscoveredDevice: Hashable, Sendable {
         return !Self.says(advertisement, data, isTruncated: isTruncated)
     }
 
-    /// Whether data is what is known, or where its end was lost the beginning of it.
+    /// True for data that is known already; data whose end was lost is compared with the beginning.
     @inline(__always)
     private static func says(_ known: borrowing [UInt8], _ data: Span<UInt8>, isTruncated: Bool) -> Bool {
         (known.count == data.count || isTruncated) && known.span.begins(with: data)
     }
 
-    /// What to pass on of a report whose data was new or not; nil for nothing.
+    /// The change to pass on for a report with or without new data; nil for none.
     @inline(__always)
     mutating func change(_ isNew: Bool, _ reportsDuplicates: Bool) -> DeviceTable.Change? {
         guard matchesFilter else { return nil }
@@ -81,7 +82,7 @@ public struct DiscoveredDevice: Hashable, Sendable {
         return isNew ? .changed : reportsDuplicates ? .heard : nil
     }
 
-    /// Merges what was parsed anew.
+    /// Merges the parsed data anew.
     mutating func merge() {
         data = advertisedData.merged(with: responseData)
         guard let heard = data.localName else { return }

@@ -2,13 +2,13 @@
 
 public import BluetoothPackets
 
-/// Which devices a scan is for.
+/// The devices that a scan is for.
 public struct ScanFilter: Hashable, Sendable {
-    /// How a name is compared: letters of either case are equal (BT-3).
+    /// A condition on the name; letters of either case are equal (BT-3).
     public enum Name: Hashable, Sendable {
-        /// The whole name.
+        /// The whole name is this.
         case exactly(String)
-        /// How it begins.
+        /// The name begins with this.
         case prefix(String)
     }
 

@@ -10,11 +10,12 @@ public import BluetoothPackets
 /// `advance` at `deadline`. A scan never ends by itself unless its parameters have a duration (CB-2).
 ///
 /// Legacy and extended commands must not be mixed on a controller, so the generation is chosen once, from the commands
-/// that the controller knows and not from its version: the extended ones where it knows both of them, as the kernel does.
+/// that the controller knows and not from its version: the extended ones where it knows both of them, as the kernel
+/// does.
 ///
 /// Core 6.0, Vol 4, Part E, 3.1.1, 7.8.10, 7.8.11, 7.8.64 and 7.8.65.
 public struct Scanner: Sendable {
-    /// Which commands a controller is scanned with.
+    /// The generation of commands that a controller is scanned with.
     public enum Generation: Hashable, Sendable {
         /// LE Set Scan Parameters and LE Set Scan Enable.
         case legacy
@@ -36,7 +37,7 @@ public struct Scanner: Sendable {
         var enableOpcode: HCIOpcode { self == .legacy ? .leSetScanEnable : .leSetExtendedScanEnable }
     }
 
-    /// Why scanning failed.
+    /// The reason why scanning failed.
     public enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
         /// The controller refused a command.
         case refused(HCIOpcode, HCIStatus)
@@ -56,9 +57,9 @@ public struct Scanner: Sendable {
         }
     }
 
-    /// What a scanner is doing.
+    /// The state of a scanner.
     public enum State: Hashable, Sendable {
-        /// Nothing; the controller does not scan for us.
+        /// Not scanning for us.
         case idle
         /// Commands are on their way.
         case starting
@@ -66,21 +67,22 @@ public struct Scanner: Sendable {
         case scanning
         /// The command that ends it is on its way.
         case stopping
-        /// Given up; `start` tries again, `stop` tries to leave the controller not scanning.
+        /// Failed; `start` tries again, `stop` tries to switch the controller's scanning off.
         case failed(Failure)
     }
 
     private enum Step { case disable, setParameters, enable }
 
-    /// Which commands are used.
+    /// The generation of commands that is used.
     public let generation: Generation
-    /// What it is doing.
+    /// The state.
     public private(set) var state = State.idle
     /// The devices that were heard.
     public var devices: DeviceTable
     /// The last fault in an event, for the log.
     public private(set) var lastFault: DecodingError?
-    /// How often somebody else, such as the kernel, switched scanning or reset the controller while we scanned.
+    /// The number of times that another program, or the kernel, switched scanning or reset the controller while we
+    /// scanned.
     ///
     /// Scanning may be off since: the caller decides whether to `start` again.
     public private(set) var foreignCommands: UInt64 = 0
@@ -102,7 +104,7 @@ public struct Scanner: Sendable {
         self.devices = devices
     }
 
-    /// When `advance` must be called, if no event comes before.
+    /// The time at which `advance` must be called, if no event comes before.
     public var deadline: Duration? { commands.deadline }
 
     /// True while a command was sent and is not answered; who shares the controller waits then.
@@ -123,7 +125,7 @@ public struct Scanner: Sendable {
         begin()
     }
 
-    /// Takes note that somebody else, such as the kernel, has ended the scan on our behalf.
+    /// Notes that another program, or the kernel, has ended the scan on our behalf.
     public mutating func noteStop() {
         if state != .scanning { return }
         wanted = nil
@@ -173,12 +175,12 @@ public struct Scanner: Sendable {
         }
     }
 
-    /// Gives up what takes too long.
+    /// Gives up a command that takes too long.
     public mutating func advance(now: Duration) {
         if let outcome = commands.expire(now: now) { take(outcome) }
     }
 
-    /// Begins the sequence for what is wanted, after the outstanding command if there is one.
+    /// Begins the sequence for the wanted state, after the outstanding command if there is one.
     private mutating func begin() {
         commands.removeWaiting()
         wantsAnother = commands.outstandingOpcode != nil
@@ -212,7 +214,7 @@ public struct Scanner: Sendable {
         step = nil
         switch outcome {
         case .timedOut(let opcode): fail(.noAnswer(opcode))
-        // Command Disallowed to "off" says that it was off already; to anything else it is a refusal.
+        // Command Disallowed as the answer to "off" means that scanning was off already; else it is a refusal.
         case .failed(let opcode, let status) where !(done == .disable && status == .commandDisallowed):
             fail(.refused(opcode, status))
         case .failed, .completed: advance(after: done)

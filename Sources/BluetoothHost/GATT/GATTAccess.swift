@@ -2,13 +2,13 @@
 
 import BluetoothPackets
 
-/// What a link has to be before an attribute may be read or written over it.
+/// The security that a link must have before an attribute may be read or written over it.
 ///
 /// Core 6.0, Vol 3, Part F, 3.2.5.
 public enum GATTAccess: Sendable, Hashable, CaseIterable {
-    /// No link will do.
+    /// No link is enough: access is never allowed.
     case never
-    /// Any link will do.
+    /// Any link is enough.
     case open
     /// The link is encrypted.
     case encrypted
@@ -16,20 +16,20 @@ public enum GATTAccess: Sendable, Hashable, CaseIterable {
     case authenticated
 }
 
-/// What is known about the security of a link.
+/// The security of a link.
 ///
 /// Core 6.0, Vol 3, Part C, 10.2.1 (LE security mode 1).
 public struct GATTLinkSecurity: Equatable, Sendable {
-    /// How far a link is secured.
+    /// The level of a link's security.
     public enum Level: Int, Sendable, Comparable, CaseIterable {
-        /// Not at all.
+        /// Not encrypted.
         case none
         /// Encrypted, by a key that anyone could have agreed upon.
         case encrypted
         /// Encrypted by a key that was authenticated.
         case authenticated
 
-        /// The weaker one first.
+        /// Ordered from weaker to stronger.
         public static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
     }
 
@@ -38,9 +38,9 @@ public struct GATTLinkSecurity: Equatable, Sendable {
     /// Core 6.0, Vol 3, Part H, 2.3.4.
     public static let longestKey: UInt8 = 16
 
-    /// How far it is secured.
+    /// The level.
     public var level: Level
-    /// The bytes of the key that encrypts the link, 7 to 16; without meaning where nothing does.
+    /// The length of the key that encrypts the link, 7 to 16 bytes; without meaning on a link that is not encrypted.
     public var keySize: UInt8
     /// True when both sides have a key from an earlier pairing, in use or not.
     public var isBonded: Bool
@@ -52,10 +52,10 @@ public struct GATTLinkSecurity: Equatable, Sendable {
         self.isBonded = isBonded
     }
 
-    /// Why this link is not good enough; nil when it is, and for `never`, which no link cures.
+    /// The error for a link that is not secure enough; nil where it is, and for `never`, which no link satisfies.
     ///
-    /// Without a key to encrypt with, pairing has to come first: Insufficient Authentication. With one, encryption is all
-    /// that is missing: Insufficient Encryption. Core 6.0, Vol 3, Part C, 10.3.1.
+    /// Without a key to encrypt with, pairing has to come first: Insufficient Authentication. With one, encryption is
+    /// all that is missing: Insufficient Encryption. Core 6.0, Vol 3, Part C, 10.3.1.
     func refusal(for access: GATTAccess, keySize required: UInt8) -> ATTError? {
         switch access {
         case .never, .open: return nil

@@ -14,26 +14,26 @@ public enum GATTAttributeType {
     public static let include = BluetoothUUID(UInt16(0x2802))
     /// Declares a characteristic.
     public static let characteristic = BluetoothUUID(UInt16(0x2803))
-    /// The descriptor of further properties.
+    /// The Characteristic Extended Properties descriptor.
     public static let extendedProperties = BluetoothUUID(UInt16(0x2900))
-    /// The descriptor in words.
+    /// The Characteristic User Description descriptor.
     public static let userDescription = BluetoothUUID(UInt16(0x2901))
-    /// The descriptor by which a client asks for notifications or indications.
+    /// The Client Characteristic Configuration descriptor, by which a client asks for notifications or indications.
     public static let clientConfiguration = BluetoothUUID(UInt16(0x2902))
-    /// The descriptor of the server's broadcasts.
+    /// The Server Characteristic Configuration descriptor, for broadcasts.
     public static let serverConfiguration = BluetoothUUID(UInt16(0x2903))
-    /// The descriptor of the value's format.
+    /// The Characteristic Presentation Format descriptor.
     public static let presentationFormat = BluetoothUUID(UInt16(0x2904))
 
-    /// The service that tells what the device is.
+    /// The Generic Access service.
     public static let genericAccess = BluetoothUUID(UInt16(0x1800))
-    /// The service that tells about the database itself.
+    /// The Generic Attribute service.
     public static let genericAttribute = BluetoothUUID(UInt16(0x1801))
-    /// The characteristic of the device's name.
+    /// The Device Name characteristic.
     public static let deviceName = BluetoothUUID(UInt16(0x2A00))
-    /// The characteristic of what the device looks like.
+    /// The Appearance characteristic.
     public static let appearance = BluetoothUUID(UInt16(0x2A01))
-    /// The characteristic that indicates a range of handles whose attributes have changed.
+    /// The Service Changed characteristic, which indicates a range of handles whose attributes have changed.
     public static let serviceChanged = BluetoothUUID(UInt16(0x2A05))
 
     /// The 16 bits of `primaryService`, as a Find By Type Value Request wants them.

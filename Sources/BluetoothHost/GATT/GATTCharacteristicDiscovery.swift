@@ -78,7 +78,7 @@ struct GATTCharacteristicDiscovery: GATTProcedure {
 struct GATTDescriptorDiscovery: GATTProcedure {
     private var progress: GATTProgress
     private var found: [GATTDescriptor] = []
-    /// The type that is enough when found.
+    /// The descriptor type that ends the search when it is found; nil to find all.
     private let wanted: BluetoothUUID?
 
     init(range: AttributeHandleRange, wanted: BluetoothUUID? = nil, limit: Int) {

@@ -68,8 +68,8 @@ extension GATTClient {
 
     /// Asks the server to send a characteristic's values; ends with `done`.
     ///
-    /// Without a kind, notifications are preferred to indications. Refused when the properties have neither, or not this
-    /// one. `subscriptions` has the characteristic from now on, and loses it when the procedure fails.
+    /// Without a kind, notifications are preferred to indications. Refused when the properties have neither, or not
+    /// this one. `subscriptions` has the characteristic from now on, and loses it when the procedure fails.
     ///
     /// Core 6.0, Vol 3, Part G, 3.3.3.3, 4.10 and 4.11.
     public mutating func subscribe(
@@ -150,7 +150,8 @@ extension GATTClient {
         try submit(GATTWrite(handle: valid(handle), value: value), now: now)
     }
 
-    /// Writes a value of at most MTU − 3 bytes without hearing of it; nothing waits for it and it waits for no procedure.
+    /// Writes a value of at most MTU − 3 bytes without hearing of it; nothing waits for it and it waits for no
+    /// procedure.
     ///
     /// Core 6.0, Vol 3, Part G, 4.9.1.
     public mutating func writeWithoutResponse(
@@ -178,7 +179,8 @@ extension GATTClient {
         try writeReliably([ATTPDU.HandleValue(handle: handle, value: value)], now: now)
     }
 
-    /// Writes values of one or several characteristics, all or none, after the server has echoed each; ends with `done`.
+    /// Writes values of one or several characteristics, all or none, after the server has echoed each; ends with
+    /// `done`.
     ///
     /// Each value has at most 512 bytes, and there are 1 to 32 of them, so that the requests suffice at any MTU.
     ///

@@ -3,15 +3,15 @@
 import BluetoothPackets
 
 extension GATTClient {
-    /// What the server's side has to do with an arriving PDU.
+    /// The work of the server's side for an arriving PDU.
     enum ForServer {
         /// Nothing.
         case nothing(Reception)
-        /// To respond.
+        /// The request is to be responded to.
         case request(ATTPDU)
-        /// To do, or not to do, what it says.
+        /// The command is to be carried out or ignored.
         case command(ATTPDU)
-        /// To send the next indication.
+        /// The next indication may be sent.
         case confirmation
     }
 
@@ -34,7 +34,7 @@ extension GATTClient {
         }
     }
 
-    /// Takes one arriving PDU of a peer that is served: what is for the server goes there, and may become an event of it.
+    /// Takes one arriving PDU of a peer that is served: PDUs for the server go there, and may become its events.
     public mutating func receive(
         _ bytes: Span<UInt8>,
         from peer: GATTServer.PeerID,
@@ -56,7 +56,7 @@ extension GATTClient {
 
     /// The next PDU for the transport, the client's or the server's; nil when there is none.
     ///
-    /// The server's updates stay in its own queue until the transport has taken all else.
+    /// The server's updates stay in its own queue until the transport has taken everything else.
     public mutating func nextOutgoing(
         to peer: GATTServer.PeerID,
         from server: inout GATTServer,
@@ -83,7 +83,7 @@ extension GATTClient {
                 try bearer.send(pdu, now: now)
             }
         } catch {
-            // Only an MTU that became smaller after the request can be why; the request still has its one response.
+            // This happens only where the MTU became smaller after the request, which still gets its one response.
             guard let opcode = bearer.unanswered else { return }
             try? bearer.answer(.errorResponse(request: opcode, handle: .invalid, error: .unlikelyError))
         }

@@ -10,11 +10,12 @@ public import BluetoothPackets
 ///
 /// The owner passes every arriving PDU to `receive`, sends all that `nextOutgoing` returns, takes all that `nextEvent`
 /// returns, calls `handleDeadline` when `deadline` has come, and closes the link once `failure` is set. Every procedure
-/// ends, whatever the server does: requests, attributes, value bytes and time are limited, and handles only run upwards.
+/// ends, whatever the server does: requests, attributes, value bytes and time are limited, and handles only run
+/// upwards.
 ///
 /// Core 6.0, Vol 3, Part G, 4.
 public struct GATTClient: Sendable {
-    /// How much a procedure may cost, and how much may wait.
+    /// The limits of a procedure's cost and of what may wait.
     public struct Limits: Equatable, Sendable {
         /// The most requests that one procedure makes.
         public var requests = 1024
@@ -31,14 +32,14 @@ public struct GATTClient: Sendable {
         public init() {}
     }
 
-    /// What tells one procedure from another on the same connection.
+    /// The number of a procedure on its connection.
     public struct ProcedureID: Hashable, Sendable {
         let number: UInt64
     }
 
-    /// What a procedure that ended well has brought.
+    /// The result of a procedure that succeeded.
     public enum Outcome: Equatable, Sendable {
-        /// The MTU that holds now.
+        /// The MTU now in force.
         case mtu(UInt16)
         /// Primary services, by rising handles.
         case services([GATTService])
@@ -52,27 +53,27 @@ public struct GATTClient: Sendable {
         case value([UInt8])
         /// Values that were read by their type, each at most 253 bytes of it.
         case values([ATTPDU.HandleValue])
-        /// It is written.
+        /// The write or subscription is done.
         case done
     }
 
     /// A procedure has ended.
     public struct Event: Equatable, Sendable {
-        /// Which.
+        /// The procedure.
         public var procedure: ProcedureID
-        /// How.
+        /// Its result, or the reason of its failure.
         public var result: Result<Outcome, GATTError>
     }
 
-    /// What an arriving PDU was; the value of a notification or indication begins at the PDU's byte 3.
+    /// The kind of an arriving PDU; the value of a notification or indication begins at the PDU's byte 3.
     public enum Reception: Equatable, Sendable {
-        /// Something of the protocol; there may be more to send, an event, or a failure.
+        /// A PDU of a procedure or a request; there may be more to send, an event, or a failure.
         case handled
         /// A notification of this handle, subscribed to or not.
         case notification(AttributeHandle)
         /// An indication of this handle, subscribed to or not; its confirmation waits to be sent.
         case indication(AttributeHandle)
-        /// Nothing that matters.
+        /// A PDU without consequence.
         case ignored
     }
 
@@ -80,7 +81,7 @@ public struct GATTClient: Sendable {
     public struct Subscription: Hashable, Sendable {
         /// The handle of the characteristic's value.
         public var value: AttributeHandle
-        /// How its values come.
+        /// The way its values are sent.
         public var kind: GATTSubscriptionKind
     }
 
@@ -94,16 +95,16 @@ public struct GATTClient: Sendable {
     struct Running: Sendable {
         var id: ProcedureID
         var procedure: any GATTProcedure
-        /// What `subscriptions` forgets when the procedure fails, or when it ends well.
+        /// The subscriptions that are removed when the procedure fails, and when it succeeds.
         var onFailure: Subscription?
         var onSuccess: Subscription?
         var requests = 0
         var started = Duration.zero
     }
 
-    /// The limits that hold.
+    /// The limits in force.
     public let limits: Limits
-    /// What was asked to be notified or indicated; recorded before the server is told, so that the first value counts.
+    /// The subscriptions, recorded before the server is told, so that the first value counts.
     public internal(set) var subscriptions: [Subscription] = []
 
     var bearer: ATTBearer
@@ -124,13 +125,13 @@ public struct GATTClient: Sendable {
 
     /// Set once, for ever: the link has to be closed.
     ///
-    /// All procedures have ended with it.
+    /// Every procedure has ended with this failure.
     public var failure: ATTBearer.Failure? { bearer.failure }
 
-    /// When `handleDeadline` wants to be called; nil while no answer is awaited.
+    /// The time at which `handleDeadline` must be called; nil while no answer is awaited.
     public var deadline: Duration? { bearer.deadline }
 
-    /// What went by on the bearer.
+    /// The bearer's counts.
     public var counters: ATTBearer.Counters { bearer.counters }
 
     /// True when nothing runs and nothing waits to run.
@@ -146,7 +147,7 @@ public struct GATTClient: Sendable {
         events.isEmpty ? nil : events.removeFirst()
     }
 
-    /// Lets the running procedure take its answer and starts the next; what is for the server's side is returned.
+    /// Lets the running procedure take its answer and starts the next; returns PDUs for the server's side.
     mutating func receiveAsClient(_ bytes: Span<UInt8>, now: Duration) -> ForServer {
         switch bearer.receive(bytes, now: now) {
         case .notification(let handle): return .nothing(.notification(handle))
@@ -258,7 +259,7 @@ public struct GATTClient: Sendable {
 }
 
 extension GATTError {
-    /// The same fault, as a procedure's.
+    /// The bearer's fault as a procedure's error.
     init(_ refusal: ATTBearer.Refusal) {
         switch refusal {
         case .failed(let failure): self = .bearer(failure)

@@ -6,9 +6,9 @@ public import BluetoothPackets
 ///
 /// Core 6.0, Vol 3, Part G, 3.1.
 public struct GATTService: Hashable, Sendable {
-    /// From the declaration to the service's last attribute.
+    /// The handles from the declaration to the service's last attribute.
     public var handles: AttributeHandleRange
-    /// What the service is.
+    /// The service's UUID.
     public var uuid: BluetoothUUID
 
     /// A service of these handles.
@@ -18,23 +18,23 @@ public struct GATTService: Hashable, Sendable {
     }
 }
 
-/// The statement of one service that it includes another.
+/// A service's include declaration: another service that it includes.
 ///
 /// Core 6.0, Vol 3, Part G, 3.2.
 public struct GATTIncludedService: Hashable, Sendable {
-    /// The handle of the statement.
+    /// The handle of the declaration.
     public var declaration: AttributeHandle
     /// The service that is included.
     public var service: GATTService
 
-    /// A statement about a service.
+    /// An include declaration of a service.
     public init(declaration: AttributeHandle, service: GATTService) {
         self.declaration = declaration
         self.service = service
     }
 }
 
-/// What a characteristic can do.
+/// The properties of a characteristic.
 ///
 /// Core 6.0, Vol 3, Part G, 3.3.1.1.
 public struct GATTCharacteristicProperties: OptionSet, Hashable, Sendable {
@@ -74,9 +74,9 @@ public struct GATTCharacteristic: Hashable, Sendable {
     public var value: AttributeHandle
     /// The last handle that can belong to it: the one before the next declaration, or the searched range's last.
     public var end: AttributeHandle
-    /// What it can do.
+    /// Its properties.
     public var properties: GATTCharacteristicProperties
-    /// What it is.
+    /// Its UUID.
     public var uuid: BluetoothUUID
 
     /// A characteristic of these handles.
@@ -94,7 +94,7 @@ public struct GATTCharacteristic: Hashable, Sendable {
         self.uuid = uuid
     }
 
-    /// Where its descriptors are; nil when there is no room for any.
+    /// The handles of its descriptors; nil where there is no room for any.
     public var descriptorHandles: AttributeHandleRange? {
         guard let start = value.next, start <= end else { return nil }
         return AttributeHandleRange(start: start, end: end)
@@ -107,7 +107,7 @@ public struct GATTCharacteristic: Hashable, Sendable {
 public struct GATTDescriptor: Hashable, Sendable {
     /// Its handle.
     public var handle: AttributeHandle
-    /// What it is.
+    /// Its UUID.
     public var uuid: BluetoothUUID
 
     /// A descriptor of this handle.
@@ -117,12 +117,12 @@ public struct GATTDescriptor: Hashable, Sendable {
     }
 }
 
-/// How a characteristic's value comes unasked.
+/// The way a server sends a characteristic's value unasked.
 ///
 /// Core 6.0, Vol 3, Part G, 3.3.3.3.
 public enum GATTSubscriptionKind: UInt16, Sendable, CaseIterable {
-    /// Without confirmation.
+    /// A notification: not confirmed.
     case notifications = 0x0001
-    /// Each confirmed.
+    /// An indication: each value is confirmed.
     case indications = 0x0002
 }

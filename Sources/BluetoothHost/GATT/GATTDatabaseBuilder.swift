@@ -2,7 +2,7 @@
 
 public import BluetoothPackets
 
-/// Why a service cannot be published.
+/// The reason why a service cannot be published.
 public enum GATTDatabaseError: Error, Equatable, Sendable {
     /// The handles up to 0xFFFF do not suffice, or the service was to begin below the last one's end.
     case noHandle(BluetoothUUID)
@@ -26,7 +26,7 @@ public struct GATTDatabaseBuilder: Sendable {
     private var attributes: [GATTAttribute] = []
     private var initialValues: [AttributeHandle: [UInt8]] = [:]
 
-    /// A database with nothing in it.
+    /// An empty database.
     public init() {}
 
     /// A database that begins with the Generic Access service, device name and appearance, and the Generic Attribute
@@ -77,7 +77,7 @@ public struct GATTDatabaseBuilder: Sendable {
     /// Core 6.0, Vol 3, Part C, 3.2.2.
     public static let longestDeviceName = 248
 
-    /// The database as it stands.
+    /// The database with the services published so far.
     public var database: GATTServerDatabase {
         GATTServerDatabase(services: services, attributes: attributes, initialValues: initialValues)
     }

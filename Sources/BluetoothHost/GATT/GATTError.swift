@@ -2,7 +2,7 @@
 
 public import BluetoothPackets
 
-/// Why a procedure of the client came to nothing.
+/// The reason why a procedure of the client failed.
 public enum GATTError: Error, Equatable, Sendable {
     /// The server refused a request.
     case errorResponse(request: ATTOpcode, handle: AttributeHandle, error: ATTError)
@@ -14,11 +14,11 @@ public enum GATTError: Error, Equatable, Sendable {
     case invalidItemLength(ATTOpcode, Int)
     /// A read value has a length that its type cannot have.
     case invalidValueLength(AttributeHandle, Int)
-    /// The procedure has made as many requests as it may.
+    /// The procedure has reached its limit of requests.
     case tooManyRequests(limit: Int)
     /// The server has named as many attributes as a procedure accepts.
     case tooManyAttributes(limit: Int)
-    /// The procedure has lasted as long as it may.
+    /// The procedure has reached its limit of time.
     case tookTooLong(limit: Duration)
     /// The value is longer than what may be sent or received.
     case valueTooLong(limit: Int)

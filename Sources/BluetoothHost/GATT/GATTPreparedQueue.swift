@@ -24,7 +24,7 @@ struct GATTPreparedQueue: Sendable {
         return true
     }
 
-    /// Empties the queue and returns what was in it; nil when it had become void.
+    /// Empties the queue and returns its writes; nil when it had become void.
     mutating func take(now: Duration, after time: Duration) -> [GATTServer.Write]? {
         expire(now: now, after: time)
         let taken = isVoid ? nil : writes

@@ -2,11 +2,11 @@
 
 import BluetoothPackets
 
-/// What a procedure wants next.
+/// The next step of a procedure.
 enum GATTStep: Sendable {
-    /// To send this request and hear the answer.
+    /// Send this request, and go on with its answer.
     case send(ATTPDU)
-    /// To end well.
+    /// End with this result.
     case finish(GATTClient.Outcome)
 }
 
@@ -26,7 +26,7 @@ struct GATTRefusal: Sendable {
     var handle: AttributeHandle
     var error: ATTError
 
-    /// The same as the procedure's result.
+    /// The refusal as the procedure's error.
     var asError: GATTError { .errorResponse(request: request, handle: handle, error: error) }
 }
 
@@ -35,15 +35,15 @@ extension GATTProcedure {
         throw refusal.asError
     }
 
-    /// For an answer that the bearer cannot have let through.
+    /// The error for an answer that the bearer should not have let through.
     func unexpected(_ response: ATTPDU) -> GATTError {
         .bearer(.unexpectedPDU(response.opcode, expected: nil))
     }
 }
 
-/// How far a search through a server's handles has come: only ever upwards, and not past so many attributes.
+/// The progress of a search through a server's handles: only upwards, and up to a number of attributes.
 struct GATTProgress: Sendable {
-    /// Where the next request begins, and where the search ends; nil when it is at its end.
+    /// The handles that are still to be searched; nil at the end.
     private(set) var rest: AttributeHandleRange?
     private var attributes = 0
     private let limit: Int

@@ -2,13 +2,13 @@
 
 import BluetoothPackets
 
-/// The response to a request that only reads, from the database and what is known of the values.
+/// The response to a request that only reads, made of the database and the values that are known.
 ///
 /// Core 6.0, Vol 3, Part F, 3.4.3 and 3.4.4.
 struct GATTReadAnswer {
-    /// Why there is no response.
+    /// The reason why there is no response yet.
     enum Interruption: Error {
-        /// It is an error.
+        /// The request is refused.
         case refused(ATTError, AttributeHandle)
         /// The owner has to supply this value first.
         case needs(AttributeHandle, offset: Int)
@@ -105,7 +105,7 @@ struct GATTReadAnswer {
             do throws(Interruption) {
                 guard try value(of: attribute) == wanted else { continue }
             } catch {
-                // A value that cannot be read is none that is found.
+                // A value that cannot be read does not count as found.
                 if case .refused = error { continue }
                 throw error
             }
@@ -122,7 +122,7 @@ struct GATTReadAnswer {
         return .readByTypeResponse(items)
     }
 
-    /// Only services are groups here.
+    /// Services are the only groups.
     ///
     /// Core 6.0, Vol 3, Part G, 2.5.3.
     private func readByGroupType(_ range: AttributeHandleRange, _ type: BluetoothUUID) throws(Interruption) -> ATTPDU {
@@ -169,7 +169,7 @@ struct GATTReadAnswer {
         return items
     }
 
-    /// Every value has to be readable, those too that no longer fit.
+    /// Every value has to be readable, even one that no longer fits.
     private func readMultiple(_ handles: [AttributeHandle]) throws(Interruption) -> ATTPDU {
         var bytes: [UInt8] = []
         for handle in handles {

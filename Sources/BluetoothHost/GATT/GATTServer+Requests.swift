@@ -5,8 +5,8 @@ public import BluetoothPackets
 extension GATTServer {
     /// Takes a request or a command of a peer, and the longest PDU that may be sent back.
     ///
-    /// A request is given one response: it waits in `nextOutgoing` at once or, after an event, when the owner has answered.
-    /// The bearer lets no second request through before. Core 6.0, Vol 3, Part F, 3.3.2.
+    /// A request is given one response: it waits in `nextOutgoing` at once or, after an event, when the owner has
+    /// answered. The bearer lets no second request through before. Core 6.0, Vol 3, Part F, 3.3.2.
     public mutating func receive(_ pdu: ATTPDU, from id: PeerID, mtu: Int, now: Duration) {
         guard let peer = peers[id] else { return }
         if case .writeCommand(let handle, let value) = pdu {
@@ -42,7 +42,7 @@ extension GATTServer {
         supply(.success(value), for: handle, to: peer)
     }
 
-    /// Lets a `write` event happen.
+    /// Accepts a `write` event: the values are written.
     public mutating func accept(_ id: RequestID) throws(GATTServerError) {
         let (peer, pending, _) = try open(id)
         guard let plan = pending.plan else { throw .wrongAnswer(id) }

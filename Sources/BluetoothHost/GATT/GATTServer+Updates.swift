@@ -8,8 +8,8 @@ extension GATTServer {
         peers.filter { $0.value.configurations[handle] != nil }.keys.sorted { $0.number < $1.number }
     }
 
-    /// Queues a characteristic's new value for its subscribers, or for the chosen ones among them, and keeps it when it is
-    /// a stored one.
+    /// Queues a characteristic's new value for its subscribers, or for the chosen ones among them, and keeps it when it
+    /// is a stored one.
     ///
     /// Returns the links whose queues are full and which therefore miss this value; `readyToUpdate` tells of each when
     /// there is room again. A value is cut to MTU − 3 bytes when it leaves.
@@ -37,7 +37,7 @@ extension GATTServer {
         return full
     }
 
-    /// What has to be sent to a peer next: its response, or an update that may be sent now.
+    /// The PDU to send to a peer next: its response, or an update that may be sent now.
     ///
     /// An indication waits for the confirmation of the one before; notifications of other characteristics pass it.
     public mutating func nextOutgoing(
@@ -78,7 +78,7 @@ extension GATTServer {
         report(.confirmed(id, handle))
     }
 
-    /// Tells of room in a queue that was full, once it is half empty.
+    /// Reports room in a queue that was full, once it is half empty.
     mutating func reportRoom(_ id: PeerID) {
         guard let peer = peers[id], peer.wasRefusedUpdate, peer.updates.count <= limits.updates / 2 else { return }
         peers[id]?.wasRefusedUpdate = false

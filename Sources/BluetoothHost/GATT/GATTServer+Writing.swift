@@ -3,7 +3,7 @@
 import BluetoothPackets
 
 extension GATTServer {
-    /// Why this peer may not write this attribute by request; nil when it may.
+    /// The error for a peer that may not write this attribute by request; nil where it may.
     private func refusal(_ handle: AttributeHandle, of peer: Peer) -> ATTError? {
         guard let attribute = database.attribute(handle) else { return .invalidHandle }
         guard attribute.write != .never, attribute.takesRequests else { return .writeNotPermitted }
@@ -48,7 +48,7 @@ extension GATTServer {
         }
     }
 
-    /// Makes stored values and configurations what the plan says.
+    /// Stores the values and configurations of the plan.
     mutating func commit(_ plan: GATTWritePlan, of id: PeerID) {
         for item in plan.values {
             if case .configuration(let value, _) = database.attribute(item.handle)?.source {
@@ -75,7 +75,7 @@ extension GATTServer {
         }
     }
 
-    /// Nobody hears of a command that is refused.
+    /// A command that is refused is not answered.
     ///
     /// Core 6.0, Vol 3, Part F, 3.4.5.3.
     mutating func command(_ id: PeerID, _ peer: Peer, _ handle: AttributeHandle, _ value: [UInt8]) {
@@ -115,7 +115,7 @@ extension GATTServer {
         )
     }
 
-    /// The queue is empty afterwards, whatever comes of it.
+    /// The queue is empty afterwards, whatever the outcome.
     ///
     /// Core 6.0, Vol 3, Part F, 3.4.6.3.
     mutating func execute(_ id: PeerID, _ flags: ATTPDU.ExecuteFlags, _ now: Duration) {
@@ -129,7 +129,8 @@ extension GATTServer {
 }
 
 extension GATTSubscriptionKind {
-    /// What the bits of a client characteristic configuration ask for: notifications, if they ask for both.
+    /// The kind of values that the bits of a client characteristic configuration ask for: notifications where they ask
+    /// for both.
     init?(configuration bits: UInt16) {
         guard let kind = Self.allCases.first(where: { bits & $0.rawValue != 0 }) else { return nil }
         self = kind

@@ -4,13 +4,13 @@ public import BluetoothPackets
 
 /// A server for any number of links, without their bearers: requests come in as PDUs, and each gets one response.
 ///
-/// The owner connects and disconnects peers, passes their requests and commands to `receive`, takes all that `nextEvent`
-/// returns, answers the events that want it, sends all that `nextOutgoing` returns, and calls `handleDeadline` when
-/// `deadline` has come. `GATTClient` does the part between the bearer and the server.
+/// The owner connects and disconnects peers, passes their requests and commands to `receive`, takes all that
+/// `nextEvent` returns, answers the events that want it, sends all that `nextOutgoing` returns, and calls
+/// `handleDeadline` when `deadline` has come. `GATTClient` does the part between the bearer and the server.
 ///
 /// Core 6.0, Vol 3, Part F, 3.4 and Part G, 4.
 public struct GATTServer: Sendable {
-    /// How much may be kept for peers.
+    /// The limits of what is kept for peers.
     public struct Limits: Equatable, Sendable {
         /// The most prepared writes of one peer.
         public var preparedWrites = 128
@@ -43,13 +43,13 @@ public struct GATTServer: Sendable {
     public struct Write: Equatable, Sendable {
         /// The attribute.
         public var handle: AttributeHandle
-        /// Where in the value the part begins: 0 to 65,535.
+        /// The part's beginning in the value: 0 to 65,535.
         public var offset: Int
         /// The part, at most 512 bytes with what is before it.
         public var value: [UInt8]
     }
 
-    /// What the owner hears of.
+    /// News and questions for the owner.
     public enum Event: Equatable, Sendable {
         /// A peer reads a dynamic value from `offset` on; `respond` with all of it, or `refuse`.
         case read(RequestID, PeerID, AttributeHandle, offset: Int)
@@ -59,11 +59,11 @@ public struct GATTServer: Sendable {
         case requestEnded(RequestID)
         /// A peer wrote a dynamic value without wanting to hear of it.
         case command(PeerID, AttributeHandle, [UInt8])
-        /// A peer wrote a stored value, which is now this.
+        /// A peer wrote a stored value; its new contents.
         case written(PeerID, AttributeHandle, [UInt8])
-        /// A peer wants a characteristic's values from now on, or wants them in another way.
+        /// A peer has subscribed to a characteristic's values, or has changed the kind of its subscription.
         case subscribed(PeerID, AttributeHandle, GATTSubscriptionKind)
-        /// A peer wants them no more, or has gone.
+        /// A peer has unsubscribed, or has gone.
         case unsubscribed(PeerID, AttributeHandle)
         /// There is room again for a peer that an update was refused for.
         case readyToUpdate(PeerID)
@@ -81,11 +81,11 @@ public struct GATTServer: Sendable {
     struct Pending: Sendable {
         var request: ATTPDU
         var mtu: Int
-        /// What the owner was asked, and about which attribute.
+        /// The question to the owner, and the attribute that it is about.
         var question: (id: RequestID, handle: AttributeHandle)?
-        /// What the owner has answered so far.
+        /// The owner's answers so far.
         var supplied: [AttributeHandle: Result<[UInt8], ATTError>] = [:]
-        /// What happens when the owner accepts.
+        /// The writes that are carried out when the owner accepts.
         var plan: GATTWritePlan?
         var deadline: Duration
     }
@@ -100,13 +100,13 @@ public struct GATTServer: Sendable {
         var response: ATTPDU?
         var updates: [Update] = []
         var wasRefusedUpdate = false
-        /// What the indication on its way is about.
+        /// The attribute whose indication is on its way.
         var indicated: AttributeHandle?
     }
 
-    /// What is served.
+    /// The attributes that are served.
     public let database: GATTServerDatabase
-    /// The limits that hold.
+    /// The limits in force.
     public let limits: Limits
 
     var stored: [AttributeHandle: [UInt8]]
@@ -145,12 +145,13 @@ public struct GATTServer: Sendable {
         events.isEmpty ? nil : events.removeFirst()
     }
 
-    /// When `handleDeadline` wants to be called; nil while nothing runs out.
+    /// The time at which `handleDeadline` must be called; nil while nothing runs out.
     public var deadline: Duration? {
         peers.values.compactMap { $0.deadline(preparedTime: limits.preparedTime) }.min()
     }
 
-    /// Answers, by Unlikely Error, what the owner has not answered in time, and voids prepared writes that are too old.
+    /// Answers by Unlikely Error the requests that the owner has not answered in time, and voids prepared writes that
+    /// are too old.
     public mutating func handleDeadline(now: Duration) {
         for id in peers.keys {
             peers[id]?.prepared.expire(now: now, after: limits.preparedTime)
@@ -201,7 +202,7 @@ public struct GATTServer: Sendable {
 }
 
 extension GATTServer.Peer {
-    /// When the question to the owner or the prepared writes run out.
+    /// The time at which the question to the owner or the prepared writes run out.
     fileprivate func deadline(preparedTime: Duration) -> Duration? {
         let question = pending.flatMap { $0.question == nil ? nil : $0.deadline }
         guard let writes = prepared.deadline(after: preparedTime) else { return question }
@@ -209,9 +210,9 @@ extension GATTServer.Peer {
     }
 }
 
-/// Why the owner's wish came to nothing.
+/// The reason why a call of the owner's was refused.
 public enum GATTServerError: Error, Equatable, Sendable {
-    /// There is no such question, or it is answered, or void.
+    /// The question does not exist, or is answered already, or void.
     case unknownRequest(GATTServer.RequestID)
     /// The answer is not of the kind that was asked for.
     case wrongAnswer(GATTServer.RequestID)

@@ -4,15 +4,16 @@ public import BluetoothPackets
 
 /// One attribute of a server.
 struct GATTAttribute: Sendable, Equatable {
-    /// Where the value comes from.
+    /// The source of the value.
     enum Source: Sendable, Equatable {
-        /// It never changes.
+        /// A value that never changes.
         case constant([UInt8])
-        /// The server keeps one for all clients.
+        /// A value that the server keeps for all clients.
         case stored(lengths: ClosedRange<Int>)
-        /// The owner is asked.
+        /// A value that the owner is asked for.
         case dynamic
-        /// The server keeps one for each client: what it wants to hear of `value`; other bits than `allowed` are refused.
+        /// The configuration of each client for the characteristic value `value`; other bits than `allowed` are
+        /// refused.
         case configuration(value: AttributeHandle, allowed: UInt16)
     }
 
@@ -28,7 +29,7 @@ struct GATTAttribute: Sendable, Equatable {
     var minimumKeySize = GATTCharacteristicDefinition.shortestKey
     /// The last handle of the group that this attribute declares; its own when it declares none.
     var groupEnd: AttributeHandle
-    /// For a characteristic's value: how it may be sent unasked.
+    /// The ways in which a characteristic's value may be sent unasked.
     var subscribable: GATTCharacteristicProperties = []
 }
 
@@ -36,7 +37,7 @@ struct GATTAttribute: Sendable, Equatable {
 ///
 /// Core 6.0, Vol 3, Part F, 3.2 and Part G, 2.5.
 public struct GATTServerDatabase: Sendable {
-    /// One service as it was published: what a client finds out about it.
+    /// One service as it was published, in the form that a client discovers.
     public struct Service: Equatable, Sendable {
         /// Its handles and its UUID.
         public var service: GATTService
@@ -63,9 +64,9 @@ public struct GATTServerDatabase: Sendable {
 
     /// Every service, by rising handles.
     public let services: [Service]
-    /// By rising handles.
+    /// Every attribute, by rising handles.
     let attributes: [GATTAttribute]
-    /// What stored values are at first.
+    /// The first contents of stored values.
     let initialValues: [AttributeHandle: [UInt8]]
 
     init(services: [Service], attributes: [GATTAttribute], initialValues: [AttributeHandle: [UInt8]]) {
@@ -77,7 +78,7 @@ public struct GATTServerDatabase: Sendable {
     /// A database without attributes.
     public static let empty = GATTServerDatabase(services: [], attributes: [], initialValues: [:])
 
-    /// How many attributes there are.
+    /// The number of attributes.
     public var attributeCount: Int { attributes.count }
 
     /// The first service of a UUID.

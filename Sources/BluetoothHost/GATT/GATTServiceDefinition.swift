@@ -2,11 +2,11 @@
 
 public import BluetoothPackets
 
-/// Where an attribute's value comes from.
+/// The source of an attribute's value.
 public enum GATTValueSource: Hashable, Sendable {
-    /// It never changes; 0 to 512 bytes.
+    /// A value that never changes; 0 to 512 bytes.
     case constant([UInt8])
-    /// The server keeps it, and takes what clients write when its length is one of `lengths`, within 0 to 512 bytes.
+    /// A value that the server keeps; clients may write any of a length in `lengths`, within 0 to 512 bytes.
     case stored([UInt8], lengths: ClosedRange<Int>)
     /// The server's owner answers every read and write.
     case dynamic
@@ -16,7 +16,7 @@ public enum GATTValueSource: Hashable, Sendable {
 ///
 /// Core 6.0, Vol 3, Part G, 3.1.
 public struct GATTServiceDefinition: Hashable, Sendable {
-    /// What the service is.
+    /// The service's UUID.
     public var uuid: BluetoothUUID
     /// False for a service that makes sense only as part of another.
     public var isPrimary: Bool
@@ -39,7 +39,7 @@ public struct GATTServiceDefinition: Hashable, Sendable {
     }
 }
 
-/// What a characteristic can do besides its properties.
+/// The extended properties of a characteristic.
 ///
 /// Core 6.0, Vol 3, Part G, 3.3.3.1.
 public struct GATTExtendedProperties: OptionSet, Hashable, Sendable {
@@ -65,21 +65,21 @@ public struct GATTExtendedProperties: OptionSet, Hashable, Sendable {
 ///
 /// Core 6.0, Vol 3, Part G, 3.3.
 public struct GATTCharacteristicDefinition: Hashable, Sendable {
-    /// What it is.
+    /// Its UUID.
     public var uuid: BluetoothUUID
-    /// What it can do.
+    /// Its properties.
     public var properties: GATTCharacteristicProperties
-    /// Where its value comes from.
+    /// The source of its value.
     public var value: GATTValueSource
-    /// Over which links it is read.
+    /// The security that a link needs to read it.
     public var read: GATTAccess
-    /// Over which links it is written.
+    /// The security that a link needs to write it.
     public var write: GATTAccess
-    /// Over which links its notifications or indications are asked for.
+    /// The security that a link needs to subscribe to it.
     public var subscribe: GATTAccess
     /// The shortest key that counts as encryption for the value: 7 to 16 bytes.
     public var minimumKeySize: UInt8
-    /// For `properties` with `extendedProperties`.
+    /// The extended properties, used where `properties` has `extendedProperties`.
     public var extendedProperties: GATTExtendedProperties
     /// Further descriptors, in the order of their handles.
     public var descriptors: [GATTDescriptorDefinition]
@@ -117,13 +117,13 @@ public struct GATTCharacteristicDefinition: Hashable, Sendable {
 ///
 /// Core 6.0, Vol 3, Part G, 3.3.3.
 public struct GATTDescriptorDefinition: Hashable, Sendable {
-    /// What it is.
+    /// Its UUID.
     public var uuid: BluetoothUUID
-    /// Where its value comes from.
+    /// The source of its value.
     public var value: GATTValueSource
-    /// Over which links it is read.
+    /// The security that a link needs to read it.
     public var read: GATTAccess
-    /// Over which links it is written.
+    /// The security that a link needs to write it.
     public var write: GATTAccess
 
     /// A descriptor that everyone reads and nobody writes unless said otherwise.
@@ -139,14 +139,15 @@ public struct GATTDescriptorDefinition: Hashable, Sendable {
         self.write = write
     }
 
-    /// The characteristic in words, as UTF-8.
+    /// The Characteristic User Description descriptor: a text as UTF-8.
     ///
     /// Core 6.0, Vol 3, Part G, 3.3.3.2.
     public static func userDescription(_ text: String) -> GATTDescriptorDefinition {
         GATTDescriptorDefinition(uuid: GATTAttributeType.userDescription, value: .constant(Array(text.utf8)))
     }
 
-    /// How the value is to be understood: a format, a power of ten, and UUIDs of the unit and of the description.
+    /// The Characteristic Presentation Format descriptor: a format, a power of ten, and the numbers of unit and
+    /// description.
     ///
     /// Core 6.0, Vol 3, Part G, 3.3.3.5.
     public static func presentationFormat(

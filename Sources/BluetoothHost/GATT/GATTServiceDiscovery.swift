@@ -87,7 +87,7 @@ struct GATTServiceSearch: GATTProcedure {
 struct GATTIncludedServiceDiscovery: GATTProcedure {
     private var progress: GATTProgress
     private var found: [GATTIncludedService] = []
-    /// Statements whose services' UUIDs are still to be read, the next one last.
+    /// Include declarations whose services' UUIDs are still to be read, the next one last.
     private var unread: [(declaration: AttributeHandle, handles: AttributeHandleRange)] = []
 
     init(range: AttributeHandleRange, limit: Int) {

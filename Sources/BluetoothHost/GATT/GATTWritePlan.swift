@@ -2,11 +2,11 @@
 
 import BluetoothPackets
 
-/// What one write request, or a queue of prepared ones, comes to: found valid as a whole before any of it happens.
+/// The effect of one write request, or of a queue of prepared ones, checked as a whole before any of it happens.
 ///
 /// Core 6.0, Vol 3, Part F, 3.4.5.1 and 3.4.6.3.
 struct GATTWritePlan: Sendable {
-    /// Why nothing is written.
+    /// The reason why nothing is written.
     struct Refusal: Error {
         var error: ATTError
         var handle: AttributeHandle
@@ -14,7 +14,7 @@ struct GATTWritePlan: Sendable {
 
     /// Stored values and configurations as they will be, in the order in which they were first written.
     private(set) var values: [ATTPDU.HandleValue] = []
-    /// What the owner has to agree to; parts that follow one another are one.
+    /// The writes that the owner has to agree to; parts that follow one another are joined.
     private(set) var dynamic: [GATTServer.Write] = []
 
     /// Checks all the writes; nothing has changed when one is refused.

@@ -30,7 +30,7 @@ struct GATTPreparedWrite: GATTProcedure {
     private var offset = 0
     /// The part that was sent last.
     private var part: [UInt8] = []
-    /// Why the queue is being emptied.
+    /// The reason why the queue is being emptied; nil while it is filled.
     private var reason: GATTError?
 
     init(_ items: [ATTPDU.HandleValue]) {

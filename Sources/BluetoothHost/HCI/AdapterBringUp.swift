@@ -2,13 +2,13 @@
 
 public import BluetoothPackets
 
-/// Which adapter is meant.
+/// The choice of an adapter.
 public enum AdapterSelector: Hashable, Sendable, CustomStringConvertible {
-    /// The one with the lowest index.
+    /// The adapter with the lowest index.
     case any
-    /// The one that the kernel numbers so: 0 is hci0.
+    /// The adapter with this number in the kernel: 0 is hci0.
     case index(ControllerIndex)
-    /// The one with this public address, whatever its number is today.
+    /// The adapter with this public address, whatever its number.
     case address(BluetoothAddress)
 
     /// Reads `hci0`, or an address; nil for anything else.
@@ -22,7 +22,7 @@ public enum AdapterSelector: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// As it is written on the command line.
+    /// The choice as text: `hci0`, or an address.
     public var description: String {
         switch self {
         case .any: "any adapter"
@@ -32,15 +32,15 @@ public enum AdapterSelector: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Why an adapter cannot be used.
+/// The reason why an adapter cannot be used.
 public enum AdapterFailure: Error, Equatable, Sendable {
     /// The kernel knows no adapter.
     case noAdapter
-    /// None of those that the kernel knows is the one meant.
+    /// The kernel does not know the adapter that was asked for.
     case notFound(AdapterSelector, available: [String])
     /// The adapter speaks BR/EDR only.
     case lowEnergyUnsupported(ControllerIndex)
-    /// A switch silences its radio.
+    /// rfkill blocks its radio.
     case blocked(ControllerIndex)
     /// The kernel does not let this process change the adapter.
     case notPermitted(ControllerIndex)
@@ -52,11 +52,11 @@ public enum AdapterFailure: Error, Equatable, Sendable {
 
 /// Finds an adapter and makes it ready for Low Energy, through the kernel's management protocol.
 ///
-/// A pure state machine: replies in, steps out. The order is the one that every kernel accepts: read the list, read each
-/// adapter until it is the one meant, Set Low Energy, Set Powered. Without Set Low Energy an adapter that is up refuses
-/// LE connections.
+/// A pure state machine: replies in, steps out. The order is the one that every kernel accepts: read the list, read
+/// each adapter until it is the one meant, Set Low Energy, Set Powered. Without Set Low Energy an adapter that is up
+/// refuses LE connections.
 public struct AdapterBringUp: Sendable {
-    /// What the driver is to do next.
+    /// The next action of the caller.
     public enum Step: Equatable, Sendable {
         /// Send the command, and bring back its reply.
         case send(ManagementCommand)
@@ -64,11 +64,11 @@ public struct AdapterBringUp: Sendable {
         case sendLater(ManagementCommand, after: Duration)
         /// The adapter is ready.
         case ready(ControllerIndex, ControllerInformation)
-        /// It cannot be made ready.
+        /// The adapter cannot be made ready.
         case failed(AdapterFailure)
     }
 
-    /// How often a busy kernel is asked again, and how long after.
+    /// The number of times that a busy kernel is asked again, and the time between them.
     private static let busyLimit = 20
     private static let busyInterval = Duration.milliseconds(250)
 

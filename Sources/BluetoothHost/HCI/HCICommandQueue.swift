@@ -10,7 +10,7 @@ public import BluetoothPackets
 ///
 /// Core 6.0, Vol 4, Part E, 4.4.
 public struct HCICommandQueue: Sendable {
-    /// What became of a command.
+    /// The outcome of a command.
     public enum Outcome: Hashable, Sendable {
         /// Done. The return parameters begin with the status; they are empty after a Command Status.
         case completed(HCIOpcode, returnParameters: [UInt8])
@@ -20,9 +20,9 @@ public struct HCICommandQueue: Sendable {
         case timedOut(HCIOpcode)
     }
 
-    /// How many commands may wait.
+    /// The most commands that may wait.
     public static let capacity = 16
-    /// How long an answer may take.
+    /// The longest time that an answer may take.
     public static let timeout = Duration.seconds(2)
 
     private var waiting: [HCICommand] = []

@@ -2,7 +2,7 @@
 
 public import BluetoothPackets
 
-/// Why a host has given its controller up; it begins again with a new one.
+/// The reason why a host has given its controller up; a new host has to begin anew.
 public enum HostFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The controller refused a command that nothing works without.
     case refused(HCIOpcode, HCIStatus)
@@ -14,11 +14,11 @@ public enum HostFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case lowEnergyUnsupported
     /// The controller reported a fault of its own, with the vendor's code.
     case hardwareError(UInt8)
-    /// The controller never said that it sent the data it was given for a connection.
+    /// The controller kept data of a connection for too long.
     case lostCompletions(handle: UInt16)
-    /// The controller never said that a connection ended that it was told to end.
+    /// The controller did not end a connection that it was told to end.
     case lostDisconnection(handle: UInt16)
-    /// The controller tells of more than it lets be answered.
+    /// The controller reports more than it takes answers to.
     case overrun
 
     /// One line for people.

@@ -10,20 +10,20 @@ struct HostLink: Sendable {
     let connection: LowEnergyHost.Connection
     /// Frames that the controller has not taken yet.
     private var frames: [[UInt8]] = []
-    /// How much of the first of them it has taken.
+    /// The bytes of the first frame that it has taken.
     private var offset = 0
-    /// How many packets the controller keeps of this connection.
+    /// The packets of this connection in the controller's buffers.
     private(set) var inFlight = 0
-    /// When the controller last took or finished a packet of this connection.
+    /// The time at which the controller last took or finished a packet of this connection.
     private(set) var lastProgress = Duration.zero
-    /// Set when the connection is to end.
+    /// The time by which a connection that was told to end must have ended; nil while it stays.
     var disconnectDeadline: Duration?
     /// True while the controller changes the connection's parameters for the peer.
     var isUpdating = false
     /// True after a frame was refused: somebody waits for room.
     private(set) var owesRoom = false
 
-    /// Frames of which the rest never came.
+    /// The number of frames of which the rest never came.
     private(set) var unfinishedFrames: UInt64 = 0
 
     private var partial: [UInt8] = []
@@ -35,7 +35,7 @@ struct HostLink: Sendable {
     /// The longest payload that is put together; the longest attribute value needs 517.
     static let maximumPayload = 1024
 
-    /// What became of a fragment.
+    /// The outcome of a received fragment.
     enum Reception: Equatable {
         /// More fragments must come.
         case incomplete
@@ -52,7 +52,7 @@ struct HostLink: Sendable {
     /// True when there is something to send.
     var hasOutgoing: Bool { !frames.isEmpty }
 
-    /// How many bytes wait, in frames and in the one that is put together.
+    /// The bytes that wait, in frames to send and in the one being put together.
     var storedBytes: Int { frames.reduce(partial.count) { $0 &+ $1.count } }
 
     /// Puts a frame at the end; false when there is no room for it.
@@ -86,7 +86,7 @@ struct HostLink: Sendable {
         return packet
     }
 
-    /// Takes the controller's word that packets have left; returns how many that can be.
+    /// Takes the controller's count of packets that have left; returns the part of it that can be true.
     mutating func complete(_ count: Int, now: Duration) -> Int {
         let done = min(count, inFlight)
         inFlight &-= done

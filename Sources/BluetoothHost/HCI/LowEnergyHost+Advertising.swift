@@ -3,7 +3,7 @@
 public import BluetoothPackets
 
 extension LowEnergyHost {
-    /// What advertising has come to.
+    /// The progress of advertising.
     struct Advertising: Sendable {
         enum State: Sendable {
             /// The controller does not advertise.
@@ -22,13 +22,13 @@ extension LowEnergyHost {
         var steps: [HCICommand] = []
         /// True when another sequence must follow the answer that is waited for.
         var isSuperseded = false
-        /// True once `advertisingStarted` was said for what is wanted.
+        /// True once `advertisingStarted` was reported for the wanted advertisement.
         var isAnnounced = false
         /// True when a connection was made while a sequence ran.
         var isInterrupted = false
     }
 
-    /// What is advertised, and how.
+    /// The advertisement: parameters, data and scan response.
     struct Setup: Sendable {
         var parameters: AdvertisingParameters
         var data: [UInt8]
@@ -72,7 +72,7 @@ extension LowEnergyHost {
         sendAdvertisingStep()
     }
 
-    /// The commands for what is wanted, in order.
+    /// The commands for the wanted advertisement, in order.
     private var sequence: [HCICommand] {
         let handle = Self.advertisingHandle
         let off: HCICommand =
@@ -113,7 +113,7 @@ extension LowEnergyHost {
         }
         if case .failed(let opcode, let status) = outcome {
             let isOff = advertising.wanted == nil || (opcode == offOpcode && !advertising.steps.isEmpty)
-            // To switch off what is off, or a set that is not there, is refused by some.
+            // Some controllers refuse to switch off advertising that is off, or to remove a set that does not exist.
             guard isOff, status == .commandDisallowed || status == .unknownAdvertisingIdentifier else {
                 refuseAdvertising(opcode, status)
                 return
@@ -142,7 +142,7 @@ extension LowEnergyHost {
         advertising.steps = []
         advertising.isInterrupted = false
         if advertising.isAnnounced {
-            // It could advertise before the connection; it will when one has ended.
+            // The controller could advertise before the connection, and will again when one has ended.
             advertising.state = .waiting
         } else {
             advertising.wanted = nil
@@ -157,7 +157,7 @@ extension LowEnergyHost {
     mutating func noteConnectionOfAdvertising() {
         guard advertising.wanted != nil, advertising.isAnnounced else { return }
         guard advertising.state == .on else {
-            // The sequence that runs may have switched it on before the connection.
+            // The running sequence may have enabled advertising before the connection.
             if advertising.state == .busy { advertising.isInterrupted = true }
             return
         }
@@ -176,7 +176,7 @@ extension LowEnergyHost {
         sendAdvertisingStep()
     }
 
-    /// Takes LE Advertising Set Terminated; of a connection its own event tells.
+    /// Takes LE Advertising Set Terminated; a connection has an event of its own.
     mutating func take(_ event: LEAdvertisingSetTerminated) {
         guard event.advertisingHandle == Self.advertisingHandle, event.status != .success else { return }
         noteConnectionOfAdvertising()

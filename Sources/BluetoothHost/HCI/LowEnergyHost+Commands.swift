@@ -12,7 +12,7 @@ extension LowEnergyHost {
     /// Core 6.0, Vol 6, Part B, 4.6.
     private static let parameterRequestFeature: UInt64 = 1 &<< 1
 
-    /// Puts a command at the end; what only answers a peer is dropped when too many wait.
+    /// Puts a command at the end; one that only answers a peer is dropped when too many wait.
     mutating func request(_ command: HCICommand, _ purpose: Purpose) {
         if case .reply = purpose, waiting.count >= Self.commandCapacity {
             counters.dropped &+= 1
@@ -38,7 +38,7 @@ extension LowEnergyHost {
         return scanner?.nextCommand(now: now)
     }
 
-    /// Takes what became of the command under way.
+    /// Takes the outcome of the command under way.
     mutating func take(_ outcome: HCICommandQueue.Outcome, now: Duration) {
         guard let purpose = current else { return }
         current = nil
@@ -79,7 +79,7 @@ extension LowEnergyHost {
         }
     }
 
-    /// The order: Reset, what the controller knows and who it is, its buffers, which events it sends.
+    /// The order: Reset, supported commands and features, address, buffers, event masks.
     private mutating func initialise(after opcode: HCIOpcode, _ returned: Span<UInt8>) throws(DecodingError) {
         switch opcode {
         case .reset: request(.readLocalSupportedCommands, .initialise)

@@ -3,9 +3,9 @@
 public import BluetoothPackets
 
 extension LowEnergyHost {
-    /// A connection that is asked for.
+    /// An attempt to connect.
     ///
-    /// The first one is the controller's, the others wait.
+    /// The first attempt is the controller's, the others wait.
     struct Attempt: Sendable {
         enum State: Sendable {
             /// Waits for its turn.
@@ -14,7 +14,7 @@ extension LowEnergyHost {
             case commanded
             /// The controller looks for the device.
             case initiating
-            /// The controller has been told to look no more.
+            /// LE Create Connection Cancel was sent.
             case cancelling
         }
 
@@ -22,13 +22,13 @@ extension LowEnergyHost {
         let parameters: ConnectionParameters
         var deadline: Duration
         var state = State.waiting
-        /// True when nobody wants it any more; it then ends without an event.
+        /// True when the attempt was given up; it then ends without an event.
         var isAbandoned = false
         /// True when its time is over.
         var isLate = false
     }
 
-    /// How long the controller may take to say that it connects no more.
+    /// The longest time that the controller may take to cancel an attempt.
     private static let cancelPatience = Duration.seconds(5)
 
     /// Connects, one device after the other.
@@ -53,7 +53,7 @@ extension LowEnergyHost {
         }
     }
 
-    /// Gives an attempt up; no event of it follows.
+    /// Gives an attempt up; no event follows.
     public mutating func cancelConnection(to device: DeviceAddress, now: Duration) {
         guard let index = attempts.firstIndex(where: { $0.device == device && !$0.isAbandoned }) else { return }
         attempts[index].isAbandoned = true
@@ -100,7 +100,7 @@ extension LowEnergyHost {
     mutating func takeCancel(_ outcome: HCICommandQueue.Outcome, now: Duration) {
         guard let first = attempts.first, first.state == .cancelling else { return }
         switch outcome {
-        // An LE Connection Complete follows; it is not waited for for long.
+        // An LE Connection Complete follows, within a short time.
         case .completed: attempts[0].deadline = now + Self.cancelPatience
         // The controller connects no more: its event came, or will never come.
         case .failed, .timedOut: finish(.timedOut)
@@ -121,7 +121,7 @@ extension LowEnergyHost {
             let attempt = attempts.remove(at: index)
             if !attempt.isAbandoned { emit(.connectionFailed(attempt.device, .timedOut)) }
         case .commanded:
-            // Its command is answered or fails the host; that is the next moment to cancel.
+            // The command under way is answered or fails the host; the attempt is cancelled then.
             attempts[index].deadline = now + Self.patience
         case .initiating:
             attempts[index].state = .cancelling
@@ -173,7 +173,7 @@ extension LowEnergyHost {
             }
         }
         guard isWanted else {
-            // Nobody hears of it, nor of its end.
+            // The caller is told neither of this connection nor of its end.
             disconnect(event.handle, now: now)
             early.removeAll { $0.handle == event.handle }
             return

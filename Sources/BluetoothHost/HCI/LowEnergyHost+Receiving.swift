@@ -5,7 +5,7 @@ import BluetoothPackets
 extension LowEnergyHost {
     /// Takes a packet from the controller, its indicator included.
     ///
-    /// What cannot be read is counted and not used.
+    /// A packet that cannot be read is counted and not used.
     public mutating func receive(_ packet: Span<UInt8>, now: Duration) {
         if case .failed = state { return }
         guard !packet.isEmpty else {
@@ -139,7 +139,7 @@ extension LowEnergyHost {
         case .attribute: emit(.received(handle: connection.handle, pdu: [UInt8](copying: frame.payload)))
         case .signalling: receiveSignal(frame.payload, connection)
         case .securityManager:
-            // This host does not pair: whatever begins it, or goes on with it, is told so.
+            // This host does not pair: every request to do so is refused.
             if let pdu = try? SecurityManagerPDU(frame.payload), case .pairingFailed = pdu { return }
             answer(.securityManager, SecurityManagerPDU.pairingFailed(.pairingNotSupported).encoded, connection)
         default: counters.unknownChannels &+= 1
@@ -152,7 +152,7 @@ extension LowEnergyHost {
             signal = try L2CAPSignal(payload)
         } catch {
             counters.badFrames &+= 1
-            // Two bytes tell what to refuse; a broken answer is not answered.
+            // The code and the identifier are enough to refuse a command; a broken response is not answered.
             guard payload.count >= 2, payload[1] != 0,
                 !L2CAPSignal.other(code: payload[0], identifier: payload[1]).isResponse
             else { return }

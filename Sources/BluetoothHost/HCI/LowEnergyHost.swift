@@ -11,39 +11,39 @@ public import BluetoothPackets
 ///
 /// Core 6.0, Vol 4, Part E (HCI) and Vol 3, Part A (L2CAP).
 public struct LowEnergyHost: Sendable {
-    /// A connection that stands.
+    /// An established connection.
     public struct Connection: Hashable, Sendable {
-        /// Its number, 12 bits; free for another one as soon as it ended.
+        /// The connection handle, 12 bits; free for another connection as soon as this one has ended.
         public let handle: UInt16
-        /// Which side we are.
+        /// The host's own role.
         public let role: ConnectionRole
-        /// The other side.
+        /// The peer.
         public let peer: DeviceAddress
     }
 
-    /// Why a connection did not come about.
+    /// The reason why an attempt to connect failed.
     public enum ConnectionFailure: Error, Hashable, Sendable {
-        /// Nobody answered in time.
+        /// The device did not answer in time.
         case timedOut
-        /// The controller refused, or says why.
+        /// The controller refused, or gave this reason.
         case status(HCIStatus)
     }
 
-    /// What has happened.
+    /// News for the caller.
     public enum Event: Hashable, Sendable {
         /// The controller is initialised.
         case ready
         /// The host has given up; no event follows.
         case failed(HostFailure)
-        /// A connection stands, in either role.
+        /// A connection was established, in either role.
         case connected(Connection)
-        /// A connection that was asked for does not.
+        /// An attempt to connect has failed.
         case connectionFailed(DeviceAddress, ConnectionFailure)
         /// A connection has ended.
         case disconnected(Connection, reason: HCIStatus)
         /// A PDU of the Attribute Protocol.
         case received(handle: UInt16, pdu: [UInt8])
-        /// A PDU may be sent again that was not taken.
+        /// There is room again for a PDU that was not taken.
         case writable(handle: UInt16)
         /// Advertising has begun.
         case advertisingStarted
@@ -61,15 +61,15 @@ public struct LowEnergyHost: Sendable {
         case scanned(DeviceTable.Update)
     }
 
-    /// What was counted, for the log.
+    /// Counts for the log.
     public struct Counters: Hashable, Sendable {
         /// Packets from the controller that could not be read.
         public internal(set) var badPackets: UInt64 = 0
         /// Fragments and frames that broke L2CAP's rules.
         public internal(set) var badFrames: UInt64 = 0
-        /// Data for connections that there are not.
+        /// Data for connections that do not exist.
         public internal(set) var strayPackets: UInt64 = 0
-        /// Frames for channels that there are not.
+        /// Frames for channels that do not exist.
         public internal(set) var unknownChannels: UInt64 = 0
         /// Completions of packets that were not under way.
         public internal(set) var falseCompletions: UInt64 = 0
@@ -79,7 +79,7 @@ public struct LowEnergyHost: Sendable {
         public internal(set) var overflows: UInt64 = 0
     }
 
-    /// What the controller is.
+    /// The state of the controller's initialisation.
     enum State: Sendable, Equatable {
         case initialising
         case ready
@@ -90,17 +90,18 @@ public struct LowEnergyHost: Sendable {
     public static let maximumConnections = 16
     /// The most connections that are asked for at a time.
     public static let maximumAttempts = 16
-    /// How long the controller may keep data or a connection that ends: longer than the longest supervision time-out (32 s).
+    /// The longest time that the controller may keep data, or a connection that ends: more than the longest supervision
+    /// time-out (32 s).
     public static let patience = Duration.seconds(40)
     /// The most events that wait for the caller, and the most commands that wait for the controller.
     static let eventCapacity = 1024
     static let commandCapacity = 64
-    /// More commands than all connections and attempts together can need: the controller makes work without end.
+    /// More commands than all connections and attempts together can need: a controller that asks for more is given up.
     static let commandLimit = 256
     /// The most packets kept for a connection that is not known yet.
     static let earlyCapacity = 8
 
-    /// What was counted.
+    /// The counts so far.
     public internal(set) var counters = Counters()
     /// The address that peers see; nil before `ready`.
     public internal(set) var ownAddress: DeviceAddress?
@@ -114,14 +115,14 @@ public struct LowEnergyHost: Sendable {
     var events: [Event] = []
     var commands = HCICommandQueue()
     var waiting: [(command: HCICommand, purpose: Purpose)] = []
-    /// What the command in the queue is for; it holds one at a time.
+    /// The purpose of the command in the queue, which holds one at a time.
     var current: Purpose?
     var scanner: Scanner?
     var links: [UInt16: HostLink] = [:]
     /// The connections that the caller has heard of.
     var announced: Set<UInt16> = []
     var freeBuffers = 0
-    /// The connection that was served last, so that the next one comes first.
+    /// The connection that was served last; the next one in order comes first.
     var lastServed: UInt16 = 0
     var early: [(handle: UInt16, packet: [UInt8])] = []
     var attempts: [Attempt] = []
@@ -129,7 +130,7 @@ public struct LowEnergyHost: Sendable {
     var isExtended = false
     var leFeatures: UInt64 = 0
 
-    /// What a command is for.
+    /// The purpose of a command.
     enum Purpose: Sendable {
         case initialise
         case advertise
@@ -151,15 +152,15 @@ public struct LowEnergyHost: Sendable {
     /// True between `ready` and `failed`.
     public var isReady: Bool { state == .ready }
 
-    /// Why the host has given up; nil as long as it has not.
+    /// The reason why the host has given up; nil as long as it has not.
     public var failure: HostFailure? {
         if case .failed(let failure) = state { failure } else { nil }
     }
 
-    /// The connections that stand.
+    /// The established connections.
     public var connections: [Connection] { links.values.map(\.connection) }
 
-    /// Packets that the controller may still be given.
+    /// The number of packets that the controller has room for.
     public var freeBufferCount: Int { freeBuffers }
 
     /// About how many bytes are kept for others, for tests of its bounds.
@@ -192,7 +193,7 @@ public struct LowEnergyHost: Sendable {
         return links[handle]?.enqueue(frame) ?? false
     }
 
-    /// When `handleDeadline` must be called, if nothing comes before.
+    /// The time at which `handleDeadline` must be called, if nothing comes before.
     public var deadline: Duration? {
         if case .failed = state { return nil }
         var times: [Duration] = []
@@ -206,7 +207,7 @@ public struct LowEnergyHost: Sendable {
         return times.min()
     }
 
-    /// Gives up what takes too long.
+    /// Gives up commands, attempts and connections that take too long.
     public mutating func handleDeadline(now: Duration) {
         if case .failed = state { return }
         if let outcome = commands.expire(now: now) { take(outcome, now: now) }
@@ -234,7 +235,7 @@ public struct LowEnergyHost: Sendable {
         return true
     }
 
-    /// Ends scanning; `scanStopped` follows unless nothing was to be ended.
+    /// Ends scanning; `scanStopped` follows unless no scan was running.
     public mutating func stopScanning() {
         updateScanner { $0.stop() }
     }
@@ -250,7 +251,7 @@ public struct LowEnergyHost: Sendable {
     /// True when the controller does not scan, and is not about to.
     public var isScanIdle: Bool { scanner == nil || scanner?.state == .idle }
 
-    /// Calls `body` with the scanner, and tells what that changed.
+    /// Calls `body` with the scanner, and reports the changes of its state.
     mutating func updateScanner(_ body: (inout Scanner) -> Void) {
         guard var scanner else { return }
         self.scanner = nil
@@ -267,9 +268,9 @@ public struct LowEnergyHost: Sendable {
         }
     }
 
-    /// Keeps an event for the caller; data is what is dropped when it does not take them.
+    /// Keeps an event for the caller; data is dropped when the caller takes no events.
     mutating func emit(_ event: Event) {
-        // What failed says nothing more.
+        // After a failure no event follows.
         if case .failed = state { return }
         var isExpendable = false
         switch event {
@@ -283,7 +284,7 @@ public struct LowEnergyHost: Sendable {
         }
     }
 
-    /// Ends everything.
+    /// Ends connections, attempts, scanning and advertising.
     mutating func fail(_ failure: HostFailure) {
         if case .failed = state { return }
         state = .failed(failure)

@@ -81,6 +81,6 @@ extension ATTOpcode {
     /// The kind; nil for an opcode that the specification does not have.
     public var kind: ATTPDUKind? { row?.kind }
 
-    /// What answers this request or indication; nil for all else.
+    /// The opcode that answers this request or indication; nil for every other kind.
     public var answer: ATTOpcode? { row?.response }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The responses that are lists: their items have one length, fill the PDU, and are not none.
+/// The responses that are lists: at least one item, all of one length, filling the PDU.
 extension ATTPDU {
     @_lifetime(reader: copy reader)
     static func findInformationResponse(_ reader: inout ByteReader) throws(DecodingError) -> ATTPDU {

@@ -2,16 +2,17 @@
 
 /// One PDU of the attribute protocol, of any of its opcodes, with its fields.
 ///
-/// A value says only that the layout is right; whether handles run upwards or a length fits the MTU is for others to judge.
+/// A value says only that the layout is right; whether handles run upwards or a length fits the MTU is for others to
+/// judge.
 ///
 /// Core 6.0, Vol 3, Part F, 3.4.
 public enum ATTPDU: Equatable, Sendable {
     /// The refusal of a request. Core 6.0, Vol 3, Part F, 3.4.1.1.
     case errorResponse(request: ATTOpcode, handle: AttributeHandle, error: ATTError)
 
-    /// What the client can receive. Core 6.0, Vol 3, Part F, 3.4.2.1.
+    /// The greatest MTU that the client can receive. Core 6.0, Vol 3, Part F, 3.4.2.1.
     case exchangeMTURequest(clientReceiveMTU: UInt16)
-    /// What the server can receive. Core 6.0, Vol 3, Part F, 3.4.2.2.
+    /// The greatest MTU that the server can receive. Core 6.0, Vol 3, Part F, 3.4.2.2.
     case exchangeMTUResponse(serverReceiveMTU: UInt16)
 
     /// Asks for the types of a range's attributes. Core 6.0, Vol 3, Part F, 3.4.3.1.
@@ -50,7 +51,7 @@ public enum ATTPDU: Equatable, Sendable {
 
     /// Asks to write a value. Core 6.0, Vol 3, Part F, 3.4.5.1.
     case writeRequest(AttributeHandle, value: [UInt8])
-    /// It is written. Core 6.0, Vol 3, Part F, 3.4.5.2.
+    /// The value was written. Core 6.0, Vol 3, Part F, 3.4.5.2.
     case writeResponse
     /// Writes a value without an answer. Core 6.0, Vol 3, Part F, 3.4.5.3.
     case writeCommand(AttributeHandle, value: [UInt8])
@@ -63,7 +64,7 @@ public enum ATTPDU: Equatable, Sendable {
     case prepareWriteResponse(AttributeHandle, offset: UInt16, value: [UInt8])
     /// Asks to write what was prepared, or to forget it. Core 6.0, Vol 3, Part F, 3.4.6.3.
     case executeWriteRequest(ExecuteFlags)
-    /// It is done. Core 6.0, Vol 3, Part F, 3.4.6.4.
+    /// The prepared writes were carried out or cancelled. Core 6.0, Vol 3, Part F, 3.4.6.4.
     case executeWriteResponse
 
     /// A value, unasked. Core 6.0, Vol 3, Part F, 3.4.7.1.
@@ -75,7 +76,7 @@ public enum ATTPDU: Equatable, Sendable {
     /// Two or more values, unasked. Core 6.0, Vol 3, Part F, 3.4.7.4.
     case multipleHandleValueNotification([HandleValue])
 
-    /// How the types of a Find Information Response are written.
+    /// The form of the types in a Find Information Response.
     ///
     /// Core 6.0, Vol 3, Part F, 3.4.3.2.
     public enum InformationFormat: UInt8, Sendable, CaseIterable {
@@ -144,13 +145,13 @@ public enum ATTPDU: Equatable, Sendable {
         }
     }
 
-    /// What to do with prepared writes.
+    /// The end of prepared writes: carried out or cancelled.
     ///
     /// Core 6.0, Vol 3, Part F, 3.4.6.3.
     public enum ExecuteFlags: UInt8, Sendable, CaseIterable {
-        /// Forget them.
+        /// Cancel all prepared writes.
         case cancel = 0x00
-        /// Write them, in the order in which they came.
+        /// Write all prepared values, in the order in which they came.
         case write = 0x01
     }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// What an advertisement says: its AD structures, read.
+/// The contents of an advertisement: its AD structures, read.
 ///
-/// As long as its input at most: 1,650 bytes of data give at most 824 UUIDs.
+/// Its size is bounded by its input's: 1,650 bytes of data give at most 824 UUIDs.
 ///
 /// Core 6.0, Vol 3, Part C, 11; Core Specification Supplement, Part A, 1; Assigned Numbers, 2.3.
 public struct AdvertisementData: Hashable, Sendable {
@@ -10,7 +10,7 @@ public struct AdvertisementData: Hashable, Sendable {
     public struct ManufacturerData: Hashable, Sendable {
         /// The company's number (Assigned Numbers, 7).
         public var company: UInt16
-        /// What follows it.
+        /// The data that follows it.
         public var data: [UInt8]
 
         /// A company's data.
@@ -24,7 +24,7 @@ public struct AdvertisementData: Hashable, Sendable {
     public struct ServiceData: Hashable, Sendable {
         /// The service.
         public var service: BluetoothUUID
-        /// What follows it.
+        /// The data that follows it.
         public var data: [UInt8]
 
         /// A service's data.
@@ -38,7 +38,7 @@ public struct AdvertisementData: Hashable, Sendable {
     public struct Structure: Hashable, Sendable {
         /// Its AD type.
         public var type: UInt8
-        /// What follows it.
+        /// The data that follows it.
         public var data: [UInt8]
 
         /// A structure of any type.
@@ -54,7 +54,7 @@ public struct AdvertisementData: Hashable, Sendable {
     public var flags: UInt8?
     /// The power of transmission in dBm.
     public var txPower: Int8?
-    /// What the device looks like: a number of Assigned Numbers, 2.6.
+    /// The appearance of the device: a number of Assigned Numbers, 2.6.
     public var appearance: UInt16?
     /// The services it offers.
     public var serviceUUIDs: [BluetoothUUID] = []
@@ -69,17 +69,17 @@ public struct AdvertisementData: Hashable, Sendable {
     /// Structures of other types, in their order.
     public var other: [Structure] = []
 
-    /// Nothing said.
+    /// An advertisement without data.
     public init() {}
 
-    /// A read advertisement and, where something was wrong with it, what.
+    /// An advertisement that was read, and its first fault where it has one.
     public struct Parsed: Equatable, Sendable {
         /// All that could be read: a bad tail does not hide a good head.
         public var value: AdvertisementData
         /// The first fault.
         public var fault: DecodingError?
 
-        /// A value, and what was wrong.
+        /// A value with its fault.
         public init(value: AdvertisementData, fault: DecodingError? = nil) {
             self.value = value
             self.fault = fault
@@ -88,8 +88,8 @@ public struct AdvertisementData: Hashable, Sendable {
 
     /// Reads AD structures: a length byte, a type and length - 1 bytes each; a length of 0 ends them.
     ///
-    /// A length past the end ends the reading with a fault. A structure that is wrong inside is left out, in whole or as
-    /// far as it is wrong, and the next ones are read.
+    /// A length past the end ends the reading with a fault. A structure that is wrong inside is left out, in whole or
+    /// as far as it is wrong, and the next ones are read.
     public static func parse(_ data: Span<UInt8>) -> Parsed {
         var reader = ByteReader(data, packet: "AD structures")
         var value = AdvertisementData()
@@ -115,7 +115,7 @@ public struct AdvertisementData: Hashable, Sendable {
         return Parsed(value: value, fault: fault)
     }
 
-    /// This with what `response`, the same device's scan response, says besides.
+    /// This advertisement together with `response`, the scan response of the same device.
     public func merged(with response: AdvertisementData) -> AdvertisementData {
         var result = self
         if let name = response.localName { result.take(name) }

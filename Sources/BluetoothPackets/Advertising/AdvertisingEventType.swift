@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// What kind of advertisement was heard; the legacy kinds are expressed in the same bits.
+/// The kind of an advertisement; the legacy kinds are expressed in the same bits.
 ///
 /// Core 6.0, Vol 4, Part E, 7.7.65.13 (Event_Type).
 public struct AdvertisingEventType: OptionSet, Hashable, Sendable {
@@ -19,17 +19,17 @@ public struct AdvertisingEventType: OptionSet, Hashable, Sendable {
     /// The advertiser answers scan requests.
     @inlinable @inline(__always)
     public static var scannable: AdvertisingEventType { AdvertisingEventType(rawValue: 1 << 1) }
-    /// Meant for one device.
+    /// Directed to one device.
     @inlinable @inline(__always)
     public static var directed: AdvertisingEventType { AdvertisingEventType(rawValue: 1 << 2) }
-    /// An answer to a scan request; what it says of connectable does not count for the device.
+    /// A scan response; whether the device is connectable does not follow from it.
     @inlinable @inline(__always)
     public static var scanResponse: AdvertisingEventType { AdvertisingEventType(rawValue: 1 << 3) }
     /// Sent with a legacy advertising PDU.
     @inlinable @inline(__always)
     public static var legacy: AdvertisingEventType { AdvertisingEventType(rawValue: 1 << 4) }
 
-    /// The kind of an LE Advertising Report; nil for a value that the specification keeps back.
+    /// The kind of an LE Advertising Report; nil for a reserved value.
     ///
     /// Core 6.0, Vol 4, Part E, 7.7.65.2 (Event_Type).
     @inlinable @inline(__always)
@@ -45,19 +45,19 @@ public struct AdvertisingEventType: OptionSet, Hashable, Sendable {
     }
 }
 
-/// Whether a report holds all of an advertisement's data.
+/// The completeness of the data in a report.
 ///
 /// Core 6.0, Vol 4, Part E, 7.7.65.13 (Event_Type, bits 5 and 6).
 @frozen
 public enum AdvertisingDataStatus: UInt8, Hashable, Sendable {
-    /// All, or the last fragment of it.
+    /// All of the data, or its last fragment.
     case complete = 0
     /// A fragment; more will come.
     case moreToCome = 1
     /// The rest was lost; no more will come.
     case truncated = 2
 
-    /// The status in the first byte of Event_Type; nil for a value that the specification keeps back.
+    /// The status in the first byte of Event_Type; nil for a reserved value.
     @inlinable @inline(__always)
     init?(eventType: UInt8) {
         switch eventType &>> 5 & 0b11 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// How to advertise with legacy PDUs: what both generations of advertising commands take.
+/// The parameters of advertising with legacy PDUs, as both generations of advertising commands take them.
 ///
 /// Core 6.0, Vol 4, Part E, 7.8.5 and 7.8.53.
 public struct AdvertisingParameters: Hashable, Sendable {
@@ -10,7 +10,7 @@ public struct AdvertisingParameters: Hashable, Sendable {
         case connectable
         /// Scanners may ask for the scan response (ADV_SCAN_IND).
         case scannable
-        /// Only heard (ADV_NONCONN_IND).
+        /// Scanners may only listen (ADV_NONCONN_IND).
         case nonConnectable
 
         /// Advertising_Type (7.8.5).

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// One heard advertisement or scan response, a view into the event's bytes: its fields are read when they are asked for.
+/// One heard advertisement or scan response, a view into the event's bytes: its fields are read when they are asked
+/// for.
 ///
 /// Core 6.0, Vol 4, Part E, 7.7.65.2 and 7.7.65.13.
 public struct AdvertisingReport: ~Escapable {
     /// The report's bytes, which the reader has checked.
     @usableFromInline let bytes: Span<UInt8>
-    /// Which of the two layouts they have.
+    /// True for the layout of an extended report.
     @usableFromInline let isExtended: Bool
 
     /// A report in bytes that were checked.
@@ -17,7 +18,7 @@ public struct AdvertisingReport: ~Escapable {
         self.isExtended = isExtended
     }
 
-    /// What kind it is.
+    /// The kind of advertisement.
     @inlinable @inline(__always)
     public var eventType: AdvertisingEventType {
         let kind = byte(0)
@@ -25,13 +26,13 @@ public struct AdvertisingReport: ~Escapable {
         return isExtended ? AdvertisingEventType(rawValue: kind) : AdvertisingEventType(legacy: kind) ?? .legacy
     }
 
-    /// Whether `data` is all of it.
+    /// The completeness of `data`.
     @inlinable @inline(__always)
     public var dataStatus: AdvertisingDataStatus {
         isExtended ? AdvertisingDataStatus(eventType: byte(0)) ?? .truncated : .complete
     }
 
-    /// Who sent it; nil when the sender hides its address (anonymous advertising).
+    /// The sender; nil where it hides its address (anonymous advertising).
     @inlinable @inline(__always)
     public var sender: DeviceAddress? {
         AddressType(hci: addressType).map { DeviceAddress(address(at: isExtended ? 3 : 2), $0) }
@@ -47,10 +48,10 @@ public struct AdvertisingReport: ~Escapable {
         return sid == Layout.noSID ? nil : sid
     }
 
-    /// Where it was heard.
+    /// The PHY on which it was heard.
     public var primaryPHY: LEPHY { isExtended ? LEPHY(rawValue: byte(9)) : .le1M }
 
-    /// Where its auxiliary packet was heard.
+    /// The PHY on which its auxiliary packet was heard.
     public var secondaryPHY: LEPHY { isExtended ? LEPHY(rawValue: byte(10)) : .none }
 
     /// The power of transmission in dBm, -127 … 20; nil where unknown.
@@ -60,7 +61,7 @@ public struct AdvertisingReport: ~Escapable {
     @inlinable @inline(__always)
     public var rssi: Int8? { power(byte(isExtended ? 13 : bytes.count &- 1)) }
 
-    /// For whom it was meant, if it was directed.
+    /// The device that it was directed to; nil where it was not directed.
     public var target: DeviceAddress? {
         guard isExtended, eventType.contains(.directed) else { return nil }
         let type = byte(16)
@@ -98,7 +99,7 @@ public struct AdvertisingReport: ~Escapable {
 }
 
 extension AdvertisingReport {
-    /// How long a report's parts are, and which values mean something else.
+    /// The lengths of a report's parts, and the values with a meaning of their own.
     @usableFromInline
     struct Layout {
         /// Bytes before the data, Data_Length the last of them.

@@ -10,11 +10,11 @@
 public struct AdvertisingReportReader: ~Escapable {
     /// The reports not read yet.
     @usableFromInline var rest: Span<UInt8>
-    /// How many they are.
+    /// The number of reports not read yet.
     @usableFromInline var left: Int
     @usableFromInline let isExtended: Bool
 
-    /// How many reports were not read yet.
+    /// The number of reports not read yet.
     public var remaining: Int { left }
 
     /// The most reports in one LE Advertising Report.
@@ -76,7 +76,7 @@ public struct AdvertisingReportReader: ~Escapable {
 }
 
 extension AdvertisingReportReader {
-    /// What can be wrong.
+    /// The faults that a report can have.
     @usableFromInline
     enum Fault: Error {
         case truncated, eventType, addressType, dataLength, trailing

@@ -4,13 +4,13 @@
 ///
 /// RFC 1761, with the fields' meanings of `Btsnoop`: the flags are the controller and the opcode.
 public struct BtsnoopRecord: Equatable, Sendable {
-    /// What the packet is.
+    /// The kind of packet.
     public var opcode: MonitorOpcode
     /// The controller it concerns.
     public var index: ControllerIndex
-    /// When it passed, in microseconds since the beginning of 1970 (UTC).
+    /// The time of its passing, in microseconds since the beginning of 1970 (UTC).
     public var time: Int64
-    /// How many packets were dropped so far because nobody took them in time.
+    /// The number of packets dropped so far because nobody took them in time.
     public var drops: UInt32
     /// The packet's length when it passed.
     public var originalLength: UInt32

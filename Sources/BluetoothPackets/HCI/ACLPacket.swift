@@ -4,11 +4,11 @@
 ///
 /// Core 6.0, Vol 4, Part E, 5.4.2.
 public struct ACLPacket: ~Escapable {
-    /// How a packet stands to the L2CAP frame that it carries.
+    /// The place of a packet in the L2CAP frame that it carries a piece of.
     public enum Boundary: UInt8, Hashable, Sendable {
         /// The beginning of a frame, from a host; the controller may not flush it. The only beginning that LE sends.
         case firstNonFlushable = 0
-        /// What follows a beginning.
+        /// A further piece of the frame that was begun.
         case continuing = 1
         /// The beginning of a frame, from a controller.
         case first = 2
@@ -18,7 +18,7 @@ public struct ACLPacket: ~Escapable {
 
     /// The connection, 12 bits.
     public let handle: UInt16
-    /// Whether a frame begins here.
+    /// The piece's place in its frame.
     public let boundary: Boundary
     /// The broadcast flag, 0 for every LE connection.
     public let broadcast: UInt8

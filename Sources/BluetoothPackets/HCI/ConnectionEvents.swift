@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Which side of a connection a device is.
+/// A device's role in a connection.
 ///
 /// Core 6.0, Vol 4, Part E, 7.7.65.1 (Role).
 public enum ConnectionRole: UInt8, Hashable, Sendable {
-    /// It has connected, and sets the pace.
+    /// The device that initiated the connection and sets its timing.
     case central = 0
-    /// It has advertised.
+    /// The device that advertised.
     case peripheral = 1
 }
 
@@ -14,17 +14,17 @@ public enum ConnectionRole: UInt8, Hashable, Sendable {
 ///
 /// Core 6.0, Vol 4, Part E, 7.7.65.1 and 7.7.65.10.
 public struct LEConnectionComplete: Hashable, Sendable {
-    /// Success, or why there is no connection; then the other fields mean nothing.
+    /// Success, or the reason why there is no connection; the other fields mean nothing then.
     public var status: HCIStatus
     /// The connection's number, 12 bits.
     public var handle: UInt16
-    /// Which side we are.
+    /// The host's own role.
     public var role: ConnectionRole
     /// The peer.
     public var peer: DeviceAddress
     /// The interval in units of 1.25 ms.
     public var interval: UInt16
-    /// How many meetings the peripheral may miss.
+    /// The number of connection events that the peripheral may skip.
     public var latency: UInt16
     /// The supervision time-out in units of 10 ms.
     public var supervisionTimeout: UInt16
@@ -53,7 +53,7 @@ public struct LEConnectionComplete: Hashable, Sendable {
                 .invalidValue(UInt64(isRole ? roleCode : typeCode))
             )
         } else {
-            // Nothing is said of a peer that is none.
+            // After a failure the fields of the peer mean nothing.
             role = .central
             peer = DeviceAddress(try reader.readAddress("Peer_Address"), .public)
         }
@@ -69,17 +69,17 @@ public struct LEConnectionComplete: Hashable, Sendable {
     }
 }
 
-/// A connection's parameters are others now, or stay: LE Connection Update Complete.
+/// The end of a connection's update, carried out or refused: LE Connection Update Complete.
 ///
 /// Core 6.0, Vol 4, Part E, 7.7.65.3.
 public struct LEConnectionUpdateComplete: Hashable, Sendable {
-    /// Success, or why nothing changed.
+    /// Success, or the reason why nothing changed.
     public var status: HCIStatus
     /// The connection.
     public var handle: UInt16
     /// The interval in units of 1.25 ms.
     public var interval: UInt16
-    /// How many meetings the peripheral may miss.
+    /// The number of connection events that the peripheral may skip.
     public var latency: UInt16
     /// The supervision time-out in units of 10 ms.
     public var supervisionTimeout: UInt16
@@ -102,7 +102,7 @@ public struct LEConnectionUpdateComplete: Hashable, Sendable {
 public struct LERemoteConnectionParameterRequest: Hashable, Sendable {
     /// The connection.
     public var handle: UInt16
-    /// What is asked for.
+    /// The parameters that are asked for.
     public var parameters: ConnectionParameters
 
     /// Reads the bytes after the subevent's code.
@@ -131,15 +131,15 @@ public struct LELongTermKeyRequest: Hashable, Sendable {
     }
 }
 
-/// An advertising set advertises no more: LE Advertising Set Terminated.
+/// The end of an advertising set's advertising: LE Advertising Set Terminated.
 ///
 /// Core 6.0, Vol 4, Part E, 7.7.65.18.
 public struct LEAdvertisingSetTerminated: Hashable, Sendable {
-    /// Success when a connection was made of it, else why it ended.
+    /// Success where a connection was made, else the reason of the end.
     public var status: HCIStatus
     /// The set.
     public var advertisingHandle: UInt8
-    /// The connection that was made of it.
+    /// The connection that was made.
     public var handle: UInt16
 
     /// Reads the bytes after the subevent's code.
@@ -153,17 +153,17 @@ public struct LEAdvertisingSetTerminated: Hashable, Sendable {
     }
 }
 
-/// How many data packets have left the controller's buffers: Number Of Completed Packets.
+/// The number of data packets that have left the controller's buffers: Number Of Completed Packets.
 ///
 /// Each connection's two fields follow one another, as controllers send them.
 ///
 /// Core 6.0, Vol 4, Part E, 7.7.19.
 public struct CompletedPackets: Hashable, Sendable {
-    /// One connection's.
+    /// The number of one connection.
     public struct Entry: Hashable, Sendable {
         /// The connection.
         public var handle: UInt16
-        /// How many of its packets have left.
+        /// The number of its packets that have left.
         public var count: UInt16
 
         /// An entry.
@@ -173,7 +173,7 @@ public struct CompletedPackets: Hashable, Sendable {
         }
     }
 
-    /// What has left, by connection; at most 63.
+    /// The numbers by connection, at most 63.
     public var entries: [Entry]
 
     /// Reads the event's parameters.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// How often two connected devices meet: what a connection is made with, or asked to change to.
+/// The timing of a connection: for making one, or for changing one.
 ///
 /// Core 6.0, Vol 4, Part E, 7.8.12 and Vol 3, Part A, 4.20.
 public struct ConnectionParameters: Hashable, Sendable {
@@ -8,9 +8,9 @@ public struct ConnectionParameters: Hashable, Sendable {
     public var minimumInterval: UInt16
     /// The longest interval, in the same units and range.
     public var maximumInterval: UInt16
-    /// How many meetings the peripheral may miss: 0 … 499.
+    /// The number of connection events that the peripheral may skip: 0 … 499.
     public var latency: UInt16
-    /// After how long a silent peer counts as gone, in units of 10 ms: 0x000A … 0x0C80 (100 ms … 32 s).
+    /// The silence after which the peer counts as gone, in units of 10 ms: 0x000A … 0x0C80 (100 ms … 32 s).
     public var supervisionTimeout: UInt16
 
     /// The range of an interval.
@@ -46,7 +46,7 @@ public struct ConnectionParameters: Hashable, Sendable {
             && UInt32(supervisionTimeout) &* 4 > (1 &+ UInt32(latency)) &* UInt32(maximumInterval)
     }
 
-    /// Reads the four values in the order that HCI and L2CAP share, whatever they are.
+    /// Reads the four values in the order that HCI and L2CAP share; their ranges are not checked.
     @_lifetime(reader: copy reader)
     init(from reader: inout ByteReader) throws(DecodingError) {
         minimumInterval = try reader.readUInt16("Interval_Min")

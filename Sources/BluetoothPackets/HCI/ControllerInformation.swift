@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// What the kernel knows of a controller: the 280 bytes that Read Controller Information returns.
+/// The kernel's description of a controller: the 280 bytes that Read Controller Information returns.
 ///
 /// BlueZ, doc/mgmt-protocol.rst (Read Controller Information).
 public struct ControllerInformation: Hashable, Sendable {
@@ -10,9 +10,9 @@ public struct ControllerInformation: Hashable, Sendable {
     public var version: UInt8
     /// The company's number.
     public var manufacturer: UInt16
-    /// What it can be set to.
+    /// The settings that it supports.
     public var supportedSettings: ManagementSettings
-    /// What it is set to.
+    /// The settings that are on.
     public var currentSettings: ManagementSettings
     /// The class of device, 24 bits.
     public var deviceClass: UInt32
@@ -47,7 +47,7 @@ public struct ControllerInformation: Hashable, Sendable {
     }
 }
 
-/// What Read Management Version Information returns.
+/// The version of the kernel's management protocol, from Read Management Version Information.
 public struct ManagementVersion: Hashable, Sendable {
     /// The version: 1 since 2012.
     public var version: UInt8
@@ -63,7 +63,7 @@ public struct ManagementVersion: Hashable, Sendable {
     }
 }
 
-/// What other management commands return.
+/// The return parameters of other management commands.
 public enum ManagementReturn {
     /// Controllers, from Read Controller Index List.
     public static func indexList(_ parameters: Span<UInt8>) throws(DecodingError) -> [ControllerIndex] {

@@ -7,7 +7,7 @@
 ///
 /// Core 6.0, Vol 4, Part A, 2.
 public struct H4Reader: Sendable {
-    /// Who has written the stream.
+    /// The writer of the stream.
     public enum Source: Hashable, Sendable {
         /// A controller: everything but commands.
         case controller
@@ -15,7 +15,7 @@ public struct H4Reader: Sendable {
         case host
     }
 
-    /// Why a stream cannot be read any further.
+    /// The reason why a stream cannot be read any further.
     public enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
         /// No packet from this source begins so, at this byte of the stream, counted from 0.
         case garbage(UInt8, at: UInt64)
@@ -40,11 +40,11 @@ public struct H4Reader: Sendable {
     private let source: Source
     private let limit: Int
     private var packet: [UInt8] = []
-    /// How long the packet must be; 0 as long as its header is not complete.
+    /// The packet's length; 0 as long as its header is not complete.
     private var needed = 0
     /// The byte of the stream at which the packet begins.
     private var start: UInt64 = 0
-    /// Why nothing is read any more.
+    /// The reason why nothing is read any more; nil while the stream is sound.
     public private(set) var failure: Failure?
 
     /// A reader at a stream's beginning that keeps at most `limit` bytes of data (and a header) at a time.

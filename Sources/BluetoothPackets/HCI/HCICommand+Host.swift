@@ -160,7 +160,7 @@ extension HCICommand {
     }
 }
 
-/// Which events the controller sends.
+/// The set of events that the controller sends.
 ///
 /// Core 6.0, Vol 4, Part E, 7.3.1. Command Complete, Command Status and Number Of Completed Packets cannot be masked.
 public struct HCIEventMask: OptionSet, Hashable, Sendable {
@@ -182,7 +182,7 @@ public struct HCIEventMask: OptionSet, Hashable, Sendable {
     public static let leMeta = HCIEventMask(rawValue: 1 &<< 61)
 }
 
-/// Which LE subevents the controller sends.
+/// The set of LE subevents that the controller sends.
 ///
 /// Core 6.0, Vol 4, Part E, 7.8.1.
 public struct LEEventMask: OptionSet, Hashable, Sendable {

@@ -4,7 +4,7 @@
 ///
 /// Core 6.0, Vol 4, Part E, 5.4.1.
 public struct HCICommand: Hashable, Sendable {
-    /// Which command.
+    /// The command's number.
     public let opcode: HCIOpcode
     /// Its parameters, at most 255 bytes.
     public let parameters: [UInt8]

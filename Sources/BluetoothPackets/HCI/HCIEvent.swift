@@ -4,7 +4,7 @@
 ///
 /// Core 6.0, Vol 4, Part E, 5.4.4 and 7.7.
 public enum HCIEvent: ~Escapable {
-    /// Command Complete (0x0E, 7.7.14): how many commands the controller takes now, and what a command returned.
+    /// Command Complete (0x0E, 7.7.14): the number of commands that the controller takes now, and a command's return.
     case commandComplete(commandPackets: UInt8, opcode: HCIOpcode, returnParameters: Span<UInt8>)
     /// Command Status (0x0F, 7.7.15): a command was begun, or refused.
     case commandStatus(status: HCIStatus, commandPackets: UInt8, opcode: HCIOpcode)
@@ -65,7 +65,7 @@ public enum HCIEvent: ~Escapable {
     @inlinable @inline(__always)
     static var header: Int { 3 }
 
-    /// What is wrong with a packet's header.
+    /// The fault of a packet's header.
     @usableFromInline @inline(never)
     static func headerError(_ packet: Span<UInt8>) -> DecodingError {
         var reader = ByteReader(packet, packet: "HCI Event")

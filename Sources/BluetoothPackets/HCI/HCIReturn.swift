@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// What commands return in Command Complete, the status at its beginning; one other than success is refused.
+/// The return parameters of commands in Command Complete; a status other than success is refused.
 ///
 /// Core 6.0, Vol 4, Part E, 7.4 and 7.8.
 public enum HCIReturn {
@@ -29,11 +29,11 @@ public enum HCIReturn {
     }
 }
 
-/// Where a controller keeps data on its way to the air.
+/// The buffers of a controller for data on its way to the air.
 public struct DataBuffers: Hashable, Sendable {
     /// The longest data of one ACL packet, in bytes; 0 where LE has no buffers of its own.
     public var dataLength: UInt16
-    /// How many packets it keeps.
+    /// The number of packets that it keeps.
     public var packetCount: UInt16
 
     /// Buffers of a size.

@@ -22,7 +22,7 @@ public struct HCIStatus: RawRepresentable, Hashable, Sendable {
     public static let hardwareFailure = HCIStatus(rawValue: 0x03)
     /// Pairing or encryption failed (0x05).
     public static let authenticationFailure = HCIStatus(rawValue: 0x05)
-    /// The key is not there any more (0x06).
+    /// The key is missing on one side (0x06).
     public static let pinOrKeyMissing = HCIStatus(rawValue: 0x06)
     /// Nothing was heard within the supervision time-out (0x08).
     public static let connectionTimeout = HCIStatus(rawValue: 0x08)
@@ -34,7 +34,7 @@ public struct HCIStatus: RawRepresentable, Hashable, Sendable {
     public static let unsupportedFeatureOrParameterValue = HCIStatus(rawValue: 0x11)
     /// A parameter is outside its range (0x12).
     public static let invalidHCICommandParameters = HCIStatus(rawValue: 0x12)
-    /// What is to be made is there already (0x0B).
+    /// The connection that is to be made exists already (0x0B).
     public static let connectionAlreadyExists = HCIStatus(rawValue: 0x0B)
     /// The other side ended the connection (0x13).
     public static let remoteUserTerminatedConnection = HCIStatus(rawValue: 0x13)

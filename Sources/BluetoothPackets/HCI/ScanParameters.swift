@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// How to scan: what both generations of scan commands take, in units of its own kind.
+/// The parameters of a scan, as both generations of scan commands take them.
 ///
 /// Core 6.0, Vol 4, Part E, 7.8.10, 7.8.11, 7.8.64 and 7.8.65.
 public struct ScanParameters: Hashable, Sendable {
@@ -24,7 +24,7 @@ public struct ScanParameters: Hashable, Sendable {
         case resolvableOrRandom = 3
     }
 
-    /// Whose advertisements are reported.
+    /// The choice of advertisers that are reported.
     public enum FilterPolicy: UInt8, Hashable, Sendable {
         /// Everybody's, but not directed ones for others.
         case all = 0
@@ -48,7 +48,7 @@ public struct ScanParameters: Hashable, Sendable {
             self.rawValue = min(max(rawValue, 0x0004), 0x4000)
         }
 
-        /// The time that it is.
+        /// The time as a duration.
         public var duration: Duration { .microseconds(625 * Int64(rawValue)) }
 
         /// By length.
@@ -57,13 +57,13 @@ public struct ScanParameters: Hashable, Sendable {
 
     /// Active or passive.
     public var type: ScanType
-    /// From the beginning of a window to that of the next.
+    /// The time from the beginning of one window to the beginning of the next.
     public var interval: Slots
-    /// How long the receiver is open in each interval; where it is longer than the interval, the interval is sent.
+    /// The time that the receiver is open in each interval; where it is longer than the interval, the interval is sent.
     public var window: Slots
     /// The address in scan requests.
     public var ownAddressType: OwnAddressType
-    /// Whose advertisements are reported.
+    /// The choice of advertisers that are reported.
     public var filterPolicy: FilterPolicy
     /// True to let the controller report each advertiser once; its memory is small, so it is no promise.
     public var filtersDuplicates: Bool
@@ -71,11 +71,11 @@ public struct ScanParameters: Hashable, Sendable {
     ///
     /// Extended scans only.
     public var scansCodedPHY: Bool
-    /// When the scan ends by itself, in units of 10 ms; 0 is never.
+    /// The time after which the scan ends by itself, in units of 10 ms; 0 is never.
     ///
     /// Extended scans only.
     public var duration: UInt16
-    /// When a scan with a duration begins again, in units of 1.28 s; 0 is never.
+    /// The time after which a scan with a duration begins again, in units of 1.28 s; 0 is never.
     ///
     /// Extended scans only.
     public var period: UInt16
@@ -103,12 +103,12 @@ public struct ScanParameters: Hashable, Sendable {
         self.period = period
     }
 
-    /// While somebody looks at the list: active, and the receiver always open (11.25 ms of 11.25 ms).
+    /// The parameters while a list of devices is shown: active, the receiver always open (11.25 ms of 11.25 ms).
     ///
     /// These are the values the kernel's own discovery uses, so a controller that works with BlueZ works with them.
     public static let discovery = ScanParameters()
 
-    /// While only a known device is waited for: passive, the receiver open half of the time (30 ms of 60 ms).
+    /// The parameters while a known device is waited for: passive, the receiver open half of the time (30 ms of 60 ms).
     ///
     /// Least scanning: nothing is sent, and half of the air time stays free for connections. The values are
     /// TGAP(scan_fast_interval) and TGAP(scan_fast_window) of Core 6.0, Vol 3, Part C, Appendix A.

@@ -20,13 +20,13 @@ public struct L2CAPChannel: RawRepresentable, Hashable, Sendable {
     public static let securityManager = L2CAPChannel(rawValue: 0x0006)
 }
 
-/// A basic frame: what one channel carries, a view into its bytes.
+/// A basic frame of one channel, a view into its bytes.
 ///
 /// Core 6.0, Vol 3, Part A, 3.1.
 public struct L2CAPFrame: ~Escapable {
-    /// Which channel.
+    /// The channel that it belongs to.
     public let channel: L2CAPChannel
-    /// What it carries.
+    /// The bytes of the channel's protocol.
     public let payload: Span<UInt8>
 
     /// The bytes before the payload.

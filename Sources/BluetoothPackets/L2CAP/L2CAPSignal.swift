@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// What the two L2CAPs of an LE connection say to one another.
+/// A command on the signalling channel of an LE connection.
 ///
 /// Core 6.0, Vol 3, Part A, 4.
 public enum L2CAPSignal: Hashable, Sendable {
@@ -25,7 +25,7 @@ public enum L2CAPSignal: Hashable, Sendable {
     /// Any other command.
     case other(code: UInt8, identifier: UInt8)
 
-    /// Why a command was not understood.
+    /// The reason why a command was rejected.
     public struct RejectReason: RawRepresentable, Hashable, Sendable {
         /// The code.
         public let rawValue: UInt16
@@ -35,7 +35,7 @@ public enum L2CAPSignal: Hashable, Sendable {
             self.rawValue = rawValue
         }
 
-        /// Nobody knows the command.
+        /// The receiver does not know the command.
         public static let notUnderstood = RejectReason(rawValue: 0x0000)
         /// The command is longer than the signalling MTU, which is the data.
         public static let mtuExceeded = RejectReason(rawValue: 0x0001)
@@ -43,7 +43,7 @@ public enum L2CAPSignal: Hashable, Sendable {
         public static let invalidChannel = RejectReason(rawValue: 0x0002)
     }
 
-    /// Why a credit based channel was not made.
+    /// The reason why a credit based channel was not made.
     public struct CreditRefusal: RawRepresentable, Hashable, Sendable {
         /// The code.
         public let rawValue: UInt16
@@ -53,7 +53,7 @@ public enum L2CAPSignal: Hashable, Sendable {
             self.rawValue = rawValue
         }
 
-        /// Nobody listens there.
+        /// No protocol listens on that number (SPSM).
         public static let spsmNotSupported = CreditRefusal(rawValue: 0x0002)
     }
 
@@ -83,7 +83,7 @@ public enum L2CAPSignal: Hashable, Sendable {
     /// The most channels of one L2CAP Credit Based Connection Request.
     private static let maximumChannels = 5
 
-    /// What a request and its answer have in common; never 0.
+    /// The number that a request and its answer share; never 0.
     public var identifier: UInt8 {
         switch self {
         case .commandReject(let identifier, _, _), .disconnectionRequest(let identifier, _, _),

@@ -10,7 +10,7 @@ public struct ControllerIndex: RawRepresentable, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// No controller: what commands and events carry that concern none or all.
+    /// No controller: the index of commands and events that concern none or all.
     public static let none = ControllerIndex(rawValue: 0xFFFF)
 }
 
@@ -18,9 +18,9 @@ public struct ControllerIndex: RawRepresentable, Hashable, Sendable {
 ///
 /// BlueZ, doc/mgmt-protocol.rst.
 public struct ManagementCommand: Hashable, Sendable {
-    /// Which command.
+    /// The command's number.
     public let opcode: ManagementOpcode
-    /// Which controller.
+    /// The controller that it is for, or `none`.
     public let index: ControllerIndex
     /// Its parameters.
     public let parameters: [UInt8]
@@ -123,7 +123,7 @@ public struct ManagementAddress: Hashable, Sendable {
 
     /// The 48 bits.
     public var address: BluetoothAddress
-    /// Their kind.
+    /// The kind of the address.
     public var type: Kind
 
     /// An address of a kind.

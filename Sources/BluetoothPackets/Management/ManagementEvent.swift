@@ -4,7 +4,7 @@
 ///
 /// BlueZ, doc/mgmt-protocol.rst.
 public struct ManagementEvent: Hashable, Sendable {
-    /// What happened.
+    /// The event with its parameters.
     public enum Kind: Hashable, Sendable {
         /// A command was carried out or refused, and returned something (0x0001).
         case commandComplete(opcode: ManagementOpcode, status: ManagementStatus, returnParameters: [UInt8])
@@ -54,7 +54,7 @@ public struct ManagementEvent: Hashable, Sendable {
         /// This host was suspended.
         public static let localHostSuspend = DisconnectReason(rawValue: 5)
 
-        /// A few words.
+        /// The reason in a few words.
         public var description: String {
             switch self {
             case .unspecified: "unspecified"
@@ -68,9 +68,9 @@ public struct ManagementEvent: Hashable, Sendable {
         }
     }
 
-    /// Which controller.
+    /// The controller that it is about, or `none`.
     public let index: ControllerIndex
-    /// What happened.
+    /// The event with its parameters.
     public let kind: Kind
 
     /// The header's length: code, index, length.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// What a controller can do, or is set to.
+/// The settings of a controller: those that it supports, or those that are on.
 ///
 /// BlueZ, doc/mgmt-protocol.rst (Read Controller Information).
 public struct ManagementSettings: OptionSet, Hashable, Sendable {
@@ -12,39 +12,39 @@ public struct ManagementSettings: OptionSet, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// Switched on.
+    /// The controller is switched on.
     public static let powered = ManagementSettings(rawValue: 1 << 0)
-    /// Takes BR/EDR connections.
+    /// BR/EDR connections are accepted.
     public static let connectable = ManagementSettings(rawValue: 1 << 1)
-    /// Takes them quickly.
+    /// BR/EDR connections are accepted faster, at the cost of power.
     public static let fastConnectable = ManagementSettings(rawValue: 1 << 2)
-    /// Shows itself.
+    /// BR/EDR inquiries are answered.
     public static let discoverable = ManagementSettings(rawValue: 1 << 3)
-    /// Keeps keys of pairings.
+    /// Pairings leave keys for later connections (bonds).
     public static let bondable = ManagementSettings(rawValue: 1 << 4)
-    /// Security of the link level.
+    /// BR/EDR link level security.
     public static let linkLevelSecurity = ManagementSettings(rawValue: 1 << 5)
     /// Secure Simple Pairing.
     public static let secureSimplePairing = ManagementSettings(rawValue: 1 << 6)
-    /// Bluetooth classic.
+    /// BR/EDR.
     public static let classic = ManagementSettings(rawValue: 1 << 7)
     /// High speed.
     public static let highSpeed = ManagementSettings(rawValue: 1 << 8)
     /// Low Energy.
     public static let lowEnergy = ManagementSettings(rawValue: 1 << 9)
-    /// Advertises.
+    /// LE advertising.
     public static let advertising = ManagementSettings(rawValue: 1 << 10)
     /// Secure Connections.
     public static let secureConnections = ManagementSettings(rawValue: 1 << 11)
     /// Debug keys.
     public static let debugKeys = ManagementSettings(rawValue: 1 << 12)
-    /// Private addresses.
+    /// LE private addresses.
     public static let privacy = ManagementSettings(rawValue: 1 << 13)
-    /// Must be configured first.
+    /// The controller can be configured, or must be before its use.
     public static let configuration = ManagementSettings(rawValue: 1 << 14)
-    /// Has a static random address.
+    /// A static random address is used.
     public static let staticAddress = ManagementSettings(rawValue: 1 << 15)
-    /// PHYs can be chosen.
+    /// The choice of PHYs.
     public static let phyConfiguration = ManagementSettings(rawValue: 1 << 16)
     /// Wideband speech.
     public static let widebandSpeech = ManagementSettings(rawValue: 1 << 17)

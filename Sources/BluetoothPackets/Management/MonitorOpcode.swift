@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// What a packet of the kernel's monitor channel is.
+/// The kind of a packet on the kernel's monitor channel.
 ///
 /// Linux, include/net/bluetooth/hci_mon.h.
 public struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
@@ -34,14 +34,14 @@ public struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
     public static let closeIndex = MonitorOpcode(rawValue: 9)
     /// The controller's address and maker: HCI_MON_INDEX_INFO.
     public static let indexInformation = MonitorOpcode(rawValue: 10)
-    /// What the controller says to its maker: HCI_MON_VENDOR_DIAG.
+    /// Diagnostics in a form of the controller's maker: HCI_MON_VENDOR_DIAG.
     public static let vendorDiagnostics = MonitorOpcode(rawValue: 11)
     /// Isochronous data to the controller: HCI_MON_ISO_TX_PKT.
     public static let isochronousSent = MonitorOpcode(rawValue: 18)
     /// Isochronous data from the controller: HCI_MON_ISO_RX_PKT.
     public static let isochronousReceived = MonitorOpcode(rawValue: 19)
 
-    /// Which way a packet goes.
+    /// The direction of a packet.
     public enum Direction: Sendable, CaseIterable {
         /// From the host to the controller.
         case sent
@@ -49,7 +49,7 @@ public struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
         case received
     }
 
-    /// How a packet of an HCI transport is recorded.
+    /// The opcode under which a packet of an HCI transport is recorded.
     public init(_ type: HCIPacketType, _ direction: Direction) {
         switch (type, direction) {
         case (.command, _): self = .command
@@ -63,9 +63,9 @@ public struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
         }
     }
 
-    /// True for what passes between host and controller, and for what a controller's life consists of.
+    /// True for packets between host and controller, and for the coming and going of controllers.
     ///
-    /// The rest is talk of other programs: their log lines, and their management commands, which may carry keys.
+    /// The other packets are other programs': their log lines, and their management commands, which may carry keys.
     public var concernsController: Bool {
         rawValue <= Self.vendorDiagnostics.rawValue || self == .isochronousSent || self == .isochronousReceived
     }

@@ -4,13 +4,13 @@
 ///
 /// Linux, include/net/bluetooth/hci_mon.h, struct hci_mon_hdr.
 public struct MonitorPacket: Equatable, Sendable {
-    /// What it is.
+    /// The kind of packet.
     public var opcode: MonitorOpcode
     /// The controller it concerns, or `none`.
     public var index: ControllerIndex
     /// The length that the kernel names; the payload may have been cut.
     public var length: UInt16
-    /// An HCI packet without its packet type, or what belongs to the opcode.
+    /// An HCI packet without its packet type, or the data that belongs to the opcode.
     public var payload: [UInt8]
 
     /// The bytes of the header.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A PDU of the Security Manager Protocol, as far as a device must know it that does not pair.
+/// A PDU of the Security Manager Protocol, as far as a device that does not pair must know it.
 ///
 /// Core 6.0, Vol 3, Part H, 3.
 public enum SecurityManagerPDU: Hashable, Sendable {
@@ -10,10 +10,10 @@ public enum SecurityManagerPDU: Hashable, Sendable {
     case pairingFailed(PairingFailure)
     /// Security Request (0x0B, 3.6.7): the peripheral wants the central to pair or to encrypt.
     case securityRequest(authentication: UInt8)
-    /// Any other.
+    /// Any other PDU.
     case other(code: UInt8)
 
-    /// What a device can do for pairing.
+    /// The features that a device offers for pairing.
     ///
     /// Core 6.0, Vol 3, Part H, 3.5.1.
     public struct PairingFeatures: Hashable, Sendable {
@@ -30,7 +30,7 @@ public enum SecurityManagerPDU: Hashable, Sendable {
         /// Responder Key Distribution.
         public var responderKeys: UInt8
 
-        /// Features.
+        /// Features from their fields.
         public init(
             ioCapability: UInt8,
             outOfBand: UInt8,
@@ -48,7 +48,7 @@ public enum SecurityManagerPDU: Hashable, Sendable {
         }
     }
 
-    /// Why pairing failed.
+    /// The reason why pairing failed.
     ///
     /// Core 6.0, Vol 3, Part H, 3.5.5, table 3.7.
     public struct PairingFailure: RawRepresentable, Hashable, Sendable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What Swift's Glibc module does not show: headers it leaves out, and macros that Swift cannot import, as constants.
-// No logic here.
+// Declarations that Swift's Glibc module lacks: headers it leaves out, and macros that Swift cannot import, as
+// constants. No logic here.
 
 #ifndef BLEWEDGE_CLINUX_H
 #define BLEWEDGE_CLINUX_H

@@ -5,7 +5,7 @@ import Glibc
 package import SystemPackage
 
 extension FileSystem {
-    /// The user that what is at the path belongs to; nil where there is nothing.
+    /// The user that owns the file at the path; nil where there is none.
     ///
     /// The corresponding C function is `stat`.
     package static func owner(of path: String) -> UInt32? {
@@ -14,7 +14,8 @@ extension FileSystem {
         return unsafe stat(path, &status) == 0 ? status.st_uid : nil
     }
 
-    /// Gives what is at the path to a user and to that user's group; throws `noSuchFileOrDirectory` for a user that is not there.
+    /// Gives the file at the path to a user and to that user's group; throws `noSuchFileOrDirectory` for an unknown
+    /// user.
     ///
     /// The corresponding C functions are `getpwnam` and `chown`.
     package static func give(_ path: FilePath, toUserNamed name: String) throws(Errno) {
@@ -24,18 +25,18 @@ extension FileSystem {
         _ = try SystemCall.run { unsafe chown(path.string, user, group) }
     }
 
-    /// Whether what is at the path belongs to the group of that name.
+    /// True where the file at the path belongs to the group of that name.
     ///
     /// The corresponding C functions are `getgrnam` and `stat`.
     package static func belongs(_ path: String, toGroupNamed name: String) -> Bool {
         var status = stat()
-        // Sound: the entry is the library's, and read before anything else asks for one; the kernel fills the structure that
-        // the call is for.
+        // Sound: the entry is the library's, and read before anything else asks for one; the kernel fills the structure
+        // that the call is for.
         guard let entry = unsafe getgrnam(name), unsafe stat(path, &status) == 0 else { return false }
         return unsafe status.st_gid == entry.pointee.gr_gid
     }
 
-    /// Gives what is at the path to root alone, as the kernel makes devices.
+    /// Gives the file at the path to root alone, as the kernel makes devices.
     ///
     /// The corresponding C functions are `chown` and `chmod`.
     package static func giveToRoot(_ path: FilePath) throws(Errno) {
@@ -44,7 +45,7 @@ extension FileSystem {
         _ = try SystemCall.run { unsafe chmod(path.string, 0o600) }
     }
 
-    /// Where a symbolic link leads; nil for anything else.
+    /// The target of a symbolic link; nil for anything else.
     ///
     /// The corresponding C function is `readlink`.
     package static func target(ofLink path: String) -> String? {

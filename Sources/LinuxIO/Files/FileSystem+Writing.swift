@@ -15,11 +15,11 @@ extension FileSystem {
         do {
             _ = try SystemCall.run { unsafe mkdir(path.string, mode) }
         } catch .fileExists where isDirectory(path.string) {
-            // Somebody else made it in between.
+            // Another process has made it in between.
         }
     }
 
-    /// Whether the path leads to a directory.
+    /// True where the path leads to a directory.
     ///
     /// The corresponding C function is `stat`.
     package static func isDirectory(_ path: String) -> Bool {
@@ -30,14 +30,14 @@ extension FileSystem {
 
     /// Puts a file with these bytes in the place of whatever was there: a reader finds the old bytes or the new, whole.
     ///
-    /// The file belongs to the directory's owner. When this returns, the new bytes are on the disk; when it throws, the old
-    /// file is as it was. The corresponding C functions are `open`, `write`, `fsync` and `rename`.
+    /// The file belongs to the directory's owner. When this returns, the new bytes are on the disk; when it throws, the
+    /// old file is as it was. The corresponding C functions are `open`, `write`, `fsync` and `rename`.
     package static func replace(_ path: FilePath, with bytes: [UInt8], mode: UInt32) throws(Errno) {
         guard let name = path.lastComponent else { throw .invalidArgument }
         let directory = path.removingLastComponent()
         let folder = try Descriptor.open(directory.isEmpty ? "." : directory.string, O_RDONLY | O_DIRECTORY)
         let temporary = directory.appending(".\(name.string).\(getpid())").string
-        // What a process of the same number left behind when it was killed.
+        // A file that a killed process with the same number has left behind.
         _ = unsafe unlink(temporary)
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
         let file = try Descriptor.open(temporary, flags, mode: mode)
@@ -45,7 +45,7 @@ extension FileSystem {
             try file.writeWhole(bytes)
             try file.giveToOwner(of: folder)
             let number = file.number
-            // The mode without what the process's mask took away.
+            // The full mode, whatever the process's mask.
             _ = try SystemCall.run { fchmod(number, mode) }
             _ = try SystemCall.run { fsync(number) }
             _ = try SystemCall.run { unsafe rename(temporary, path.string) }
@@ -56,7 +56,7 @@ extension FileSystem {
         try folder.synchronizeDirectory()
     }
 
-    /// Removes a file, for good; nothing where there is none.
+    /// Removes a file, and the removal is on the disk when this returns; without a file nothing is done.
     ///
     /// The corresponding C functions are `unlink` and `fsync`.
     package static func remove(_ path: FilePath) throws(Errno) {
@@ -83,7 +83,7 @@ extension Descriptor {
         }
     }
 
-    /// Makes the file belong to who owns the directory, where this process may.
+    /// Gives the file to the directory's owner, where this process may.
     fileprivate func giveToOwner(of directory: borrowing Descriptor) throws(Errno) {
         var status = stat()
         let (file, folder) = (number, directory.number)

@@ -4,7 +4,7 @@ import CLinux
 import Glibc
 package import SystemPackage
 
-/// What the product reads of files: small ones, whole, within a bound.
+/// Files of the product: small ones, read and written whole, within a bound.
 package enum FileSystem {
     /// The names in a directory, sorted, without those that begin with a dot; none where it cannot be read.
     ///
@@ -44,21 +44,21 @@ package enum FileSystem {
         return String(decoding: line, as: UTF8.self).trimmingPrefix { $0 == " " }.description
     }
 
-    /// Whether the path leads to something.
+    /// True where there is a file of any kind at the path.
     ///
     /// The corresponding C function is `access`.
     package static func exists(_ path: String) -> Bool {
         unsafe access(path, F_OK) == 0
     }
 
-    /// Whether this process may run what is at the path.
+    /// True where this process may run the file at the path.
     ///
     /// The corresponding C function is `access`.
     package static func isExecutable(_ path: String) -> Bool {
         unsafe access(path, X_OK) == 0
     }
 
-    /// Whether this process may read and write what is at the path.
+    /// True where this process may read and write the file at the path.
     ///
     /// The corresponding C function is `access`.
     package static func isReadableAndWritable(_ path: String) -> Bool {

@@ -3,25 +3,25 @@
 import CLinux
 package import SystemPackage
 
-/// Tells which files of a directory have changed, so that nobody needs to look.
+/// A watch on a directory that reports its changed files.
 package struct FileWatch: ~Copyable {
-    /// What has happened since the last look.
+    /// The changes since the last call.
     package struct Changes: Equatable, Sendable {
         /// The names of files that were written, put there, or taken away.
         package var names: Set<String> = []
-        /// Whether more has happened than could be told: any file may have changed.
+        /// True where changes were lost: any file may have changed.
         package var isIncomplete = false
-        /// Whether the directory itself is gone, and nothing more is told.
+        /// True where the directory itself is gone, and nothing more will be reported.
         package var isGone = false
 
-        /// Nothing.
+        /// No changes.
         package init() {}
 
-        /// Whether that file may have changed.
+        /// True where that file may have changed.
         package func mayConcern(_ name: String) -> Bool { isIncomplete || isGone || names.contains(name) }
     }
 
-    /// Readable when something has happened.
+    /// Readable when there are changes.
     package let descriptor: Descriptor
 
     /// Watches a directory.
@@ -37,7 +37,7 @@ package struct FileWatch: ~Copyable {
         descriptor = made
     }
 
-    /// What has happened since the last call.
+    /// Returns the changes since the last call.
     ///
     /// inotify(7), Reading events.
     package func take() throws(Errno) -> Changes {

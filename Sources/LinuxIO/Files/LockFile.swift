@@ -3,9 +3,9 @@
 import CLinux
 package import SystemPackage
 
-/// Something that one process has at a time, for as long as it lives: a locked file with the process's number in it.
+/// A lock that one process has at a time, for as long as it lives: a locked file with the process's number in it.
 ///
-/// The lock goes with the process, however that ends; the file stays, and says nothing without the lock.
+/// The lock ends with the process, however that ends; the file stays, and means nothing without the lock.
 package struct LockFile: ~Copyable {
     private let file: Descriptor
 

@@ -6,7 +6,7 @@ package import SystemPackage
 
 /// A private file to which whole records are appended, through a buffer, up to a limit.
 ///
-/// Nobody but its owner may read it. What is in it ends with a whole record, whatever fails.
+/// Only its owner may read it. Its contents end with a whole record, whatever fails.
 package struct RecordFile: ~Copyable {
     private let file: Descriptor
     private let limit: Int
@@ -14,13 +14,14 @@ package struct RecordFile: ~Copyable {
     private var size: Int
     private var buffer: [UInt8] = []
 
-    /// How many bytes wait at most before they are written.
+    /// The most bytes that wait before they are written.
     private static let bufferCapacity = 1 << 16
 
     /// Makes the file with `header` at its beginning, or goes on with one that has it there.
     ///
-    /// Throws `fileExists` for a file that begins otherwise and for what is no regular file, `tooManySymbolicLinkLevels`
-    /// (ELOOP) for a symbolic link. The corresponding C functions are `open`, `fstat` and `fchmod`.
+    /// Throws `fileExists` for a file that begins otherwise and for what is no regular file,
+    /// `tooManySymbolicLinkLevels` (ELOOP) for a symbolic link. The corresponding C functions are `open`, `fstat` and
+    /// `fchmod`.
     package init(_ path: String, header: [UInt8], limit: Int) throws(Errno) {
         let flags = O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK
         let opened = try Descriptor.open(path, flags, mode: 0o600)
@@ -54,7 +55,7 @@ package struct RecordFile: ~Copyable {
         buffer += record
     }
 
-    /// Writes what waits; where that fails, the file is cut back to what was whole before.
+    /// Writes the waiting bytes; where that fails, the file is cut back to its last whole record.
     ///
     /// The corresponding C functions are `write` and `ftruncate`.
     package mutating func flush() throws(Errno) {

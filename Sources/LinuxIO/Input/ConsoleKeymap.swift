@@ -5,11 +5,11 @@ package import SystemPackage
 
 /// The keyboard map of the kernel's text consoles, as it is at this moment.
 ///
-/// A console in Unicode mode (K_UNICODE) takes characters as they are; one in translation mode (K_XLATE) turns them into
-/// bytes by a table of its own, so that only ASCII is sure there, and nothing else is taken from its map. One in raw mode or
-/// off types nothing of itself, and its map is read as in Unicode mode.
+/// A console in Unicode mode (K_UNICODE) takes characters as they are; one in translation mode (K_XLATE) turns them
+/// into bytes by a table of its own, so that only ASCII is sure there, and nothing else is taken from its map. One in
+/// raw mode or off types nothing of itself, and its map is read as in Unicode mode.
 package struct ConsoleKeymap: Equatable, Sendable {
-    /// What a keystroke gives.
+    /// The output of a keystroke.
     package enum Output: Equatable, Sendable {
         /// A character, by its number.
         case character(UInt32)
@@ -17,32 +17,32 @@ package struct ConsoleKeymap: Equatable, Sendable {
         case dead(UInt32)
     }
 
-    /// A keystroke and what it gives.
+    /// A keystroke and its output.
     package struct Level: Equatable, Sendable {
         /// The key.
         package var key: UInt16
-        /// Whether Shift is held.
+        /// True where Shift is held.
         package var shift: Bool
-        /// Whether the right Alt is held.
+        /// True where the right Alt is held.
         package var altGr: Bool
-        /// What it gives.
+        /// Its output.
         package var output: Output
     }
 
-    /// What a dead key and the character after it give.
+    /// The composition of a dead key and the character after it.
     package struct Composition: Equatable, Sendable {
         /// The dead key's sign.
         package var dead: UInt32
         /// The character after it.
         package var base: UInt32
-        /// What both give.
+        /// The composed character.
         package var result: UInt32
     }
 
-    /// The levels without CapsLock, those first that are to be preferred: without AltGr, on keys that every keyboard has,
-    /// without Shift.
+    /// The levels without CapsLock, those first that are to be preferred: without AltGr, on keys that every keyboard
+    /// has, without Shift.
     package let levels: [Level]
-    /// The same with CapsLock.
+    /// The levels with CapsLock on, in the same order.
     package let capsLockLevels: [Level]
     /// The compositions, those with the space among them.
     package let compositions: [Composition]
@@ -52,8 +52,8 @@ package struct ConsoleKeymap: Equatable, Sendable {
 
     /// Reads the map through a virtual terminal.
     ///
-    /// Throws `inappropriateIOCTLForDevice` (ENOTTY) where it is none, `permissionDenied` where it is not ours to open. The corresponding C
-    /// calls are `ioctl(KDGKBMODE, KDGKBENT, KDGKBDIACRUC)`.
+    /// Throws `inappropriateIOCTLForDevice` (ENOTTY) where it is none, `permissionDenied` where it is not ours to open.
+    /// The corresponding C calls are `ioctl(KDGKBMODE, KDGKBENT, KDGKBDIACRUC)`.
     package init(ofTerminal path: String = foreground) throws(Errno) {
         let terminal = try Descriptor.terminal(path)
         let number = terminal.number
@@ -89,7 +89,7 @@ package struct ConsoleKeymap: Equatable, Sendable {
             for (table, isRare) in order where table < 2 || hasAltGr {
                 for place in Self.keys.indices where Self.rareKeys.contains(Self.keys[place]) == isRare {
                     let value = tables[table][place]
-                    // CapsLock makes the kernel look into the other column for letters, and nothing else.
+                    // CapsLock makes the kernel look into the other column, for letters only.
                     let isInverted = capsLock && value >> 8 == Self.letter
                     guard let output = Self.output(isInverted ? tables[table ^ 1][place] : value, largest) else {
                         continue
@@ -109,10 +109,10 @@ package struct ConsoleKeymap: Equatable, Sendable {
             + signs.sorted().map { Composition(dead: $0, base: 0x20, result: $0) }
     }
 
-    /// What a value of the kernel's map gives; nil where it types nothing.
+    /// The output of a value of the kernel's map; nil where it types nothing.
     ///
-    /// Kinds and dead keys as in the kernel's drivers/tty/vt/keyboard.c; characters beyond the kinds are stored with their
-    /// four highest bits inverted.
+    /// Kinds and dead keys as in the kernel's drivers/tty/vt/keyboard.c; characters beyond the kinds are stored with
+    /// their four highest bits inverted.
     static func output(_ value: UInt16, _ largest: UInt32) -> Output? {
         let low = UInt32(value & 0xFF)
         switch value >> 8 {

@@ -3,9 +3,9 @@
 import CLinux
 import SystemPackage
 
-/// What the virtual terminal in front does with keys.
+/// The keyboard and screen mode of the virtual terminal in front.
 package struct ConsoleState: Equatable, Sendable {
-    /// What becomes of a key, by the kernel's numbers.
+    /// The keyboard modes, by the kernel's numbers.
     package enum Keys: Int32, Sendable {
         /// Programs get the keyboard's codes (K_RAW).
         case raw = 0
@@ -18,25 +18,25 @@ package struct ConsoleState: Equatable, Sendable {
         /// Programs get nothing (K_OFF).
         case off = 4
 
-        /// Whether what is typed becomes text.
+        /// True for modes in which keys become text.
         package var isText: Bool { self == .translated || self == .unicode }
     }
 
-    /// Which: 1 is tty1.
+    /// The terminal's number: 1 is tty1.
     package var terminal: Int
-    /// What becomes of keys.
+    /// The keyboard mode.
     package var keys: Keys
-    /// Whether a program draws on the screen itself (KD_GRAPHICS).
+    /// True where a program draws on the screen itself (KD_GRAPHICS).
     package var isGraphic: Bool
 
-    /// A terminal with all that is known of it.
+    /// A state from its fields.
     package init(terminal: Int, keys: Keys, isGraphic: Bool) {
         self.terminal = terminal
         self.keys = keys
         self.isGraphic = isGraphic
     }
 
-    /// Looks at the terminal in front; nil where there is none, or this process may not look.
+    /// Reads the state of the terminal in front; nil where there is none, or this process may not read it.
     ///
     /// The corresponding C calls are `ioctl(KDGKBMODE)` and `ioctl(KDGETMODE)`.
     package init?(sysfs: String = "/sys", path: String = ConsoleKeymap.foreground) {

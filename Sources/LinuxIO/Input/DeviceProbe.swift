@@ -4,9 +4,9 @@ import CBluetooth
 import CLinux
 package import SystemPackage
 
-/// Tries what the product does first with the kernel, and undoes it at once.
+/// Tries of the product's first system calls, undone at once.
 package enum DeviceProbe {
-    /// Why a socket of the kind cannot be made; nil where it can.
+    /// The error of making the product's Bluetooth sockets; nil where they can be made.
     ///
     /// The corresponding C calls are `socket(AF_BLUETOOTH, SOCK_RAW, BTPROTO_HCI)` and
     /// `socket(AF_BLUETOOTH, SOCK_SEQPACKET, BTPROTO_L2CAP)`.
@@ -20,7 +20,7 @@ package enum DeviceProbe {
         }
     }
 
-    /// Why /dev/uinput cannot be opened; nil where it can.
+    /// The error of opening /dev/uinput; nil where it can be opened.
     ///
     /// A node that is there before its module makes the kernel load the module.
     ///
@@ -34,7 +34,7 @@ package enum DeviceProbe {
         }
     }
 
-    /// Why the file cannot be opened for reading; nil where it can.
+    /// The error of opening the file for reading; nil where it can be opened.
     ///
     /// The corresponding C function is `open`.
     package static func readingFault(_ path: String) -> Errno? {
@@ -46,7 +46,7 @@ package enum DeviceProbe {
         }
     }
 
-    /// Whether the kernel makes event nodes for input devices; true where it does not say.
+    /// True where the kernel makes event nodes for input devices, and where it does not tell.
     ///
     /// Linux, drivers/input/input.c (`/proc/bus/input/handlers`).
     package static func hasEventNodes(proc: String = "/proc") -> Bool {

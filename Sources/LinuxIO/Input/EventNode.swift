@@ -3,17 +3,17 @@
 import CLinux
 package import SystemPackage
 
-/// The reading end of an input device, such as `/dev/input/event3`: what any application sees of it.
+/// The reading end of an input device, such as `/dev/input/event3`, as every application has it.
 ///
 /// Every reader has a queue of its own, so this one takes nothing from others.
 package struct EventNode: ~Copyable {
     /// One event, without its time.
     package struct Event: Hashable, Sendable {
-        /// What kind of event, such as EV_SYN or EV_KEY.
+        /// The event's type, such as EV_SYN or EV_KEY.
         package var type: UInt16
-        /// Which of its kind, such as SYN_REPORT, SYN_DROPPED or a key.
+        /// The code within its type, such as SYN_REPORT, SYN_DROPPED or a key.
         package var code: UInt16
-        /// 1 down, 0 up, 2 repeated.
+        /// The value; of a key 1 is down, 0 up, 2 repeated.
         package var value: Int32
 
         /// An event from its parts.
@@ -23,12 +23,12 @@ package struct EventNode: ~Copyable {
             self.value = value
         }
 
-        /// The kernel threw away what this reader had not read (SYN_DROPPED).
+        /// The kernel has thrown away the events that this reader had not read (SYN_DROPPED).
         package static let dropped = Event(type: UInt16(EV_SYN), code: UInt16(SYN_DROPPED), value: 0)
         /// A frame ends (SYN_REPORT).
         package static let report = Event(type: UInt16(EV_SYN), code: UInt16(SYN_REPORT), value: 0)
 
-        /// True where a light changes, which readers of keys switch, and nobody types (EV_LED).
+        /// True for the change of a light, which readers of the keys switch, and which types nothing (EV_LED).
         package var isLight: Bool { type == UInt16(EV_LED) }
     }
 

@@ -3,7 +3,7 @@
 import CLinux
 package import SystemPackage
 
-/// Which virtual terminal is in front, told as it changes.
+/// The virtual terminal in front, and its changes.
 ///
 /// Linux, Documentation/ABI/testing/sysfs-tty, /sys/class/tty/tty0/active: poll(2) reports an error condition, which an
 /// event loop always reports, at each change.

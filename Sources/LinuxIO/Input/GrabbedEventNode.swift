@@ -3,7 +3,8 @@
 import CLinux
 package import SystemPackage
 
-/// The event node of an input device, held so that nobody else hears the device: no terminal, no desktop, no application.
+/// The event node of an input device, held so that nobody else hears the device: no terminal, no desktop, no
+/// application.
 package struct GrabbedEventNode: ~Copyable, Sendable {
     private let descriptor: Descriptor
 

@@ -3,13 +3,13 @@
 import CLinux
 package import SystemPackage
 
-/// The lights of a virtual keyboard, as whoever reads its keys switches them.
+/// The lights of a virtual keyboard, as the readers of its keys switch them.
 ///
-/// The virtual terminal in front gives a new keyboard the state of its locks (`kbd_start` in `drivers/tty/vt/keyboard.c`),
-/// with the light driver (`input-leds`) or without, and a display server that of its seat; after that each tells of
-/// changes. The kernel passes on changes only, and a keyboard begins dark: so a light that nothing was heard of is off.
-/// What was told before anybody read is kept, in sixteen places that are used again without a word; since one light only
-/// goes on and off by turns, what is left of more is right all the same.
+/// The virtual terminal in front gives a new keyboard the state of its locks (`kbd_start` in
+/// `drivers/tty/vt/keyboard.c`), with the light driver (`input-leds`) or without, and a display server that of its
+/// seat; after that each tells of changes. The kernel passes on changes only, and a keyboard begins dark: so a light
+/// without an event is off. Events that nobody has read yet are kept in sixteen places, the oldest overwritten without
+/// notice; since one light only goes on and off by turns, the last one read is right all the same.
 package struct KeyboardLights: ~Copyable {
     /// The device, for the event loop.
     package let descriptor: Descriptor
@@ -19,7 +19,7 @@ package struct KeyboardLights: ~Copyable {
         self.descriptor = descriptor
     }
 
-    /// Takes what waits; whether CapsLock is on by now, nil where nothing was said of it.
+    /// Reads the waiting events; returns whether CapsLock is on after them, nil where none was about it.
     ///
     /// Throws `noSuchDevice` where the keyboard has gone. The corresponding C function is `read`.
     package mutating func readCapsLock() throws(Errno) -> Bool? {
@@ -33,7 +33,7 @@ package struct KeyboardLights: ~Copyable {
         return capsLock
     }
 
-    /// Whether CapsLock is on after these events; nil where none is of its light.
+    /// The state of CapsLock after these events; nil where none is about its light.
     package static func capsLock(in events: [EventNode.Event]) -> Bool? {
         events.last { $0.isLight && $0.code == UInt16(LED_CAPSL) }.map { $0.value != 0 }
     }

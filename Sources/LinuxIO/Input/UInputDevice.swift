@@ -5,11 +5,11 @@ package import SystemPackage
 
 /// A virtual keyboard made through /dev/uinput.
 ///
-/// It goes away, its keys released by the kernel, when the owner lets go, whoever still has its lights.
+/// It goes away, its keys released by the kernel, when its owner lets go of it, even while `lights` are in use.
 ///
 /// The keys are declared once: the kernel drops any other. The event queue of each reader holds 64 events.
 package struct UInputDevice: ~Copyable, Sendable {
-    /// Where devices are made.
+    /// The node through which devices are made.
     package static let path = "/dev/uinput"
     /// The vendor and product numbers by which the keyboard can be told from others (D-11); bus is BUS_VIRTUAL.
     package static let identity: (vendor: UInt16, product: UInt16, version: UInt16) = (0xB1ED, 0x0001, 1)
@@ -23,8 +23,9 @@ package struct UInputDevice: ~Copyable, Sendable {
 
     /// Makes a keyboard that can press the given key codes and no others, with a CapsLock light if asked for.
     ///
-    /// Throws `noSuchFileOrDirectory` (ENOENT) or `operationNotSupportedByDevice` (ENODEV) where the uinput module is missing, `permissionDenied` where the node
-    /// is not ours to open. The corresponding C calls are `open` and `ioctl(UI_SET_KEYBIT, UI_DEV_SETUP, UI_DEV_CREATE)`.
+    /// Throws `noSuchFileOrDirectory` (ENOENT) or `operationNotSupportedByDevice` (ENODEV) where the uinput module is
+    /// missing, `permissionDenied` where the node is not ours to open. The corresponding C calls are `open` and
+    /// `ioctl(UI_SET_KEYBIT, UI_DEV_SETUP, UI_DEV_CREATE)`.
     package init(name: String, keyCodes: some Sequence<UInt16>, hasCapsLockLight: Bool = false) throws(Errno) {
         let device = try Descriptor.open(Self.path, O_RDWR | O_NONBLOCK)
         let number = device.number
@@ -54,11 +55,11 @@ package struct UInputDevice: ~Copyable, Sendable {
     }
 
     deinit {
-        // Closing would do where nobody has the lights; it fails only for a device that is gone already.
+        // Closing is not enough while `lights` are in use. The call fails only for a device that is gone already.
         _ = blewedge_ioctl(descriptor.number, UInt(blewedge_UI_DEV_DESTROY), 0)
     }
 
-    /// What the keyboard's lights say, for another thread.
+    /// The keyboard's lights, for another thread.
     ///
     /// The corresponding C function is `fcntl(F_DUPFD_CLOEXEC)`.
     package func lights() throws(Errno) -> KeyboardLights { KeyboardLights(try descriptor.duplicate()) }

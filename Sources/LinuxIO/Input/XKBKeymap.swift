@@ -4,9 +4,9 @@ import Glibc
 
 /// A keyboard layout by its name in the X keyboard database, as libxkbcommon compiles it.
 ///
-/// The library is loaded when a layout is asked for and not before, so that a machine without it runs all else.
+/// The library is loaded when a layout is asked for and not before, so that everything else works without it.
 package struct XKBKeymap {
-    /// Why there is no such keymap.
+    /// The reason why there is no such keymap.
     package enum Failure: Error, Equatable, Sendable, CustomStringConvertible {
         /// The library is not installed, or lacks a function.
         case noLibrary(String)
@@ -28,13 +28,13 @@ package struct XKBKeymap {
         }
     }
 
-    /// What one keystroke gives.
+    /// A keystroke and its output.
     package struct Level: Equatable, Sendable {
         /// The key, in the kernel's numbering.
         package var key: UInt16
-        /// Whether Shift is held.
+        /// True where Shift is held.
         package var shift: Bool
-        /// Whether the right Alt is held.
+        /// True where the right Alt is held.
         package var altGr: Bool
         /// The keysym.
         package var keysym: UInt32
@@ -50,21 +50,22 @@ package struct XKBKeymap {
         }
     }
 
-    /// Grave, acute, circumflex, tilde, macron, breve, dot above, diaeresis, ring, double acute, caron, cedilla, ogonek.
+    /// Grave, acute, circumflex, tilde, macron, breve, dot above, diaeresis, ring, double acute, caron, cedilla,
+    /// ogonek.
     private static let marks: [UInt32] = [
         0x300, 0x301, 0x302, 0x303, 0x304, 0x306, 0x307, 0x308, 0x30A, 0x30B, 0x30C, 0x327, 0x328,
     ]
 
-    /// The levels without CapsLock, those first that are to be preferred: without AltGr, on keys that every keyboard has,
-    /// without Shift.
+    /// The levels without CapsLock, those first that are to be preferred: without AltGr, on keys that every keyboard
+    /// has, without Shift.
     package let levels: [Level]
-    /// The same with CapsLock.
+    /// The levels with CapsLock on, in the same order.
     package let capsLockLevels: [Level]
 
     /// The longest name.
     private static let longestName = 64
-    /// The keys that layouts put characters on: first those that every keyboard has, then the 102nd key and the two keys of
-    /// Japanese keyboards.
+    /// The keys that layouts put characters on: first those that every keyboard has, then the 102nd key and the two
+    /// keys of Japanese keyboards.
     private static let keys: [[UInt16]] = [
         Array(2...13) + Array(16...27) + Array(30...41) + Array(43...53) + [57], [86, 89, 124],
     ]
@@ -103,7 +104,7 @@ package struct XKBKeymap {
         capsLockLevels = levels(true)
     }
 
-    /// Layout and variant; names that could lead out of the database's directory are none.
+    /// Layout and variant; names that could lead out of the database's directory are refused.
     private static func parts(of name: String) throws(Failure) -> (layout: String, variant: String) {
         let parts = name.split(separator: "(", omittingEmptySubsequences: false)
         let isWhole = parts.count == 1 || parts.count == 2 && parts[1].last == ")"

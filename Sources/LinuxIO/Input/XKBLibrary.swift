@@ -4,8 +4,8 @@ import Glibc
 
 /// The functions of libxkbcommon that are used here, found by name in the library loaded at run time.
 ///
-/// Their types stand in `<xkbcommon/xkbcommon.h>`, which is not needed to build; the library's interface of version 0 has not
-/// changed since 0.5 (2014), and the loader refuses another version by its file name.
+/// Their types stand in `<xkbcommon/xkbcommon.h>`, which is not needed to build; the library's interface of version 0
+/// has not changed since 0.5 (2014), and the loader refuses another version by its file name.
 @safe
 struct XKBLibrary {
     private typealias NewContext = @convention(c) (Int32) -> OpaquePointer?
@@ -75,7 +75,7 @@ struct XKBLibrary {
             var keysym: UInt32
             var character: UInt32
 
-            /// Whether it is ISO_Level3_Shift, AltGr.
+            /// True for ISO_Level3_Shift, which is AltGr.
             ///
             /// The corresponding C constant is `XKB_KEY_ISO_Level3_Shift`.
             var isLevel3Shift: Bool { keysym == 0xFE03 }
@@ -111,8 +111,8 @@ struct XKBLibrary {
                 starts.append(texts.count)
                 texts += text.utf8CString
             }
-            // Sound: `struct xkb_rule_names` is five pointers to text, and so is the array; both arrays live until the end of
-            // the call, which copies the texts.
+            // Sound: `struct xkb_rule_names` is five pointers to text, and so is the array; both arrays live until the
+            // end of the call, which copies the texts.
             let keymap = unsafe texts.withUnsafeBufferPointer { texts in
                 let names = unsafe starts.map { start in unsafe texts.baseAddress.map { unsafe $0 + start } }
                 return unsafe names.withUnsafeBytes { names in
@@ -129,9 +129,10 @@ struct XKBLibrary {
             unsafe library.releaseKeymap(keymap)
         }
 
-        /// What a key gives while others are held.
+        /// The keysym of a key while others are held.
         ///
-        /// The corresponding C functions are `xkb_state_update_key`, `xkb_state_update_mask` and `xkb_state_key_get_one_sym`.
+        /// The corresponding C functions are `xkb_state_update_key`, `xkb_state_update_mask` and
+        /// `xkb_state_key_get_one_sym`.
         func keysym(_ key: UInt16, holding held: [UInt16], capsLock: Bool) -> Symbol {
             // Sound: both states live within this function, and each is released once.
             guard let pressed = unsafe library.newState(keymap), let state = unsafe library.newState(keymap) else {

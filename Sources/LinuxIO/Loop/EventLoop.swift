@@ -6,10 +6,11 @@ package import SystemPackage
 
 /// One thread's loop over descriptors, timers and signals: epoll with a timerfd and, where asked for, a signalfd.
 ///
-/// The loop sleeps in `epoll_wait` without a time-out, so an idle program makes no system call. Everything that it calls,
-/// it calls on the thread that is in `run()`; it must be used from that thread only. `Waker` is the way in for others.
+/// The loop sleeps in `epoll_wait` without a time-out, so an idle program makes no system call. Everything that it
+/// calls, it calls on the thread that is in `run()`; it must be used from that thread only. `Waker` is the way in for
+/// others.
 package final class EventLoop {
-    /// What to wait for on a descriptor; errors and hang-ups are always reported.
+    /// The events to wait for on a descriptor; errors and hang-ups are always reported.
     package struct Readiness: OptionSet, Sendable {
         package let rawValue: UInt32
         package init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -24,8 +25,8 @@ package final class EventLoop {
 
         /// True where something can be read: bytes, a connection, or the news that nothing more will come.
         ///
-        /// Asked of a set in another module, the same goes through witness tables: some thousand instructions before each
-        /// packet is read.
+        /// Asked of a set in another module, the same goes through witness tables: some thousand instructions before
+        /// each packet is read.
         package var hasInput: Bool { rawValue & (blewedge_EPOLLIN | blewedge_EPOLLERR | blewedge_EPOLLHUP) != 0 }
     }
 
@@ -36,7 +37,7 @@ package final class EventLoop {
     /// Names a timer that has not fired yet.
     package struct Timer: Hashable, Sendable { fileprivate let identifier: UInt64 }
 
-    /// Who waits for a descriptor.
+    /// The handler of a watched descriptor.
     private final class Watch {
         let identifier: UInt64
         let handler: (Readiness) -> Void
@@ -56,12 +57,12 @@ package final class EventLoop {
     private let epoll: Descriptor
     private let timer: Descriptor
     private var signals: Descriptor?
-    /// Each at its place, so that an event finds its own without a search.
+    /// The watches, each at its place, so that an event finds its own without a search.
     private var watches: [Watch?] = []
     private var watchNumber: UInt32 = 0
-    /// Sorted, the earliest last.
+    /// The timers, sorted, the earliest last.
     ///
-    /// Few at any time, so an array serves.
+    /// There are few at any time, so an array is enough.
     private var timers: [PendingTimer] = []
     private var armedDeadline: Duration?
     private var nextTimer: UInt64 = 1
@@ -95,7 +96,7 @@ package final class EventLoop {
         return Registration(identifier: identifier)
     }
 
-    /// Waits for something else on a watched descriptor.
+    /// Changes the events that are waited for on a watched descriptor.
     package func change(
         _ registration: Registration,
         _ descriptor: borrowing Descriptor,
@@ -104,13 +105,13 @@ package final class EventLoop {
         try control(EPOLL_CTL_MOD, descriptor, interest, registration.identifier)
     }
 
-    /// Stops watching.
+    /// Ends a watch.
     ///
     /// To be called before the descriptor is closed.
     package func unwatch(_ registration: Registration, _ descriptor: borrowing Descriptor) {
         guard watch(registration.identifier) != nil else { return }
         watches[Self.place(registration.identifier)] = nil
-        // Removal fails only for a descriptor that epoll does not hold, which is what is wanted.
+        // Removal fails only for a descriptor that epoll does not hold, and then there is nothing to remove.
         try? control(EPOLL_CTL_DEL, descriptor, [], registration.identifier)
     }
 
@@ -130,7 +131,8 @@ package final class EventLoop {
         armTimer()
     }
 
-    /// Blocks the signals for this thread (and those it starts from now on) and calls `handler` with their numbers instead.
+    /// Blocks the signals for this thread (and those it starts from now on) and calls `handler` with their numbers
+    /// instead.
     ///
     /// To be called once. The corresponding C functions are `pthread_sigmask` and `signalfd`.
     package func handleSignals(_ numbers: [Int32], handler: @escaping (Int32) -> Void) throws(Errno) {
@@ -155,7 +157,8 @@ package final class EventLoop {
     package func run() throws(Errno) {
         isRunning = true
         let capacity = 32
-        // `epoll_event` holds a union, which makes it unsafe as a type: only its integer member is ever stored and read.
+        // `epoll_event` holds a union, which makes it unsafe as a type: only its integer member is ever stored and
+        // read.
         var events = unsafe [epoll_event](repeating: epoll_event(), count: capacity)
         while isRunning {
             // Sound: the kernel writes at most `capacity` events into the array of that size.
@@ -174,7 +177,7 @@ package final class EventLoop {
 
     private static func place(_ identifier: UInt64) -> Int { Int(UInt32(truncatingIfNeeded: identifier)) }
 
-    /// Who has that name; nil where nobody has it any more.
+    /// The watch of that identifier; nil where it has ended.
     private func watch(_ identifier: UInt64) -> Watch? {
         let place = Self.place(identifier)
         guard place < watches.count, let watch = watches[place], watch.identifier == identifier else { return nil }
@@ -207,7 +210,7 @@ package final class EventLoop {
         armTimer()
     }
 
-    /// Sets the timerfd to the earliest deadline, or stops it; nothing if it stands there already.
+    /// Sets the timerfd to the earliest deadline, or stops it; does nothing where it is set so already.
     private func armTimer() {
         let deadline = timers.last?.deadline
         guard deadline != armedDeadline else { return }

@@ -53,7 +53,7 @@ package final class LoopExecutor: SerialExecutor, @unchecked Sendable {
         append(.work(work))
     }
 
-    /// Stops on a wrong thread.
+    /// Stops the program on any other thread.
     package func checkIsolated() {
         precondition(isCurrent, "this belongs to the event loop's thread")
     }

@@ -43,7 +43,7 @@ package struct SystemThread: ~Copyable {
         self.thread = thread
     }
 
-    /// What tells the calling thread from every other that runs now.
+    /// The identity of the calling thread, different from that of every other running thread.
     ///
     /// The corresponding C function is `pthread_self`.
     static var current: UInt { UInt(pthread_self()) }

@@ -8,7 +8,7 @@ package final class Waker: Sendable {
     /// The eventfd, for an event loop or for `wait(until:)`.
     package let descriptor: Descriptor
 
-    /// A waker that nobody has called yet.
+    /// A waker without a call.
     ///
     /// The corresponding C function is `eventfd`.
     package init() throws(Errno) {

@@ -5,7 +5,7 @@ import Glibc
 
 /// The date and time of day, for people and logs.
 ///
-/// Nothing waits by it.
+/// No timer uses it, because it jumps when the date is set; timers use `MonotonicClock`.
 package enum WallClock {
     /// Seconds since 1970-01-01 00:00:00 UTC.
     ///
@@ -57,8 +57,8 @@ package enum WallClock {
     private static func text(_ parts: tm, _ format: String) -> String {
         var parts = unsafe parts
         var buffer = [UInt8](repeating: 0, count: 64)
-        // Sound: strftime writes at most the buffer's length, and answers how much it wrote. The C library's headers differ in
-        // whether its first argument may be null: a pointer that is none suits both.
+        // Sound: strftime writes at most the buffer's length, and answers how much it wrote. The C library's headers
+        // differ in whether its first argument may be null: a pointer that is never null suits both.
         let count = unsafe buffer.withUnsafeMutableBytes { bytes in
             guard let start = unsafe bytes.assumingMemoryBound(to: CChar.self).baseAddress else { return 0 }
             return unsafe strftime(start, bytes.count, format, &parts)

@@ -5,12 +5,12 @@ import CLinux
 
 /// The capabilities that the product needs of the kernel.
 package enum Capability: String, Sendable, CaseIterable {
-    /// To power adapters and to change them.
+    /// Powers adapters and changes their settings.
     case networkAdministration = "CAP_NET_ADMIN"
-    /// To send HCI commands and to see all events.
+    /// Sends HCI commands and sees all events.
     case rawNetwork = "CAP_NET_RAW"
 
-    /// Whether this process has it in its effective set.
+    /// True where this process has it in its effective set.
     ///
     /// The corresponding C functions are `cap_get_proc` and `cap_get_flag`.
     package var isEffective: Bool {
@@ -27,6 +27,6 @@ package enum Capability: String, Sendable, CaseIterable {
         return value == CAP_SET
     }
 
-    /// Those that this process lacks.
+    /// The capabilities that this process lacks.
     package static var missing: [Capability] { allCases.filter { !$0.isEffective } }
 }

@@ -13,18 +13,19 @@ package struct ChildProcess: ~Copyable {
     /// WNOHANG, which the C library defines in two of its modules.
     private static let doNotWait: Int32 = 1
 
-    /// What an ended program left behind.
+    /// The way in which a program ended.
     package enum End: Equatable, Sendable {
-        /// It ended with this code.
+        /// The program exited with this code.
         case exited(Int32)
-        /// This signal ended it.
+        /// The program was killed by this signal.
         case killed(Int32)
     }
 
-    /// Starts a program without a shell: found by PATH where its name has no slash, with these variables beside our own.
+    /// Starts a program without a shell: found by PATH where its name has no slash, with these variables beside our
+    /// own.
     ///
-    /// It reads nothing, and both of its outputs are our standard error; the terminal's signals do not reach it. Our own
-    /// variables whose names begin with `prefix` are left out. The corresponding C functions are `posix_spawnp` and
+    /// It reads nothing, and both of its outputs are our standard error; the terminal's signals do not reach it. Our
+    /// own variables whose names begin with `prefix` are left out. The corresponding C functions are `posix_spawnp` and
     /// `pidfd_open`, which kernels before 5.3 do not have.
     package init(
         _ program: String,
@@ -37,14 +38,15 @@ package struct ChildProcess: ~Copyable {
             descriptor = Descriptor(owning: try SystemCall.run { blewedge_pidfd_open(child) })
             identifier = child
         } catch {
-            // Nobody would ever hear of its end.
+            // Without a pidfd its end could not be waited for.
             _ = kill(-child, SIGKILL)
             _ = waitpid(child, nil, 0)
             throw error
         }
     }
 
-    /// How it ended, once it has; to be asked when `descriptor` is readable, and no more after an answer.
+    /// The program's end, nil before; to be called when `descriptor` is readable, and not again after its end was
+    /// returned.
     ///
     /// The corresponding C function is `waitpid`.
     package func takeEnd() -> End? {
@@ -56,14 +58,14 @@ package struct ChildProcess: ~Copyable {
         return signal == 0 ? .exited(status >> 8 & 0xFF) : .killed(signal)
     }
 
-    /// Ends it, and what it has started, at once; `takeEnd` is still to be asked.
+    /// Kills the program and the processes that it has started; `takeEnd` must still be called.
     ///
     /// The corresponding C function is `kill`.
     package func stop() {
         _ = kill(-identifier, SIGKILL)
     }
 
-    /// Waits until it has ended, and says how.
+    /// Waits for the program's end.
     ///
     /// The corresponding C functions are `poll` and `waitpid`.
     package func waitForEnd() throws(Errno) -> End {
@@ -80,14 +82,14 @@ package struct ChildProcess: ~Copyable {
         _ environment: [(name: String, value: String)],
         _ prefix: String
     ) throws(Errno) -> pid_t {
-        // Sound in all that follows: the attributes, actions and strings are made here, live until after the call, and are
-        // let go of once.
+        // Sound in all that follows: the attributes, actions and strings are made here, live until after the call, and
+        // are let go of once.
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
         var mask = sigset_t()
         unsafe sigemptyset(&mask)
-        // Our blocked signals and our ignored SIGPIPE are not its.
+        // The program inherits neither our blocked signals nor our ignored SIGPIPE.
         unsafe posix_spawnattr_setsigmask(&attributes, &mask)
         unsafe sigaddset(&mask, SIGPIPE)
         unsafe posix_spawnattr_setsigdefault(&attributes, &mask)

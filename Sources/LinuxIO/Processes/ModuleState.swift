@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// What is known of a part of the kernel that may be a module.
+/// The state of a part of the kernel that may be a module.
 package enum ModuleState: Equatable, Sendable {
-    /// It is there: built in, or loaded.
+    /// Built in, or loaded.
     case loaded
-    /// It can be loaded.
+    /// Not loaded, but it can be.
     case loadable
-    /// The kernel's modules are here, and it is not among them.
+    /// Not among the kernel's modules.
     case absent
-    /// The kernel's modules are not here to look at.
+    /// Unknown, because the kernel's modules are not on this machine.
     case unknown
 
     /// The state of the module `name`.
@@ -28,10 +28,10 @@ package enum ModuleState: Equatable, Sendable {
         self = Self.names(name, builtin) ? .loaded : Self.names(name, list) ? .loadable : .absent
     }
 
-    /// The kernel that runs, as `uname -r` has it.
+    /// The running kernel's release, as `uname -r` prints it.
     package static var kernelRelease: String { FileSystem.line(of: "/proc/sys/kernel/osrelease") ?? "" }
 
-    /// Whether a line of the list is about the module: `kernel/drivers/input/misc/uinput.ko.xz: …`.
+    /// True where a line of the list is about the module: `kernel/drivers/input/misc/uinput.ko.xz: …`.
     private static func names(_ name: String, _ list: [UInt8]) -> Bool {
         list.split(separator: UInt8(ascii: "\n")).contains { line in
             let path = line.prefix { $0 != UInt8(ascii: ":") }

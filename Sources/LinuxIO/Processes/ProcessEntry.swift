@@ -8,10 +8,10 @@ package struct ProcessEntry: Equatable, Sendable {
     package var name: String
     /// The virtual terminal that it belongs to: 1 is tty1; nil for none.
     package var virtualTerminal: Int?
-    /// Whether what is typed on its terminal is for it, and not for what it has started.
+    /// True where it is in its terminal's foreground process group, which reads the keys.
     package var isInFront: Bool
 
-    /// A program with all that is known of it.
+    /// A program from its fields.
     package init(pid: Int32, name: String, virtualTerminal: Int? = nil, isInFront: Bool = false) {
         self.pid = pid
         self.name = name
@@ -19,7 +19,7 @@ package struct ProcessEntry: Equatable, Sendable {
         self.isInFront = isInFront
     }
 
-    /// All programs that this process may see.
+    /// Every program that this process may see.
     package static func all(proc: String = "/proc") -> [ProcessEntry] {
         FileSystem.names(in: proc).compactMap { name in
             guard name.utf8.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }) else { return nil }

@@ -3,7 +3,7 @@
 import CLinux
 import Glibc
 
-/// Who this process is, and what its environment says.
+/// The identity of this process, and its environment.
 package enum ProcessFacts {
     /// The value of an environment variable; nil where it is not set, or empty.
     ///

@@ -5,7 +5,7 @@ package import SystemPackage
 
 /// A stream of bytes to a controller: a unix socket, a TCP connection, a serial line.
 package struct ByteStream: ~Copyable {
-    /// What the bytes pass through, for the event loop; it does not block.
+    /// The descriptor of the stream, for the event loop; it does not block.
     package let descriptor: Descriptor
     /// True while a connection is being made: when the descriptor turns writable, `takePendingError` says how it ended.
     package let isConnecting: Bool
@@ -57,7 +57,8 @@ package struct ByteStream: ~Copyable {
     /// Opens a serial line: 8 bits, no parity, raw, with hardware flow control, as H4 asks for.
     ///
     /// Throws `invalidArgument` for a speed that is not in `speeds`, `inappropriateIOCTLForDevice` (ENOTTY) for what is
-    /// no serial line. Core 6.0, Vol 4, Part A, 3. The corresponding C functions are `open`, `tcgetattr` and `tcsetattr`.
+    /// no serial line. Core 6.0, Vol 4, Part A, 3. The corresponding C functions are `open`, `tcgetattr` and
+    /// `tcsetattr`.
     package init(serialLine path: String, speed: UInt32, usesFlowControl: Bool = true) throws(Errno) {
         guard let code = Self.speedCodes[speed] else { throw .invalidArgument }
         let line = try Descriptor.open(path, O_RDWR | O_NOCTTY | O_NONBLOCK)
@@ -75,7 +76,7 @@ package struct ByteStream: ~Copyable {
         _ = try SystemCall.run { unsafe cfsetispeed(&settings, code) }
         _ = try SystemCall.run { unsafe cfsetospeed(&settings, code) }
         _ = try SystemCall.run { unsafe tcsetattr(number, TCSANOW, &settings) }
-        // What came before belongs to nobody.
+        // Bytes received before are thrown away.
         _ = try SystemCall.run { tcflush(number, TCIOFLUSH) }
         isConnecting = false
         isSocket = false

@@ -3,7 +3,7 @@
 import CLinux
 package import SystemPackage
 
-/// What a datagram or sequenced-packet socket gave.
+/// A packet received from a datagram or sequenced-packet socket.
 package struct ReceivedPacket: Equatable, Sendable {
     /// The number of bytes at the beginning of the buffer.
     package var count: Int
@@ -128,12 +128,12 @@ extension Descriptor {
         do {
             try setOption(SOL_SOCKET, SO_RCVBUFFORCE, to: bytes)
         } catch {
-            // Without the capability: what net.core.rmem_max permits. A smaller queue is no failure; drops are counted.
+            // Without the capability net.core.rmem_max is the limit. A smaller queue is no failure; drops are counted.
             try? setOption(SOL_SOCKET, SO_RCVBUF, to: bytes)
         }
     }
 
-    /// How many packets the kernel dropped because the receive queue was full (SO_MEMINFO, SK_MEMINFO_DROPS).
+    /// The number of packets that the kernel dropped because the receive queue was full (SO_MEMINFO, SK_MEMINFO_DROPS).
     package var droppedPacketCount: UInt32 {
         let empty = SocketMemory()
         return (try? option(SOL_SOCKET, SO_MEMINFO, initial: empty))?.drops ?? 0
@@ -169,7 +169,7 @@ extension Descriptor {
         to address: inout Address,
         _ call: (UnsafePointer<sockaddr>) -> Int32
     ) throws(Errno) -> Int32 {
-        // Sound: the kernel reads the structure as what its family says, within the length given.
+        // Sound: the kernel reads the structure by its family, within the given length.
         try unsafe withUnsafeBytes(of: &address) { bytes in
             Result { () throws(Errno) in
                 try SystemCall.run {

@@ -4,7 +4,8 @@ import CBluetooth
 import CLinux
 package import SystemPackage
 
-/// A controller for ourselves alone: whole HCI packets in and out, each with its H4 packet type as first byte, and no kernel in between.
+/// A controller for this process alone: whole HCI packets in and out, each with its H4 packet type as first byte, with
+/// no kernel in between.
 ///
 /// The kernel lets go of the controller while the socket is open and takes it back when it is closed.
 package struct HCIUserChannel: ~Copyable {

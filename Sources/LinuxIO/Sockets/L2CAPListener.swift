@@ -18,14 +18,14 @@ package struct L2CAPListener: ~Copyable {
         package let socket: L2CAPSocket
         /// The central's address, 48 bits.
         package let address: UInt64
-        /// Whether that is a random one.
+        /// True for a random address.
         package let isRandom: Bool
 
         /// The connection, for its new owner.
         package consuming func takeSocket() -> L2CAPSocket { socket }
     }
 
-    /// How many centrals may wait to be accepted; no controller holds as many connections.
+    /// The most centrals that may wait to be accepted; no controller holds as many connections.
     private static let backlog: Int32 = 16
 
     /// A listener on the controller with the public address `local` (48 bits).

@@ -53,7 +53,8 @@ package struct L2CAPSocket: ~Copyable {
         try unsafe descriptor.write(pdu.span.bytes)
     }
 
-    /// Takes one packet from the queue and hands it to `body`; answers its length, 0 where the peer has closed the channel.
+    /// Takes one packet from the queue and hands it to `body`; answers its length, 0 where the peer has closed the
+    /// channel.
     ///
     /// The corresponding C function is `recv`.
     package func receive(_ body: (Span<UInt8>) -> Void) throws(Errno) -> NonBlocking<Int> {

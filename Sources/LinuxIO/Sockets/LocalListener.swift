@@ -11,14 +11,14 @@ package struct LocalListener: ~Copyable {
     private let path: String
     private let file: FileIdentity
 
-    /// How many may wait to be accepted.
+    /// The most processes that may wait to be accepted.
     private static let backlog: Int32 = 16
 
-    /// A listener at `path`, for those whom the file's `mode` lets write.
+    /// A listener at `path`, for users who may write to a file of this `mode`.
     ///
-    /// What a process that was killed has left there is replaced. Throws `addressInUse` where somebody listens there, or
-    /// where the path leads to anything but a socket; `fileNameTooLong` for a path that a socket's address cannot hold. The
-    /// corresponding C functions are `socket`, `bind`, `chmod` and `listen`.
+    /// A socket that a killed process has left there is replaced. Throws `addressInUse` where a process listens there,
+    /// or where the path leads to anything but a socket; `fileNameTooLong` for a path that a socket's address cannot
+    /// hold. The corresponding C functions are `socket`, `bind`, `chmod` and `listen`.
     package init(at path: String, mode: UInt32) throws(Errno) {
         let address = try sockaddr_un(path: path)
         let socket = try Descriptor.localSocket()
@@ -44,13 +44,13 @@ package struct LocalListener: ~Copyable {
     }
 
     deinit {
-        // What another process has put there since is not ours to remove.
+        // A file that another process has put there since is not removed.
         guard FileIdentity(of: path) == file else { return }
         // Sound: the path is a text that lives for the call.
         _ = unsafe unlink(path)
     }
 
-    /// Calls `handler` while somebody waits to be accepted.
+    /// Calls `handler` while a process waits to be accepted.
     package func watch(
         on loop: EventLoop,
         handler: @escaping () -> Void
@@ -58,7 +58,7 @@ package struct LocalListener: ~Copyable {
         try loop.watch(descriptor, for: .readable) { _ in handler() }
     }
 
-    /// Stops calling.
+    /// Ends the watching.
     package func unwatch(_ registration: EventLoop.Registration, on loop: EventLoop) {
         loop.unwatch(registration, descriptor)
     }
@@ -72,7 +72,7 @@ package struct LocalListener: ~Copyable {
         return LocalStream(accepted: accepted)
     }
 
-    /// Whether the path leads to a socket on which nobody listens.
+    /// True where the path leads to a socket on which no process listens.
     private static func isLeftBehind(_ path: String) -> Bool {
         guard let file = FileIdentity(of: path), file.isSocket else { return false }
         do {
@@ -84,7 +84,7 @@ package struct LocalListener: ~Copyable {
     }
 }
 
-/// Which file it is, whatever its name.
+/// The identity of a file, whatever its name.
 private struct FileIdentity: Equatable {
     let device: UInt
     let number: UInt

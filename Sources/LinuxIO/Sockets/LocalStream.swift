@@ -8,13 +8,13 @@ package struct LocalStream: ~Copyable {
     /// The socket, for the event loop; it does not block.
     package let descriptor: Descriptor
 
-    /// Who is at the other end, as the kernel knows it.
+    /// The process at the other end, as the kernel knows it.
     package struct Peer: Equatable, Sendable {
         /// The process that connected.
         package var process: Int32
-        /// Its effective user then.
+        /// Its effective user at that time.
         package var user: UInt32
-        /// Its effective group then.
+        /// Its effective group at that time.
         package var group: UInt32
 
         /// A peer by its numbers.
@@ -31,16 +31,16 @@ package struct LocalStream: ~Copyable {
 
     /// Connects to the socket at a path.
     ///
-    /// Throws `connectionRefused` where nobody listens, `noSuchFileOrDirectory` where nothing is, `permissionDenied` where
-    /// it may not be opened, `wouldBlock` where too many wait to be accepted. The corresponding C functions are `socket`
-    /// and `connect`.
+    /// Throws `connectionRefused` where nobody listens, `noSuchFileOrDirectory` where nothing is, `permissionDenied`
+    /// where it may not be opened, `wouldBlock` where too many wait to be accepted. The corresponding C functions are
+    /// `socket` and `connect`.
     package init(connectingTo path: String) throws(Errno) {
         let socket = try Descriptor.localSocket()
         if case .wouldBlock = try socket.connect(to: try sockaddr_un(path: path)) { throw .wouldBlock }
         descriptor = socket
     }
 
-    /// Who is at the other end.
+    /// The process at the other end.
     ///
     /// The corresponding C call is `getsockopt(SO_PEERCRED)`.
     package func peer() throws(Errno) -> Peer {
@@ -77,14 +77,14 @@ package struct LocalStream: ~Copyable {
             return try SystemCall.run { unsafe blewedge_ppoll(&entry, 1, nil) } > 0
         }
         return try SystemCall.run {
-            // Worked out anew where a signal interrupted the call.
+            // Computed anew where a signal has interrupted the call.
             let (seconds, attoseconds) = max(.zero, deadline - MonotonicClock.now).components
             var time = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
             return unsafe blewedge_ppoll(&entry, 1, &time)
         } > 0
     }
 
-    /// Says that nothing more will be written, so that the other end reads the end of the stream.
+    /// Ends the writing, so that the other end reads the end of the stream.
     ///
     /// The corresponding C function is `shutdown`.
     package func finishWriting() throws(Errno) {

@@ -6,7 +6,7 @@ package import SystemPackage
 
 /// The kernel's Bluetooth management channel: commands and events for all controllers.
 ///
-/// It can be opened and asked for information by anyone; changing anything needs CAP_NET_ADMIN, as does hearing of
+/// Every user may open it and ask for information; changes need CAP_NET_ADMIN, and so does news of
 /// devices.
 package struct ManagementSocket: ~Copyable {
     /// The socket, for the event loop.

@@ -14,7 +14,7 @@ package struct MonitorSocket: ~Copyable {
     /// The bytes of the longest packet: a header of six and what a 16-bit length allows.
     package static let packetCapacity = 6 + 65_535
 
-    /// A packet of the channel, and when the kernel saw it.
+    /// A packet of the channel, with the time at which the kernel saw it.
     package struct Reception: Equatable, Sendable {
         /// The packet.
         package var packet: ReceivedPacket
@@ -22,7 +22,7 @@ package struct MonitorSocket: ~Copyable {
         package var time: Int64
     }
 
-    /// A socket that hears everything from now on, and first what controllers there are.
+    /// A socket that receives the list of controllers first, and every packet from now on.
     ///
     /// Throws `notPermitted` or `permissionDenied` without CAP_NET_RAW. The corresponding C calls are
     /// `socket(AF_BLUETOOTH, SOCK_RAW, BTPROTO_HCI)`, `setsockopt(SO_TIMESTAMP)` and `bind` to HCI_CHANNEL_MONITOR.

@@ -4,7 +4,7 @@ import CBluetooth
 import CLinux
 package import SystemPackage
 
-/// How a service tells its manager how it stands.
+/// The socket by which a service reports its state to its manager.
 ///
 /// sd_notify(3), systemd.service(5) Type=notify.
 package struct NotifySocket: ~Copyable {
@@ -12,9 +12,10 @@ package struct NotifySocket: ~Copyable {
     private var address: sockaddr_un
     private let length: socklen_t
 
-    /// A way to the manager that listens at `path`, a file or, after an `@`, a name of the abstract space.
+    /// A socket to the manager that listens at `path`: a file or, after an `@`, a name of the abstract space.
     ///
-    /// Throws `invalidArgument` for any other, `fileNameTooLong` for one that no address holds. The corresponding C function is `socket`.
+    /// Throws `invalidArgument` for any other text, `fileNameTooLong` for one that no address holds. The corresponding
+    /// C function is `socket`.
     package init(_ path: String) throws(Errno) {
         var bytes = Array(path.utf8)
         guard let first = bytes.first, bytes.count > 1 else { throw .invalidArgument }

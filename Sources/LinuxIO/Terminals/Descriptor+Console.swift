@@ -4,9 +4,9 @@ import CLinux
 import SystemPackage
 
 extension Descriptor {
-    /// Opens a virtual terminal to be asked about itself, not to be read.
+    /// Opens a virtual terminal for questions about its state, not for reading.
     ///
-    /// Asking needs no right to read what is typed there: members of the group tty may open a terminal for writing only.
+    /// Such questions need no right to read keys: members of the group tty may open a terminal for writing only.
     static func terminal(_ path: String) throws(Errno) -> Descriptor {
         do {
             return try open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK)

@@ -8,7 +8,7 @@ package import SystemPackage
 package struct PseudoTerminal: ~Copyable {
     /// This process's end, for the event loop; it does not block.
     package let descriptor: Descriptor
-    /// What other programs open; the path leads to it.
+    /// The device that other programs open; the path leads to it.
     package let device: String
     private let path: String
     /// Held open, so that this end stays quiet while nobody else has the line open.
@@ -16,9 +16,9 @@ package struct PseudoTerminal: ~Copyable {
 
     /// A line, raw in both directions, to which `path` becomes a symbolic link.
     ///
-    /// A link to a terminal that a process which was killed has left there is replaced; anything else at the path throws
-    /// `fileExists`. The corresponding C calls are `open("/dev/ptmx")`, `ioctl(TIOCSPTLCK, TIOCGPTN)`, `tcsetattr` and
-    /// `symlink`.
+    /// A link to a terminal that a process which was killed has left there is replaced; anything else at the path
+    /// throws `fileExists`. The corresponding C calls are `open("/dev/ptmx")`, `ioctl(TIOCSPTLCK, TIOCGPTN)`,
+    /// `tcsetattr` and `symlink`.
     package init(linkedAt path: String) throws(Errno) {
         let end = try Descriptor.open("/dev/ptmx", O_RDWR | O_NOCTTY | O_NONBLOCK)
         let number = end.number
@@ -43,11 +43,11 @@ package struct PseudoTerminal: ~Copyable {
     }
 
     deinit {
-        // What another process has put there since is not ours to remove.
+        // A file that another process has put there since is not removed.
         if Self.target(of: path) == device { _ = unsafe unlink(path) }
     }
 
-    /// What a symbolic link leads to; nil where there is none.
+    /// The target of a symbolic link; nil where there is none.
     ///
     /// The corresponding C function is `readlink`.
     private static func target(of path: String) -> String? {

@@ -4,19 +4,19 @@
 package struct SerialDevice: Equatable, Sendable {
     /// Its name, such as `serial0-0`.
     package var name: String
-    /// What drivers are found by, such as `of:NbluetoothT(null)Cbrcm,bcm43438-bt`.
+    /// The name by which its driver is found, such as `of:NbluetoothT(null)Cbrcm,bcm43438-bt`.
     package var modalias: String
-    /// Whether a driver has it.
+    /// True where a driver is bound to it.
     package var hasDriver: Bool
 
-    /// A device with all that is known of it.
+    /// A device from its fields.
     package init(name: String, modalias: String, hasDriver: Bool) {
         self.name = name
         self.modalias = modalias
         self.hasDriver = hasDriver
     }
 
-    /// Those that are Bluetooth controllers by their description.
+    /// The devices that are Bluetooth controllers by their description.
     ///
     /// Linux, drivers/tty/serdev/core.c.
     package static func bluetoothControllers(sysfs: String = "/sys") -> [SerialDevice] {
@@ -32,8 +32,8 @@ package struct SerialDevice: Equatable, Sendable {
         }
     }
 
-    /// Device trees call the node `bluetooth` and end its `compatible` in `-bt`; ACPI has the makers' identifiers, as in the
-    /// kernel's drivers/bluetooth (hci_bcm.c, hci_h5.c, hci_intel.c, hci_qca.c).
+    /// Device trees call the node `bluetooth` and end its `compatible` in `-bt`; ACPI has the makers' identifiers, as
+    /// in the kernel's drivers/bluetooth (hci_bcm.c, hci_h5.c, hci_intel.c, hci_qca.c).
     private var isBluetooth: Bool {
         let text = modalias.lowercased()
         if text.hasPrefix("acpi:") {

@@ -4,7 +4,7 @@ import CLinux
 
 /// Standard input, where people answer a question.
 package enum StandardInput {
-    /// Whether somebody can answer there.
+    /// True where standard input is a terminal, so that somebody can answer.
     ///
     /// The corresponding C function is `isatty`.
     package static var isTerminal: Bool { isatty(0) == 1 }

@@ -6,7 +6,7 @@ package import SystemPackage
 
 /// Standard output and standard error, written at once and whole.
 package enum StandardStream: Int32, Sendable {
-    /// Data, and nothing else.
+    /// Data only.
     case output = 1
     /// Progress and errors, for people.
     case error = 2
@@ -32,7 +32,7 @@ package enum StandardStream: Int32, Sendable {
             switch try result.get() {
             case .done(let count): offset += count
             case .wouldBlock:
-                // Somebody made the terminal non-blocking: wait until it takes more.
+                // Another program has made the terminal non-blocking: wait until it takes more.
                 var entry = pollfd(fd: rawValue, events: Int16(POLLOUT), revents: 0)
                 _ = unsafe poll(&entry, 1, -1)
             }
@@ -50,12 +50,12 @@ package enum StandardStream: Int32, Sendable {
         return true
     }
 
-    /// Whether this is a terminal.
+    /// True where this is a terminal.
     ///
     /// The corresponding C function is `isatty`.
     package var isTerminal: Bool { isatty(rawValue) == 1 }
 
-    /// Whether what is written goes to the system's journal itself.
+    /// True where systemd has connected this stream to its journal.
     ///
     /// systemd.exec(5), $JOURNAL_STREAM. The corresponding C function is `fstat`.
     package var isJournal: Bool {

@@ -4,15 +4,16 @@ import CLinux
 import Glibc
 package import SystemPackage
 
-/// The terminal at standard input, taken over for pages: each key comes at once and is not shown, signals' keys too.
+/// The terminal at standard input, taken over for pages: each key, even those of signals, comes at once and is not
+/// shown.
 ///
 /// Whoever takes it over gives it back by `restore`, at every end.
 package final class Terminal {
-    /// The signals to be handled beside those that end a program: the size has changed, and back after a stop.
+    /// SIGWINCH: the terminal's size has changed.
     package static let windowChanged = SIGWINCH
-    /// A shell lets the program go on.
+    /// SIGCONT: the program goes on after a stop.
     package static let goneOn = SIGCONT
-    /// The terminal is gone.
+    /// SIGHUP: the terminal is gone.
     package static let hungUp = SIGHUP
 
     /// Readable when keys were pressed, and at the terminal's end.
@@ -28,7 +29,7 @@ package final class Terminal {
         // Sound: the structure is a local that outlives the call.
         _ = try SystemCall.run { unsafe tcgetattr(0, &settings) }
         before = settings
-        // It blocks, as whoever else has this terminal expects: it is read once each time that it is readable.
+        // The descriptor blocks, as other users of this terminal expect: it is read once each time that it is readable.
         descriptor = try Descriptor.forStandardInput()
     }
 
@@ -44,7 +45,7 @@ package final class Terminal {
         isRaw = true
     }
 
-    /// Gives the terminal back as it was; what was typed ahead stays away from the shell.
+    /// Gives the terminal back as it was; keys typed ahead do not reach the shell.
     package func restore() {
         guard isRaw else { return }
         isRaw = false

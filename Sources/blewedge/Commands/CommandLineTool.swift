@@ -49,6 +49,28 @@ struct BlewedgeCommand: ParsableCommand {
               blewedge simulate                    Be such a device: send lines, print what is written.
               blewedge bench                       Measure this machine against the same written in C.
 
+            HOW IT WORKS:
+            A device is found by a scan, connected to, and asked for its serial service. What it notifies passes a table \
+            (what each byte types), a layout and a pace, and leaves as keys of a virtual keyboard. Every received byte is \
+            typed, discarded by the table, rejected by a rule, gated while typing is paused, or lost in a named place; \
+            `status` has the sum. `run` does this in the foreground, or as the daemon that `setup` makes a service of. The \
+            daemon is spoken to over its control socket: the socket's group may read (status, scan, events), its owner and \
+            root may change and press keys too. Nothing is sent over a network, and what was received stands in no log \
+            unless an option asks for it.
+
+            FILES:
+              /etc/blewedge/blewedge.toml  The settings; see `config show --commented`.
+              /etc/blewedge/snippets.json  The texts of `snippet`.
+              /var/lib/blewedge/selection  The chosen device.
+              /run/blewedge/control        The daemon's control socket.
+            Of other users than root: ~/.config/blewedge, ~/.local/state/blewedge and $XDG_RUNTIME_DIR/blewedge, or where \
+            the XDG variables say.
+
+            ENVIRONMENT:
+              BLEWEDGE_LANG                en or ja: the language for people.
+              LC_ALL, LC_MESSAGES, LANG    The same where BLEWEDGE_LANG is not set.
+            A bare console, whose font has no Japanese, gets English; help, JSON and the journal are English always.
+
             EXIT STATUS:
               0 done · 64 wrong usage · 69 no adapter, Bluetooth is off, or no daemon runs · 70 fault of the program
               74 reading or writing failed · 75 nothing came in time · 77 permission missing

@@ -98,8 +98,9 @@ struct ReloadCommand: DaemonVerb {
         commandName: "reload",
         abstract: "Let the daemon read its configuration again.",
         discussion: """
-            One that is wrong is refused with what is wrong and where, and the daemon goes on with the old one. \
-            `blewedge config check` tells the same beforehand.
+            Its tables, profiles and snippets are read again too. One that is wrong is refused with what is wrong and \
+            where, and the daemon goes on with the old one. `systemctl reload blewedge` and SIGHUP do the same; \
+            `blewedge config check` tells of faults beforehand.
 
             EXAMPLES:
               blewedge reload

@@ -44,6 +44,8 @@ struct ManualText {
                 text(argument["abstract"]?.string ?? "")
                 if let standard = argument["defaultValue"]?.string { text("(default: \(standard))") }
             }
+            // Without it the text would belong to the last option.
+            macro("PP", [])
             discussion(of: command)
             commands(command, path: path)
         }
@@ -75,6 +77,7 @@ struct ManualText {
             } else if line.hasSuffix(":"), line.allSatisfy({ $0.isUppercase || " :".contains($0) }) {
                 macro("PP", [])
                 macro("B", [String(line)])
+                macro("br", [])
             } else {
                 text(String(line))
             }

@@ -11,6 +11,21 @@ struct TableCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "table",
         abstract: "Check or show what each byte types.",
+        discussion: """
+            A table says of each byte whether it types a text, presses a key or is discarded. CR LF is one Enter in every \
+            table that gives both to Enter.
+
+            TABLE FILES:
+              # What follows a number sign is a comment.
+              base = linble                 # The table of bytes that are not named here.
+              0x41 = text "b"               # One character or several.
+              0x09 = discard
+              0x0d = key enter
+              0x02 = key shift+f9           # Also altgr+, ctrl+, alt+ and meta+.
+              gs = text "<GS>"              # gs is 0x1d, the group separator of GS1.
+              0x03 = macro key f8 text "a"  # Several of these, one after the other.
+              0x10-0x1a = discard           # A run of bytes; of two lines the later.
+            """,
         subcommands: [TableCheckCommand.self, TableShowCommand.self]
     )
 }

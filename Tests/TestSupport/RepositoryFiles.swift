@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Glibc
+
+/// The files of the repository that the tests were built from, by their paths below its top folder.
+public enum RepositoryFiles {
+    /// A file or folder that cannot be read.
+    public struct Failure: Error {
+        /// Its path below the top folder.
+        public var path: String
+        /// The cause, as `errno` says it.
+        public var code: Int32
+    }
+
+    /// The absolute path of a file or folder; this file lies two folders below the top.
+    private static func place(_ path: String) -> String {
+        "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/" + path
+    }
+
+    /// A file's bytes.
+    public static func bytes(_ path: String) throws(Failure) -> [UInt8] {
+        // The stream is closed on the way out and nothing keeps it.
+        guard let stream = fopen(place(path), "r") else { throw Failure(path: path, code: errno) }
+        defer { _ = fclose(stream) }
+        var bytes: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = fread(&part, 1, part.count, stream)
+            guard count > 0 else { break }
+            bytes += part.prefix(count)
+        }
+        guard ferror(stream) == 0 else { throw Failure(path: path, code: errno) }
+        return bytes
+    }
+
+    /// A file's text.
+    public static func text(_ path: String) throws(Failure) -> String {
+        String(decoding: try bytes(path), as: UTF8.self)
+    }
+
+    /// The names in a folder, in order, without those that begin with a full stop.
+    public static func names(in folder: String) throws(Failure) -> [String] {
+        guard let stream = opendir(place(folder)) else { throw Failure(path: folder, code: errno) }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if !name.hasPrefix(".") { names.append(name) }
+        }
+        return names.sorted()
+    }
+
+    /// The paths of all files below a folder; those whose name, or whose folder's, begins with a full stop are left out.
+    public static func files(below folder: String) throws(Failure) -> [String] {
+        var files: [String] = []
+        for name in try names(in: folder) {
+            let path = folder + "/" + name
+            var status = stat()
+            guard lstat(place(path), &status) == 0 else { throw Failure(path: path, code: errno) }
+            switch status.st_mode & S_IFMT {
+            case S_IFDIR: files += try Self.files(below: path)
+            case S_IFREG: files.append(path)
+            default: break
+            }
+        }
+        return files
+    }
+}
