@@ -61,6 +61,15 @@ static const uint32_t blewedge_EPOLLOUT = EPOLLOUT;
 static const uint32_t blewedge_EPOLLERR = EPOLLERR;
 static const uint32_t blewedge_EPOLLHUP = EPOLLHUP;
 
+// Types and flags of socket(2), as the type that it takes. Swift finds the enumerators of <sys/socket.h> in one only of the
+// modules that include it; in which one depends on the headers and on the order of the files.
+static const int blewedge_SOCK_STREAM = SOCK_STREAM;
+static const int blewedge_SOCK_DGRAM = SOCK_DGRAM;
+static const int blewedge_SOCK_RAW = SOCK_RAW;
+static const int blewedge_SOCK_SEQPACKET = SOCK_SEQPACKET;
+static const int blewedge_SOCK_NONBLOCK = SOCK_NONBLOCK;
+static const int blewedge_SOCK_CLOEXEC = SOCK_CLOEXEC;
+
 // Swift imports the C variadic functions not at all: those that are needed, with their arguments.
 static inline int blewedge_ioctl(int fd, unsigned long request, unsigned long argument) {
     return ioctl(fd, request, argument);

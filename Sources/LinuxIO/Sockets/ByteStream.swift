@@ -20,7 +20,7 @@ package struct ByteStream: ~Copyable {
     /// The speeds of a serial line that are known, in bits per second.
     package static var speeds: [UInt32] { speedCodes.keys.sorted() }
 
-    private static var flags: Int32 { Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue) }
+    private static var flags: Int32 { blewedge_SOCK_STREAM | blewedge_SOCK_NONBLOCK | blewedge_SOCK_CLOEXEC }
 
     /// Connects to a unix socket.
     ///

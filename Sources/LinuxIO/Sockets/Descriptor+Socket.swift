@@ -16,7 +16,7 @@ extension Descriptor {
     ///
     /// Throws `addressFamilyNotSupported` where the kernel has no Bluetooth. The corresponding C function is `socket`.
     static func bluetoothSocket(type: Int32, protocol number: Int32) throws(Errno) -> Descriptor {
-        let flags = Int32(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        let flags = blewedge_SOCK_NONBLOCK | blewedge_SOCK_CLOEXEC
         return Descriptor(owning: try SystemCall.run { socket(AF_BLUETOOTH, type | flags, number) })
     }
 
@@ -24,7 +24,7 @@ extension Descriptor {
     ///
     /// The corresponding C function is `socket`.
     static func localSocket() throws(Errno) -> Descriptor {
-        let flags = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        let flags = blewedge_SOCK_STREAM | blewedge_SOCK_NONBLOCK | blewedge_SOCK_CLOEXEC
         return Descriptor(owning: try SystemCall.run { socket(AF_UNIX, flags, 0) })
     }
 

@@ -32,7 +32,7 @@ package struct L2CAPListener: ~Copyable {
     ///
     /// The corresponding C calls are `socket(AF_BLUETOOTH, SOCK_SEQPACKET, BTPROTO_L2CAP)`, `bind` and `listen`.
     package init(local: UInt64) throws(Errno) {
-        let socket = try Descriptor.bluetoothSocket(type: Int32(SOCK_SEQPACKET.rawValue), protocol: BTPROTO_L2CAP)
+        let socket = try Descriptor.bluetoothSocket(type: blewedge_SOCK_SEQPACKET, protocol: BTPROTO_L2CAP)
         try socket.bind(to: L2CAPSocket.address(local, type: L2CAPSocket.lowEnergyPublic))
         try socket.listen(backlog: Self.backlog)
         descriptor = socket

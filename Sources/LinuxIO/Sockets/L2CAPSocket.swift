@@ -27,7 +27,7 @@ package struct L2CAPSocket: ~Copyable {
     ///
     /// Binding to the controller's own address keeps the kernel from choosing another controller.
     package init(local: UInt64, receiveBuffer: Int32) throws(Errno) {
-        let socket = try Descriptor.bluetoothSocket(type: Int32(SOCK_SEQPACKET.rawValue), protocol: BTPROTO_L2CAP)
+        let socket = try Descriptor.bluetoothSocket(type: blewedge_SOCK_SEQPACKET, protocol: BTPROTO_L2CAP)
         socket.raiseReceiveBuffer(to: receiveBuffer)
         try socket.bind(to: Self.address(local, type: Self.lowEnergyPublic))
         descriptor = socket

@@ -56,7 +56,7 @@ extension Descriptor {
     ///
     /// The corresponding C function is `socket`.
     fileprivate static func localDatagramSocket() throws(Errno) -> Descriptor {
-        let flags = Int32(SOCK_DGRAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        let flags = blewedge_SOCK_DGRAM | blewedge_SOCK_NONBLOCK | blewedge_SOCK_CLOEXEC
         return Descriptor(owning: try SystemCall.run { CLinux.socket(AF_UNIX, flags, 0) })
     }
 }
