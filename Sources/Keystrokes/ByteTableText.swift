@@ -45,22 +45,6 @@ extension ByteTable {
         }
     }
 
-    /// The table's text, which reads as the same table: its base, and each entry above it, runs of bytes joined.
-    public var text: String {
-        var lines = ["base = \(base.rawValue)"]
-        var first = 0
-        while first < 256 {
-            let action = entries[UInt8(truncatingIfNeeded: first)]
-            var last = first
-            while last < 255, entries[UInt8(truncatingIfNeeded: last + 1)] == action { last += 1 }
-            let left = Self.written(UInt8(truncatingIfNeeded: first))
-            let right = Self.written(UInt8(truncatingIfNeeded: last))
-            if let action { lines.append("\(first == last ? left : "\(left)-\(right)") = \(action)") }
-            first = last + 1
-        }
-        return lines.joined(separator: "\n") + "\n"
-    }
-
     /// A byte as the text has it: `0x0d`.
     static func written(_ byte: UInt8) -> String {
         let digits = String(byte, radix: 16)

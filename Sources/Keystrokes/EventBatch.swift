@@ -337,24 +337,6 @@ struct EventBatch: ~Copyable {
         held = []
     }
 
-    /// Fills in the releases of keys, and their report.
-    mutating func release(_ keys: some Sequence<KeyCode>) {
-        clear()
-        for key in keys { append(.key(key, down: false)) }
-        if end > 0 { append(.report) }
-    }
-
-    /// The keys that are down after the first `events`.
-    func keysDown(after events: Int) -> [KeyCode] {
-        var down: [KeyCode] = []
-        for index in 0..<min(max(events, 0), count) {
-            guard let event = self[index], event.type == InputEvent.key else { continue }
-            let key = KeyCode(rawValue: event.code)
-            if event.value == 0 { down.removeAll { $0 == key } } else { down.append(key) }
-        }
-        return down
-    }
-
     /// The keystrokes whose press and release are both among the first `events`, each with its report.
     func keystrokes(in events: Int) -> Int {
         var keystrokes = 0

@@ -13,9 +13,6 @@ public struct KeySet: Equatable, Sendable {
         for key in keys { insert(key) }
     }
 
-    /// True when the key is among them.
-    public func contains(_ key: KeyCode) -> Bool { codes.contains(key) }
-
     /// Adds a key.
     public mutating func insert(_ key: KeyCode) {
         let place = codes.firstIndex { $0 >= key } ?? codes.endIndex
