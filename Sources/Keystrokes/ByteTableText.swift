@@ -18,7 +18,7 @@ extension ByteTable {
         public var line: Int
         /// The column of the fault, counted in characters from 1.
         public var column: Int
-        /// What is wrong, in words.
+        /// The fault, in words.
         public var reason: String
 
         /// Line, column and reason: `line 3, column 8: unknown key "entr"`.
@@ -96,7 +96,7 @@ extension ByteTable {
         }
     }
 
-    /// What follows the word `text` or `key`, where `before` steps went before it.
+    /// The steps that the word `text` or `key` introduces; `before` is the number of those before it.
     private static func steps(_ verb: LineWords.Word, _ words: inout LineWords, _ before: Int) throws(TextError)
         -> [Step]
     {

@@ -25,7 +25,7 @@ public struct KeySet: Equatable, Sendable {
         KeySet(codes + other.codes)
     }
 
-    /// What to declare to the kernel: these keys, and with `asKeyboard` the codes 1 to 31 too, all of which udev wants
+    /// The keys to declare to the kernel: these, and with `asKeyboard` the codes 1 to 31 too, all of which udev wants
     /// to see before it calls a device a keyboard (ID_INPUT_KEYBOARD).
     ///
     /// Refused where a combination is forbidden.

@@ -21,7 +21,7 @@
 /// first key on. Text that waits without an end may be the beginning of a scan: it leaves at once only where what may
 /// follow could do so within the longest gap.
 public struct Typist: ~Copyable {
-    /// What the caller has to do.
+    /// The next thing that the caller has to do.
     public enum Step: Equatable, Sendable {
         /// Write `output` in one write, then call `commit` or `fail`.
         case write
@@ -38,7 +38,7 @@ public struct Typist: ~Copyable {
     private var consumer: ByteRing.Consumer
     private let table: CompiledTable
     private var pacer: Pacer
-    /// What is asked of the pacer for every write: kept here, because it is more than a kilobyte and asking copies it.
+    /// Facts of the pacer that every write needs: kept here, because to ask the pacer copies its kilobyte.
     private let isUnlimited: Bool
     private let isSpread: Bool
     private let leadsModifiers: Bool
@@ -189,7 +189,7 @@ extension Typist {
         case scanEnd
     }
 
-    /// What holds for one call of `next`.
+    /// The conditions of one call of `next`.
     struct Conditions {
         var now: Int64
         var maximumAge: Int64
