@@ -29,7 +29,7 @@ public final class ByteRing: @unchecked Sendable {
         /// The capacity that was asked for.
         public var capacity: Int
 
-        /// What a capacity must be.
+        /// The rule for capacities, with the one that was asked for.
         public var description: String {
             "ring capacity \(capacity): must be a power of two from 2 to \(ByteRing.largestCapacity)"
         }

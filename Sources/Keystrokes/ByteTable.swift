@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// What each of the 256 byte values means: a built-in table, and what was said of single bytes above it.
+/// The meaning of each of the 256 byte values: a built-in table, and entries for single bytes that replace its own.
 public struct ByteTable: Equatable, Sendable {
     /// A part of what a byte types.
     public enum Step: Hashable, Sendable {
@@ -10,7 +10,7 @@ public struct ByteTable: Equatable, Sendable {
         case key(KeyCode, KeyModifiers)
     }
 
-    /// What a byte does.
+    /// The action of one byte.
     public enum Action: Hashable, Sendable {
         /// Nothing; the byte is counted as discarded.
         case discard
@@ -47,7 +47,7 @@ public struct ByteTable: Equatable, Sendable {
 
     /// The built-in table below.
     public let base: BuiltIn
-    /// What was said of single bytes.
+    /// The entries for single bytes.
     ///
     /// It must be typable, while a byte of the base that the layout cannot type is rejected.
     public private(set) var entries: [UInt8: Action] = [:]
@@ -96,7 +96,7 @@ public struct ByteTable: Equatable, Sendable {
         /// Nothing.
         case discard
 
-        /// What the table is for, in a few words for people.
+        /// The purpose of the table, in a few words for people.
         public var summary: String {
             switch self {
             case .linble: "printable ASCII, Tab, Backspace, one Enter"

@@ -18,7 +18,7 @@ extension ByteTable {
         public var line: Int
         /// The column of the fault, counted in characters from 1.
         public var column: Int
-        /// What is wrong, in words.
+        /// The fault, in words.
         public var reason: String
 
         /// Line, column and reason: `line 3, column 8: unknown key "entr"`.
@@ -43,22 +43,6 @@ extension ByteTable {
             try read(&words, isFirst: isFirst)
             isFirst = false
         }
-    }
-
-    /// The table's text, which reads as the same table: its base, and each entry above it, runs of bytes joined.
-    public var text: String {
-        var lines = ["base = \(base.rawValue)"]
-        var first = 0
-        while first < 256 {
-            let action = entries[UInt8(truncatingIfNeeded: first)]
-            var last = first
-            while last < 255, entries[UInt8(truncatingIfNeeded: last + 1)] == action { last += 1 }
-            let left = Self.written(UInt8(truncatingIfNeeded: first))
-            let right = Self.written(UInt8(truncatingIfNeeded: last))
-            if let action { lines.append("\(first == last ? left : "\(left)-\(right)") = \(action)") }
-            first = last + 1
-        }
-        return lines.joined(separator: "\n") + "\n"
     }
 
     /// A byte as the text has it: `0x0d`.
@@ -112,7 +96,7 @@ extension ByteTable {
         }
     }
 
-    /// What follows the word `text` or `key`, where `before` steps went before it.
+    /// The steps that the word `text` or `key` introduces; `before` is the number of those before it.
     private static func steps(_ verb: LineWords.Word, _ words: inout LineWords, _ before: Int) throws(TextError)
         -> [Step]
     {

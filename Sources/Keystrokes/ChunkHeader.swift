@@ -6,7 +6,7 @@
 struct ChunkHeader: Equatable {
     /// Bytes of a header.
     static let size: UInt = 16
-    /// The bit above every length.
+    /// The mark of a chunk that follows lost bytes: the bit above every length.
     private static let missingBytes: UInt32 = 1 << 31
 
     /// Bytes that follow, and the bit that says that others before them were lost.
@@ -69,7 +69,7 @@ struct RingPlace {
         return true
     }
 
-    /// What is left of the current chunk, up to the ring's end at most.
+    /// The rest of the current chunk, up to the ring's end at most.
     @inline(__always)
     @_lifetime(borrow consumer)
     func bytes(of consumer: borrowing ByteRing.Consumer) -> Span<UInt8> {
@@ -91,7 +91,7 @@ struct LineEnd {
 
     var epoch: UInt32
     var received: Int64
-    /// What became of it; its line feed fares alike.
+    /// The outcome of the carriage return, which its line feed shares.
     var fate: Ledger.Fate
 
     /// Whether the next byte, of this chunk, is the line feed that belongs to it: on the same link and in time.

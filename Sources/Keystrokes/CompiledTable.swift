@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A byte table and a layout, checked once and turned into what the hot loop reads for each byte.
+/// A byte table and a layout, checked once and turned into the rows that the hot loop reads.
 ///
-/// A byte of the table's base that the layout cannot type is rejected; an entry above the base that it cannot type is a
-/// failure: whoever wrote it meant it. What it cannot type with CapsLock alone is rejected while CapsLock is on.
+/// A byte of the table's base that the layout cannot type is rejected. An entry of the user's that it cannot type is a
+/// failure, because it can only be a mistake. A byte that cannot be typed while CapsLock is on is rejected then.
 public final class CompiledTable: Sendable {
     /// Why a table was refused; nothing is typed with it.
     public enum Failure: Error, Equatable, Sendable, CustomStringConvertible {
@@ -11,7 +11,7 @@ public final class CompiledTable: Sendable {
         case untypable(byte: UInt8, character: Unicode.Scalar, layout: String)
         /// No byte may do what this one is to do.
         case wrong(byte: UInt8, reason: String)
-        /// What this byte is to type does not fit the kernel's queue, and so could not leave at once.
+        /// The keystrokes of this byte do not fit the kernel's queue, and so could not leave at once.
         case tooLong(byte: UInt8, events: Int)
         /// The table reaches keys that no configuration may reach, alone or together.
         case forbidden(ForbiddenKeys)
@@ -34,9 +34,9 @@ public final class CompiledTable: Sendable {
     /// The most events of one byte: what the kernel's queue holds while its reader stalls.
     public static let mostEvents = 63
 
-    /// What one byte does.
+    /// The action of one byte, compiled.
     struct Row {
-        /// What the encoder must look at besides its keystrokes; 0 for nearly all bytes.
+        /// The marks below, for whatever the encoder must look at besides keystrokes; 0 for nearly all bytes.
         var marks: UInt8 = 0
         /// The byte's keystrokes: how many, and their place in `strokes`.
         var count: UInt8 = 0
@@ -61,7 +61,7 @@ public final class CompiledTable: Sendable {
 
     /// One row for each byte value without CapsLock, and one with.
     let rows: [Row]
-    /// The same for the hot loop.
+    /// The rows in the form that the hot loop reads.
     let hot: HotRows
     /// The keystrokes of all rows.
     let strokes: [KeyStroke]
@@ -131,7 +131,7 @@ public final class CompiledTable: Sendable {
             guard events <= mostEvents else { throw .tooLong(byte: byte, events: events) }
             return strokes
         } catch {
-            // What only CapsLock keeps from being typed, as it does the German ß, is rejected while it is on.
+            // A character that cannot be typed with CapsLock on, such as the German ß, is rejected while it is on.
             if capsLock, case .untypable = error { return nil }
             if table.entries[byte] != nil { throw error }
             return nil
@@ -178,7 +178,7 @@ public final class CompiledTable: Sendable {
         }
     }
 
-    /// What a byte does, without or with CapsLock.
+    /// The row of a byte, without or with CapsLock.
     func row(_ byte: UInt8, _ capsLock: Bool) -> Row { rows[Self.place(byte, capsLock)] }
 
     private static func place(_ byte: UInt8, _ capsLock: Bool) -> Int { Int(byte) + (capsLock ? 256 : 0) }

@@ -25,7 +25,7 @@ struct EventBatch: ~Copyable {
     private let memory: UnsafeMutableRawPointer
     /// Bytes filled in.
     private var end = 0
-    /// What is down at `end`.
+    /// The modifiers that are down at `end`.
     private var held = KeyModifiers()
 
     init() {
@@ -71,7 +71,7 @@ struct EventBatch: ~Copyable {
         held = []
     }
 
-    /// What the encoder took of its input.
+    /// The part of its input that the encoder took, and the reason why it stopped.
     struct Run {
         var taken = 0
         var typed = 0
@@ -109,7 +109,7 @@ struct EventBatch: ~Copyable {
         return run
     }
 
-    /// What holds for all bytes of one call.
+    /// The conditions of one call of `type`.
     private struct Rules {
         var limit: Int
         var stopAtScanEnd: Bool
@@ -155,7 +155,7 @@ struct EventBatch: ~Copyable {
         return run
     }
 
-    /// Where the hot loop stands.
+    /// The position of the hot loop.
     @unsafe
     private struct Cursor {
         /// The word of the event that comes next.
@@ -203,7 +203,7 @@ struct EventBatch: ~Copyable {
                 unsafe Self.typeKey(two, &cursor)
                 index &+= 2
             }
-            // From the first other byte on, what types nothing is met without a branch.
+            // From the first other byte on: bytes that type nothing take no branch here.
             while index < sure {
                 let row = unsafe HotRows.Row(rows, input[unchecked: index])
                 if row.isSpecial {
@@ -215,7 +215,7 @@ struct EventBatch: ~Copyable {
             }
         }
         end = unsafe cursor.place - first
-        // Without a branch, which would be foretold wrongly as often as not.
+        // Without a branch, which would be mispredicted as often as not.
         let isHeld = unsafe cursor.held &>> UInt64(truncatingIfNeeded: InputEvent.size.trailingZeroBitCount) & 1
         held = KeyModifiers(rawValue: UInt8(truncatingIfNeeded: isHeld) &* KeyModifiers.shift.rawValue)
         return unsafe (index, index &- start &+ cursor.skipped)
@@ -335,24 +335,6 @@ struct EventBatch: ~Copyable {
         append(held, down: false)
         append(.report)
         held = []
-    }
-
-    /// Fills in the releases of keys, and their report.
-    mutating func release(_ keys: some Sequence<KeyCode>) {
-        clear()
-        for key in keys { append(.key(key, down: false)) }
-        if end > 0 { append(.report) }
-    }
-
-    /// The keys that are down after the first `events`.
-    func keysDown(after events: Int) -> [KeyCode] {
-        var down: [KeyCode] = []
-        for index in 0..<min(max(events, 0), count) {
-            guard let event = self[index], event.type == InputEvent.key else { continue }
-            let key = KeyCode(rawValue: event.code)
-            if event.value == 0 { down.removeAll { $0 == key } } else { down.append(key) }
-        }
-        return down
     }
 
     /// The keystrokes whose press and release are both among the first `events`, each with its report.

@@ -13,7 +13,7 @@ public struct Feed: ~Copyable, Sendable {
         self.ledger = ledger
     }
 
-    /// What became of a notification, and what the caller has to do.
+    /// The outcome of a notification, and with it whether the caller has to wake the typist.
     public enum Outcome: Equatable, Sendable {
         /// It waits to be typed.
         case accepted

@@ -2,10 +2,11 @@
 
 import Synchronization
 
-/// What other threads tell the typist: whether to type, which waiting bytes to drop, and which links have ended.
+/// Orders of other threads to the typist: to type or not, to drop bytes that wait, and to expect no more of a link.
 ///
-/// All say it by a border that bytes fall before or behind, so that it holds for bytes already waiting, and a gate closed
-/// and opened again between two looks of the typist still drops what it should.
+/// Each is a border in time or in the numbers of links, before which bytes are refused. So it holds for bytes that
+/// already wait, and a gate that was closed and opened again between two calls of `Typist.next` still refuses the bytes
+/// that came meanwhile.
 public final class Gate: Sendable {
     /// Why bytes of earlier links are dropped.
     public enum Drop: UInt64, Sendable {
@@ -52,7 +53,7 @@ public final class Gate: Sendable {
 
     /// Nothing more comes from links through `epoch`; to be called after their last bytes were received.
     ///
-    /// What was received whole is still typed; a scan that waits for its end is cut (D-1). The typist must be woken.
+    /// Whole scans are still typed; one that waits for its end is cut (D-1). The typist must be woken.
     public func endLink(through epoch: UInt32) { endedThrough.store(epoch, ordering: .releasing) }
 
     /// The borders as they stand.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// What the hot loop reads for each byte: a row of five words.
+/// The rows that the hot loop reads, one for each byte: five words.
 ///
 /// There are four banks of 256 rows: without and with CapsLock, and for each of them going on after a scan's end and
 /// stopping there. A bank has first the first words of all rows, then the second ones and so on: a byte is then the place
-/// of each of its words, and nothing is to be worked out. What one table's text reads of its 10 KiB stays in the nearest
-/// cache beside the events.
+/// of each of its words, and no address is computed. The rows that a text uses, of the bank's 10 KiB, stay in the
+/// nearest cache beside the events.
 @safe
 struct HotRows: ~Copyable, @unchecked Sendable {
     // Unchecked is sound: nothing writes to the memory after `init`.
@@ -14,9 +14,9 @@ struct HotRows: ~Copyable, @unchecked Sendable {
     struct Row {
         /// The event of the press; that of the release has the same without its value.
         var down: UInt64 = 0
-        /// What stays of Shift: nothing where a key is typed, all where nothing is.
+        /// The mask that Shift's state goes through: 0 where a key is typed, all ones where nothing is.
         ///
-        /// As a signed number, -1 for a byte that types nothing, and more than 0 for one that is looked at before.
+        /// As a signed number, -1 for a byte that types nothing, and more than 0 for a special one.
         var keep = UInt64.max
         /// The event that brings Shift where the key needs it.
         var shift = HotRows.shiftUp
@@ -29,7 +29,7 @@ struct HotRows: ~Copyable, @unchecked Sendable {
         var isKey: Bool { down != 0 }
         /// Whether the byte types nothing after a carriage return.
         var isLineFeed: Bool { keep == Self.lineFeed.keep }
-        /// Whether the byte is no key, and neither nothing whatever stands before it.
+        /// Whether the byte needs a look at what stands before it, or is left to `EventBatch.typeOthers`.
         var isSpecial: Bool { Int64(bitPattern: keep) > 0 }
         /// Shift after the byte, where it was `before`.
         @inline(__always)
@@ -44,7 +44,7 @@ struct HotRows: ~Copyable, @unchecked Sendable {
             self.keep = keep
         }
 
-        /// A byte that does this, so marked.
+        /// The row of a byte with these keystrokes and marks.
         fileprivate init(_ row: CompiledTable.Row, _ marks: UInt8, _ strokes: [CompiledTable.KeyStroke]) {
             guard marks == 0 else {
                 self = marks == CompiledTable.endsLineEnd ? .lineFeed : .other

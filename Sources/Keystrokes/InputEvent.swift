@@ -21,7 +21,7 @@ public struct InputEvent: Equatable, Sendable {
     /// The corresponding C constant is `EV_KEY`.
     public static let key: UInt16 = 1
 
-    /// What kind of event.
+    /// The kind of event.
     public var type: UInt16
     /// Which key, for a key's event.
     public var code: UInt16

@@ -13,9 +13,6 @@ public struct KeySet: Equatable, Sendable {
         for key in keys { insert(key) }
     }
 
-    /// True when the key is among them.
-    public func contains(_ key: KeyCode) -> Bool { codes.contains(key) }
-
     /// Adds a key.
     public mutating func insert(_ key: KeyCode) {
         let place = codes.firstIndex { $0 >= key } ?? codes.endIndex
@@ -28,7 +25,7 @@ public struct KeySet: Equatable, Sendable {
         KeySet(codes + other.codes)
     }
 
-    /// What to declare to the kernel: these keys, and with `asKeyboard` the codes 1 to 31 too, all of which udev wants
+    /// The keys to declare to the kernel: these, and with `asKeyboard` the codes 1 to 31 too, all of which udev wants
     /// to see before it calls a device a keyboard (ID_INPUT_KEYBOARD).
     ///
     /// Refused where a combination is forbidden.

@@ -3,9 +3,9 @@
 // A layout as systems describe it is a map from keys to characters. Here it is turned round.
 
 extension KeyboardLayout {
-    /// What one keystroke gives.
+    /// A keystroke and its result.
     public struct Level: Hashable, Sendable {
-        /// What a keystroke gives to the reader.
+        /// The result of a keystroke for the reader.
         public enum Output: Hashable, Sendable {
             /// A character.
             case character(Unicode.Scalar)
@@ -15,17 +15,17 @@ extension KeyboardLayout {
 
         /// The keystroke.
         public var stroke: Stroke
-        /// What it gives.
+        /// Its result.
         public var output: Output
 
-        /// A keystroke and what it gives.
+        /// A keystroke with its result.
         public init(_ stroke: Stroke, _ output: Output) {
             self.stroke = stroke
             self.output = output
         }
     }
 
-    /// What a dead key and the character after it give together.
+    /// A dead key, the character after it, and their common result.
     public struct Composition: Hashable, Sendable {
         /// The dead key's sign.
         public var dead: Unicode.Scalar
@@ -34,7 +34,7 @@ extension KeyboardLayout {
         /// The character that is typed.
         public var result: Unicode.Scalar
 
-        /// A dead key, what follows it, and what both give.
+        /// A composition from its three parts.
         public init(dead: Unicode.Scalar, base: Unicode.Scalar, result: Unicode.Scalar) {
             self.dead = dead
             self.base = base
@@ -115,7 +115,7 @@ extension KeyboardLayout {
         "\u{30C}", "\u{327}", "\u{328}",
     ]
 
-    /// What these marks give with the space.
+    /// The characters that these marks give with the space.
     private static let spaced: [(Unicode.Scalar, Unicode.Scalar)] = [
         ("\u{300}", "`"), ("\u{301}", "'"), ("\u{302}", "^"), ("\u{303}", "~"), ("\u{308}", "\""),
     ]

@@ -6,7 +6,7 @@ public struct KeyboardLayout: Sendable {
     public struct Stroke: Hashable, Sendable, CustomStringConvertible {
         /// The key.
         public var key: KeyCode
-        /// What is held.
+        /// The modifiers that are held.
         public var modifiers: KeyModifiers
 
         /// A key, alone or with modifiers.
@@ -23,7 +23,7 @@ public struct KeyboardLayout: Sendable {
     public let name: String
     /// The keystrokes of every character that the layout can type: one, or a dead key and another.
     public let strokes: [Unicode.Scalar: [Stroke]]
-    /// The same while CapsLock is on.
+    /// The keystrokes of every character while CapsLock is on.
     public let capsLockStrokes: [Unicode.Scalar: [Stroke]]
 
     /// A layout from its keystrokes.
@@ -61,7 +61,7 @@ public struct KeyboardLayout: Sendable {
     /// backslash, so that the yen sign cannot be typed.
     public static let jp = KeyboardLayout(name: "jp", rows: japanese)
 
-    /// The same where the yen key gives the yen sign.
+    /// The Japanese layout with the yen sign on the yen key (xkb's variant OADG109A).
     public static let jpYen = KeyboardLayout(
         name: "jp(OADG109A)",
         rows: japanese + [(KeyCode.yen.rawValue, "¥", "|")]

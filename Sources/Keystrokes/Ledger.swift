@@ -148,7 +148,7 @@ public final class Ledger: Sendable {
         Self.add(count, to: outcomes[fate.rawValue])
     }
 
-    /// What becomes of a byte that the typist looked at.
+    /// The outcome of a byte that the typist looked at.
     enum Fate: Int, Sendable {
         case typed, discarded, untypable, tooShort, tooLong, duplicate, cut, gated, writeFailed, tooOld, disconnected
         case switched

@@ -31,7 +31,7 @@ public struct Pace: Equatable, Sendable {
         /// down, 10 ms up: 50 plain or 33 shifted characters a second. 21 pauses of 10 ms are 210 ms: S is 200 ms.
         case slow
 
-        /// What the profile is for, in a few words for people.
+        /// The purpose of the profile, in a few words for people.
         public var summary: String {
             switch self {
             case .console: "a text console: no pause"
@@ -130,7 +130,7 @@ public struct Pace: Equatable, Sendable {
 }
 
 extension EventBatch {
-    /// What a write is of its keystroke.
+    /// The part of a keystroke that a write is.
     enum Part {
         /// Keystrokes, from the press to the release.
         case whole
@@ -142,7 +142,7 @@ extension EventBatch {
         case release
     }
 
-    /// What the events from `start` to before `end` are.
+    /// The part that the events from `start` to before `end` are.
     func part(_ start: Int, _ end: Int) -> Part {
         guard start > 0 || end < count else { return .whole }
         var part = Part.modifiers

@@ -21,7 +21,7 @@ public struct Pacer: Sendable {
     ///
     /// The corresponding C constant is `EVDEV_MIN_BUFFER_SIZE`, less the slot that tells full from empty.
     public static let window = 63
-    /// What whole keystrokes make of the window.
+    /// The events of the window that whole keystrokes use: 15 plain ones or 10 shifted ones.
     static let paced: Int64 = 60
 
     /// The rhythm.

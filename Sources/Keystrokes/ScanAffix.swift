@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// What is typed before or after each scan, or in a scan's stead: text, and keys that text has no character for.
+/// Text that is typed before or after each scan, or in a scan's stead, with keys that have no character.
 ///
 /// It is a small text and a table of its own for the encoder that types the scans: each different action is a byte value.
 public struct ScanAffix: Sendable {
@@ -17,7 +17,7 @@ public struct ScanAffix: Sendable {
 
     /// The actions, in the order in which they are typed.
     let bytes: [UInt8]
-    /// What each of the bytes does; nil where there are none.
+    /// The table that types the bytes; nil where there are none.
     let table: CompiledTable?
 
     private init() {
@@ -37,7 +37,7 @@ public struct ScanAffix: Sendable {
         try self.init(actions, layout)
     }
 
-    /// What these steps type one after the other, for readers who use `layout`.
+    /// The affix of these steps, typed one after the other, for readers who use `layout`.
     ///
     /// At most 256 of them differ.
     public init(_ steps: [ByteTable.Step], layout: KeyboardLayout) throws(Fault) {

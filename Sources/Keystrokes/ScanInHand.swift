@@ -4,12 +4,12 @@
 ///
 /// Within a scan a line feed after a carriage return is absorbed, whatever the time between them.
 struct ScanInHand {
-    /// What it is typed from, one after the other.
+    /// The parts that are typed one after the other.
     private enum Part: Int {
         case prefix, body, end, nothing
     }
 
-    /// A place in it, and what the bytes since `done` do.
+    /// A place in the scan, and the outcomes of the bytes from `done` to it.
     private struct Progress {
         var part = Part.prefix
         /// Bytes of that part that are behind.
@@ -17,15 +17,15 @@ struct ScanInHand {
         var typed = 0
         var discarded = 0
         var rejected = 0
-        /// What became of the last byte of the scan.
+        /// The outcome of the last byte of the scan.
         var last = Ledger.Fate.discarded
     }
 
-    /// What was received of it, its terminator with it if it has one.
+    /// The bytes received, the terminator among them if there is one.
     var bytes: [UInt8] = []
     /// The bytes before the terminator.
     private(set) var length = 0
-    /// What is typed in its stead; nil for its bytes.
+    /// The text that is typed in the scan's stead; nil to type its bytes.
     private(set) var meaning: ScanAffix?
     /// How far it has an outcome, and how far it is encoded.
     private var done = Progress()
@@ -110,7 +110,7 @@ struct ScanInHand {
             case .nothing: break
             }
             if !isFull, let meaning {
-                // All of it is typed with the last key of what it stands for.
+                // The scan counts as typed with the last key of its text.
                 if meaning.isEmpty { ahead.discarded += length } else { ahead.typed += length }
                 ahead.discarded += bytes.count - length
                 ahead.part = .nothing
@@ -141,7 +141,7 @@ struct ScanInHand {
         _ table: CompiledTable,
         _ limit: Int
     ) -> Bool {
-        // The same bytes by another name, so that they can be read while the progress is written.
+        // A copy of the reference, so that the bytes can be read while the progress is written.
         let bytes = bytes
         let rest = bytes.span.extracting(part).extracting(droppingFirst: ahead.offset)
         guard !rest.isEmpty else { return false }

@@ -11,7 +11,7 @@
 /// 4. its first byte is older than the greatest age;
 /// 5. it is too short, it has a byte that the layout cannot type, or it is a duplicate.
 ///
-/// What is left of a refused scan, up to its end, fares alike, so that no tail is ever taken for a scan. Its end is its
+/// The rest of a refused scan, up to its end, is refused too, so that no tail is ever taken for a scan. Its end is its
 /// terminator, another link, or a silence.
 ///
 /// A class, so that the typist of stream mode carries a reference and not its hundreds of bytes.
@@ -19,11 +19,11 @@ final class ScanReader {
     /// The silence that ends what is left of a refused scan where no idle gap is set, in nanoseconds.
     static let refusedGap: Int64 = 1_000_000_000
 
-    /// Where the reader stands.
+    /// The state of the reader.
     private enum State {
         /// The scan in hand is not whole; it may have no byte yet.
         case collecting
-        /// What is left of a refused scan is refused too.
+        /// The rest of a refused scan is refused too.
         case refusing(Ledger.Fate)
         /// The scan in hand is whole.
         case whole
@@ -99,7 +99,7 @@ final class ScanReader {
         if !scan.bytes.isEmpty, let fate = conditions.gate.refusal(epoch: epoch, received: began) {
             refuse(fate, ledger)
         }
-        // Asked before the ring: what comes between the two looks is seen in the ring.
+        // Asked before the ring, so that bytes which come in between are found in the ring.
         let isMissingBytes = ledger.endsInMissingBytes
         guard place.findBytes(&consumer) else { return endWithoutBytes(isMissingBytes, ledger, conditions) }
         if place.isAtChunkStart, endsBeforeChunk(ledger) { return true }
@@ -155,7 +155,7 @@ final class ScanReader {
             }
         }
         if chunk.followsMissingBytes, !isMarkSeen {
-            // Nobody knows where the scan ends that those bytes were of.
+            // The lost bytes may have had the scan's end, so the bytes up to the next end are refused too.
             refuse(.cut, ledger)
             isMarkSeen = true
             lineEnd = nil
@@ -265,7 +265,7 @@ final class ScanReader {
         if let fate = scan.settle(ledger) { finish(fate) }
     }
 
-    /// The same where only the first keystrokes have left: the bytes of the others are lost.
+    /// Counts what became of everything encoded where only the first keystrokes have left: the others' bytes are lost.
     func settle(_ ledger: Ledger, _ batch: inout EventBatch, typing keystrokes: Int) {
         scan.loseAll(after: keystrokes, ledger, &batch, rules, table)
         settle(ledger)

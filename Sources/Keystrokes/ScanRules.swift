@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// What a whole scan is, which ones are typed, and what is typed around them (scan mode).
+/// The rules of scan mode: where a scan ends, which scans are typed, and the text around them.
 public struct ScanRules: Sendable {
     /// Why rules were refused.
     public struct Fault: Error, Equatable, Sendable, CustomStringConvertible {
@@ -10,7 +10,7 @@ public struct ScanRules: Sendable {
 
     /// The greatest `maximumLength`.
     public static let greatestLength = 65_536
-    /// What a QR code can hold, in digits: the longest scan unless told otherwise.
+    /// The most digits of a QR code: the longest scan unless told otherwise.
     public static let defaultMaximumLength = 7_089
     /// Carriage return, line feed and tab.
     public static let defaultTerminators: Set<UInt8> = [
@@ -25,9 +25,9 @@ public struct ScanRules: Sendable {
     let idleGap: Int64?
     /// The bytes of a scan without its terminator.
     let lengths: ClosedRange<Int>
-    /// What is typed before each scan.
+    /// The text that is typed before each scan.
     let prefix: ScanAffix
-    /// What is typed after each scan in its terminator's stead; nil types the terminator as the table says.
+    /// The text that is typed after each scan in its terminator's stead; nil types the terminator as the table says.
     let suffix: ScanAffix?
     /// How long the scan typed last is not typed again, in nanoseconds; 0 types every scan.
     let duplicateWindow: Int64
@@ -77,8 +77,8 @@ public struct ScanRules: Sendable {
         joinsLineEnds = isTerminator[Int(ByteTable.carriageReturn)] && isTerminator[Int(ByteTable.lineFeed)]
     }
 
-    /// The same rules with scans that stand for something else: that is typed in the stead of all of them, prefix,
-    /// terminator and suffix too, whatever the least length.
+    /// These rules, with scans that stand for a text: it is typed in the stead of the scan, its prefix, terminator and
+    /// suffix, whatever the least length.
     public func typing(_ meanings: [[UInt8]: ScanAffix]) throws(Fault) -> ScanRules {
         for bytes in meanings.keys {
             guard (1...lengths.upperBound).contains(bytes.count), !bytes.contains(where: { terminators[Int($0)] })

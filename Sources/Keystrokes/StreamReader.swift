@@ -18,7 +18,7 @@ struct StreamReader {
         case refused(Ledger.Fate)
     }
 
-    /// A place, and what the bytes since `done` do.
+    /// A place, and the outcomes of the bytes from `done` to it.
     private struct Progress {
         var place: RingPlace
         /// Set when the last byte was a carriage return.
@@ -107,7 +107,7 @@ struct StreamReader {
         consumer.release(through: position)
     }
 
-    /// The same where only the first keystrokes have left: the bytes of the others are lost.
+    /// Counts what became of everything encoded where only the first keystrokes have left: the others' bytes are lost.
     mutating func settle(
         _ consumer: inout ByteRing.Consumer,
         _ ledger: Ledger,
@@ -117,7 +117,7 @@ struct StreamReader {
     ) {
         let all = ahead
         begin()
-        // Nothing is refused among these bytes: they were encoded before, so the conditions are those of ever.
+        // None of these bytes is refused: they were encoded before, when they were not.
         let open = Typist.Conditions(now: 0, maximumAge: Int64.max, gate: .open, capsLock: capsLock)
         _ = encode(&batch, &consumer, table, ledger, limit: 0, stopAtScanEnd: false, open)
         var typed = ahead.typed

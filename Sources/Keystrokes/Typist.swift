@@ -21,7 +21,7 @@
 /// first key on. Text that waits without an end may be the beginning of a scan: it leaves at once only where what may
 /// follow could do so within the longest gap.
 public struct Typist: ~Copyable {
-    /// What the caller has to do.
+    /// The next thing that the caller has to do.
     public enum Step: Equatable, Sendable {
         /// Write `output` in one write, then call `commit` or `fail`.
         case write
@@ -38,7 +38,7 @@ public struct Typist: ~Copyable {
     private var consumer: ByteRing.Consumer
     private let table: CompiledTable
     private var pacer: Pacer
-    /// What is asked of the pacer for every write: kept here, because it is more than a kilobyte and asking copies it.
+    /// Facts of the pacer that every write needs: kept here, because to ask the pacer copies its kilobyte.
     private let isUnlimited: Bool
     private let isSpread: Bool
     private let leadsModifiers: Bool
@@ -58,16 +58,12 @@ public struct Typist: ~Copyable {
     private var due = 0
     /// True from `next` answering `write` to the report.
     private var isWriting = false
-    /// What is written is the release of keys that were left down.
-    private var isReleasing = false
     /// Why the batch ends where it does.
     private var end = End.exhausted
     /// True from a paced keystroke to the end of its scan.
     private var isPacing = false
     /// When the last keystroke left.
     private var lastKeystroke = Int64.min
-    /// Keys that a write cut short has left down.
-    private var heldKeys: [KeyCode] = []
     /// True while the feed was told that the typist must be woken.
     private var isDrowsy = false
 
@@ -101,7 +97,7 @@ public struct Typist: ~Copyable {
         self.ledger = ledger
     }
 
-    /// The events to write, after `next` or `releaseAll` asked for it.
+    /// The events to write, after `next` asked for it.
     public var output: RawSpan {
         @_lifetime(borrow self)
         borrowing get { batch.bytes.extracting(written &* InputEvent.size..<due &* InputEvent.size) }
@@ -109,9 +105,6 @@ public struct Typist: ~Copyable {
 
     /// The number of events in `output`.
     public var outputEvents: Int { due &- written }
-
-    /// True where a write begins and ends with no key down; false where keystrokes are spread over several writes.
-    var writesWholeKeystrokes: Bool { !isSpread }
 
     /// Says what to do at `now`, in nanoseconds of a monotonic clock.
     public mutating func next(now: Int64) -> Step {
@@ -160,10 +153,6 @@ public struct Typist: ~Copyable {
         guard isWriting else { return }
         isWriting = false
         if !isUnlimited { pacer.record(events: due &- written, now: now, batch.part(written, due)) }
-        guard !isReleasing else {
-            heldKeys = []
-            return finishBatch()
-        }
         written = due
         if written < batch.count {
             cut()
@@ -176,35 +165,16 @@ public struct Typist: ~Copyable {
     /// Takes note that the device took only the first `events` of `output`, or none; `now` is the time after the write.
     ///
     /// Bytes whose keystrokes it took whole are typed; the others of this write are lost and not tried again. Keys that the
-    /// part has left down are kept for `releaseAll`.
+    /// part has left down come up when the device goes: the kernel releases them.
     public mutating func fail(acceptedEvents events: Int, now: Int64) {
         guard isWriting else { return }
         isWriting = false
         let accepted = written + min(max(events, 0), due - written)
         pacer.record(events: accepted - written, now: now, .whole)
-        guard !isReleasing else { return finishBatch() }
-        heldKeys = batch.keysDown(after: accepted)
         // Where keystrokes are spread out, a batch is one byte.
         let whole = isSpread && accepted < batch.count ? 0 : batch.keystrokes(in: accepted)
         settle(typing: whole)
         keystrokesLeft(now: now)
-    }
-
-    /// Prepares the release of keys that a failed write has left down: the number of events to write, 0 when none is down.
-    ///
-    /// Between keystrokes nothing is down, so this is for the way out of a failure, before anything else is written.
-    public mutating func releaseAll() -> Int {
-        guard !isWriting, !heldKeys.isEmpty else { return 0 }
-        batch.release(heldKeys)
-        (written, due) = (0, batch.count)
-        isWriting = true
-        isReleasing = true
-        return due
-    }
-
-    /// Forgets keys that a failed write has left down: the device is gone, and the kernel has released them.
-    public mutating func deviceReplaced() {
-        heldKeys = []
     }
 }
 
@@ -219,7 +189,7 @@ extension Typist {
         case scanEnd
     }
 
-    /// What holds for one call of `next`.
+    /// The conditions of one call of `next`.
     struct Conditions {
         var now: Int64
         var maximumAge: Int64
@@ -283,12 +253,7 @@ extension Typist {
     private mutating func keystrokesLeft(now: Int64) {
         lastKeystroke = now
         if end == .scanEnd { isPacing = false }
-        finishBatch()
-    }
-
-    private mutating func finishBatch() {
         (written, due) = (0, 0)
-        isReleasing = false
         batch.clear()
     }
 

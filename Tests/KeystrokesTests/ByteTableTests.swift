@@ -91,9 +91,9 @@ struct ByteTableTests {
         #expect(japanese.strokes(of: 0x1D) == [KeyboardLayout.Stroke(KeyCode(rawValue: 43), .control)])
     }
 
-    @Test("LK-21: a printed table reads as the same table")
+    @Test("LK-21: what the actions of a table are written as reads as the same actions")
     func roundTrip() throws {
-        for (_, table) in ByteTable.builtIn { #expect(try ByteTable(text: table.text) == table) }
+        for (_, table) in ByteTable.builtIn { try Self.readsAsTheSame(table) }
         var random = SeededGenerator(seed: 11)
         for _ in 0..<50 {
             var table = ByteTable(ByteTable.BuiltIn.allCases.randomElement(using: &random) ?? .strict)
@@ -106,8 +106,16 @@ struct ByteTableTests {
                     table[byte] = .type((0..<count).map { _ in Self.step(&random) })
                 }
             }
-            #expect(try ByteTable(text: table.text) == table)
+            try Self.readsAsTheSame(table)
         }
+    }
+
+    /// Reads a table from lines of its actions, as `blewedge table show` prints them.
+    private static func readsAsTheSame(_ table: ByteTable) throws {
+        let bytes = UInt8.min...UInt8.max
+        let lines = bytes.map { "0x\(String($0 >> 4, radix: 16))\(String($0 & 15, radix: 16)) = \(table[$0])" }
+        let read = try ByteTable(text: lines.joined(separator: "\n"))
+        for byte in bytes { #expect(read[byte] == table[byte]) }
     }
 
     /// A step that tables may have.
@@ -276,12 +284,12 @@ struct KeySetTests {
         #expect(try CompiledTable(.strict).keys.codes.count == 47 + 1 + 1 + 1)
         let linble = try CompiledTable(.linble).keys
         for name in ["enter", "tab", "backspace", "leftshift", "space", "a"] {
-            #expect(linble.contains(try #require(KeyCode(name: name))))
+            #expect(linble.codes.contains(try #require(KeyCode(name: name))))
         }
         for name in [
             "leftalt", "rightalt", "leftctrl", "rightctrl", "escape", "f1", "delete", "sysrq", "left", "power",
         ] {
-            #expect(!linble.contains(try #require(KeyCode(name: name))))
+            #expect(!linble.codes.contains(try #require(KeyCode(name: name))))
         }
         var digits = ByteTable.discard
         for byte in UInt8(0x30)...0x39 { digits[byte] = .text(Unicode.Scalar(byte)) }

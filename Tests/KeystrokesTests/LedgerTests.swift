@@ -40,14 +40,7 @@ struct LedgerTests {
                 path.halfKeystrokes += path.keyboard.keystrokes - before - whole
                 path.fail(accepted: accepted)
                 broken += 1
-                if path.releaseAll() > 0 {
-                    let releases = path.outputEvents()
-                    if accepted > 0, events[accepted - 1] != .report { try path.keyboard.take(.report) }
-                    for event in releases { try path.keyboard.take(event) }
-                    path.commit()
-                } else if accepted > 0, events[accepted - 1] != .report {
-                    try path.keyboard.take(.report)
-                }
+                path.keyboard.goes()
             case 16: if Int.random(in: 0...3, using: &random) == 0 { path.gate.close() }
             case 17: path.gate.open(now: path.now)
             case 18:

@@ -148,7 +148,7 @@ struct ProfileTests {
         }
     }
 
-    @Test("X-1: a held key whose keystroke is cut by a failing device is released, and its byte lost")
+    @Test("X-1: a keystroke that a failing device cuts is lost, whichever of its writes fails")
     func failure() throws {
         for failing in 0..<3 {
             let path = try Path(pace: try Pace(.slow))
@@ -163,10 +163,6 @@ struct ProfileTests {
             path.fail(accepted: 0)
             let account = path.ledger.snapshot()
             #expect(account.lost(.writeFailed) == 1 && account.typed == 0 && account.waiting == 0)
-            #expect((path.releaseAll() > 0) == (failing > 0))
-            for event in path.outputEvents() { try path.keyboard.take(event) }
-            path.commit()
-            #expect(path.keyboard.down.isEmpty)
         }
     }
 }

@@ -114,8 +114,8 @@ struct ScanMeaningTests {
         for bytes in [[], "12345".bytes, "1\r".bytes] {
             #expect(throws: ScanRules.Fault.self) { try rules.typing([bytes: try Self.meaning()]) }
         }
-        #expect(try rules.typing(["1234".bytes: try Self.meaning()]).keys.contains(.backspace))
-        #expect(!rules.keys.contains(.backspace))
+        #expect(try rules.typing(["1234".bytes: try Self.meaning()]).keys.codes.contains(.backspace))
+        #expect(!rules.keys.codes.contains(.backspace))
         let path = try Path(scans: try rules.typing(["no".bytes: .nothing]))
         path.receive("no\ryes\r".bytes)
         try path.typeAll()

@@ -15,6 +15,8 @@ final class Path {
     var recorded: [(time: Int64, events: [InputEvent])] = []
     var writes: [(time: Int64, events: Int)] { recorded.map { ($0.time, $0.events.count) } }
     var now: Int64 = 1_000_000_000
+    /// True where a write begins and ends with no key down; false where keystrokes are spread over several writes.
+    let isWhole: Bool
     /// Keystrokes that a failed write has cut after the press.
     var halfKeystrokes = 0
 
@@ -33,6 +35,7 @@ final class Path {
         guard let producer = ring.takeProducer(), let consumer = ring.takeConsumer() else { throw NoHandle() }
         let compiled = try CompiledTable(table, layout: layout)
         let pacer = try pace.map { Pacer($0) } ?? Pacer(stall: stall)
+        isWhole = !pacer.pace.isSpread
         ledger = Ledger()
         gate = Gate()
         feed = Feed(producer, ledger: ledger)
@@ -62,15 +65,13 @@ final class Path {
 
     func fail(accepted events: Int) { typist.fail(acceptedEvents: events, now: now) }
 
-    func releaseAll() -> Int { typist.releaseAll() }
-
     /// Writes what is due now; answers what the typist then waits for.
     func typeDue() throws -> Typist.Step {
         while true {
             let step = next()
             guard step == .write else { return step }
             let events = outputEvents()
-            if typist.writesWholeKeystrokes {
+            if isWhole {
                 try keyboard.take(events)
             } else {
                 for event in events { try keyboard.take(event) }
@@ -215,6 +216,12 @@ struct DecodedKeyboard {
     private(set) var largestFrame = 0
     private(set) var keystrokes = 0
     private var frame = 0
+
+    /// Lets all keys up, as the kernel does when a device goes.
+    mutating func goes() {
+        down = []
+        frame = 0
+    }
 
     /// Forgets what was typed, not what is down.
     mutating func forgetText() { text = "" }

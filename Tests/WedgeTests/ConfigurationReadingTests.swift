@@ -18,7 +18,7 @@ struct ConfigurationReadingTests {
         let whole = try keys("")
         #expect(whole.union(first) == whole)
         let bare = try keys("udev-keyboard = false")
-        #expect(!bare.contains(KeyCode(rawValue: 1)) && !bare.contains(.leftControl))
+        #expect(!bare.codes.contains(KeyCode(rawValue: 1)) && !bare.codes.contains(.leftControl))
         #expect(bare.union(first) == whole)
         #expect(bare == (try CompiledTable(.linble).keys))
     }

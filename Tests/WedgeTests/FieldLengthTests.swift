@@ -19,7 +19,7 @@ struct FieldLengthTests {
         #expect(try keypad.clearing(.max).steps.count == 1 + FieldLength.most)
         let selecting = try Keypad(layout: .jp, clearing: .selectAll)
         #expect(try selecting.clearing(3).steps == [.character("a", .control), backspace])
-        #expect(selecting.keys.contains(.leftControl) && !keypad.keys.contains(.leftControl))
+        #expect(selecting.keys.codes.contains(.leftControl) && !keypad.keys.codes.contains(.leftControl))
     }
 
     @Test(

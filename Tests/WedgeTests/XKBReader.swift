@@ -43,7 +43,7 @@ final class XKBReader {
     }
 
     init(layout: String, variant: String = "", capsLock: Bool, composes: Bool, declared keys: KeySet) throws {
-        declared = (0..<768).map { keys.contains(KeyCode(rawValue: UInt16($0))) }
+        declared = (0..<768).map { keys.codes.contains(KeyCode(rawValue: UInt16($0))) }
         updateKey = try Self.find("xkb_state_update_key", as: (@convention(c) (Pointer, UInt32, Int32) -> Int32).self)
         keysym = try Self.find("xkb_state_key_get_one_sym", as: (@convention(c) (Pointer, UInt32) -> UInt32).self)
         utf8 = try Self.find(

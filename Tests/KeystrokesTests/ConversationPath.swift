@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Keystrokes
+
+/// The data path of one conversation, made as its settings say, and the clock that it is played by.
+struct ConversationPath {
+    private let path: Path
+    private let light: CapsLockLight
+    private let pace: Pace
+    private let start: Int64
+    /// The link on which bytes come.
+    private var epoch: UInt32 = 1
+    /// The events of the next write that the keyboard takes; nil for all.
+    private var accepted: Int?
+    /// True when the keyboard takes nothing more, as after a write that failed.
+    private var hasFailed = false
+
+    /// The path that these settings make; what they leave out is as `blewedge run` has it.
+    init(_ settings: [TypingConversation.Setting]) throws {
+        var reading = ConversationSettings()
+        for setting in settings { try reading.read(setting) }
+        light = CapsLockLight()
+        pace = try reading.pace()
+        path = try Path(
+            table: try reading.table(),
+            layout: try reading.layout(),
+            pace: pace,
+            scans: try reading.scans(),
+            capacity: reading.ring,
+            maximumAge: reading.maximumAge,
+            light: reading.heedsCapsLock ? light : nil
+        )
+        start = path.now
+    }
+
+    /// Plays a conversation; the differences to what it says, none when all is right.
+    mutating func play(_ steps: [TypingConversation.Step]) throws -> [String] {
+        var differences: [String] = []
+        var index = 0
+        while index < steps.count {
+            let time = steps[index].time
+            // The time before is over.
+            type(until: time - 1)
+            path.now = start + time
+            var accounts: [(number: Int, wanted: Ledger.Snapshot)] = []
+            while index < steps.count, steps[index].time == time {
+                if case .account(let wanted) = steps[index].event {
+                    accounts.append((steps[index].number, wanted))
+                } else {
+                    take(steps[index].event)
+                }
+                index += 1
+            }
+            type(until: time)
+            for (number, wanted) in accounts {
+                let account = path.ledger.snapshot()
+                if account != wanted { differences.append("line \(number): = \(wanted.words), not \(account.words)") }
+            }
+        }
+        return try difference(to: steps) + differences + faults()
+    }
+
+    private mutating func take(_ event: TypingConversation.Event) {
+        switch event {
+        case .received(let bytes): path.receive(bytes, epoch: epoch)
+        case .gateOpens(true): path.gate.open(now: path.now)
+        case .gateOpens(false): path.gate.close()
+        case .capsLock(let isOn): light.set(isOn)
+        case .linkEnds: endLink()
+        case .dropped(let cause):
+            path.gate.drop(through: epoch, cause)
+            endLink()
+        case .deviceTakes(let events): accepted = events
+        case .written, .account: break
+        }
+    }
+
+    private mutating func endLink() {
+        path.gate.endLink(through: epoch)
+        epoch += 1
+    }
+
+    /// Types what is due, and lets time pass as the typist asks, until that time.
+    private mutating func type(until time: Int64) {
+        while !hasFailed {
+            switch path.next() {
+            case .write:
+                let events = path.outputEvents()
+                if let accepted {
+                    path.recorded.append((path.now, Array(events.prefix(accepted))))
+                    path.fail(accepted: accepted)
+                    hasFailed = true
+                } else {
+                    path.recorded.append((path.now, events))
+                    path.commit()
+                }
+            case .wait(let next):
+                guard next <= start + time, next > path.now else { return }
+                path.now = next
+            case .sleep: return
+            }
+        }
+    }
+
+    /// The first write that is another than in the file, or comes at another time.
+    private func difference(to steps: [TypingConversation.Step]) throws -> [String] {
+        let wanted = steps.compactMap { step in
+            if case .written(let events) = step.event { (step.number, step.time, events) } else { nil }
+        }
+        let came = path.recorded.map { (time: $0.time - start, events: $0.events) }
+        for (index, (number, time, events)) in wanted.enumerated() {
+            guard index < came.count else { return ["line \(number): nothing came"] }
+            if came[index].time != time || came[index].events != events {
+                return [
+                    "line \(number): \(Self.line(time, events)), not \(Self.line(came[index].time, came[index].events))"
+                ]
+            }
+        }
+        return came.dropFirst(wanted.count).prefix(1).map { "at the end: \(Self.line($0.time, $0.events))" }
+    }
+
+    private static func line(_ time: Int64, _ events: [InputEvent]) -> String {
+        let decimals = String(1_000_000 + time % 1_000_000).dropFirst()
+        return "\(time / 1_000_000).\(decimals) > \(KeyNotation.text(events))"
+    }
+
+    /// Whatever no conversation may show: a key that stays down, a frame that is too long, a window that is too full.
+    private func faults() -> [String] {
+        guard !hasFailed else { return [] }
+        var faults: [String] = []
+        var down: Set<UInt16> = []
+        var frame = 0
+        for event in path.recorded.flatMap(\.events) {
+            frame += 1
+            if frame > 6 { faults.append("a frame of more than six events") }
+            if event == .report {
+                if frame == 1 { faults.append("an empty frame") }
+                frame = 0
+            } else if event.value == 1 ? !down.insert(event.code).inserted : down.remove(event.code) == nil {
+                faults.append("key \(KeyCode(rawValue: event.code)) is as it was")
+            }
+        }
+        if !down.isEmpty || frame > 0 { faults.append("keys are down at the end, or a frame has no report") }
+        for (index, first) in path.recorded.enumerated() where pace.stall > 0 {
+            let window = path.recorded[index...].prefix { $0.time - first.time <= pace.stall }
+            if window.reduce(0, { $0 + $1.events.count }) > Pacer.window {
+                faults.append("more than \(Pacer.window) events from \(first.time - start) ns on")
+                break
+            }
+        }
+        return faults
+    }
+}
