@@ -19,7 +19,7 @@ extension Profile {
     }
 }
 
-extension CommandQueue.Command {
+extension Handshake.Command {
     fileprivate var lines: [String] {
         var lines: [String] = []
         if let send { lines.append("send = \(JSONObject.quoted(send.text))") }

@@ -4,37 +4,7 @@
 ///
 /// A reply may be split over notifications, or share one with bytes that are not of it. Bytes before a reply are skipped;
 /// those behind the last one are handed back.
-package struct CommandQueue: Sendable {
-    /// One command.
-    package struct Command: Hashable, Sendable {
-        /// The longest time-out.
-        package static let longestTimeout = Duration.seconds(60)
-        /// The most attempts.
-        package static let mostAttempts = 10
-
-        /// What is written; nil where the device speaks first.
-        package var send: HexTemplate?
-        /// The reply to wait for; nil to go on as soon as it is written.
-        package var expect: HexTemplate?
-        /// How long the reply may take.
-        package var timeout: Duration
-        /// How often it is written before the reply is given up.
-        package var attempts: Int
-
-        /// A command, written once.
-        package init(
-            send: HexTemplate?,
-            expect: HexTemplate?,
-            timeout: Duration = .seconds(2),
-            attempts: Int = 1
-        ) {
-            self.send = send
-            self.expect = expect
-            self.timeout = timeout
-            self.attempts = attempts
-        }
-    }
-
+package struct Handshake: Sendable {
     /// The most commands of a queue.
     package static let mostCommands = 32
     /// The most bytes that are kept while they are not looked at; a notification has at most half of it.

@@ -6,7 +6,7 @@ import Testing
 import Wedge
 
 @Suite("Handshakes and command queues")
-struct CommandQueueTests {
+struct HandshakeTests {
     /// One vector of Tests/Vectors/handshakes.txt.
     private struct Conversation {
         var title: String
@@ -26,7 +26,7 @@ struct CommandQueueTests {
     }
 
     /// Reads `SEND => REPLY [within TIME] [times N] [key BYTES]`.
-    private static func command(_ text: Substring) throws -> CommandQueue.Command {
+    private static func command(_ text: Substring) throws -> Handshake.Command {
         var words = text.split(separator: " ").map(String.init)
         func option(_ name: String) -> String? {
             guard let index = words.lastIndex(of: name), index + 1 < words.count else { return nil }
@@ -40,7 +40,7 @@ struct CommandQueueTests {
         let arrow = try #require(rest.firstRange(of: "=>"))
         let send = rest[..<arrow.lowerBound].drop { $0 == " " }
         let reply = rest[arrow.upperBound...].drop { $0 == " " }
-        return CommandQueue.Command(
+        return Handshake.Command(
             send: send.hasPrefix("-") ? nil : try HexTemplate(String(send), for: .command, key: key),
             expect: reply == "-" ? nil : try HexTemplate(String(reply), for: .reply, key: key),
             timeout: within ?? .seconds(2),
@@ -48,7 +48,7 @@ struct CommandQueueTests {
         )
     }
 
-    private static func outcome(_ step: CommandQueue.Step) -> String {
+    private static func outcome(_ step: Handshake.Step) -> String {
         switch step {
         case .write(let bytes): "write \(Hexadecimal.text(bytes))"
         case .wait: "waiting"
@@ -62,7 +62,7 @@ struct CommandQueueTests {
         let all = try Self.conversations()
         #expect(all.count == 23)
         for conversation in all {
-            var commands: [CommandQueue.Command] = []
+            var commands: [Handshake.Command] = []
             var early: [UInt8] = []
             var events: [(number: Int, text: String)] = []
             for line in conversation.lines {
@@ -80,11 +80,11 @@ struct CommandQueueTests {
 
     private func play(
         _ title: String,
-        _ commands: [CommandQueue.Command],
+        _ commands: [Handshake.Command],
         _ early: [UInt8],
         _ events: [(number: Int, text: String)]
     ) throws {
-        var queue = CommandQueue(commands)
+        var queue = Handshake(commands)
         if !early.isEmpty { #expect(queue.receive(early, now: .zero) == .wait) }
         var step = queue.begin(now: .zero)
         for event in events {
@@ -122,7 +122,7 @@ struct CommandQueueTests {
         let replies: [[UInt8]] = [[0x00, 0x81] + reply1, Array("OOK".utf8) + [0x0A], [0x83, 0x83, 0x83, 0x84, 0x39]]
         var generator = SeededGenerator(seed: 5)
         for _ in 0..<200 {
-            var queue = CommandQueue(commands)
+            var queue = Handshake(commands)
             var step = queue.begin(now: .zero)
             for (index, reply) in replies.enumerated() {
                 guard case .write(let bytes) = step else {
@@ -151,7 +151,7 @@ struct CommandQueueTests {
     func hostile() throws {
         var generator = SeededGenerator(seed: 6)
         for _ in 0..<10 {
-            var queue = CommandQueue([try Self.command("01 => A5 5A ?? ?? ?? {crc16-ccitt}")])
+            var queue = Handshake([try Self.command("01 => A5 5A ?? ?? ?? {crc16-ccitt}")])
             _ = queue.begin(now: .zero)
             _ = queue.written(now: .zero)
             for _ in 0..<50 {
@@ -169,9 +169,9 @@ struct CommandQueueTests {
 
     @Test("D-6: a failed handshake says which command and how many bytes came, never which bytes")
     func texts() {
-        let silent = CommandQueue.Failure(command: 1, timeout: .milliseconds(500), otherBytes: 0)
+        let silent = Handshake.Failure(command: 1, timeout: .milliseconds(500), otherBytes: 0)
         #expect("\(silent)" == "command 1 of the handshake had no reply within 500ms")
-        let wrong = CommandQueue.Failure(command: 2, timeout: .seconds(2), otherBytes: 7)
+        let wrong = Handshake.Failure(command: 2, timeout: .seconds(2), otherBytes: 7)
         #expect("\(wrong)" == "command 2 of the handshake had another reply than expected within 2s: 7 bytes")
     }
 

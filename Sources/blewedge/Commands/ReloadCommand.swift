@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import ArgumentParser
+import Wedge
+
+/// `blewedge reload`.
+struct ReloadCommand: DaemonVerb {
+    static let configuration = CommandConfiguration(
+        commandName: "reload",
+        abstract: "Let the daemon read its configuration again.",
+        discussion: """
+            One that is wrong is refused with what is wrong and where, and the daemon goes on with the old one. \
+            `blewedge config check` tells the same beforehand.
+
+            EXAMPLES:
+              blewedge reload
+            """
+    )
+
+    static let request = ControlRequest.reload
+    static let done = NoteText.reloaded
+
+    @OptionGroup var daemon: DaemonOptions
+}
