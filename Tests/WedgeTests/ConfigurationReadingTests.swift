@@ -9,7 +9,7 @@ import Wedge
 @Suite("What a configuration names")
 struct ConfigurationReadingTests {
     private func keys(_ text: String) throws -> KeySet {
-        try Configuration(text: text).settings(device: nil).declaredKeys()
+        try Configuration(text: text).settings(device: nil).typing.declaredKeys()
     }
 
     @Test("D-14: the keys 1 to 31 are declared where udev is to see a keyboard, and only typed ones where it is not")

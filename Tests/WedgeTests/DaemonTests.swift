@@ -51,14 +51,16 @@ struct DaemonTests {
             var settings = KeyboardSettings(
                 adapter: .any,
                 device: device,
-                profile: .linble,
-                table: try CompiledTable(ByteTable(.linble), layout: .us),
-                pacer: Pacer(try Pace(stall: 0)),
-                maximumAge: nil,
-                capsLock: .ignore,
-                verifies: false
+                profiles: [.linble],
+                typing: TypingSettings(
+                    table: try CompiledTable(ByteTable(.linble), layout: .us),
+                    pacer: Pacer(try Pace(stall: 0)),
+                    maximumAge: nil,
+                    capsLock: .ignore,
+                    verifies: false
+                )
             )
-            if device == nil { settings.keypad = try Keypad(layout: .us, beside: settings.table.keys) }
+            if device == nil { settings.typing.keypad = try Keypad(layout: .us, beside: settings.typing.table.keys) }
             let options = Daemon.Options(
                 paths: paths,
                 followsSelection: device == nil,

@@ -33,11 +33,11 @@ struct TextBorderTests {
             // The readers of files, values and requests, and the configuration's own reference.
             case .fault:
                 [
-                    "Configuration+Text.swift", "ConfigurationFault.swift", "ConfigurationKey.swift", "ConfigurationValue.swift",
-                    "ControlLine.swift", "ControlRequest+Line.swift", "ControlRequest.swift",
-                    "Framing.swift", "HexTemplate.swift", "HexTemplateReader.swift",
-                    "JSONValue.swift", "ProfileReader.swift", "Selection.swift",
-                    "TOMLValue+Reading.swift", "TerminatorText.swift", "TimeText.swift",
+                    "Configuration+Text.swift", "ConfigurationFault.swift", "ConfigurationKey.swift",
+                    "ConfigurationValue.swift", "ControlLine.swift", "ControlRequest+Line.swift",
+                    "ControlRequest.swift", "Framing.swift", "HexTemplate.swift", "HexTemplateReader.swift",
+                    "JSONValue.swift", "ProfileReader.swift", "Selection.swift", "TOMLValue+Reading.swift",
+                    "TerminatorText.swift", "TimeText.swift",
                 ]
             case .command: []
             // The names that makers give their services.

@@ -68,7 +68,9 @@ package final class KeyboardService {
         session = Session(isChosen: settings.device != nil, attemptTimeout: Self.attemptTimeout(settings.profiles))
         link = DeviceLink(settings.profiles, on: loop)
 
-        keyboard = try VirtualKeyboard(settings, on: loop, screen: screen) { error in onEvent(.keyboardFailed(error)) }
+        keyboard = try VirtualKeyboard(settings.typing, on: loop, screen: screen) { error in
+            onEvent(.keyboardFailed(error))
+        }
         onEvent(.keyboard(node: keyboard.node))
         link.onEvent = { [unowned self] event in take(event) }
         link.onProfile = { [unowned self] profile in keyboard.useFraming(profile?.framing) }
@@ -129,7 +131,7 @@ package final class KeyboardService {
     }
 
     /// The keys that clients may press; nil for none.
-    package var keypad: Keypad? { settings.keypad }
+    package var keypad: Keypad? { settings.typing.keypad }
 
     /// The keys of clients that wait to be pressed.
     package var waitingKeys: UInt64 { keyboard.waitingKeys }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import LinuxIO
-
 /// A language that the product speaks to people in.
 package enum Language: String, Sendable, CaseIterable {
     /// English, which every terminal can show.
@@ -27,9 +25,6 @@ package enum Language: String, Sendable, CaseIterable {
         let canShow = Self.isUnicode(environment) && environment("TERM") != "linux"
         self = name == Language.japanese.rawValue && canShow ? .japanese : .english
     }
-
-    /// The language of this process.
-    package static let current = Language(ProcessFacts.environment)
 
     /// Whether text is UTF-8 in this environment.
     ///

@@ -34,7 +34,7 @@ package struct Message: Hashable, Sendable, CustomStringConvertible, MessageArgu
     private let arguments: [Argument]
 
     /// A text of the table with what it is told of; without an `id` the socket carries its English alone.
-    init(_ texts: LocalText, id: String?, _ arguments: [any MessageArgument] = []) {
+    package init(_ texts: LocalText, id: String?, _ arguments: [any MessageArgument] = []) {
         self.texts = texts
         self.id = id
         self.arguments = arguments.map(\.argument)
@@ -106,16 +106,14 @@ extension Message {
         )
     }
 
-    /// Reads such a form; nil where this program's table has no such text.
-    init?(form: JSONValue) {
-        guard case .array(let parts) = form, let id = parts.first?.string, let texts = TextTable.texts[id] else {
-            return nil
-        }
+    /// Reads such a form; nil where the table has no such text.
+    package init?(form: JSONValue, in table: TextTable) {
+        guard case .array(let parts) = form, let id = parts.first?.string, let texts = table[id] else { return nil }
         var arguments: [Argument] = []
         for part in parts.dropFirst() {
             if let text = part.string {
                 arguments.append(.plain(text))
-            } else if let message = Message(form: part) {
+            } else if let message = Message(form: part, in: table) {
                 arguments.append(.message(message))
             } else {
                 return nil
@@ -126,25 +124,6 @@ extension Message {
 }
 
 extension JSONObject {
-    /// The member that holds the forms of texts, by the names of the members that have them in English.
-    static let formsName = "texts"
-
     /// Adds a message in English; nil adds nothing.
     package mutating func add(_ name: String, _ message: Message?) { add(name, message?.english) }
-
-    /// Adds the forms of messages that members have in English.
-    package mutating func addForms(_ messages: [(name: String, message: Message?)]) {
-        var forms = JSONObject()
-        for (name, message) in messages { forms.add(name, message?.form) }
-        if !forms.isEmpty { add(Self.formsName, forms) }
-    }
-}
-
-extension JSONValue {
-    /// The message in a member: the table's, or in English what another version of the daemon says.
-    package func message(_ name: String) -> Message? {
-        guard let text = self[name]?.string else { return nil }
-        let message = self[JSONObject.formsName]?[name].flatMap(Message.init(form:))
-        return message?.english == text ? message : Message(detail: text)
-    }
 }

@@ -1,40 +1,48 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The whole table of texts.
-package enum TextTable {
+/// Groups of texts, and every text in them by its id.
+package struct TextTable: Sendable {
     /// One case of a group: its text, and what goes with it and is told of the same.
     package struct Entry: Sendable {
         /// What it is called.
         package let id: String
         /// Its texts, by their ids.
         package let texts: [(id: String, text: LocalText)]
+
+        /// A case with its texts.
+        package init(id: String, texts: [(id: String, text: LocalText)]) {
+            self.id = id
+            self.texts = texts
+        }
     }
 
-    /// The groups.
-    private static let groups: [any Localized.Type] = [
-        Session.State.self, StateNameText.self, LabelText.self, PlainText.self, PageText.self, TimeLabelText.self,
-        KeyLabelText.self,
-        GuideText.self, AdapterFaultText.self, LinkFaultText.self, KeyboardFaultText.self, ControlFaultText.self,
-        FileFaultText.self, CommandFaultText.self, RemedyText.self, ReasonText.self, NoteText.self, SetupText.self,
-        SetupFaultText.self, HookText.self, DemoText.self,
-        FindingPartText.self, Finding.Severity.self, AccountText.self,
-    ]
+    /// The names of the groups' types.
+    package let groups: Set<String>
+    /// Every case of every group.
+    package let entries: [Entry]
+    private let texts: [String: LocalText]
 
-    /// Every case of every group, and of the findings.
-    package static let entries: [Entry] =
-        groups.flatMap { cases(of: $0) }
-        + Finding.Cause.allCases.map { cause in
-            let text = cause.text
-            return Entry(
-                id: "Finding.\(cause)",
-                texts: [("what", text.what), ("why", text.why), ("remedy", text.remedy)].map {
-                    ("Finding.\(cause).\($0)", $1)
-                }
-            )
-        }
+    /// A table of groups.
+    package init(_ groups: [any Localized.Type]) {
+        self.init(Set(groups.map { "\($0)" }), groups.flatMap { Self.cases(of: $0) })
+    }
 
-    /// Every text by its id.
-    static let texts = Dictionary(entries.flatMap(\.texts), uniquingKeysWith: { first, _ in first })
+    /// A table of cases that are no group of their own.
+    package init(_ name: String, _ entries: [Entry]) { self.init([name], entries) }
+
+    private init(_ groups: Set<String>, _ entries: [Entry]) {
+        self.groups = groups
+        self.entries = entries
+        texts = Dictionary(entries.flatMap(\.texts), uniquingKeysWith: { first, _ in first })
+    }
+
+    /// The text of that id; nil where the table has none.
+    package subscript(id: String) -> LocalText? { texts[id] }
+
+    /// Both tables in one.
+    package static func + (one: TextTable, other: TextTable) -> TextTable {
+        TextTable(one.groups.union(other.groups), one.entries + other.entries)
+    }
 
     private static func cases(of group: (some Localized).Type) -> [Entry] {
         group.allCases.map { text in
@@ -44,4 +52,14 @@ package enum TextTable {
             )
         }
     }
+}
+
+extension TextTable {
+    /// The groups beside this file: all but those whose cases are values of another module.
+    package static let common = TextTable([
+        LabelText.self, PlainText.self, PageText.self, TimeLabelText.self, KeyLabelText.self, GuideText.self,
+        AdapterFaultText.self, LinkFaultText.self, KeyboardFaultText.self, ControlFaultText.self, FileFaultText.self,
+        CommandFaultText.self, RemedyText.self, ReasonText.self, NoteText.self, SetupText.self, SetupFaultText.self,
+        HookText.self, AccountText.self, DemoText.self,
+    ])
 }

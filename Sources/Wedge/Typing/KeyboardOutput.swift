@@ -14,7 +14,7 @@ final class KeyboardOutput: KeyboardDevice {
     private let place: Place
 
     /// The screen, where there is one; else a keyboard with the keys that the settings reach.
-    init(_ settings: KeyboardSettings, screen: TextKeyboard?) throws(CommandFailure) {
+    init(_ settings: TypingSettings, screen: TextKeyboard?) throws(CommandFailure) {
         if let screen {
             place = .screen(screen)
             return

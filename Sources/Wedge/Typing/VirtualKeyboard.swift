@@ -41,7 +41,7 @@ final class VirtualKeyboard {
     ///
     /// With a `screen` there is no keyboard of the kernel: what is typed is shown there.
     init(
-        _ settings: KeyboardSettings,
+        _ settings: TypingSettings,
         on loop: EventLoop,
         screen: TextKeyboard?,
         onFailure: @escaping (Errno) -> Void

@@ -64,12 +64,14 @@ final class DemoRun {
         settings = KeyboardSettings(
             adapter: .any,
             device: device,
-            profile: .linble,
-            table: try CompiledTable(ByteTable(.linble), layout: .us),
-            pacer: Pacer(try isFast ? Pace(stall: 0) : Pace(.desktop)),
-            maximumAge: nil,
-            capsLock: .ignore,
-            verifies: false
+            profiles: [.linble],
+            typing: TypingSettings(
+                table: try CompiledTable(ByteTable(.linble), layout: .us),
+                pacer: Pacer(try isFast ? Pace(stall: 0) : Pace(.desktop)),
+                maximumAge: nil,
+                capsLock: .ignore,
+                verifies: false
+            )
         )
     }
 

@@ -10,7 +10,7 @@ package struct LocalText: Equatable, Sendable {
     package let japanese: String
 
     /// The text in both languages.
-    init(_ english: String, _ japanese: String) {
+    package init(_ english: String, _ japanese: String) {
         self.english = english
         self.japanese = japanese
     }
