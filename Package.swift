@@ -71,14 +71,15 @@ let package = Package(
             ],
             swiftSettings: swiftSettings
         ),
-        module("Wedge", ["BluetoothLE", "Keystrokes", "LinuxIO", "CJansson", "CTOML", "ServiceFiles", systemPackage]),
+        module("Texts", ["CJansson"]),
+        module("Wedge", ["Texts", "BluetoothLE", "Keystrokes", "LinuxIO", "CTOML", "ServiceFiles", systemPackage]),
         .target(name: "CReference"),
         module("Measuring", ["Keystrokes", "LinuxIO", "CReference", systemPackage]),
         .executableTarget(
             name: "blewedge",
             dependencies: [
-                "Wedge", "Measuring", "BluetoothLE", "VirtualTransport", "Keystrokes", "LinuxIO", argumentParser,
-                systemPackage,
+                "Wedge", "Texts", "Measuring", "BluetoothLE", "VirtualTransport", "Keystrokes", "LinuxIO",
+                argumentParser, systemPackage,
             ],
             swiftSettings: swiftSettings
         ),
@@ -118,18 +119,19 @@ let package = Package(
             ]
         ),
         tests("KeystrokesTests", ["TestSupport", "Keystrokes"]),
+        tests("TextsTests", ["TestSupport", "Texts"]),
         tests(
             "CommandLineTests",
             [
-                "TestSupport", "blewedge", "Wedge", "BluetoothLE", "VirtualTransport", "Keystrokes", "LinuxIO",
-                systemPackage,
+                "TestSupport", "blewedge", "Wedge", "Texts", "BluetoothLE", "VirtualTransport", "Keystrokes",
+                "LinuxIO", systemPackage,
             ]
         ),
         tests(
             "WedgeTests",
             [
-                "TestSupport", "Wedge", "ServiceFiles", "BluetoothLE", "VirtualTransport", "Keystrokes", "LinuxIO",
-                systemPackage,
+                "TestSupport", "Wedge", "Texts", "ServiceFiles", "BluetoothLE", "VirtualTransport", "Keystrokes",
+                "LinuxIO", systemPackage,
             ]
         ),
         tests("MeasuringTests", ["Measuring", "Keystrokes"]),

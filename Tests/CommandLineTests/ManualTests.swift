@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Testing
+import Texts
 import Wedge
 
 @testable import blewedge

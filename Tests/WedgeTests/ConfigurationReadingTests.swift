@@ -4,6 +4,7 @@ import Keystrokes
 import SystemPackage
 import TestSupport
 import Testing
+import Texts
 import Wedge
 
 @Suite("What a configuration names")

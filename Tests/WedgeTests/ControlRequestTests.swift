@@ -2,6 +2,7 @@
 
 import TestSupport
 import Testing
+import Texts
 import Wedge
 
 @Suite("Requests on the control socket")

@@ -4,6 +4,7 @@ import Glibc
 import Keystrokes
 import TestSupport
 import Testing
+import Texts
 import Wedge
 
 @Suite("The control socket", .timeLimit(.minutes(10)))

@@ -7,6 +7,7 @@ import LinuxIO
 import SystemPackage
 import TestSupport
 import Testing
+import Texts
 import Wedge
 
 /// The daemon on an adapter that hears nobody, its event loop in the test's own thread.

@@ -3,6 +3,7 @@
 import BluetoothLE
 import TestSupport
 import Testing
+import Texts
 import Wedge
 
 @Suite("Handshakes and command queues")

@@ -2,13 +2,14 @@
 
 import SystemPackage
 import Testing
+import Texts
 import Wedge
 
 @Suite("What is said when the kernel refuses the keyboard")
 struct KeyboardFailureTests {
     @Test("D-10: every refusal to make the keyboard has a status and a cause; the usual ones have a remedy")
     func making() {
-        let expected: [(Errno, Wedge.ExitStatus, String?)] = [
+        let expected: [(Errno, Texts.ExitStatus, String?)] = [
             (.permissionDenied, .permission, "udev/60-blewedge.rules"), (.notPermitted, .permission, "usermod"),
             (.noSuchFileOrDirectory, .unavailable, "modprobe uinput"),
             (.operationNotSupportedByDevice, .unavailable, "modprobe uinput"),

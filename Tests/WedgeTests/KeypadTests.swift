@@ -3,6 +3,7 @@
 import Keystrokes
 import TestSupport
 import Testing
+import Texts
 import Wedge
 
 @Suite("The small keyboard and its snippets")

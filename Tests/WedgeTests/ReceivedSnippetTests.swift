@@ -2,6 +2,7 @@
 
 import Keystrokes
 import Testing
+import Texts
 import Wedge
 
 @Suite("Snippets that are typed for a scan")

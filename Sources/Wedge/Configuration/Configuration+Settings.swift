@@ -3,6 +3,7 @@
 import Keystrokes
 import LinuxIO
 package import SystemPackage
+package import Texts
 
 extension Configuration {
     /// Reads the file; a file that is not there says nothing, unless `mustExist`.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import LinuxIO
+package import Texts
 
 extension Language {
     /// The language of this process.

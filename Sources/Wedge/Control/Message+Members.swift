@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+package import Texts
+
 // Messages as members of requests and answers: each in English, and beside them all their forms.
 
 extension JSONObject {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import Keystrokes
+package import Texts
 
 extension AccountText {
     /// What became of every byte, and of the events that were read back, in lines for people.

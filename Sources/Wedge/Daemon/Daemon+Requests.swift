@@ -3,6 +3,7 @@
 import BluetoothLE
 import Keystrokes
 import LinuxIO
+package import Texts
 
 // What clients ask for (D-9).
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import Keystrokes
+package import Texts
 
 extension KeyboardService {
     /// What was counted since the start.

@@ -4,6 +4,7 @@ package import BluetoothLE
 import Keystrokes
 package import LinuxIO
 package import SystemPackage
+package import Texts
 
 /// The whole wedge on an event loop: adapter, scan, link and subscription here, and the keyboard that types.
 package final class KeyboardService {

@@ -2,6 +2,7 @@
 
 package import BluetoothLE
 package import Keystrokes
+package import Texts
 
 extension Session {
     /// What the driver is to do.

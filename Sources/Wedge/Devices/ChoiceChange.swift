@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+package import Texts
 
 // Choosing another device while one is chosen asks first (LK-8).
 

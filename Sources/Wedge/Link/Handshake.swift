@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+package import Texts
+
 /// Commands to a device, strictly one after another, each with its reply and its time-out (BT-6), as a pure state machine.
 ///
 /// A reply may be split over notifications, or share one with bytes that are not of it. Bytes before a reply are skipped;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import BluetoothLE
+package import Texts
 
 /// From a fresh connection to the first value: MTU, the profile's service, its characteristics, the subscription, and the
 /// profile's handshake.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Texts
 
 extension Profile {
     /// The profile as TOML, which reads as the same: `[prefix]` is where it stands, nothing for a file of its own.

@@ -2,6 +2,7 @@
 
 import LinuxIO
 package import SystemPackage
+import Texts
 
 // Why the kernel refuses a virtual keyboard, in words, as `drivers/input/misc/uinput.c` gives its errors.
 

@@ -2,6 +2,7 @@
 
 import LinuxIO
 import SystemPackage
+package import Texts
 
 /// Whether what comes is typed: not while the user has paused, nor while another virtual terminal than the one that is
 /// meant is in front (LK-22).

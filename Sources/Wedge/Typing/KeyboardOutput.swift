@@ -3,6 +3,7 @@
 import Keystrokes
 import LinuxIO
 import SystemPackage
+import Texts
 
 /// Where the keystrokes go: a keyboard of the kernel, or a screen that shows what a reader would see of one.
 final class KeyboardOutput: KeyboardDevice {

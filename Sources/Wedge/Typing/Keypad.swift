@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import Keystrokes
+package import Texts
 
 /// The small keyboard: every key and snippet that can be asked for, as a byte table of its own (LK-23, HK-1 … HK-5).
 ///

@@ -3,6 +3,7 @@
 package import Keystrokes
 import LinuxIO
 import SystemPackage
+package import Texts
 
 /// Where keyboard layouts come from.
 package enum LayoutSource {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Texts
+
 // A snippet that is an object in the file.
 
 extension Snippets {

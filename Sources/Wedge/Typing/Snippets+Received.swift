@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import Keystrokes
+package import Texts
 
 extension Snippets {
     /// The rules with the scans in whose stead snippets are typed (HK-1), for readers who use `layout` and a table that

@@ -2,6 +2,7 @@
 
 import LinuxIO
 import SystemPackage
+package import Texts
 
 /// The snippets by their titles: built-in ones, and a user's file above them (HK-1, HK-3).
 ///

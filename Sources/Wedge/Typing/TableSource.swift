@@ -2,6 +2,7 @@
 
 package import Keystrokes
 import LinuxIO
+package import Texts
 
 /// Where tables come from.
 package enum TableSource {

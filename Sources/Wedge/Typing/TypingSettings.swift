@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import Keystrokes
+package import Texts
 
 /// How the virtual keyboard types what it is given.
 package struct TypingSettings: Sendable {

@@ -3,6 +3,7 @@
 import Keystrokes
 import LinuxIO
 import SystemPackage
+import Texts
 
 /// The typing half of the wedge: a virtual keyboard with a thread of its own, and the way of the bytes to it.
 ///

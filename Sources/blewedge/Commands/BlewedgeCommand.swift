@@ -3,6 +3,7 @@
 import ArgumentParser
 import LinuxIO
 import SystemPackage
+import Texts
 import Wedge
 
 /// Reads the command line, carries out the command, and ends the process with its exit status (D-10).

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import LinuxIO
+import Texts
 import Wedge
 
 /// What people read beside the data.

@@ -2,6 +2,7 @@
 
 public import ArgumentParser
 public import Keystrokes
+import Texts
 import Wedge
 
 /// The pace at which keys are typed.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Texts
 import Wedge
 
 /// What the pages show and do: a value that keys, the daemon's answers and time change, and that pages are drawn of.

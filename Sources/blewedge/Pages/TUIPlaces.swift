@@ -2,6 +2,7 @@
 
 import LinuxIO
 import SystemPackage
+import Texts
 import Wedge
 
 /// Where the pages find the daemon and what they read and keep.

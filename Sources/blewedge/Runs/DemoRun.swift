@@ -4,6 +4,7 @@ import BluetoothLE
 import Keystrokes
 import LinuxIO
 import SystemPackage
+import Texts
 import VirtualTransport
 import Wedge
 

@@ -2,6 +2,7 @@
 
 import BluetoothLE
 import LinuxIO
+import Texts
 import Wedge
 
 /// Listens for the device that is meant, until it is heard or some seconds are over.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+package import Texts
+
 /// What a state is called before people (LK-24); `{1}` is the device.
 extension Session.State: Localized {
     package var texts: LocalText { said.name }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+package import Texts
+
 /// What a state is called in one word, as in the demo.
 package enum StateNameText: String, Localized {
     case unselected, connecting, connected, lost, disconnected, failed, unsupported, bluetoothOff, unauthorized

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+package import Texts
+
 extension TextTable {
     /// The whole table of texts.
     package static let whole =

@@ -2,7 +2,7 @@
 
 import TestSupport
 import Testing
-import Wedge
+import Texts
 
 @Suite("Reading JSON")
 struct JSONValueTests {
@@ -88,37 +88,5 @@ struct JSONValueTests {
                     == .object([(text, .string(text)), ("inner", .object([("list", list)])), ("list", list)])
             )
         }
-    }
-
-    @Test(
-        "LK-24: status for people: the state in the first line, then all else in its order, counts only where they count"
-    )
-    func status() throws {
-        let answer = try value(
-            """
-            {"ok":true,"version":1,"state":"lost","reason":"time-out","device":"A","selection":{"name":"A\\u001b[2J","address":"F0"},\
-            "paused":false,"counts":{"received":12,"typed":0,"tooShort":2},"lastReceived":null,"causes":[],"pid":7}
-            """
-        )
-        #expect(
-            StatusText.lines(answer, in: .english) == [
-                "the link to A was lost: time-out; trying again in 3 s", "  selection  name A\u{FFFD}[2J, address F0",
-                "  paused     no",
-                "  counts     received 12, too short 2", "  pid        7",
-            ]
-        )
-        #expect(
-            StatusText.lines(try value(#"{"state":"newer","seconds":1}"#), in: .english) == ["newer", "  seconds  1"]
-        )
-        let later = try value(#"{"state":"newer","seconds":2,"last":{"secondsAgo":3,"length":4}}"#)
-        #expect(StatusText.lasting(later) == (try value(#"{"state":"newer","last":{"length":4}}"#)))
-        #expect(StatusText.lines(.array([])) == [])
-        #expect(StatusText.lines(.object([]), in: .english) == ["unknown"])
-    }
-
-    @Test("LK-25, D-6: status says when and how much was received last")
-    func lastReceived() throws {
-        let answer = try value(#"{"state":"newer","lastReceived":{"secondsAgo":3,"length":14}}"#)
-        #expect(StatusText.lines(answer) == ["newer", "  last received  seconds ago 3, length 14"])
     }
 }

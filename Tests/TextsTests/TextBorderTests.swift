@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import LinuxIO
 import TestSupport
 import Testing
 
@@ -80,25 +79,12 @@ struct TextBorderTests {
         }
     }
 
-    private static let sources = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/Sources"
-
-    /// The Swift files below a folder, but for those in a folder `Tables`.
-    private static func files(below folder: String) -> [String] {
-        FileSystem.names(in: folder).sorted().flatMap { name in
-            if name.hasSuffix(".swift") { return ["\(folder)/\(name)"] }
-            return name == "Tables" ? [] : files(below: "\(folder)/\(name)")
-        }
-    }
-
     /// The sentences in the code of the product's program, but for the tables.
     private static let sentences = Result<[(file: String, literal: SourceLiterals.Literal)], any Error> {
-        try ["Wedge", "blewedge"].flatMap { files(below: "\(sources)/\($0)") }.flatMap { path in
-            let bytes = try FileSystem.contents(of: path, limit: 1 << 20)
-            let name = path.split(separator: "/").last.map(String.init) ?? path
-            return SourceLiterals(String(decoding: bytes, as: UTF8.self)).literals.filter(\.isSentence).map {
-                (name, $0)
+        try ["Texts", "Wedge", "blewedge"].flatMap { try SourceFiles.files(of: $0) }.filter { !$0.isTable }
+            .flatMap { file in
+                SourceLiterals(file.text).literals.filter(\.isSentence).map { (file.name, $0) }
             }
-        }
     }
 
     @Test("LK-24: no text for people stands in the code outside the table")

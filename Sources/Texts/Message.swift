@@ -68,7 +68,7 @@ package struct Message: Hashable, Sendable, CustomStringConvertible, MessageArgu
     }
 
     /// Several examples in a row.
-    static func listed(_ examples: [Message]) -> Message {
+    package static func listed(_ examples: [Message]) -> Message {
         guard let first = examples.first else { return Message(detail: "") }
         return examples.dropFirst().reduce(first) { PlainText.listed.message($0, $1) }
     }

@@ -62,7 +62,7 @@ package struct JSONObject: Sendable {
     }
 
     /// A text in quotes, as TOML has it too.
-    static func quoted(_ text: String) -> String {
+    package static func quoted(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {
             switch scalar {
