@@ -2,6 +2,7 @@
 
 import Testing
 import Texts
+import Typing
 import Wedge
 
 @testable import blewedge

@@ -5,6 +5,7 @@ import SystemPackage
 import TestSupport
 import Testing
 import Texts
+import Typing
 import Wedge
 
 @Suite("What a configuration names")

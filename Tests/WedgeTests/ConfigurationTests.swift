@@ -4,6 +4,7 @@ import BluetoothLE
 import Keystrokes
 import TestSupport
 import Testing
+import Typing
 import Wedge
 
 @Suite("Configuration")

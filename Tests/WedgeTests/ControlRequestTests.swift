@@ -3,6 +3,7 @@
 import TestSupport
 import Testing
 import Texts
+import Typing
 import Wedge
 
 @Suite("Requests on the control socket")

@@ -5,6 +5,7 @@ import Keystrokes
 import TestSupport
 import Testing
 import Texts
+import Typing
 import Wedge
 
 @Suite("The control socket", .timeLimit(.minutes(10)))

@@ -8,6 +8,7 @@ import SystemPackage
 import TestSupport
 import Testing
 import Texts
+import Typing
 import Wedge
 
 /// The daemon on an adapter that hears nobody, its event loop in the test's own thread.

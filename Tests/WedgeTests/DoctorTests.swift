@@ -5,6 +5,7 @@ import Keystrokes
 import LinuxIO
 import Testing
 import Texts
+import Typing
 
 @testable import Wedge
 

@@ -4,6 +4,7 @@ import BluetoothLE
 import TestSupport
 import Testing
 import Texts
+import Typing
 import Wedge
 
 @Suite("Handshakes and command queues")

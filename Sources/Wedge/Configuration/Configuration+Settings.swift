@@ -4,6 +4,7 @@ import Keystrokes
 import LinuxIO
 package import SystemPackage
 package import Texts
+import Typing
 
 extension Configuration {
     /// Reads the file; a file that is not there says nothing, unless `mustExist`.

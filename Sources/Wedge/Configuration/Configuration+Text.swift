@@ -2,6 +2,7 @@
 
 import Keystrokes
 import Texts
+import Typing
 
 /// Everything that is wrong with a text, at least one fault.
 package struct ConfigurationFaults: Error, Equatable, Sendable, CustomStringConvertible {

@@ -2,6 +2,7 @@
 
 import Keystrokes
 package import Texts
+import Typing
 
 extension AccountText {
     /// What became of every byte, and of the events that were read back, in lines for people.

@@ -4,6 +4,7 @@ package import BluetoothLE
 package import LinuxIO
 import SystemPackage
 package import Texts
+package import Typing
 
 /// The keyboard as a service: it follows the choice, keeps others from its adapter, and does what clients ask for.
 ///

@@ -2,6 +2,7 @@
 
 package import Keystrokes
 package import Texts
+package import Typing
 
 extension KeyboardService {
     /// What was counted since the start.

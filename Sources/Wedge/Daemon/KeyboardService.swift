@@ -5,6 +5,7 @@ import Keystrokes
 package import LinuxIO
 package import SystemPackage
 package import Texts
+package import Typing
 
 /// The whole wedge on an event loop: adapter, scan, link and subscription here, and the keyboard that types.
 package final class KeyboardService {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import BluetoothLE
+package import Typing
 
 /// What a kind of device calls its serial port in GATT, and how it is spoken to.
 package struct Profile: Hashable, Sendable {

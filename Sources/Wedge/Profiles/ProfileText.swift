@@ -2,6 +2,7 @@
 
 import BluetoothLE
 import Texts
+import Typing
 
 extension Profile {
     /// The profile as TOML, which reads as the same: `[prefix]` is where it stands, nothing for a file of its own.

@@ -2,6 +2,7 @@
 
 import LinuxIO
 import Texts
+import Typing
 
 // The virtual keyboard, and who reads what it types.
 

@@ -5,6 +5,7 @@ import Keystrokes
 import LinuxIO
 import SystemPackage
 import Texts
+import Typing
 
 extension SystemFacts {
     /// Programs that manage adapters, by their first 15 bytes as /proc has them.

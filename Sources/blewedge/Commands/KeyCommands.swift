@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Keystrokes
+import Typing
 import Wedge
 
 /// `blewedge key`.

@@ -4,6 +4,7 @@ import BluetoothLE
 import LinuxIO
 import SystemPackage
 import Texts
+import Typing
 import Wedge
 
 /// The snippets that there are, printed.

@@ -2,6 +2,7 @@
 
 import BluetoothLE
 import Texts
+import Typing
 import Wedge
 
 /// Texts that one key types, with the way to their input point (HK-1 … HK-3).

@@ -5,6 +5,7 @@ import Keystrokes
 import LinuxIO
 import SystemPackage
 import Texts
+import Typing
 import VirtualTransport
 import Wedge
 

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import Keystrokes
-import LinuxIO
-import SystemPackage
-import Texts
+package import Keystrokes
+package import LinuxIO
+package import SystemPackage
+package import Texts
 
 /// The typing half of the wedge: a virtual keyboard with a thread of its own, and the way of the bytes to it.
 ///
 /// To be used on the loop's thread.
-final class VirtualKeyboard {
+package final class VirtualKeyboard {
     /// The ring's bytes: a burst of 2,000 scans of 13 characters waits in it while the typist paces.
     private static let ringCapacity = 1 << 16
     /// The bytes of the keypad's ring: the longest snippet with its cursor's way.
     private static let keypadCapacity = 1 << 14
 
     /// The event node where readers find it; nil where the kernel made none.
-    let node: String?
+    package let node: String?
 
     private let loop: EventLoop
     private let onFailure: (Errno) -> Void
@@ -36,12 +36,12 @@ final class VirtualKeyboard {
     /// What was typed into the field that has the focus; nil where nobody may ask for its deletion.
     private let field: TypedField?
     /// Where bytes go as they are, instead of being typed; answers how many it took.
-    var rawEnd: ((Span<UInt8>) -> Int)?
+    package var rawEnd: ((Span<UInt8>) -> Int)?
 
     /// Makes the keyboard, and starts its thread; `onFailure` is called once if it can no longer be written to.
     ///
     /// With a `screen` there is no keyboard of the kernel: what is typed is shown there.
-    init(
+    package init(
         _ settings: TypingSettings,
         on loop: EventLoop,
         screen: TextKeyboard?,
@@ -111,7 +111,7 @@ final class VirtualKeyboard {
     }
 
     /// The link's bytes come wrapped so, or bare; to be said before the first, and as often as one likes.
-    func useFraming(_ framing: Framing?) {
+    package func useFraming(_ framing: Framing?) {
         guard framing != self.framing else { return }
         endFrame()
         self.framing = framing
@@ -124,7 +124,7 @@ final class VirtualKeyboard {
 
     /// Takes what a notification brought on the link `epoch`: one copy into the ring, and out of it at once where nothing
     /// waits before it.
-    func receive(_ value: Span<UInt8>, epoch: UInt32) {
+    package func receive(_ value: Span<UInt8>, epoch: UInt32) {
         if case .none = framing, case .none = rawEnd {
             push(value, epoch: epoch)
             return
@@ -158,7 +158,7 @@ final class VirtualKeyboard {
     }
 
     /// Types bytes of the keypad's table; false where there is no room for them, or no keypad.
-    func press(_ bytes: [UInt8]) -> Bool {
+    package func press(_ bytes: [UInt8]) -> Bool {
         let now = MonotonicClock.nanoseconds
         switch unsafe keypadFeed?.receive(bytes.span.bytes, epoch: 1, now: now) {
         case .accepted: return true
@@ -170,32 +170,32 @@ final class VirtualKeyboard {
     }
 
     /// Tells the typist that nothing more comes from links through `epoch`: a scan that waits for its end is cut.
-    func endLink(through epoch: UInt32) {
+    package func endLink(through epoch: UInt32) {
         endFrame()
         gate.endLink(through: epoch)
         typing.wake()
     }
 
     /// Drops what waits of links through `epoch`.
-    func drop(through epoch: UInt32, _ cause: Gate.Drop) {
+    package func drop(through epoch: UInt32, _ cause: Gate.Drop) {
         gate.drop(through: epoch, cause)
         typing.wake()
     }
 
     /// Whether what comes is typed; while it is not, what waits and what comes is refused, for good (D-1).
-    var isGateOpen: Bool {
+    package var isGateOpen: Bool {
         get { gate.isOpen }
         set { if newValue { gate.open(now: MonotonicClock.nanoseconds) } else { gate.close() } }
     }
 
     /// Whether the typing thread has done something since the last `ping`.
-    var hasAnswered: Bool { typing.hasAnswered }
+    package var hasAnswered: Bool { typing.hasAnswered }
 
     /// Asks the typing thread for a sign of life.
-    func ping() { typing.ping() }
+    package func ping() { typing.ping() }
 
     /// Lets the thread finish what may still be typed, and calls `completion` when it has ended.
-    func stop(completion: @escaping () -> Void) {
+    package func stop(completion: @escaping () -> Void) {
         if typing.error != nil || registration == nil {
             completion()
         } else {
@@ -205,16 +205,16 @@ final class VirtualKeyboard {
     }
 
     /// The bytes' account.
-    var bytes: Ledger.Snapshot { ledger.snapshot() }
+    package var bytes: Ledger.Snapshot { ledger.snapshot() }
 
     /// The keys of clients that wait to be pressed.
-    var waitingKeys: UInt64 { keypadLedger.snapshot().waiting }
+    package var waitingKeys: UInt64 { keypadLedger.snapshot().waiting }
 
     /// How many characters were typed into the field that has the focus.
-    var typedCharacters: Int { field?.characters ?? 0 }
+    package var typedCharacters: Int { field?.characters ?? 0 }
 
     /// What the self-check found; nil without one.
-    var check: SelfCheck.Counts? { verifier?.counts }
+    package var check: SelfCheck.Counts? { verifier?.counts }
 
     private static func makeVerifier(
         _ meant: MeantEvents?,

@@ -3,7 +3,7 @@
 import Keystrokes
 import LinuxIO
 import Testing
-import Wedge
+import Typing
 
 @Suite("The self-check")
 struct SelfCheckTests {

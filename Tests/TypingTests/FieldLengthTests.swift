@@ -3,7 +3,7 @@
 import Keystrokes
 import TestSupport
 import Testing
-import Wedge
+import Typing
 
 @Suite("What clear deletes")
 struct FieldLengthTests {

@@ -3,7 +3,7 @@
 import Keystrokes
 import Testing
 import Texts
-import Wedge
+import Typing
 
 @Suite("Snippets that are typed for a scan")
 struct ReceivedSnippetTests {
@@ -81,7 +81,8 @@ struct ReceivedSnippetTests {
                 Issue.record("taken: \(json)")
             } catch {
                 #expect(error.status == .configuration)
-                for word in words { #expect("\(error.cause) \(error.remedy ?? "")".contains(word), "\(error)") }
+                let said = "\(error.cause) \(error.remedy?.english ?? "")"
+                for word in words { #expect(said.contains(word), "\(error)") }
             }
         }
     }

@@ -3,7 +3,7 @@
 import SystemPackage
 import Testing
 import Texts
-import Wedge
+import Typing
 
 @Suite("What is said when the kernel refuses the keyboard")
 struct KeyboardFailureTests {

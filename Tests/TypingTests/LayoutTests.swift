@@ -2,10 +2,10 @@
 
 import Testing
 import Texts
+import Typing
 
 @testable import Keystrokes
 @testable import LinuxIO
-@testable import Wedge
 
 /// What is typed under a layout, read back by libxkbcommon and its compose table and never by the product's own tables.
 @Suite("X-5: layouts, read back through libxkbcommon")

@@ -2,7 +2,7 @@
 
 import LinuxIO
 package import SystemPackage
-import Texts
+package import Texts
 
 // Why the kernel refuses a virtual keyboard, in words, as `drivers/input/misc/uinput.c` gives its errors.
 
@@ -20,7 +20,7 @@ extension CommandFailure {
     }
 
     /// More keys of clients wait than may, or have to be pressed first.
-    static let keysWait = CommandFailure(.timeout, KeyboardFaultText.tooManyWait)
+    package static let keysWait = CommandFailure(.timeout, KeyboardFaultText.tooManyWait)
 
     /// The kernel refuses the keyboard's events; what it did not take is counted as lost, and never written again.
     package init(writingKeys error: Errno) {

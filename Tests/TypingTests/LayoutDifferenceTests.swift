@@ -2,9 +2,9 @@
 
 import Keystrokes
 import Testing
+import Typing
 
 @testable import LinuxIO
-@testable import Wedge
 
 @Suite("Layouts that differ")
 struct LayoutDifferenceTests {

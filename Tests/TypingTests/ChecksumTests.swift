@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import BluetoothLE
 import TestSupport
 import Testing
-import Wedge
+import Typing
 
 @Suite("Checksums")
 struct ChecksumTests {

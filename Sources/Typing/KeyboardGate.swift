@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import LinuxIO
+package import LinuxIO
 import SystemPackage
 package import Texts
 
@@ -10,7 +10,7 @@ package import Texts
 /// To be used on the loop's thread.
 package final class KeyboardGate {
     /// Called when the gate has opened or closed.
-    var onChange: ((Bool) -> Void)?
+    package var onChange: ((Bool) -> Void)?
 
     private let loop: EventLoop
     private let wanted: Int?
@@ -20,7 +20,7 @@ package final class KeyboardGate {
     private var front: Int?
 
     /// A gate; `terminal` is the virtual terminal that must be in front, nil for any.
-    init(terminal wanted: Int?, on loop: EventLoop) throws(CommandFailure) {
+    package init(terminal wanted: Int?, on loop: EventLoop) throws(CommandFailure) {
         self.loop = loop
         self.wanted = wanted
         guard let wanted else { return }
@@ -55,15 +55,15 @@ package final class KeyboardGate {
     }
 
     /// Whether the user has paused.
-    var isPaused = false {
+    package var isPaused = false {
         didSet { if isPaused != oldValue { changed(from: oldValue, front) } }
     }
 
     /// Whether what comes is typed.
-    var isOpen: Bool { Self.isOpen(isPaused, wanted, front) }
+    package var isOpen: Bool { Self.isOpen(isPaused, wanted, front) }
 
     /// Why the gate is closed; nil while it is open.
-    var reason: Reason? {
+    package var reason: Reason? {
         if isPaused { return Reason(ReasonText.paused.message(), remedy: RemedyText.resume.message()) }
         guard let wanted, wanted != front else { return nil }
         let cause =
@@ -73,7 +73,7 @@ package final class KeyboardGate {
     }
 
     /// Looks at the terminals no more.
-    func end() {
+    package func end() {
         if let registration, let terminal = terminal.take() { loop.unwatch(registration, terminal.descriptor) }
         registration = nil
     }

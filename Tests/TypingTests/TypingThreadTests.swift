@@ -6,7 +6,7 @@ import LinuxIO
 import Synchronization
 import SystemPackage
 import Testing
-import Wedge
+import Typing
 
 @Suite("The typing thread and a keyboard that refuses")
 struct TypingThreadTests {
