@@ -71,14 +71,19 @@ let package = Package(
             ],
             swiftSettings: swiftSettings
         ),
-        module("Wedge", ["BluetoothLE", "Keystrokes", "LinuxIO", "CJansson", "CTOML", "ServiceFiles", systemPackage]),
+        module("Texts", ["CJansson"]),
+        module("Typing", ["Texts", "Keystrokes", "LinuxIO", systemPackage]),
+        module(
+            "Wedge",
+            ["Typing", "Texts", "BluetoothLE", "Keystrokes", "LinuxIO", "CTOML", "ServiceFiles", systemPackage]
+        ),
         .target(name: "CReference"),
         module("Measuring", ["Keystrokes", "LinuxIO", "CReference", systemPackage]),
         .executableTarget(
             name: "blewedge",
             dependencies: [
-                "Wedge", "Measuring", "BluetoothLE", "VirtualTransport", "Keystrokes", "LinuxIO", argumentParser,
-                systemPackage,
+                "Wedge", "Typing", "Texts", "Measuring", "BluetoothLE", "VirtualTransport", "Keystrokes",
+                "LinuxIO", argumentParser, systemPackage,
             ],
             swiftSettings: swiftSettings
         ),
@@ -118,18 +123,20 @@ let package = Package(
             ]
         ),
         tests("KeystrokesTests", ["TestSupport", "Keystrokes"]),
+        tests("TextsTests", ["TestSupport", "Texts"]),
+        tests("TypingTests", ["TestSupport", "Typing", "Texts", "Keystrokes", "LinuxIO", systemPackage]),
         tests(
             "CommandLineTests",
             [
-                "TestSupport", "blewedge", "Wedge", "BluetoothLE", "VirtualTransport", "Keystrokes", "LinuxIO",
-                systemPackage,
+                "TestSupport", "blewedge", "Wedge", "Typing", "Texts", "BluetoothLE", "VirtualTransport",
+                "Keystrokes", "LinuxIO", systemPackage,
             ]
         ),
         tests(
             "WedgeTests",
             [
-                "TestSupport", "Wedge", "ServiceFiles", "BluetoothLE", "VirtualTransport", "Keystrokes", "LinuxIO",
-                systemPackage,
+                "TestSupport", "Wedge", "Typing", "Texts", "ServiceFiles", "BluetoothLE", "VirtualTransport",
+                "Keystrokes", "LinuxIO", systemPackage,
             ]
         ),
         tests("MeasuringTests", ["Measuring", "Keystrokes"]),

@@ -6,6 +6,7 @@ import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
+import Texts
 import Wedge
 
 extension TestDirectory {
@@ -87,7 +88,7 @@ private final class FakeDaemon: ControlHandler {
         return object
     }
 
-    private static func failure(_ status: Wedge.ExitStatus, _ cause: String, _ remedy: String) -> CommandFailure {
+    private static func failure(_ status: Texts.ExitStatus, _ cause: String, _ remedy: String) -> CommandFailure {
         CommandFailure(status, Message(detail: cause), remedy: Message(detail: remedy))
     }
 

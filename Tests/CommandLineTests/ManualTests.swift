@@ -3,6 +3,7 @@
 import ArgumentParser
 import Keystrokes
 import Testing
+import Texts
 import Wedge
 
 @testable import blewedge

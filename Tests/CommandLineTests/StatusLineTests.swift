@@ -3,6 +3,7 @@
 import BluetoothLE
 import Keystrokes
 import Testing
+import Texts
 import Wedge
 
 @testable import blewedge

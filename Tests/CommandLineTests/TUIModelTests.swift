@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import Testing
+import Texts
+import Typing
 import Wedge
 
 @testable import blewedge

@@ -4,12 +4,14 @@ import Keystrokes
 import SystemPackage
 import TestSupport
 import Testing
+import Texts
+import Typing
 import Wedge
 
 @Suite("What a configuration names")
 struct ConfigurationReadingTests {
     private func keys(_ text: String) throws -> KeySet {
-        try Configuration(text: text).settings(device: nil).declaredKeys()
+        try Configuration(text: text).settings(device: nil).typing.declaredKeys()
     }
 
     @Test("D-14: the keys 1 to 31 are declared where udev is to see a keyboard, and only typed ones where it is not")
@@ -28,7 +30,7 @@ struct ConfigurationReadingTests {
         let directory = try TestDirectory()
         try directory.write("0x01 = key altgr+e\n", to: "alt")
         let text = "table = \"\(directory("alt"))\"\n"
-        #expect(try keys(text).contains(.rightAlt))
+        #expect(try keys(text).codes.contains(.rightAlt))
         let failure = #expect(throws: CommandFailure.self) {
             try keys(text + "[scan-mode]\non = true\nprefix = \"{f9}\"\n")
         }

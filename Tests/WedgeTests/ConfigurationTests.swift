@@ -4,6 +4,7 @@ import BluetoothLE
 import Keystrokes
 import TestSupport
 import Testing
+import Typing
 import Wedge
 
 @Suite("Configuration")
@@ -145,7 +146,7 @@ struct ConfigurationTests {
                 fromPeripheral: BluetoothUUID(0xFFE1 as UInt16),
                 toPeripheral: BluetoothUUID(0xFFE1 as UInt16),
                 handshake: [
-                    CommandQueue.Command(
+                    Handshake.Command(
                         send: try HexTemplate("A5 01", for: .command),
                         expect: try HexTemplate("?2 *", for: .reply),
                         timeout: .seconds(1)

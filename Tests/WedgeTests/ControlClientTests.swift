@@ -5,6 +5,7 @@ import LinuxIO
 import SystemPackage
 import TestSupport
 import Testing
+import Texts
 import Wedge
 
 /// Answers the first client of a listener with bytes, whatever it asks, then hangs up or does not.

@@ -4,6 +4,7 @@ import Glibc
 import LinuxIO
 import SystemPackage
 import TestSupport
+import Texts
 import Wedge
 
 /// A daemon without a radio: it answers what it is told to, when it is told to.

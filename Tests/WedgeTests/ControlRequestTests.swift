@@ -2,6 +2,8 @@
 
 import TestSupport
 import Testing
+import Texts
+import Typing
 import Wedge
 
 @Suite("Requests on the control socket")

@@ -4,6 +4,8 @@ import Glibc
 import Keystrokes
 import TestSupport
 import Testing
+import Texts
+import Typing
 import Wedge
 
 @Suite("The control socket", .timeLimit(.minutes(10)))

@@ -7,6 +7,8 @@ import LinuxIO
 import SystemPackage
 import TestSupport
 import Testing
+import Texts
+import Typing
 import Wedge
 
 /// The daemon on an adapter that hears nobody, its event loop in the test's own thread.
@@ -51,15 +53,17 @@ struct DaemonTests {
             var settings = KeyboardSettings(
                 adapter: .any,
                 device: device,
-                profile: .linble,
-                table: try CompiledTable(ByteTable(.linble), layout: .us),
-                pacer: Pacer(try Pace(stall: 0)),
-                maximumAge: nil,
-                capsLock: .ignore,
-                verifies: false
+                profiles: [.linble],
+                typing: TypingSettings(
+                    table: try CompiledTable(ByteTable(.linble), layout: .us),
+                    pacer: Pacer(try Pace(stall: 0)),
+                    maximumAge: nil,
+                    capsLock: .ignore,
+                    verifies: false
+                )
             )
             settings.advertisedAddress = place
-            if device == nil { settings.keypad = try Keypad(layout: .us, beside: settings.table.keys) }
+            if device == nil { settings.typing.keypad = try Keypad(layout: .us, beside: settings.typing.table.keys) }
             let options = Daemon.Options(
                 paths: paths,
                 followsSelection: device == nil,

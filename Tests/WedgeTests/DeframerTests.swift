@@ -3,6 +3,7 @@
 import BluetoothLE
 import TestSupport
 import Testing
+import Typing
 import Wedge
 
 @Suite("Framing")

@@ -4,6 +4,8 @@ import BluetoothLE
 import Keystrokes
 import LinuxIO
 import Testing
+import Texts
+import Typing
 
 @testable import Wedge
 

@@ -4,6 +4,7 @@ import BluetoothLE
 import LinuxIO
 import SystemPackage
 import Testing
+import Texts
 
 @testable import Wedge
 

@@ -5,6 +5,7 @@ import Glibc
 import SystemPackage
 import TestSupport
 import Testing
+import Texts
 import Wedge
 
 @Suite("The choice of device")

@@ -6,6 +6,7 @@ import ServiceFiles
 import SystemPackage
 import TestSupport
 import Testing
+import Texts
 
 @testable import Wedge
 

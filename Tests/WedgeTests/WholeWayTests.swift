@@ -4,6 +4,7 @@ import BluetoothLE
 import Keystrokes
 import LinuxIO
 import Testing
+import Typing
 import VirtualTransport
 import Wedge
 

@@ -4,6 +4,7 @@ import Glibc
 import LinuxIO
 import TestSupport
 import Testing
+import Texts
 import Wedge
 
 @Suite("Other ends of the wire")

@@ -3,6 +3,8 @@
 import Keystrokes
 import LinuxIO
 package import SystemPackage
+package import Texts
+import Typing
 
 extension Configuration {
     /// Reads the file; a file that is not there says nothing, unless `mustExist`.
@@ -105,22 +107,22 @@ extension Configuration {
                 "\(error)"
             )
         }
-        guard let first = profiles.first else { throw CommandFailure(.internal, FileFaultText.noProfiles) }
-        var settings = KeyboardSettings(
+        guard !profiles.isEmpty else { throw CommandFailure(.internal, FileFaultText.noProfiles) }
+        return KeyboardSettings(
             adapter: adapter,
             device: device,
-            profile: first,
-            table: compiled,
-            pacer: Pacer(pace),
-            scans: scanMode.isOn ? try scanRules(layout) : nil,
-            maximumAge: maximumAge == .zero ? nil : maximumAge,
-            capsLock: capsLock,
-            verifies: verifies && destination == .keyboard
+            profiles: profiles,
+            typing: TypingSettings(
+                table: compiled,
+                pacer: Pacer(pace),
+                scans: scanMode.isOn ? try scanRules(layout) : nil,
+                maximumAge: maximumAge == .zero ? nil : maximumAge,
+                capsLock: capsLock,
+                verifies: verifies && destination == .keyboard,
+                isUdevKeyboard: isUdevKeyboard
+            ),
+            advertisedAddress: advertisedAddress
         )
-        settings.profiles = profiles
-        settings.advertisedAddress = advertisedAddress
-        settings.isUdevKeyboard = isUdevKeyboard
-        return settings
     }
 
     private func scanRules(_ layout: KeyboardLayout) throws(CommandFailure) -> ScanRules {

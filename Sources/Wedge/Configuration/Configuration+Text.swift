@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import Keystrokes
+import Texts
+import Typing
 
 /// Everything that is wrong with a text, at least one fault.
 package struct ConfigurationFaults: Error, Equatable, Sendable, CustomStringConvertible {

@@ -2,6 +2,7 @@
 
 package import BluetoothLE
 package import Keystrokes
+package import Typing
 
 /// What the configuration file says; what it leaves out is as here.
 ///

@@ -2,6 +2,8 @@
 
 import BluetoothLE
 import Keystrokes
+import Texts
+import Typing
 
 /// A key of the configuration file: its name, what it means, and how it is read and written.
 package struct ConfigurationKey: Sendable {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import Keystrokes
+package import Texts
+import Typing
 
 /// All that a configuration says, and that the files and keymaps say which it names, as they are at one moment: so that
 /// reading it again tells whether anything has changed.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Texts
 
 /// A value that is not what its key wants: what it wants, in words.
 struct UnfitValue: Error {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import SystemPackage
+package import Texts
 
 // What keeps the daemon and its clients from each other, in words.
 

@@ -2,6 +2,7 @@
 
 import LinuxIO
 import SystemPackage
+package import Texts
 
 /// The other end of the control socket, for commands: it waits for each answer.
 package struct ControlClient: ~Copyable {

@@ -2,6 +2,7 @@
 
 import LinuxIO
 import SystemPackage
+import Texts
 
 /// One client of the control socket: lines in, lines out, within bounds of size and time.
 ///

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+package import Texts
+
 /// What the control socket's server asks of the daemon; everything on the event loop's thread.
 package protocol ControlHandler: AnyObject {
     /// Answers one request that its sender may make; `reply` is called exactly once, at once or later, with the members

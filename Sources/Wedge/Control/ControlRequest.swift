@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+package import Typing
+
 /// What a client asks of the daemon: one line of words (D-9).
 ///
 ///     status                      use LINBLE-TEST            key 1 2 enter

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+package import Texts
+
 /// Who may ask for what on the control socket (D-9).
 ///
 /// Whoever can open the socket may read; the socket's owner and root may change and type.

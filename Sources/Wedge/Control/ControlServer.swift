@@ -2,6 +2,7 @@
 
 package import LinuxIO
 import SystemPackage
+package import Texts
 
 /// The control socket: takes requests, refuses those that their sender may not make, and streams events (D-8, D-9).
 ///

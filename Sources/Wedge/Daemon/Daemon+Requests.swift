@@ -3,6 +3,8 @@
 import BluetoothLE
 import Keystrokes
 import LinuxIO
+package import Texts
+import Typing
 
 // What clients ask for (D-9).
 

@@ -3,6 +3,8 @@
 package import BluetoothLE
 import LinuxIO
 import SystemPackage
+package import Texts
+package import Typing
 
 /// The keyboard as a service: it follows the choice, keeps others from its adapter, and does what clients ask for.
 ///

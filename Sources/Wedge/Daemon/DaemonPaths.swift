@@ -2,6 +2,7 @@
 
 import LinuxIO
 package import SystemPackage
+package import Texts
 
 /// Where a daemon keeps what it needs (D-8).
 ///

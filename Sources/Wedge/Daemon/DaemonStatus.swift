@@ -2,6 +2,7 @@
 
 package import BluetoothLE
 import LinuxIO
+package import Texts
 
 /// What a daemon does at one moment, as `status` answers it.
 package struct DaemonStatus: Sendable {

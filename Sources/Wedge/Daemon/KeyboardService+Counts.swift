@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import Keystrokes
+package import Texts
+package import Typing
 
 extension KeyboardService {
     /// What was counted since the start.

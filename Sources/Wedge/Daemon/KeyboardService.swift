@@ -4,6 +4,8 @@ package import BluetoothLE
 import Keystrokes
 import LinuxIO
 package import SystemPackage
+package import Texts
+package import Typing
 
 /// The whole wedge on an event loop: adapter, scan, link and subscription here, and the keyboard that types.
 package final class KeyboardService {
@@ -71,7 +73,7 @@ package final class KeyboardService {
         session = Session(isChosen: settings.device != nil, attemptTimeout: Self.attemptTimeout(settings.profiles))
         link = DeviceLink(settings.profiles, on: core.radio)
 
-        keyboard = try VirtualKeyboard(settings, on: core.loop, screen: screen) { error in
+        keyboard = try VirtualKeyboard(settings.typing, on: core.loop, screen: screen) { error in
             onEvent(.keyboardFailed(error))
         }
         onEvent(.keyboard(node: keyboard.node))
@@ -142,7 +144,7 @@ package final class KeyboardService {
     }
 
     /// The keys that clients may press; nil for none.
-    package var keypad: Keypad? { settings.keypad }
+    package var keypad: Keypad? { settings.typing.keypad }
 
     /// Sends bytes to the device.
     package func send(_ bytes: [UInt8]) throws(CommandFailure) {

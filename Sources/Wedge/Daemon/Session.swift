@@ -2,6 +2,7 @@
 
 import BluetoothLE
 import Keystrokes
+import Texts
 
 /// What the keyboard does about its one chosen device, as a pure state machine: events and time in, actions out.
 ///

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+package import Texts
 
 extension Session.State {
     /// The state in one sentence, for the terminal, the journal and the service manager (LK-24): what it is, why, and what

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+package import Texts
 
 /// What the daemon answers to `status`, as lines for people.
 ///

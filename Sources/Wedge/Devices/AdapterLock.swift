@@ -2,6 +2,7 @@
 
 import LinuxIO
 import SystemPackage
+import Texts
 
 /// Keeps a second process from the adapter that this one uses (D-12).
 final class AdapterLock {

@@ -3,6 +3,7 @@
 import BluetoothLE
 import LinuxIO
 import SystemPackage
+import Texts
 
 extension Session.Event {
     /// The adapter cannot be used.

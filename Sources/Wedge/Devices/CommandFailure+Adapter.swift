@@ -3,6 +3,7 @@
 package import BluetoothLE
 import LinuxIO
 import SystemPackage
+package import Texts
 
 // What BluetoothLE says of the adapter, the radio and a link, in the words of the table.
 

@@ -2,6 +2,7 @@
 
 package import BluetoothLE
 import LinuxIO
+import Texts
 
 extension JSONObject {
     /// A device that was heard, as programs are told of it.

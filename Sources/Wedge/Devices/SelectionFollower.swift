@@ -2,6 +2,7 @@
 
 import LinuxIO
 import SystemPackage
+import Texts
 
 /// Follows the file of the choice, whoever writes it (LK-18).
 ///

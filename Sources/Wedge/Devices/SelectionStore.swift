@@ -2,6 +2,7 @@
 
 import LinuxIO
 package import SystemPackage
+package import Texts
 
 /// The file in which the choice of device outlives the program (LK-5, LK-20).
 package struct SelectionStore: Sendable {

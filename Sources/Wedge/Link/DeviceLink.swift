@@ -2,6 +2,7 @@
 
 import BluetoothLE
 import LinuxIO
+import Texts
 
 /// The one link of the wedge on the event loop, from the attempt to its end.
 ///

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import BluetoothLE
+package import Texts
 
 /// From a fresh connection to the first value: MTU, the profile's service, its characteristics, the subscription, and the
 /// profile's handshake.
@@ -20,7 +21,7 @@ package struct LinkSetup: Sendable {
         /// A procedure failed.
         case failed(GATTError)
         /// The handshake failed: to be tried again like any attempt.
-        case refused(CommandQueue.Failure)
+        case refused(Handshake.Failure)
     }
 
     private enum Step: Sendable { case mtu, services, characteristics, subscription, handshake, done }
@@ -36,7 +37,7 @@ package struct LinkSetup: Sendable {
     private var candidates: ArraySlice<Candidate> = []
     /// Why the last candidate was not taken.
     private var refusal: Message?
-    private var queue = CommandQueue([])
+    private var queue = Handshake([])
 
     /// The profile that the device was found to have.
     package private(set) var profile: Profile?
@@ -201,7 +202,7 @@ package struct LinkSetup: Sendable {
             return nextCandidate(&client, now)
         }
         characteristic = input
-        queue = CommandQueue(profile.handshake)
+        queue = Handshake(profile.handshake)
         hasHandshake = !profile.handshake.isEmpty
         step = .subscription
         do throws(GATTError) {
@@ -223,7 +224,7 @@ package struct LinkSetup: Sendable {
     }
 
     private mutating func carryOut(
-        _ first: CommandQueue.Step,
+        _ first: Handshake.Step,
         _ client: inout GATTClient,
         _ now: Duration
     ) -> Progress {

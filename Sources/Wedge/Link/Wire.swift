@@ -3,6 +3,8 @@
 package import Keystrokes
 package import LinuxIO
 import SystemPackage
+package import Texts
+package import Typing
 
 /// The wire to another end than the keyboard: what the device sends goes there, as text or as it is, and what comes from
 /// there goes to the device (X-9, D-7).

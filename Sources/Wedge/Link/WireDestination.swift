@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Texts
+
 /// Where what a device sends goes.
 package enum WireDestination: Hashable, Sendable, CustomStringConvertible {
     /// Typed by the virtual keyboard.

@@ -2,6 +2,7 @@
 
 package import LinuxIO
 import SystemPackage
+package import Texts
 
 /// The other end of the wire where that is not the keyboard: standard output, a pseudo-terminal, or a local socket.
 ///

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Typing
+
 /// Bytes as people write them: a command to send, or the reply that is expected (BT-5, BT-7).
 ///
 ///     A5 01 0d           bytes in hexadecimal, in letters of either case, spaces or none between them

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Typing
+
 /// Why a template was refused.
 package struct HexTemplateFault: Error, Equatable, Sendable, CustomStringConvertible {
     /// The character of the fault, counted from 1.

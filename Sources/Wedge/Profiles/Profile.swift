@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import BluetoothLE
+package import Typing
 
 /// What a kind of device calls its serial port in GATT, and how it is spoken to.
 package struct Profile: Hashable, Sendable {
@@ -18,7 +19,7 @@ package struct Profile: Hashable, Sendable {
     /// The characteristic that carries bytes to the device; may be the same.
     package var toPeripheral: BluetoothUUID
     /// What is exchanged before the link counts as connected (BT-5); nothing if empty.
-    package var handshake: [CommandQueue.Command]
+    package var handshake: [Handshake.Command]
     /// What the bytes to type are wrapped in; nil where they come bare.
     package var framing: Framing?
     /// The table for what comes, where none is chosen: a built-in one's name, or a file.
@@ -31,7 +32,7 @@ package struct Profile: Hashable, Sendable {
         service: BluetoothUUID,
         fromPeripheral: BluetoothUUID,
         toPeripheral: BluetoothUUID,
-        handshake: [CommandQueue.Command] = [],
+        handshake: [Handshake.Command] = [],
         framing: Framing? = nil,
         table: String? = nil
     ) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Typing
 
 // A profile as TOML, in `[profiles.NAME]` of the configuration or alone in a file:
 //
@@ -76,12 +77,12 @@ extension Profile {
     private static func handshake(
         _ value: TOMLValue,
         _ faults: inout [ConfigurationFault]
-    ) throws(UnfitValue) -> [CommandQueue.Command] {
-        let wanted = "a list of at most \(CommandQueue.mostCommands) tables, written [[…handshake]]"
-        guard case .array(let steps) = value.kind, steps.count <= CommandQueue.mostCommands else {
+    ) throws(UnfitValue) -> [Handshake.Command] {
+        let wanted = "a list of at most \(Handshake.mostCommands) tables, written [[…handshake]]"
+        guard case .array(let steps) = value.kind, steps.count <= Handshake.mostCommands else {
             throw UnfitValue(wanted)
         }
-        var commands: [CommandQueue.Command] = []
+        var commands: [Handshake.Command] = []
         var remembered: Set<UInt8> = []
         for step in steps {
             guard case .table(let members) = step.kind else { throw UnfitValue(wanted) }
@@ -95,7 +96,7 @@ extension Profile {
         line: Int,
         _ remembered: inout Set<UInt8>,
         _ faults: inout [ConfigurationFault]
-    ) -> CommandQueue.Command? {
+    ) -> Handshake.Command? {
         var reader = TOMLTableReader(members, line: line)
         let key = reader.take("xor") { (value: TOMLValue) throws(UnfitValue) in
             let bytes = try value.bytes()
@@ -117,10 +118,10 @@ extension Profile {
         let send = template("send", .command)
         let expect = template("expect", .reply)
         let timeout = reader.take("within") { (value: TOMLValue) throws(UnfitValue) in
-            try value.time(.milliseconds(10)...CommandQueue.Command.longestTimeout)
+            try value.time(.milliseconds(10)...Handshake.Command.longestTimeout)
         }
         let attempts = reader.take("attempts") { (value: TOMLValue) throws(UnfitValue) in
-            try value.integer(1...CommandQueue.Command.mostAttempts)
+            try value.integer(1...Handshake.Command.mostAttempts)
         }
         if members.allSatisfy({ $0.key != "send" && $0.key != "expect" }) {
             reader.note(nil, "a command of a handshake wants send, expect, or both")
@@ -132,7 +133,7 @@ extension Profile {
         remembered.formUnion(expect?.remembers ?? [])
         reader.end()
         faults += reader.faults
-        return CommandQueue.Command(
+        return Handshake.Command(
             send: send,
             expect: expect,
             timeout: timeout ?? .seconds(2),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Texts
+import Typing
 
 extension Profile {
     /// The profile as TOML, which reads as the same: `[prefix]` is where it stands, nothing for a file of its own.
@@ -19,7 +21,7 @@ extension Profile {
     }
 }
 
-extension CommandQueue.Command {
+extension Handshake.Command {
     fileprivate var lines: [String] {
         var lines: [String] = []
         if let send { lines.append("send = \(JSONObject.quoted(send.text))") }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Texts
+
 // The daemon, and what it says of itself.
 
 extension Doctor {

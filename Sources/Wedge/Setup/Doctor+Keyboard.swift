@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import LinuxIO
+import Texts
+import Typing
 
 // The virtual keyboard, and who reads what it types.
 

@@ -2,6 +2,7 @@
 
 import BluetoothLE
 import LinuxIO
+import Texts
 
 // From the kernel's Bluetooth to the adapter that is meant, and who else uses it.
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+package import Texts
+
 /// Finds every cause of "nothing is typed" in what is known of the machine.
 ///
 /// Pure: facts in, findings out. The checks follow the way of the bytes, and what only follows from a cause that is found

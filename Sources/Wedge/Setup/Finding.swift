@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+package import Texts
 
 /// One cause for which nothing is typed, or may one day not be: what it is, why it matters, and what mends it.
 package struct Finding: Equatable, Sendable {

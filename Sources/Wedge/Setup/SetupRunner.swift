@@ -2,6 +2,7 @@
 
 import LinuxIO
 package import SystemPackage
+package import Texts
 
 /// Carries out the steps of a `SetupPlan`.
 package struct SetupRunner {

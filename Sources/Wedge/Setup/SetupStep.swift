@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+package import Texts
+
 /// One thing that `blewedge setup` does, shown before it is done.
 package enum SetupStep: Equatable, Sendable {
     /// Puts a file there, with the directories above it; `isNew` is false where another text is replaced.

@@ -4,6 +4,8 @@ package import BluetoothLE
 import Keystrokes
 import LinuxIO
 import SystemPackage
+import Texts
+import Typing
 
 extension SystemFacts {
     /// Programs that manage adapters, by their first 15 bytes as /proc has them.

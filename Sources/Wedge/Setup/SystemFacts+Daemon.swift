@@ -2,6 +2,7 @@
 
 import LinuxIO
 import SystemPackage
+package import Texts
 
 extension SystemFacts.Daemon {
     /// How long a daemon that is well may take to say what it does.

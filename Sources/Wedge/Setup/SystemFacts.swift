@@ -3,6 +3,8 @@
 package import BluetoothLE
 import Keystrokes
 package import LinuxIO
+package import Texts
+package import Typing
 
 /// All that the doctor looks at, as a value: what the machine is, what this process may do, and what is asked for.
 package struct SystemFacts: Equatable, Sendable {

@@ -2,6 +2,7 @@
 
 public import ArgumentParser
 public import BluetoothLE
+import Texts
 import Wedge
 
 extension BluetoothUUID: ExpressibleByArgument {

@@ -4,6 +4,7 @@ import ArgumentParser
 import Keystrokes
 import LinuxIO
 import Measuring
+import Texts
 import Wedge
 
 /// `blewedge bench`.

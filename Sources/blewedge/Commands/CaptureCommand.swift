@@ -4,6 +4,7 @@ import ArgumentParser
 import BluetoothLE
 import LinuxIO
 import SystemPackage
+import Texts
 import Wedge
 
 /// `blewedge capture`.

@@ -4,6 +4,7 @@ import ArgumentParser
 import BluetoothLE
 import LinuxIO
 import SystemPackage
+import Texts
 import Wedge
 
 /// The packet capture of every command that uses an adapter.

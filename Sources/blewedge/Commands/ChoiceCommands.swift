@@ -4,6 +4,7 @@ public import ArgumentParser
 public import BluetoothLE
 import LinuxIO
 import SystemPackage
+import Texts
 import Wedge
 
 /// `blewedge use`.

@@ -4,6 +4,7 @@ import ArgumentParser
 import Keystrokes
 import LinuxIO
 import SystemPackage
+import Texts
 import Wedge
 
 /// `blewedge config`.

@@ -3,6 +3,7 @@
 import ArgumentParser
 import LinuxIO
 import SystemPackage
+import Texts
 import Wedge
 
 /// What every command takes that speaks to the daemon.

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import BluetoothLE
+import Texts
 import Wedge
 
 /// What `blewedge gatt` does with an attribute.

@@ -4,6 +4,8 @@ import ArgumentParser
 import Keystrokes
 import LinuxIO
 import SystemPackage
+import Texts
+import Typing
 import Wedge
 
 /// `blewedge run`.
@@ -189,7 +191,7 @@ struct RunCommand: ParsableCommand {
         let configuration = try configuration(paths)
         let snippets = try Snippets(file: paths.snippets.string)
         let settings = try settings(configuration, choice, try keypad(configuration, snippets), snippets)
-        _ = try settings.declaredKeys()
+        _ = try settings.typing.declaredKeys()
         try KeyboardGate.check(configuration.gateTerminal)
         let hook = hook ?? configuration.hook
         if let hook { try HookRunner.check(hook) }
@@ -245,19 +247,23 @@ struct RunCommand: ParsableCommand {
     ) throws(CommandFailure) -> KeyboardSettings {
         var settings = try configuration.settings(device: choice)
         let layout = try LayoutSource.layout(configuration.layout)
-        if let scans = try scanOptions.rules(layout: layout) { settings.scans = scans }
-        settings.scans = try snippets.meant(in: settings.scans, layout: layout, beside: settings.table.keys)
-        settings.keypad = keypad
+        if let scans = try scanOptions.rules(layout: layout) { settings.typing.scans = scans }
+        settings.typing.scans = try snippets.meant(
+            in: settings.typing.scans,
+            layout: layout,
+            beside: settings.typing.table.keys
+        )
+        settings.typing.keypad = keypad
         return settings
     }
 
     /// The keys that clients may press, beside those that the device reaches.
     private func keypad(_ configuration: Configuration, _ snippets: Snippets) throws(CommandFailure) -> Keypad? {
         guard configuration.allowsKeys, device == nil else { return nil }
-        let settings = try settings(configuration, nil, nil, snippets)
+        let typing = try settings(configuration, nil, nil, snippets).typing
         return try Keypad(
             layout: try LayoutSource.layout(configuration.layout),
-            beside: settings.table.keys.union(settings.scans?.keys ?? KeySet()),
+            beside: typing.table.keys.union(typing.scans?.keys ?? KeySet()),
             snippets: snippets,
             clearing: configuration.clearMethod
         )

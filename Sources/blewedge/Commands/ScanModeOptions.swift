@@ -2,6 +2,8 @@
 
 public import ArgumentParser
 public import Keystrokes
+import Texts
+import Typing
 import Wedge
 
 /// The pace at which keys are typed.

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import LinuxIO
+import Texts
 import Wedge
 
 /// `blewedge setup`.

@@ -3,6 +3,8 @@
 import BluetoothLE
 import LinuxIO
 import SystemPackage
+import Texts
+import Typing
 import Wedge
 
 /// The snippets that there are, printed.

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import SystemPackage
+import Texts
 import Wedge
 
 /// Where a command looks for the daemon.

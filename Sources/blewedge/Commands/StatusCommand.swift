@@ -3,6 +3,7 @@
 import ArgumentParser
 import LinuxIO
 import SystemPackage
+import Texts
 import Wedge
 
 /// `blewedge status`.

@@ -4,6 +4,8 @@ import ArgumentParser
 import Keystrokes
 import LinuxIO
 import SystemPackage
+import Texts
+import Typing
 import Wedge
 
 /// `blewedge table`.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import ArgumentParser
+import Texts
 import Wedge
 
 /// What kind of device is meant, and where goes what it sends.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import LinuxIO
+import Texts
 import Wedge
 
 /// The devices around: the chosen one on top, then the strongest first (LK-1 … LK-8).

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Texts
+import Typing
 import Wedge
 
 /// A key of the keypad page.

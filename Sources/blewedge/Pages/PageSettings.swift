@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Texts
 import Wedge
 
 /// What can be set here, and what is set elsewhere (LK-13).

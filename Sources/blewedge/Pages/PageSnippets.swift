@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Texts
+import Typing
 import Wedge
 
 /// Texts that one key types, with the way to their input point (HK-1 … HK-3).

@@ -2,6 +2,7 @@
 
 import LinuxIO
 import SystemPackage
+import Texts
 import Wedge
 
 /// A connection to the daemon that waits for nothing: answers come on the event loop, in the order of the questions.

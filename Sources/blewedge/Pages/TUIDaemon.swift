@@ -2,6 +2,7 @@
 
 import LinuxIO
 import SystemPackage
+import Texts
 import Wedge
 
 /// The daemon as the pages see it: looked for until it answers, asked how it stands, and followed (LK-24, LK-25).

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Texts
 import Wedge
 
 /// The devices around, as the devices page lists them (LK-1 … LK-8).

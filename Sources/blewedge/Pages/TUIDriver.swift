@@ -3,6 +3,8 @@
 import BluetoothLE
 import LinuxIO
 import SystemPackage
+import Texts
+import Typing
 import Wedge
 
 /// The pages on a terminal: keys and the daemon's answers in, frames out, and the terminal given back at every end.

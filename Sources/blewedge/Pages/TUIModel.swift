@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Texts
+import Typing
 import Wedge
 
 /// What the pages show and do: a value that keys, the daemon's answers and time change, and that pages are drawn of.

@@ -2,6 +2,8 @@
 
 import LinuxIO
 import SystemPackage
+import Texts
+import Typing
 import Wedge
 
 /// Where the pages find the daemon and what they read and keep.

@@ -2,6 +2,7 @@
 
 import LinuxIO
 import SystemPackage
+import Texts
 import Wedge
 
 /// A daemon that the pages have started, and that ends with them.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Texts
 import Wedge
 
 /// What the daemon does, as it answers `status`; nothing in it acts on a terminal.

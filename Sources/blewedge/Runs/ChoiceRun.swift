@@ -2,6 +2,7 @@
 
 import BluetoothLE
 import LinuxIO
+import Texts
 import Wedge
 
 /// Finds the device that the user means where no daemon can: from the adapter to what is kept of the device (D-4).

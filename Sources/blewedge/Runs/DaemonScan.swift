@@ -3,6 +3,7 @@
 import BluetoothLE
 import LinuxIO
 import SystemPackage
+import Texts
 import Wedge
 
 /// A scan that the daemon carries out, since the adapter is its own (D-12): one look after the other.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Texts
 import Wedge
 
 /// The stages of the data path with what each has seen so far, drawn over itself on a terminal while it runs.

@@ -4,6 +4,8 @@ import BluetoothLE
 import Keystrokes
 import LinuxIO
 import SystemPackage
+import Texts
+import Typing
 import VirtualTransport
 import Wedge
 
@@ -67,12 +69,14 @@ final class DemoRun {
         settings = KeyboardSettings(
             adapter: .any,
             device: device,
-            profile: .linble,
-            table: try CompiledTable(ByteTable(.linble), layout: .us),
-            pacer: Pacer(try isFast ? Pace(stall: 0) : Pace(.desktop)),
-            maximumAge: nil,
-            capsLock: .ignore,
-            verifies: false
+            profiles: [.linble],
+            typing: TypingSettings(
+                table: try CompiledTable(ByteTable(.linble), layout: .us),
+                pacer: Pacer(try isFast ? Pace(stall: 0) : Pace(.desktop)),
+                maximumAge: nil,
+                capsLock: .ignore,
+                verifies: false
+            )
         )
     }
 

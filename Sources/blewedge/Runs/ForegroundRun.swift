@@ -3,6 +3,7 @@
 import BluetoothLE
 import LinuxIO
 import SystemPackage
+import Texts
 import Wedge
 
 /// What commands that use an adapter in the foreground share: the event loop, signals, the adapter, and one outcome.

@@ -3,6 +3,7 @@
 import BluetoothLE
 import LinuxIO
 import SystemPackage
+import Texts
 import Wedge
 
 /// One look at a device's attributes from the command line, from the adapter to the exit status.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import LinuxIO
+import Texts
 import Wedge
 
 /// What a daemon tells of its work on standard error: for people, or for a journal, which has the name and the time.

@@ -3,6 +3,7 @@
 import BluetoothLE
 import LinuxIO
 import SystemPackage
+import Texts
 import Wedge
 
 /// What programs hear of a keyboard: an event stream on standard output, and a command that is run (CB-30).

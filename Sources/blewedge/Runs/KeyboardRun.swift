@@ -4,6 +4,8 @@ import BluetoothLE
 import Keystrokes
 import LinuxIO
 import SystemPackage
+import Texts
+import Typing
 import Wedge
 
 /// One keyboard in the foreground, from the first scan to the printed account.

@@ -2,6 +2,7 @@
 
 import BluetoothLE
 import LinuxIO
+import Texts
 import Wedge
 
 /// A device as lists show it, whether this program has heard it or the daemon.

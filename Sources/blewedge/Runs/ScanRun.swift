@@ -2,6 +2,7 @@
 
 import BluetoothLE
 import LinuxIO
+import Texts
 import Wedge
 
 /// How a scan shows what it hears.

@@ -3,6 +3,7 @@
 import BluetoothLE
 import LinuxIO
 import SystemPackage
+import Texts
 import Wedge
 
 /// One simulated module in the foreground, from the adapter to the printed account.

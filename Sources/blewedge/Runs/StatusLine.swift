@@ -3,6 +3,7 @@
 import BluetoothLE
 import Keystrokes
 import LinuxIO
+import Texts
 import Wedge
 
 /// The last line of a terminal on which a keyboard runs: its state, its counts, and a mark while something is received

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Texts
+
 // The virtual keyboard, who reads what it types, and what was asked for.
 
 extension FindingText {

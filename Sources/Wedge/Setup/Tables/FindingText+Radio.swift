@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Texts
+
 // From the kernel's Bluetooth to the adapter that is meant, and who else uses it.
 
 extension FindingText {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+package import Texts
+
 /// What the doctor says of one cause, told of the same in all three texts.
 package struct FindingText: Sendable {
     /// What is wrong, in one sentence.

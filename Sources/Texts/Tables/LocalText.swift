@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// One text in every language that the product speaks.
+///
+/// `{1}`, `{2}` … stand for what the text is told of: a name, a number, another message.
+package struct LocalText: Equatable, Sendable {
+    /// In English.
+    package let english: String
+    /// In Japanese.
+    package let japanese: String
+
+    /// The text in both languages.
+    package init(_ english: String, _ japanese: String) {
+        self.english = english
+        self.japanese = japanese
+    }
+
+    /// The text as it stands in the table.
+    package subscript(language: Language) -> String {
+        switch language {
+        case .english: english
+        case .japanese: japanese
+        }
+    }
+
+    /// The text in one language, with what it is told of in its places.
+    func filled(_ language: Language, with arguments: [String]) -> String {
+        Self.parts(of: self[language]).map { part in
+            switch part {
+            case .text(let text): String(text)
+            case .place(let number): arguments.indices.contains(number - 1) ? arguments[number - 1] : ""
+            }
+        }.joined()
+    }
+
+    /// The numbers of what a text is told of.
+    package static func places(in text: String) -> Set<Int> {
+        Set(parts(of: text).compactMap { if case .place(let number) = $0 { number } else { nil } })
+    }
+
+    /// A text without what it is told of.
+    package static func outside(_ text: String) -> String {
+        parts(of: text).map { if case .text(let text) = $0 { String(text) } else { "" } }.joined()
+    }
+
+    private enum Part {
+        case text(Substring)
+        case place(Int)
+    }
+
+    private static func parts(of text: String) -> [Part] {
+        var parts: [Part] = []
+        var rest = text[...]
+        while let start = rest.firstIndex(of: "{") {
+            let tail = rest[start...].dropFirst()
+            guard let number = tail.first?.wholeNumberValue, tail.dropFirst().first == "}" else {
+                parts.append(.text(rest[...start]))
+                rest = tail
+                continue
+            }
+            parts += [.text(rest[..<start]), .place(number)]
+            rest = tail.dropFirst(2)
+        }
+        return parts + [.text(rest)]
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import LinuxIO
+import SystemPackage
+package import Texts
+
+/// Whether what comes is typed: not while the user has paused, nor while another virtual terminal than the one that is
+/// meant is in front (LK-22).
+///
+/// To be used on the loop's thread.
+package final class KeyboardGate {
+    /// Called when the gate has opened or closed.
+    package var onChange: ((Bool) -> Void)?
+
+    private let loop: EventLoop
+    private let wanted: Int?
+    private var terminal: ForegroundTerminal?
+    private var registration: EventLoop.Registration?
+    /// The terminal in front; nil where it cannot be told.
+    private var front: Int?
+
+    /// A gate; `terminal` is the virtual terminal that must be in front, nil for any.
+    package init(terminal wanted: Int?, on loop: EventLoop) throws(CommandFailure) {
+        self.loop = loop
+        self.wanted = wanted
+        guard let wanted else { return }
+        do throws(Errno) {
+            let found = try ForegroundTerminal()
+            front = found.number
+            registration = try loop.watch(found.descriptor, for: []) { [unowned self] _ in look() }
+            terminal = consume found
+        } catch {
+            throw Self.failure(wanted, error)
+        }
+    }
+
+    /// Throws what a gate for that terminal would.
+    package static func check(_ wanted: Int?) throws(CommandFailure) {
+        guard let wanted else { return }
+        do throws(Errno) {
+            _ = try ForegroundTerminal()
+        } catch {
+            throw failure(wanted, error)
+        }
+    }
+
+    private static func failure(_ wanted: Int, _ error: Errno) -> CommandFailure {
+        CommandFailure(
+            error == .permissionDenied ? .permission : .unavailable,
+            KeyboardFaultText.gateNotKept,
+            "\(wanted)",
+            ForegroundTerminal.path,
+            "\(error)"
+        )
+    }
+
+    /// Whether the user has paused.
+    package var isPaused = false {
+        didSet { if isPaused != oldValue { changed(from: oldValue, front) } }
+    }
+
+    /// Whether what comes is typed.
+    package var isOpen: Bool { Self.isOpen(isPaused, wanted, front) }
+
+    /// Why the gate is closed; nil while it is open.
+    package var reason: Reason? {
+        if isPaused { return Reason(ReasonText.paused.message(), remedy: RemedyText.resume.message()) }
+        guard let wanted, wanted != front else { return nil }
+        let cause =
+            front.map { ReasonText.otherTerminal.message("\($0)", "\(wanted)") }
+            ?? ReasonText.noTerminal.message("\(wanted)")
+        return Reason(cause, remedy: RemedyText.bringToFront.message("\(wanted)"))
+    }
+
+    /// Looks at the terminals no more.
+    package func end() {
+        if let registration, let terminal = terminal.take() { loop.unwatch(registration, terminal.descriptor) }
+        registration = nil
+    }
+
+    private func look() {
+        let before = front
+        front = terminal?.number
+        changed(from: isPaused, before)
+    }
+
+    private func changed(from wasPaused: Bool, _ before: Int?) {
+        if isOpen != Self.isOpen(wasPaused, wanted, before) { onChange?(isOpen) }
+    }
+
+    private static func isOpen(_ isPaused: Bool, _ wanted: Int?, _ front: Int?) -> Bool {
+        !isPaused && (wanted == nil || wanted == front)
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import Keystrokes
+import LinuxIO
+import SystemPackage
+package import Texts
+
+/// Where keyboard layouts come from.
+package enum LayoutSource {
+    /// How a layout is named, for help and references.
+    package static let names = PlainText.layouts.text(.english)
+
+    /// The layout of that name.
+    ///
+    /// A built-in one (`us`, `jp`, `jp(OADG109A)`); one of the X keyboard database, with `xkb:` before its name or without; or the map of the
+    /// kernel's text consoles as it is now (`console`, `console:tty2`).
+    package static func layout(_ name: String) throws(CommandFailure) -> KeyboardLayout {
+        if let layout = KeyboardLayout(named: name) { return layout }
+        if name == "console" { return try console(name, ConsoleKeymap.foreground) }
+        if name.hasPrefix("console:") {
+            let terminal = String(name.dropFirst("console:".count))
+            return try console(name, terminal.hasPrefix("/") ? terminal : "/dev/" + terminal)
+        }
+        return try xkb(name)
+    }
+
+    private static func xkb(_ name: String) throws(CommandFailure) -> KeyboardLayout {
+        let plainName = name.hasPrefix("xkb:") ? String(name.dropFirst("xkb:".count)) : name
+        do {
+            let keymap = try XKBKeymap(named: plainName)
+            return KeyboardLayout(
+                name: name,
+                levels: keymap.levels.compactMap(level),
+                capsLockLevels: keymap.capsLockLevels.compactMap(level),
+                compositions: KeyboardLayout.unicodeCompositions
+            )
+        } catch {
+            throw CommandFailure(.configuration, fault(error), name, "\(error)", PlainText.layouts.message())
+        }
+    }
+
+    private static func fault(_ failure: XKBKeymap.Failure) -> FileFaultText {
+        switch failure {
+        case .noLibrary, .noData: .layoutWithoutLibrary
+        case .malformedName: .layoutMalformed
+        case .unknownLayout: .layoutUnknown
+        }
+    }
+
+    private static func level(_ level: XKBKeymap.Level) -> KeyboardLayout.Level? {
+        let stroke = stroke(level.key, level.shift, level.altGr)
+        if let mark = level.deadMark.flatMap(Unicode.Scalar.init) { return .init(stroke, .dead(mark)) }
+        guard level.character != 0, let character = Unicode.Scalar(level.character) else { return nil }
+        return .init(stroke, .character(character))
+    }
+
+    private static func console(_ name: String, _ terminal: String) throws(CommandFailure) -> KeyboardLayout {
+        do {
+            let keymap = try ConsoleKeymap(ofTerminal: terminal)
+            return KeyboardLayout(
+                name: name,
+                levels: keymap.levels.compactMap(level),
+                capsLockLevels: keymap.capsLockLevels.compactMap(level),
+                compositions: keymap.compositions.compactMap(composition)
+            )
+        } catch {
+            let isPermission = error == .permissionDenied || error == .notPermitted
+            throw CommandFailure(
+                isPermission ? .permission : .configuration,
+                FileFaultText.consoleUnreadable,
+                name,
+                terminal,
+                "\(error)",
+                remedy: (isPermission ? RemedyText.rootOrTTY : .nameConsole).message()
+            )
+        }
+    }
+
+    private static func level(_ level: ConsoleKeymap.Level) -> KeyboardLayout.Level? {
+        let stroke = stroke(level.key, level.shift, level.altGr)
+        switch level.output {
+        case .character(let number): return Unicode.Scalar(number).map { .init(stroke, .character($0)) }
+        case .dead(let number): return Unicode.Scalar(number).map { .init(stroke, .dead($0)) }
+        }
+    }
+
+    private static func composition(_ composition: ConsoleKeymap.Composition) -> KeyboardLayout.Composition? {
+        guard let dead = Unicode.Scalar(composition.dead), let base = Unicode.Scalar(composition.base),
+            let result = Unicode.Scalar(composition.result)
+        else { return nil }
+        return KeyboardLayout.Composition(dead: dead, base: base, result: result)
+    }
+
+    private static func stroke(_ key: UInt16, _ shift: Bool, _ altGr: Bool) -> KeyboardLayout.Stroke {
+        var modifiers = KeyModifiers()
+        if shift { modifiers.insert(.shift) }
+        if altGr { modifiers.insert(.altGr) }
+        return KeyboardLayout.Stroke(KeyCode(rawValue: key), modifiers)
+    }
+}

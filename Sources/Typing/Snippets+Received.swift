@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import Keystrokes
+package import Texts
+
+extension Snippets {
+    /// The rules with the scans in whose stead snippets are typed (HK-1), for readers who use `layout` and a table that
+    /// presses `others`.
+    ///
+    /// Where the keyboard may not have Left beside its other keys (D-14), the cursor stays behind the text. Without rules
+    /// there are no scans: then a snippet that waits for one is refused.
+    package func meant(
+        in rules: ScanRules?,
+        layout: KeyboardLayout,
+        beside others: KeySet
+    ) throws(CommandFailure) -> ScanRules? {
+        var meanings: [[UInt8]: ScanAffix] = [:]
+        var keys = others.union(rules?.keys ?? KeySet())
+        for snippet in all {
+            guard let received = snippet.received else { continue }
+            if rules == nil {
+                throw CommandFailure(
+                    .configuration,
+                    FileFaultText.snippetWithoutScans,
+                    snippet.title.debugDescription
+                )
+            }
+            do throws(ScanAffix.Fault) {
+                var typed = try ScanAffix(snippet.steps(), layout: layout)
+                if keys.union(typed.keys).forbidden != nil {
+                    typed = try ScanAffix(snippet.steps(canMove: false), layout: layout)
+                }
+                meanings[received] = typed
+                keys = keys.union(typed.keys)
+            } catch {
+                throw CommandFailure(
+                    .configuration,
+                    FileFaultText.snippetNotTypable,
+                    snippet.title.debugDescription,
+                    "\(error)"
+                )
+            }
+        }
+        guard let rules, !meanings.isEmpty else { return rules }
+        do throws(ScanRules.Fault) {
+            return try rules.typing(meanings)
+        } catch {
+            throw CommandFailure(.configuration, FileFaultText.snippetsFaulty, "\(error)")
+        }
+    }
+}

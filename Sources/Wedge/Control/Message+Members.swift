@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import Texts
+
+// Messages as members of requests and answers: each in English, and beside them all their forms.
+
+extension JSONObject {
+    /// The member that holds the forms of texts, by the names of the members that have them in English.
+    static let formsName = "texts"
+
+    /// Adds the forms of messages that members have in English.
+    package mutating func addForms(_ messages: [(name: String, message: Message?)]) {
+        var forms = JSONObject()
+        for (name, message) in messages { forms.add(name, message?.form) }
+        if !forms.isEmpty { add(Self.formsName, forms) }
+    }
+}
+
+extension JSONValue {
+    /// The message in a member: the table's, or in English what another version of the daemon says.
+    package func message(_ name: String) -> Message? {
+        guard let text = self[name]?.string else { return nil }
+        let message = self[JSONObject.formsName]?[name].flatMap { Message(form: $0, in: .daemon) }
+        return message?.english == text ? message : Message(detail: text)
+    }
+}

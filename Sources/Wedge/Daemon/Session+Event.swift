@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import BluetoothLE
+package import Texts
+
+extension Session {
+    /// What happens to the session.
+    package enum Event: Sendable {
+        /// The adapter is powered and may scan.
+        case adapterReady
+        /// The adapter went away or was switched off, or is so still.
+        case adapterLost(Reason)
+        /// The adapter is there, and this process may not use it.
+        case forbidden(Reason)
+        /// The user chose a device, and it is another than before.
+        case switched
+        /// The user dropped the choice.
+        case forgotten
+        /// The user wants the link, or chose the same device again.
+        case connectAsked
+        /// The user wants no link.
+        case disconnectAsked
+        /// The chosen device was heard while listening, and accepts connections.
+        case heard(DeviceAddress)
+        /// Listening came to nothing; the system may not be able to.
+        case scanFailed(Reason)
+        /// Subscribed: what the device sends arrives from now on.
+        case ready
+        /// The device answers, but does not offer the service.
+        case unsupported(Reason)
+        /// The attempt came to nothing.
+        case attemptFailed(Reason)
+        /// The link that was ready is gone.
+        case linkLost(Reason)
+        /// What `closeLink` asked for is done.
+        case linkClosed
+        /// Time has passed.
+        case deadline
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import Texts
+
+/// What a state is called before people (LK-24); `{1}` is the device.
+extension Session.State: Localized {
+    package var texts: LocalText { said.name }
+
+    package var remedy: LocalText? { said.hint }
+
+    /// What a person can do about it, or what happens next by itself.
+    package var hint: LocalText { said.hint }
+
+    private var said: (name: LocalText, hint: LocalText) {
+        switch self {
+        case .unselected:
+            (
+                LocalText("no device is chosen", "デバイスが選択されていません"),
+                LocalText("choose one: `blewedge use DEVICE`", "選択してください: `blewedge use DEVICE`")
+            )
+        case .connecting:
+            (
+                LocalText("looking for {1}", "接続を試みています: {1}"),
+                LocalText("this goes on until it is there", "見つかるまで続けます")
+            )
+        case .connected:
+            (
+                LocalText("connected to {1}: typing what it sends", "通信可能です: {1}"),
+                LocalText("to disconnect: `blewedge disconnect`", "切断するには: `blewedge disconnect`")
+            )
+        case .lost:
+            (
+                LocalText("the link to {1} was lost", "接続が切れました: {1}"),
+                LocalText("trying again in 3 s", "切断から3秒後に再接続を試みます")
+            )
+        case .disconnected:
+            (
+                LocalText("disconnected from {1}", "切断しました: {1}"),
+                LocalText("to connect: `blewedge connect`", "接続するには: `blewedge connect`")
+            )
+        case .failed:
+            (
+                LocalText("no connection to {1}", "{1} と接続できませんでした"),
+                LocalText(
+                    "is it advertising? trying again",
+                    "アドバタイズしているか確認して下さい。接続を続けて試みています"
+                )
+            )
+        case .unsupported:
+            (
+                LocalText("{1} is not supported: it is left alone", "{1} は未対応の機器です"),
+                LocalText(
+                    "choose another, or ask again: `blewedge connect`",
+                    "別のデバイスを選ぶか、もう一度: `blewedge connect`"
+                )
+            )
+        case .bluetoothOff:
+            (
+                LocalText("Bluetooth is off", "Bluetoothを使用できません"),
+                LocalText("waiting for it", "使用できるようになるのを待っています")
+            )
+        case .unauthorized:
+            (
+                LocalText("not permitted", "使用が許可されていません"),
+                LocalText("see `blewedge doctor`", "`blewedge doctor` で確認してください")
+            )
+        }
+    }
+}

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import Texts
+
+extension TextTable {
+    /// The texts that a daemon says, and that its clients read by their ids.
+    package static let daemon = common + TextTable([Session.State.self, StateNameText.self])
+}

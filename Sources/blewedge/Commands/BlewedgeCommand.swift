@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import ArgumentParser
+import LinuxIO
+import SystemPackage
+import Texts
+import Wedge
+
+/// Reads the command line, carries out the command, and ends the process with its exit status (D-10).
+func runCommandLine() -> Never {
+    Process.ignoreBrokenPipes()
+    do {
+        var command = try BlewedgeCommand.parseAsRoot()
+        try command.run()
+        Process.exit(ExitStatus.success.rawValue)
+    } catch let failure as CommandFailure {
+        Console.report(failure)
+        Process.exit(failure.status.rawValue)
+    } catch let status as ExitStatus {
+        Process.exit(status.rawValue)
+    } catch Errno.brokenPipe {
+        // Whoever read has enough.
+        Process.exit(ExitStatus.success.rawValue)
+    } catch let error as Errno {
+        Console.report(CommandFailure(.inputOutput, CommandFaultText.systemCall, "\(error)"))
+        Process.exit(ExitStatus.inputOutput.rawValue)
+    } catch {
+        // Help, the version, and what the parser refuses: its own text, on the stream that it is for.
+        let isHelp = BlewedgeCommand.exitCode(for: error) == .success
+        let text = BlewedgeCommand.fullMessage(for: error)
+        if !text.isEmpty { try? (isHelp ? StandardStream.output : .error).write(text + "\n") }
+        Process.exit(isHelp ? ExitStatus.success.rawValue : ExitStatus.usage.rawValue)
+    }
+}
+
+/// `blewedge` itself.
+struct BlewedgeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "blewedge",
+        abstract: "Types what a Bluetooth LE device sends, without bluetoothd, D-Bus or a desktop.",
+        discussion: """
+            EXAMPLES:
+              blewedge                             The pages for a terminal; the first time, the guide.
+              blewedge demo                        See it work: no adapter, no privilege.
+              blewedge scan                        Show the devices around.
+              blewedge run --device LINBLE-TEST    Connect to one and type what it sends.
+              blewedge use LINBLE-TEST             Choose it for good, for a daemon.
+              blewedge status --watch              See what the daemon does.
+              blewedge gatt LINBLE-TEST            Show what a device offers.
+              blewedge simulate                    Be such a device: send lines, print what is written.
+              blewedge bench                       Measure this machine against the same written in C.
+
+            HOW IT WORKS:
+            A device is found by a scan, connected to, and asked for its serial service. What it notifies passes a table \
+            (what each byte types), a layout and a pace, and leaves as keys of a virtual keyboard. Every received byte is \
+            typed, discarded by the table, rejected by a rule, gated while typing is paused, or lost in a named place; \
+            `status` has the sum. `run` does this in the foreground, or as the daemon that `setup` makes a service of. The \
+            daemon is spoken to over its control socket: the socket's group may read (status, scan, events), its owner and \
+            root may change and press keys too. Nothing is sent over a network, and what was received stands in no log \
+            unless an option asks for it.
+
+            FILES:
+              /etc/blewedge/blewedge.toml  The settings; see `config show --commented`.
+              /etc/blewedge/snippets.json  The texts of `snippet`.
+              /var/lib/blewedge/selection  The chosen device.
+              /run/blewedge/control        The daemon's control socket.
+            Of other users than root: ~/.config/blewedge, ~/.local/state/blewedge and $XDG_RUNTIME_DIR/blewedge, or where \
+            the XDG variables say.
+
+            ENVIRONMENT:
+              BLEWEDGE_LANG                en or ja: the language for people.
+              LC_ALL, LC_MESSAGES, LANG    The same where BLEWEDGE_LANG is not set.
+            A bare console, whose font has no Japanese, gets English; help, JSON and the journal are English always.
+
+            EXIT STATUS:
+              0 done · 64 wrong usage · 69 no adapter, Bluetooth is off, or no daemon runs · 70 fault of the program
+              74 reading or writing failed · 75 nothing came in time · 77 permission missing
+              78 wrong configuration · 130 and 143 after SIGINT and SIGTERM
+            """,
+        version: "0.1.0",
+        subcommands: [
+            DemoCommand.self, GuideCommand.self, TUICommand.self, ScanCommand.self, RunCommand.self, GATTCommand.self,
+            SimulateCommand.self, CaptureCommand.self, TableCommand.self, ConfigCommand.self, ProfilesCommand.self,
+            StatusCommand.self, UseCommand.self, ForgetCommand.self, ConnectCommand.self, DisconnectCommand.self,
+            PauseCommand.self, ResumeCommand.self, EventsCommand.self, KeyCommand.self, SnippetCommand.self,
+            ClearCommand.self, SendCommand.self, ReloadCommand.self, StopCommand.self, CompletionsCommand.self,
+            ManualCommand.self, DoctorCommand.self, SetupCommand.self, BenchCommand.self,
+        ]
+    )
+
+    /// Without a command: the guide the first time, later the devices (LK-11); where there is no terminal, the help.
+    func run() throws {
+        guard StandardStream.output.isTerminal, StandardInput.isTerminal else { throw CleanExit.helpRequest() }
+        let places = try TUIPlaces(socket: nil)
+        let isFirstTime = places.isFirstTime
+        places.rememberGuide()
+        try TUIDriver(page: isFirstTime ? .guide : .devices, language: .current, places: places).run()
+    }
+}
+
+extension ExitStatus: Error {}

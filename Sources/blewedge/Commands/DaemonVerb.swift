@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import ArgumentParser
+import Texts
+import Wedge
+
+/// A command that asks the daemon for one thing, and has nothing else to say.
+protocol DaemonVerb: ParsableCommand {
+    /// What the daemon is asked for.
+    static var request: ControlRequest { get }
+    /// What people read when it is done.
+    static var done: NoteText { get }
+    var daemon: DaemonOptions { get }
+}
+
+extension DaemonVerb {
+    func run() throws { try daemon.tell(Self.request, done: Self.done.message()) }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Glibc
+
+/// The Swift files of the package's folder Sources, for tests of the code itself.
+public enum SourceFiles {
+    /// One file.
+    public struct File: Sendable {
+        /// Its path from Sources on, such as `Wedge/Daemon/Tables/StateNameText.swift`.
+        public let path: String
+        /// What stands in it.
+        public let text: String
+
+        /// The path's last component.
+        public var name: String { path.split(separator: "/").last.map(String.init) ?? path }
+
+        /// Whether it stands in a folder of texts.
+        public var isTable: Bool { path.split(separator: "/").dropLast().last == "Tables" }
+    }
+
+    /// Something cannot be read.
+    public struct Unreadable: Error {
+        /// Where it was looked for.
+        public var path: String
+    }
+
+    /// The files of a module, by their names; a module without any is an error.
+    public static func files(of module: String, from file: String = #filePath) throws -> [File] {
+        let root = "/" + file.split(separator: "/").dropLast(3).joined(separator: "/") + "/Sources/"
+        let files = try paths(below: root + module).map { path in
+            File(path: String(path.dropFirst(root.count)), text: try text(of: path))
+        }
+        guard !files.isEmpty else { throw Unreadable(path: root + module) }
+        return files
+    }
+
+    /// What stands in a file, as UTF-8.
+    static func text(of path: String) throws -> String {
+        // The stream is closed on the way out and nothing keeps it.
+        guard let stream = fopen(path, "r") else { throw Unreadable(path: path) }
+        defer { _ = fclose(stream) }
+        var bytes: [UInt8] = []
+        while true {
+            // Reads one byte of the open stream; negative at its end.
+            let byte = fgetc(stream)
+            guard byte >= 0 else { break }
+            bytes.append(UInt8(truncatingIfNeeded: byte))
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func paths(below folder: String) throws -> [String] {
+        guard let stream = opendir(folder) else { throw Unreadable(path: folder) }
+        defer { closedir(stream) }
+        var paths: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name.hasSuffix(".swift") {
+                paths.append("\(folder)/\(name)")
+            } else if !name.contains(".") {
+                paths += try Self.paths(below: "\(folder)/\(name)")
+            }
+        }
+        return paths.sorted()
+    }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import TestSupport
+import Testing
+import Texts
+
+@Suite("Reading JSON")
+struct JSONValueTests {
+    private func value(_ text: String) throws(JSONValue.Fault) -> JSONValue { try JSONValue(Array(text.utf8)) }
+
+    @Test("D-17: every kind of value is read; members keep their order")
+    func kinds() throws {
+        let text = #"{"b":[null,true,false,0,-9223372036854775808,1.5,1e3,"\u00e9\n\ud83d\ude00"],"a":{},"":[]}"#
+        #expect(
+            try value(text)
+                == .object([
+                    (
+                        "b",
+                        .array([
+                            .null, .bool(true), .bool(false), .integer(0), .integer(.min), .real(1.5), .real(1000),
+                            .string("é\n😀"),
+                        ])
+                    ), ("a", .object([])), ("", .array([])),
+                ])
+        )
+        #expect(try value(" 7 ") == .integer(7))
+        #expect(try value("{\"a\":1}") != value("{\"a\":2}"))
+        #expect(try value("{\"a\":1,\"b\":2}") != value("{\"b\":2,\"a\":1}"))
+        #expect(try value("{\"a\":1}")["a"]?.integer == 1)
+        #expect(try value("{\"a\":1}")["b"] == nil)
+        #expect(try value("[1]")["a"] == nil)
+    }
+
+    @Test(
+        "D-17: what RFC 8259 does not allow is refused, with its line and column",
+        arguments: [
+            "", " ", "{", "[1,]", "{\"a\":1,}", "{a:1}", "{'a':1}", "[1 2]", "[01]", "[+1]", "[.5]", "[1.]", "[NaN]",
+            "[0x1]",
+            "\"\t\"", "\"\\x41\"", "\"\\ud800\"", "\"\\u0000\"", "nul", "[1]]", "{} {}", "// c\n1", "{\"a\":1,\"a\":2}",
+            "[9223372036854775808]", "[1e999]", "\u{FEFF}{}",
+        ]
+    )
+    func refused(text: String) throws {
+        #expect(throws: JSONValue.Fault.self) { try value(text) }
+    }
+
+    @Test("D-17: bytes that are no UTF-8, every truncation, and deep nesting are refused; nothing stops the reader")
+    func hostile() throws {
+        #expect(throws: JSONValue.Fault.self) { try JSONValue([0x22, 0xFF, 0x22]) }
+        #expect(throws: JSONValue.Fault.self) { try JSONValue([0x22, 0xC0, 0x80, 0x22]) }
+        let whole = Array(#"{"a":["b",{"c":"é"}],"d":-1.5e3}"#.utf8)
+        for count in 0..<whole.count {
+            #expect(throws: JSONValue.Fault.self) { try JSONValue(Array(whole.prefix(count))) }
+        }
+        for depth in [33, 3000, 300_000] {
+            let text = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+            #expect(throws: JSONValue.Fault.self, "\(depth)") { try value(text) }
+        }
+        #expect(throws: Never.self) { try value(String(repeating: "[", count: 31) + String(repeating: "]", count: 31)) }
+        var random = SeededGenerator(seed: 17)
+        for _ in 0..<RunCount.from("BLEWEDGE_CONTROL_RUNS", usual: 5000) {
+            var bytes = whole
+            for _ in 0..<Int.random(in: 1...4, using: &random) {
+                bytes[Int.random(in: bytes.indices, using: &random)] = UInt8.random(in: .min ... .max, using: &random)
+            }
+            _ = try? JSONValue(bytes)
+        }
+    }
+
+    @Test("D-9: what the writer writes, the reader reads: any text comes back as it was")
+    func roundTrip() throws {
+        var random = SeededGenerator(seed: 18)
+        for _ in 0..<RunCount.from("BLEWEDGE_CONTROL_RUNS", usual: 1000) {
+            let scalars = (0..<20).compactMap { _ in Unicode.Scalar(UInt32.random(in: 1...0x2FFF, using: &random)) }
+            var text = ""
+            text.unicodeScalars.append(contentsOf: scalars)
+            var inner = JSONObject()
+            inner.add("list", [text, ""])
+            var object = JSONObject()
+            object.add(text, text)
+            object.add("inner", inner)
+            object.add("none", JSONObject?.none)
+            object.add(membersOf: inner)
+            object.add(membersOf: JSONObject())
+            let list = JSONValue.array([.string(text), .string("")])
+            #expect(
+                try value(object.text)
+                    == .object([(text, .string(text)), ("inner", .object([("list", list)])), ("list", list)])
+            )
+        }
+    }
+}

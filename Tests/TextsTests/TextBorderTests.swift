@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import TestSupport
+import Testing
+
+/// The border between the table of texts and the rest of the code.
+@Suite("Texts outside the table")
+struct TextBorderTests {
+    /// What is not in the table on purpose, as `Localized.swift` says.
+    private enum Category: CaseIterable {
+        case help, fault, command, name
+
+        /// Calls whose arguments are texts of that kind.
+        var calls: Set<String> {
+            switch self {
+            // What swift-argument-parser says.
+            case .help:
+                [
+                    "CommandConfiguration", "ArgumentHelp", "ValidationError", "@Flag", "@Option", "@Argument",
+                    "@OptionGroup",
+                ]
+            // What is wrong in a text that somebody has written, and where.
+            case .fault: ["Fault", "Selection.Fault"]
+            case .command, .name: []
+            }
+        }
+
+        /// Files that have no other texts than these.
+        var files: Set<String> {
+            switch self {
+            case .help: []
+            // The readers of files, values and requests, and the configuration's own reference.
+            case .fault:
+                [
+                    "Configuration+Text.swift", "ConfigurationFault.swift", "ConfigurationKey.swift",
+                    "ConfigurationValue.swift", "ControlLine.swift", "ControlRequest+Line.swift",
+                    "ControlRequest.swift", "Framing.swift", "HexTemplate.swift", "HexTemplateReader.swift",
+                    "JSONValue.swift", "ProfileReader.swift", "Selection.swift", "TOMLValue+Reading.swift",
+                    "TerminatorText.swift", "TimeText.swift",
+                ]
+            case .command: []
+            // The names that makers give their services.
+            case .name: ["ProfileCatalogue.swift"]
+            }
+        }
+
+        /// First words of lines for a shell.
+        var firstWords: Set<String> {
+            guard self == .command else { return [] }
+            return [
+                "blewedge", "sudo", "systemctl", "modprobe", "mknod", "rfkill", "rm", "chown",
+                "echo",
+            ]
+        }
+
+        /// Texts that stand for themselves.
+        var texts: Set<String> {
+            guard self == .name else { return [] }
+            let place = SourceLiterals.place
+            return [
+                // The keyboard, as the kernel lists it; programs; parts of commands and requests.
+                "blewedge keyboard", "bluetoothd (process \(place))", "snippet \(place)", "blewedge: \(place) ",
+                // The Core Specification's names, and those of a maker.
+                "write without response", "signed write", "Data From Peripheral", "Data To Peripheral",
+                // Comments in a table that is printed as a file.
+                "# \(place), with layout \(place)", "rejected: the layout cannot type it",
+                // Headings of a measurement, and the manual's.
+                "uinput: \(place) events/s, \(place) lost; write to read, µs: ", " (\(place) keystrokes) ",
+                "User Commands", "(default: \(place))",
+                // A unit.
+                "\(place) dBm",
+            ]
+        }
+
+        func allows(_ literal: SourceLiterals.Literal, in file: String) -> Bool {
+            let first = literal.text.prefix { $0 != " " }
+            return !calls.isDisjoint(with: literal.calls) || files.contains(file) || firstWords.contains(String(first))
+                || texts.contains(literal.text)
+        }
+    }
+
+    /// The sentences in the code of the product's program, but for the tables.
+    private static let sentences = Result<[(file: String, literal: SourceLiterals.Literal)], any Error> {
+        try ["Texts", "Typing", "Wedge", "blewedge"].flatMap { try SourceFiles.files(of: $0) }.filter { !$0.isTable }
+            .flatMap { file in
+                SourceLiterals(file.text).literals.filter(\.isSentence).map { (file.name, $0) }
+            }
+    }
+
+    @Test("LK-24: no text for people stands in the code outside the table")
+    func nothingOutside() throws {
+        let sentences = try Self.sentences.get()
+        #expect(sentences.count > 300)
+        for (file, literal) in sentences where !Category.allCases.contains(where: { $0.allows(literal, in: file) }) {
+            Issue.record("\(file):\(literal.line) belongs into a table of texts: \(literal.text.debugDescription)")
+        }
+    }
+
+    @Test("LK-24: every exception from that is needed")
+    func nothingNeedless() throws {
+        let sentences = try Self.sentences.get()
+        for category in Category.allCases {
+            for file in category.files { #expect(sentences.contains { $0.file == file }, "\(file)") }
+            for text in category.texts { #expect(sentences.contains { $0.literal.text == text }, "\(text)") }
+            for call in category.calls { #expect(sentences.contains { $0.literal.calls.contains(call) }, "\(call)") }
+            for word in category.firstWords {
+                #expect(sentences.contains { $0.literal.text.hasPrefix(word + " ") }, "\(word)")
+            }
+        }
+    }
+
+    @Test("LK-24: a text is found in every form of a literal, and what it is an argument of")
+    func reading() {
+        let source = ##"""
+            // "no text" /* here */
+            /* "nor here" */
+            throw Failure(.usage, "cannot \(what("the inner one")) it", remedy: [a ?? "do this"].first)
+            let text = """
+                Some \(x.map { "a \($0) b" }) lines.
+                """ + #"raw "text" \#(here) \(not here)"#
+            f("one", "two-words", "\n two words")
+            """##
+        let literals = SourceLiterals(source).literals
+        let place = SourceLiterals.place
+        #expect(
+            literals.map { $0.text.split(whereSeparator: \.isWhitespace).joined(separator: " ") } == [
+                "the inner one", "cannot \(place) it", "do this", "a \(place) b", "Some \(place) lines.",
+                #"raw "text" \#(place) \(not here)"#, "one", "two-words", "two words",
+            ]
+        )
+        #expect(literals.map(\.line) == [3, 3, 3, 5, 4, 6, 7, 7, 7])
+        #expect(literals.map(\.calls.first) == ["what", "Failure", "Failure", nil, nil, nil, "f", "f", "f"])
+        #expect(literals.map(\.isSentence) == [true, true, true, false, true, false, false, false, true])
+    }
+}
