@@ -73,16 +73,17 @@ let package = Package(
         ),
         module("Texts", ["CJansson"]),
         module("Typing", ["Texts", "Keystrokes", "LinuxIO", systemPackage]),
+        module("Wedge", ["Typing", "Texts", "BluetoothLE", "Keystrokes", "LinuxIO", "CTOML", systemPackage]),
         module(
-            "Wedge",
-            ["Typing", "Texts", "BluetoothLE", "Keystrokes", "LinuxIO", "CTOML", "ServiceFiles", systemPackage]
+            "Setup",
+            ["Wedge", "Typing", "Texts", "BluetoothLE", "Keystrokes", "LinuxIO", "ServiceFiles", systemPackage]
         ),
         .target(name: "CReference"),
         module("Measuring", ["Keystrokes", "LinuxIO", "CReference", systemPackage]),
         .executableTarget(
             name: "blewedge",
             dependencies: [
-                "Wedge", "Typing", "Texts", "Measuring", "BluetoothLE", "VirtualTransport", "Keystrokes",
+                "Setup", "Wedge", "Typing", "Texts", "Measuring", "BluetoothLE", "VirtualTransport", "Keystrokes",
                 "LinuxIO", argumentParser, systemPackage,
             ],
             swiftSettings: swiftSettings
@@ -95,6 +96,13 @@ let package = Package(
             swiftSettings: testSettings
         ),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: testSettings),
+        // Messages as literals, for tests of what is said.
+        .target(
+            name: "TextsSupport",
+            dependencies: ["Texts"],
+            path: "Tests/TextsSupport",
+            swiftSettings: testSettings
+        ),
         tests("BluetoothPacketsTests", ["TestSupport", "BluetoothPackets"]),
         .target(
             name: "ConformanceSupport",
@@ -128,14 +136,21 @@ let package = Package(
         tests(
             "CommandLineTests",
             [
-                "TestSupport", "blewedge", "Wedge", "Typing", "Texts", "BluetoothLE", "VirtualTransport",
+                "TestSupport", "blewedge", "Setup", "Wedge", "Typing", "Texts", "BluetoothLE", "VirtualTransport",
                 "Keystrokes", "LinuxIO", systemPackage,
             ]
         ),
         tests(
             "WedgeTests",
             [
-                "TestSupport", "Wedge", "Typing", "Texts", "ServiceFiles", "BluetoothLE", "VirtualTransport",
+                "TestSupport", "TextsSupport", "Wedge", "Typing", "Texts", "BluetoothLE", "VirtualTransport",
+                "Keystrokes", "LinuxIO", systemPackage,
+            ]
+        ),
+        tests(
+            "SetupTests",
+            [
+                "TestSupport", "TextsSupport", "Setup", "Wedge", "Typing", "Texts", "ServiceFiles", "BluetoothLE",
                 "Keystrokes", "LinuxIO", systemPackage,
             ]
         ),

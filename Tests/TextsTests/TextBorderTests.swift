@@ -81,8 +81,8 @@ struct TextBorderTests {
 
     /// The sentences in the code of the product's program, but for the tables.
     private static let sentences = Result<[(file: String, literal: SourceLiterals.Literal)], any Error> {
-        try ["Texts", "Typing", "Wedge", "blewedge"].flatMap { try SourceFiles.files(of: $0) }.filter { !$0.isTable }
-            .flatMap { file in
+        try ["Texts", "Typing", "Wedge", "Setup", "blewedge"].flatMap { try SourceFiles.files(of: $0) }
+            .filter { !$0.isTable }.flatMap { file in
                 SourceLiterals(file.text).literals.filter(\.isSentence).map { (file.name, $0) }
             }
     }

@@ -6,6 +6,7 @@ import SystemPackage
 import TestSupport
 import Testing
 import Texts
+import TextsSupport
 import Wedge
 
 /// Answers the first client of a listener with bytes, whatever it asks, then hangs up or does not.

@@ -5,6 +5,7 @@ import Keystrokes
 import TestSupport
 import Testing
 import Texts
+import TextsSupport
 import Typing
 import Wedge
 

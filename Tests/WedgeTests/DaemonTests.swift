@@ -8,6 +8,7 @@ import SystemPackage
 import TestSupport
 import Testing
 import Texts
+import TextsSupport
 import Typing
 import Wedge
 

@@ -3,6 +3,7 @@
 import BluetoothLE
 import TestSupport
 import Testing
+import TextsSupport
 import Wedge
 
 @Suite("Profiles and their handshakes over a link")

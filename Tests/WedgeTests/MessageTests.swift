@@ -10,28 +10,6 @@ import Texts
 
 @Suite("What is said to people")
 struct MessageTests {
-    @Test("LK-24: the doctor says every cause in both languages: what, why and the remedy differ, the command does not")
-    func doctor() throws {
-        for (cause, make) in causes {
-            var facts = try healthy()
-            make(&facts)
-            let finding = try #require(Doctor.findings(facts).first { $0.cause == cause })
-            for message in [finding.what, finding.why, finding.remedy] {
-                let japanese = message.text(.japanese)
-                #expect(message.english != japanese && !japanese.isEmpty, "\(cause)")
-                #expect(!"\(message.english)\(japanese)".contains("{"), "\(cause): \(japanese)")
-            }
-            let english = finding.text(.english).split(separator: "\n")
-            let japanese = finding.text(.japanese).split(separator: "\n")
-            #expect(english.count == japanese.count && japanese.count == (finding.command == nil ? 3 : 4))
-            #expect(finding.command.map { $0 == english.last?.dropFirst(4) ?? "" } ?? true)
-            #expect(finding.command == nil || english.last == japanese.last)
-            #expect(japanese.first?.hasSuffix("[\(cause.rawValue)]") == true)
-            #expect(japanese[1].hasPrefix("  影響: ") && japanese[2].hasPrefix("  対処: "))
-        }
-        #expect(Doctor.text([], .english) == "nothing is wrong\n" && Doctor.text([], .japanese) == "問題はありません\n")
-    }
-
     @Test("LK-24: what the daemon says in English is read in Japanese by a client, with all that it is told of")
     func acrossTheSocket() throws {
         let reasons = [

@@ -3,6 +3,7 @@
 import BluetoothLE
 import TestSupport
 import Testing
+import TextsSupport
 import Wedge
 
 /// Random events against what must hold whatever comes.

@@ -4,6 +4,7 @@ import BluetoothLE
 import Keystrokes
 import TestSupport
 import Testing
+import TextsSupport
 import Wedge
 
 /// The hand-written table of what the session does.

@@ -4,6 +4,7 @@ import BluetoothLE
 import Keystrokes
 import Testing
 import Texts
+import TextsSupport
 import Wedge
 
 @Suite("The session")

@@ -3,6 +3,7 @@
 import BluetoothLE
 import Testing
 import Texts
+import TextsSupport
 import Wedge
 
 @Suite("The state in two languages")

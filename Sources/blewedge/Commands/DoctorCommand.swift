@@ -3,6 +3,7 @@
 import ArgumentParser
 import BluetoothLE
 import LinuxIO
+import Setup
 import Texts
 import Wedge
 

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import LinuxIO
+import Setup
 import Texts
 import Wedge
 

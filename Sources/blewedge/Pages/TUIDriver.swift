@@ -2,6 +2,7 @@
 
 import BluetoothLE
 import LinuxIO
+import Setup
 import SystemPackage
 import Texts
 import Typing

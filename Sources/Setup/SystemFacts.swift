@@ -5,6 +5,7 @@ import Keystrokes
 package import LinuxIO
 package import Texts
 package import Typing
+package import Wedge
 
 /// All that the doctor looks at, as a value: what the machine is, what this process may do, and what is asked for.
 package struct SystemFacts: Equatable, Sendable {

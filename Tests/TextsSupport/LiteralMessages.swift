@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import Texts
-import Wedge
+package import Texts
 
 // Tests say in English what they expect; the product itself has no message but those of its table.
 

@@ -6,6 +6,7 @@ import LinuxIO
 import SystemPackage
 import Texts
 import Typing
+package import Wedge
 
 extension SystemFacts {
     /// Programs that manage adapters, by their first 15 bytes as /proc has them.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import Texts
+import Wedge
 
 extension TextTable {
     /// The whole table of texts.

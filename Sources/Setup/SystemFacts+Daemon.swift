@@ -3,6 +3,7 @@
 import LinuxIO
 import SystemPackage
 package import Texts
+package import Wedge
 
 extension SystemFacts.Daemon {
     /// How long a daemon that is well may take to say what it does.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import Texts
+import Wedge
 
 // The daemon, and what it says of itself.
 

@@ -7,8 +7,9 @@ import SystemPackage
 import TestSupport
 import Testing
 import Texts
+import TextsSupport
 
-@testable import Wedge
+@testable import Setup
 
 /// A machine with systemd on which nothing was set up, and a program that somebody has built in a folder of theirs.
 private func freshMachine() -> SetupFacts {

@@ -5,8 +5,10 @@ import Keystrokes
 import LinuxIO
 import Testing
 import Texts
+import TextsSupport
 import Typing
 
+@testable import Setup
 @testable import Wedge
 
 /// A machine on which everything works: an adapter, a choice, a daemon that is connected and has typed.
