@@ -6,6 +6,8 @@ import SystemPackage
 import Texts
 
 /// Where the keystrokes go: a keyboard of the kernel, or a screen that shows what a reader would see of one.
+///
+/// The characters are counted where somebody may want to delete them.
 final class KeyboardOutput: KeyboardDevice {
     private enum Place: ~Copyable {
         case kernel(UInputDevice)
@@ -13,9 +15,12 @@ final class KeyboardOutput: KeyboardDevice {
     }
 
     private let place: Place
+    /// What the keys leave in a field; nil where nobody asks.
+    private let field: TypedField?
 
     /// The screen, where there is one; else a keyboard with the keys that the settings reach.
-    init(_ settings: TypingSettings, screen: TextKeyboard?) throws(CommandFailure) {
+    init(_ settings: TypingSettings, screen: TextKeyboard?, field: TypedField?) throws(CommandFailure) {
+        self.field = field
         if let screen {
             place = .screen(screen)
             return
@@ -51,9 +56,13 @@ final class KeyboardOutput: KeyboardDevice {
     }
 
     func write(_ events: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> {
-        switch place {
-        case .kernel(let device): try device.write(events)
-        case .screen(let keyboard): try keyboard.write(events)
-        }
+        let result =
+            switch place {
+            case .kernel(let device): try device.write(events)
+            case .screen(let keyboard): try keyboard.write(events)
+            }
+        // After the write, which readers wait for.
+        if let field, case .done(let bytes) = result { field.take(events.extracting(first: bytes)) }
+        return result
     }
 }
