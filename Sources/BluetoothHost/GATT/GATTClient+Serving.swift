@@ -3,34 +3,20 @@
 import BluetoothPackets
 
 extension GATTClient {
-    /// The work of the server's side for an arriving PDU.
-    enum ForServer {
-        /// Nothing.
-        case nothing(Reception)
-        /// The request is to be responded to.
-        case request(ATTPDU)
-        /// The command is to be carried out or ignored.
-        case command(ATTPDU)
-        /// The next indication may be sent.
-        case confirmation
-    }
-
     /// Takes one arriving PDU of a peer that is not served.
     ///
     /// A notification costs a few comparisons and no memory.
     public mutating func receive(_ bytes: Span<UInt8>, now: Duration) -> Reception {
-        switch receiveAsClient(bytes, now: now) {
-        case .nothing(let reception): return reception
-        case .confirmation: return .handled
-        case .command:
-            _ = bearer.ignore()
-            return .ignored
+        let reception = bearer.receive(bytes, now: now)
+        switch reception {
+        case .command: return take(bearer.ignore(), now: now)
         case .request(let pdu):
             var server = GATTServer(.empty)
             let peer = server.connect()
             server.receive(pdu, from: peer, mtu: Int(mtu), now: now)
             send(from: peer, of: &server, now: now)
             return .handled
+        default: return take(reception, now: now)
         }
     }
 
@@ -41,10 +27,11 @@ extension GATTClient {
         for server: inout GATTServer,
         now: Duration
     ) -> Reception {
-        switch receiveAsClient(bytes, now: now) {
-        case .nothing(let reception): return reception
-        case .confirmation: server.confirm(peer)
+        let reception = bearer.receive(bytes, now: now)
+        switch reception {
+        case .confirmed: server.confirm(peer)
         case .command(let pdu), .request(let pdu): server.receive(pdu, from: peer, mtu: Int(mtu), now: now)
+        default: return take(reception, now: now)
         }
         return .handled
     }

@@ -147,16 +147,14 @@ public struct GATTClient: Sendable {
         events.isEmpty ? nil : events.removeFirst()
     }
 
-    /// Lets the running procedure take its answer and starts the next; returns PDUs for the server's side.
-    mutating func receiveAsClient(_ bytes: Span<UInt8>, now: Duration) -> ForServer {
-        switch bearer.receive(bytes, now: now) {
-        case .notification(let handle): return .nothing(.notification(handle))
-        case .indication(let handle): return .nothing(.indication(handle))
-        case .ignored: return .nothing(.ignored)
-        case .answered: return .nothing(.handled)
-        case .request(let pdu): return .request(pdu)
-        case .command(let pdu): return .command(pdu)
-        case .confirmed: return .confirmation
+    /// Takes what the bearer has said of an arriving PDU and is nobody else's: lets the running procedure take its answer,
+    /// and starts the next.
+    mutating func take(_ reception: ATTBearer.Reception, now: Duration) -> Reception {
+        switch reception {
+        case .notification(let handle): return .notification(handle)
+        case .indication(let handle): return .indication(handle)
+        case .ignored: return .ignored
+        case .answered, .request, .command, .confirmed: return .handled
         case .response(let pdu):
             let mtu = Int(bearer.mtu)
             advance(now) { procedure throws(GATTError) in try procedure.receive(pdu, mtu: mtu) }
@@ -167,7 +165,7 @@ public struct GATTClient: Sendable {
         case .failed: break
         }
         startNext(now)
-        return .nothing(.handled)
+        return .handled
     }
 
     /// Ends the bearer when an answer has been awaited too long.
