@@ -55,10 +55,10 @@ package struct TextTable: Sendable {
 }
 
 extension TextTable {
-    /// The groups beside this file: all but those whose cases are values of another module.
+    /// The groups beside this file: all but those whose cases or English are of another module.
     package static let common = TextTable([
         LabelText.self, PlainText.self, PageText.self, TimeLabelText.self, KeyLabelText.self, GuideText.self,
-        AdapterFaultText.self, LinkFaultText.self, KeyboardFaultText.self, ControlFaultText.self, FileFaultText.self,
+        KeyboardFaultText.self, ControlFaultText.self, FileFaultText.self,
         CommandFaultText.self, RemedyText.self, ReasonText.self, NoteText.self, SetupText.self, SetupFaultText.self,
         HookText.self, AccountText.self, DemoText.self,
     ])

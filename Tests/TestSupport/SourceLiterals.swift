@@ -13,6 +13,13 @@ public struct SourceLiterals {
         public let text: String
         /// What it is an argument of, the innermost first, within its block.
         public let calls: [String]
+
+        /// A literal of that text.
+        public init(line: Int, text: String, calls: [String]) {
+            self.line = line
+            self.text = text
+            self.calls = calls
+        }
     }
 
     /// What stands for something interpolated.

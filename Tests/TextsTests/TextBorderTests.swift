@@ -109,6 +109,40 @@ struct TextBorderTests {
         }
     }
 
+    /// The sentences of these modules, with the place of each: what is interpolated, or told by number, is one sign.
+    private static func sentences(
+        of modules: [String],
+        where isMeant: (SourceFiles.File) -> Bool = { _ in true }
+    ) throws -> [String: String] {
+        var found: [String: String] = [:]
+        for file in try modules.flatMap({ try SourceFiles.files(of: $0) }) where isMeant(file) {
+            for literal in SourceLiterals(file.text).literals {
+                // What is interpolated elsewhere is a number in braces in a table.
+                let text = (1...9).reduce(literal.text) { text, number in
+                    text.split(separator: "{\(number)}", omittingEmptySubsequences: false)
+                        .joined(separator: String(SourceLiterals.place))
+                }
+                let reading = SourceLiterals.Literal(line: literal.line, text: text, calls: literal.calls)
+                if reading.isSentence { found[text] = "\(file.path):\(literal.line)" }
+            }
+        }
+        return found
+    }
+
+    @Test("LK-24: no sentence of the library stands a second time in a table, and none names the product")
+    func once() throws {
+        let library = ["BluetoothLE", "BluetoothHost", "BluetoothPackets", "LinuxIO"]
+        let said = try Self.sentences(of: library)
+        let tables = try Self.sentences(of: ["Texts", "Typing", "Wedge", "Setup", "blewedge"]) { $0.isTable }
+        #expect(said.count > 100 && tables.count > 300)
+        for (text, place) in tables {
+            if let other = said[text] { Issue.record("\(text.debugDescription) stands in \(other) and in \(place)") }
+        }
+        for (text, place) in said {
+            #expect(!text.contains("blewedge") && !text.contains("--"), "\(place) names the product's own")
+        }
+    }
+
     @Test("LK-24: a text is found in every form of a literal, and what it is an argument of")
     func reading() {
         let source = ##"""

@@ -91,8 +91,13 @@ struct MessageTests {
             ]
         for error in errors {
             let failure = CommandFailure(error)
-            #expect(failure.cause.english == error.cause && failure.remedy?.english == error.remedy)
+            #expect(failure.cause.english == error.cause)
             #expect(failure.cause.text(.japanese) != error.cause && failure.remedy?.text(.japanese) != error.remedy)
+            // The product names its own options and files: the library's remedy is any program's.
+            let isProducts = failure.remedy?.english != error.remedy
+            let names = ["blewedge", "--"]
+            #expect(isProducts == names.contains { failure.remedy?.english.contains($0) == true }, "\(error)")
+            #expect(!names.contains { error.remedy.contains($0) }, "\(error)")
         }
         let scans: [ScanError] = [
             .system("scan", .noMemory), .notPermitted(missing: []), .notPermitted(missing: [.rawNetwork]), .unsupported,
@@ -100,7 +105,7 @@ struct MessageTests {
         ]
         for error in scans {
             let failure = CommandFailure(error)
-            #expect(failure.cause.english == error.cause && failure.remedy?.english == error.remedy)
+            #expect(failure.cause.english == error.cause && (failure.remedy == nil) == (error.remedy == nil))
         }
         let links: [LinkFailure] = [
             .system(.connectionReset), .system(.timedOut), .system(.connectionAbort), .system(.noMemory),

@@ -49,23 +49,22 @@ package enum AdapterError: Error, Equatable {
     /// What is wrong, in one sentence.
     package var cause: String {
         switch self {
-        case .noBluetoothInKernel: "this kernel has no Bluetooth (AF_BLUETOOTH is unknown)"
-        case .noAdapter: "no Bluetooth adapter"
+        case .noBluetoothInKernel: AdapterSentence.noBluetooth
+        case .noAdapter: AdapterSentence.noAdapter
         case .notFound(let selector, let available):
-            "no adapter \(selector); there is \(available.joined(separator: ", "))"
-        case .lowEnergyUnsupported(let name): "\(name) has no Bluetooth Low Energy"
-        case .blocked(let name, isHard: false): "\(name) is blocked by rfkill (soft)"
-        case .blocked(let name, isHard: true): "\(name) is blocked by a switch or the firmware (rfkill hard)"
+            AdapterSentence.notFound("\(selector)", available.joined(separator: ", "))
+        case .lowEnergyUnsupported(let name): AdapterSentence.noLowEnergy(name)
+        case .blocked(let name, isHard: false): AdapterSentence.softBlocked(name)
+        case .blocked(let name, isHard: true): AdapterSentence.hardBlocked(name)
+        case .notPermitted(let missing) where missing.isEmpty: AdapterSentence.refusedByKernel
         case .notPermitted(let missing):
-            "not permitted: "
-                + (missing.isEmpty
-                    ? "the kernel refuses" : missing.map(\.rawValue).joined(separator: " and ") + " missing")
-        case .refused(let what, let status): "the kernel refused \(what): \(status)"
-        case .silent(let opcode): "the kernel did not answer \(opcode)"
-        case .system(let what, let error): "cannot \(what): \(error)"
-        case .stream(let address, .addressNotAvailable): "h4:\(address) has no IPv4 address"
-        case .stream(.serialLine(let path, _), .inappropriateIOCTLForDevice): "\(path) is no serial line"
-        case .stream(let address, let error): "cannot open h4:\(address): \(error)"
+            AdapterSentence.missingRights(missing.map(\.rawValue).joined(separator: " and "))
+        case .refused(let what, let status): AdapterSentence.refused(what, status)
+        case .silent(let opcode): AdapterSentence.silent("\(opcode)")
+        case .system(let what, let error): AdapterSentence.system(what, "\(error)")
+        case .stream(let address, .addressNotAvailable): AdapterSentence.noAddress("\(address)")
+        case .stream(.serialLine(let path, _), .inappropriateIOCTLForDevice): AdapterSentence.noLine(path)
+        case .stream(let address, let error): AdapterSentence.stream("\(address)", "\(error)")
         case .controller(let what): what
         }
     }
@@ -73,25 +72,21 @@ package enum AdapterError: Error, Equatable {
     /// What mends it, in one sentence.
     package var remedy: String {
         switch self {
-        case .noBluetoothInKernel:
-            "load it with `modprobe bluetooth`, or use a kernel built with CONFIG_BT and CONFIG_BT_LE"
-        case .noAdapter:
-            "plug one in; `dmesg | grep -i bluetooth` tells of one that did not start, and a UART controller needs `btattach`"
-        case .notFound: "name one of these with --adapter"
-        case .lowEnergyUnsupported: "use an adapter of Bluetooth 4.0 or later"
-        case .blocked(_, isHard: false): "unblock it with `rfkill unblock bluetooth`"
-        case .blocked(_, isHard: true): "turn the switch on, or look for it in the firmware's settings"
-        case .notPermitted:
-            "run as root, or grant it with `setcap cap_net_admin,cap_net_raw+ep` on the blewedge binary"
-        case .refused: "`dmesg` may say more; switching the adapter off and on often helps"
-        case .silent: "the adapter may hang: unplug it and plug it in again"
-        case .system: "`dmesg` may say more"
-        case .stream(.serialLine(let path, _), .permissionDenied):
-            "run as root, or as a member of the group that owns it (`ls -l \(path)`)"
-        case .stream(.unixSocket, .permissionDenied): "run as the user who made the socket, or as root"
-        case .stream(.serialLine, _): "name the line that the controller is at; `dmesg | grep tty` lists them"
-        case .stream: "start what emulates the controller first, and name where it listens"
-        case .controller: "start the controller anew: unplug it and plug it in again, or restart what emulates it"
+        case .noBluetoothInKernel: AdapterSentence.Remedy.loadModule
+        case .noAdapter: AdapterSentence.Remedy.plugIn
+        case .notFound: "name one of these"
+        case .lowEnergyUnsupported: AdapterSentence.Remedy.newerAdapter
+        case .blocked(_, isHard: false): AdapterSentence.Remedy.unblock
+        case .blocked(_, isHard: true): AdapterSentence.Remedy.switchOn
+        case .notPermitted: "run as root, or grant it to the program with `setcap cap_net_admin,cap_net_raw+ep`"
+        case .refused: AdapterSentence.Remedy.offAndOn
+        case .silent: AdapterSentence.Remedy.plugInAgain
+        case .system: AdapterSentence.Remedy.kernelLog
+        case .stream(.serialLine(let path, _), .permissionDenied): AdapterSentence.Remedy.lineOwner(path)
+        case .stream(.unixSocket, .permissionDenied): AdapterSentence.Remedy.socketOwner
+        case .stream(.serialLine, _): AdapterSentence.Remedy.nameLine
+        case .stream: AdapterSentence.Remedy.startEmulator
+        case .controller: AdapterSentence.Remedy.startAnew
         }
     }
 }

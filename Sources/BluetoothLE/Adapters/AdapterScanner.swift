@@ -21,13 +21,13 @@ package enum ScanError: Error, Equatable {
     /// What is wrong, in one sentence.
     package var cause: String {
         switch self {
-        case .system(let what, let error): "cannot \(what): \(error)"
+        case .system(let what, let error): AdapterSentence.system(what, "\(error)")
+        case .notPermitted(let missing) where missing.isEmpty: AdapterSentence.scanRefused
         case .notPermitted(let missing):
-            "not permitted to scan"
-                + (missing.isEmpty ? "" : ": \(missing.map(\.rawValue).joined(separator: " and ")) missing")
-        case .unsupported: "the controller knows no scan commands"
+            AdapterSentence.scanWithoutRights(missing.map(\.rawValue).joined(separator: " and "))
+        case .unsupported: AdapterSentence.scanUnsupported
         case .controller(let failure): "\(failure)"
-        case .adapterGone: "the adapter is gone"
+        case .adapterGone: AdapterSentence.gone
         }
     }
 
@@ -35,7 +35,7 @@ package enum ScanError: Error, Equatable {
     package var remedy: String? {
         switch self {
         case .notPermitted: AdapterError.notPermitted(missing: []).remedy
-        case .controller: "another program may be scanning; else unplug the adapter and plug it in again"
+        case .controller: AdapterSentence.Remedy.otherScan
         case .system, .unsupported, .adapterGone: nil
         }
     }

@@ -19,14 +19,14 @@ package enum LinkFailure: Error, Equatable, CustomStringConvertible {
     /// A few words for people.
     package var description: String {
         switch self {
-        case .system(.connectionReset): "the device ended the connection"
-        case .system(.timedOut): "the device is out of reach"
-        case .system(.connectionAbort): "the connection was aborted"
+        case .system(.connectionReset): LinkSentence.ended
+        case .system(.timedOut): LinkSentence.outOfReach
+        case .system(.connectionAbort): LinkSentence.aborted
         case .system(let error): "\(error)"
-        case .timedOut(let time): "no connection within \(time.components.seconds) s"
-        case .bearer(.transactionTimeout(let opcode)): "the device did not answer \(opcode) within 30 s"
-        case .bearer(let failure): "the device broke the Attribute Protocol: \(failure)"
-        case .closedByPeer: "the device closed the channel"
+        case .timedOut(let time): LinkSentence.notInTime("\(time.components.seconds)")
+        case .bearer(.transactionTimeout(let opcode)): LinkSentence.noAnswer("\(opcode)")
+        case .bearer(let failure): LinkSentence.protocolBroken("\(failure)")
+        case .closedByPeer: LinkSentence.closed
         case .adapterLost(let reason): reason
         }
     }

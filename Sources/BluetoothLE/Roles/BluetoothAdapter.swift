@@ -21,7 +21,7 @@ public actor BluetoothAdapter {
         do {
             thread = try LoopThread(name: "bluetooth")
         } catch {
-            throw .unavailable(.unknown, cause: "cannot make an event loop: \(error)", remedy: nil)
+            throw .unavailable(.unknown, cause: AdapterSentence.system("make an event loop", "\(error)"), remedy: nil)
         }
         core = LoopBound(to: thread.executor) { loop in AdapterCore(loop, opener) }
     }

@@ -50,7 +50,7 @@ public enum DisconnectReason: Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .requested: "ended by this side"
         case .byPeer: "ended by the device"
-        case .outOfReach: "the device is out of reach"
+        case .outOfReach: LinkSentence.outOfReach
         case .protocolFault(let text), .adapterLost(let text), .system(let text): text
         }
     }
@@ -104,7 +104,7 @@ public enum BluetoothError: Error, Equatable, Sendable, CustomStringConvertible 
             cause + (remedy.map { "; \($0)" } ?? "")
         case .connectionFailed(let reason): "no connection: \(reason)"
         case .disconnected(let reason): "the connection is no more: \(reason)"
-        case .notConnected: "not connected"
+        case .notConnected: "there is no connection"
         case .procedure(let error): "\(error)"
         case .advertisingFailed(let cause): "advertising failed: \(cause)"
         case .advertisementTooLong(let failure): "\(failure)"

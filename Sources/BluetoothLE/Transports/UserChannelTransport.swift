@@ -70,14 +70,14 @@ package final class UserChannelTransport: PacketTransport {
                     return
                 }
                 guard packet.count > 0 else {
-                    line.fail("the adapter is gone")
+                    line.fail(AdapterSentence.gone)
                     return
                 }
                 onReceive?(buffer.span.extracting(first: packet.count))
                 if !line.isOpen { return }
             }
         } catch {
-            line.fail("the adapter is gone: \(error)")
+            line.fail("\(AdapterSentence.gone): \(error)")
         }
     }
 }

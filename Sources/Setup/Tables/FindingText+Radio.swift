@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import Texts
+import Wedge
 
 // From the kernel's Bluetooth to the adapter that is meant, and who else uses it.
 
 extension FindingText {
     static let kernelWithoutBluetooth = FindingText(
-        what: LocalText(
-            "this kernel has no Bluetooth (AF_BLUETOOTH is unknown)",
-            "このカーネルにはBluetooth機能がありません(AF_BLUETOOTHが未知です)"
-        ),
+        what: AdapterFaultText.noBluetooth.texts,
         why: LocalText(
             "no adapter can be used, whatever is plugged in",
             "何を接続しても、アダプタを使用できません"
@@ -75,7 +73,7 @@ extension FindingText {
     )
 
     static let noAdapter = FindingText(
-        what: LocalText("no Bluetooth adapter", "Bluetoothアダプタがありません"),
+        what: AdapterFaultText.noAdapter.texts,
         why: LocalText("nothing can be heard without one", "アダプタがなければ、何も受信できません"),
         remedy: LocalText(
             "plug one in; the kernel's log tells of one that did not start, mostly for want of its firmware file",
@@ -111,22 +109,16 @@ extension FindingText {
     )
 
     static let rfkillHard = FindingText(
-        what: LocalText(
-            "{1} is blocked by a switch or the firmware (rfkill hard)",
-            "{1} はスイッチまたはファームウェアで無効にされています(rfkill、ハードウェア)"
-        ),
+        what: AdapterFaultText.hardBlocked.texts,
         why: LocalText(
             "the radio is silent, and no software can change that",
             "無線が停止しており、ソフトウェアからは変更できません"
         ),
-        remedy: LocalText(
-            "turn the switch on, or look for it in the firmware's settings",
-            "スイッチを入れるか、ファームウェアの設定を確認してください"
-        )
+        remedy: AdapterFaultText.switchOn
     )
 
     static let rfkillSoft = FindingText(
-        what: LocalText("{1} is blocked by rfkill (soft)", "{1} はrfkillで無効にされています(ソフトウェア)"),
+        what: AdapterFaultText.softBlocked.texts,
         why: LocalText(
             "the kernel does not switch on an adapter that is blocked",
             "無効にされたアダプタの電源を、カーネルは入れません"

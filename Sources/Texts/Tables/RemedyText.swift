@@ -3,7 +3,7 @@
 /// What mends a fault in some cases only: where it is a permission, or where a disk is full.
 package enum RemedyText: String, Localized {
     case resume, bringToFront, ownerOf, rootOrOwnerOf, setRuntimeDirectory, makeRoom, makeWritable, otherPath
-    case daemonMayRead, userMayRead, rootOrTTY, nameConsole, installRule, socketOwner
+    case daemonMayRead, userMayRead, rootOrTTY, nameConsole, installRule
 
     package var texts: LocalText {
         switch self {
@@ -49,11 +49,6 @@ package enum RemedyText: String, Localized {
             LocalText(
                 "run as root, or install udev/60-blewedge.rules",
                 "rootで実行するか、udev/60-blewedge.rulesをインストールしてください"
-            )
-        case .socketOwner:
-            LocalText(
-                "run as the user who made the socket, or as root",
-                "ソケットを作成したユーザまたはrootとして実行してください"
             )
         }
     }

@@ -37,13 +37,7 @@ extension CommandFailure {
         case (.serialLine(let path, _), .permissionDenied):
             self.init(.permission, AdapterFaultText.streamNotPermitted, "\(address)", "\(error)", path)
         case (.unixSocket, .permissionDenied):
-            self.init(
-                .permission,
-                AdapterFaultText.streamNotListening,
-                "\(address)",
-                "\(error)",
-                remedy: RemedyText.socketOwner.message()
-            )
+            self.init(.permission, AdapterFaultText.socketNotPermitted, "\(address)", "\(error)")
         case (.serialLine(let path, _), .inappropriateIOCTLForDevice):
             self.init(.unavailable, AdapterFaultText.noLine, path)
         case (.serialLine, _): self.init(.unavailable, AdapterFaultText.stream, "\(address)", "\(error)")

@@ -4,5 +4,6 @@ package import Texts
 
 extension TextTable {
     /// The texts that a daemon says, and that its clients read by their ids.
-    package static let daemon = common + TextTable([Session.State.self, StateNameText.self])
+    package static let daemon =
+        common + TextTable([AdapterFaultText.self, LinkFaultText.self, Session.State.self, StateNameText.self])
 }

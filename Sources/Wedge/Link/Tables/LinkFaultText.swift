@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import BluetoothLE
+package import Texts
+
 /// Why the link to a device is gone, did not come about, or cannot be used.
 package enum LinkFaultText: String, FaultText {
-    // The link, in the words that BluetoothLE has too.
+    // The link, in the English of BluetoothLE.
     case ended, outOfReach, aborted, notInTime, noAnswer, protocolBroken, closed
     // What the device offers.
     case noService, noSerialService, noCharacteristic, noNotification, notWritable, nothingToRead, takesNothing
@@ -15,25 +18,25 @@ package enum LinkFaultText: String, FaultText {
 
     package var said: (cause: LocalText, remedy: LocalText?) {
         switch self {
-        case .ended: (LocalText("the device ended the connection", "デバイスが接続を終了しました"), nil)
-        case .outOfReach: (LocalText("the device is out of reach", "デバイスが電波の届く範囲にありません"), nil)
-        case .aborted: (LocalText("the connection was aborted", "接続が中断されました"), nil)
-        case .notInTime: (LocalText("no connection within {1} s", "{1}秒以内に接続できませんでした"), nil)
+        case .ended: (LocalText(LinkSentence.ended, "デバイスが接続を終了しました"), nil)
+        case .outOfReach: (LocalText(LinkSentence.outOfReach, "デバイスが電波の届く範囲にありません"), nil)
+        case .aborted: (LocalText(LinkSentence.aborted, "接続が中断されました"), nil)
+        case .notInTime: (LocalText(LinkSentence.notInTime("{1}"), "{1}秒以内に接続できませんでした"), nil)
         case .noAnswer:
             (
                 LocalText(
-                    "the device did not answer {1} within 30 s",
+                    LinkSentence.noAnswer("{1}"),
                     "デバイスが30秒以内に {1} に応答しませんでした"
                 ), nil
             )
         case .protocolBroken:
             (
                 LocalText(
-                    "the device broke the Attribute Protocol: {1}",
+                    LinkSentence.protocolBroken("{1}"),
                     "デバイスがアトリビュートプロトコルに違反しました: {1}"
                 ), nil
             )
-        case .closed: (LocalText("the device closed the channel", "デバイスがチャネルを閉じました"), nil)
+        case .closed: (LocalText(LinkSentence.closed, "デバイスがチャネルを閉じました"), nil)
         case .noService: (LocalText("it has no {1}", "{1} がありません"), nil)
         case .noSerialService:
             (

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import BluetoothLE
+package import Texts
+
 /// Why Bluetooth cannot be used, or listened with.
 ///
-/// The English of what BluetoothLE says too is the same as there.
+/// The English of what BluetoothLE says too is taken from there.
 package enum AdapterFaultText: String, FaultText {
     // The adapter.
     case noBluetooth, noAdapter, notFound, noLowEnergy, softBlocked, hardBlocked, refusedByKernel, missingRights
-    case refused, silent, system, noAddress, noLine, stream, streamNotPermitted, streamNotListening, controller
+    case refused, silent, system, noAddress, noLine, stream, streamNotPermitted, socketNotPermitted, streamNotListening
+    case controller
     // Listening.
     case listening, scanRefused, scanWithoutRights, scanUnsupported, scanFailed, gone, nothingToListenWith
     case scannedAlready, busy
@@ -27,110 +31,115 @@ package enum AdapterFaultText: String, FaultText {
         case .noBluetooth:
             (
                 LocalText(
-                    "this kernel has no Bluetooth (AF_BLUETOOTH is unknown)",
+                    AdapterSentence.noBluetooth,
                     "このカーネルにはBluetooth機能がありません(AF_BLUETOOTHが未知です)"
                 ),
                 LocalText(
-                    "load it with `modprobe bluetooth`, or use a kernel built with CONFIG_BT and CONFIG_BT_LE",
+                    AdapterSentence.Remedy.loadModule,
                     "`modprobe bluetooth` で読み込むか、CONFIG_BTとCONFIG_BT_LEを有効にしたカーネルを使用してください"
                 )
             )
         case .noAdapter:
             (
-                LocalText("no Bluetooth adapter", "Bluetoothアダプタがありません"),
+                LocalText(AdapterSentence.noAdapter, "Bluetoothアダプタがありません"),
                 LocalText(
-                    "plug one in; `dmesg | grep -i bluetooth` tells of one that did not start, and a UART controller needs `btattach`",
+                    AdapterSentence.Remedy.plugIn,
                     "アダプタを接続してください。起動に失敗したものは `dmesg | grep -i bluetooth` で分かります。UART接続のコントローラには `btattach` が必要です"
                 )
             )
         case .notFound:
             (
-                LocalText("no adapter {1}; there is {2}", "アダプタ {1} はありません。あるのは {2} です"),
+                LocalText(AdapterSentence.notFound("{1}", "{2}"), "アダプタ {1} はありません。あるのは {2} です"),
                 LocalText("name one of these with --adapter", "--adapterでこの中の一つを指定してください")
             )
         case .noLowEnergy:
             (
-                LocalText("{1} has no Bluetooth Low Energy", "{1} はBluetooth Low Energyに対応していません"),
+                LocalText(AdapterSentence.noLowEnergy("{1}"), "{1} はBluetooth Low Energyに対応していません"),
                 LocalText(
-                    "use an adapter of Bluetooth 4.0 or later",
+                    AdapterSentence.Remedy.newerAdapter,
                     "Bluetooth 4.0以降のアダプタを使用してください"
                 )
             )
         case .softBlocked:
             (
-                LocalText("{1} is blocked by rfkill (soft)", "{1} はrfkillで無効にされています(ソフトウェア)"),
+                LocalText(AdapterSentence.softBlocked("{1}"), "{1} はrfkillで無効にされています(ソフトウェア)"),
                 LocalText(
-                    "unblock it with `rfkill unblock bluetooth`",
+                    AdapterSentence.Remedy.unblock,
                     "`rfkill unblock bluetooth` で有効にしてください"
                 )
             )
         case .hardBlocked:
             (
                 LocalText(
-                    "{1} is blocked by a switch or the firmware (rfkill hard)",
+                    AdapterSentence.hardBlocked("{1}"),
                     "{1} はスイッチまたはファームウェアで無効にされています(rfkill、ハードウェア)"
                 ),
-                LocalText(
-                    "turn the switch on, or look for it in the firmware's settings",
-                    "スイッチを入れるか、ファームウェアの設定を確認してください"
-                )
+                Self.switchOn
             )
         case .refusedByKernel:
-            (LocalText("not permitted: the kernel refuses", "使用が許可されていません: カーネルが拒否しました"), rights)
+            (LocalText(AdapterSentence.refusedByKernel, "使用が許可されていません: カーネルが拒否しました"), rights)
         case .missingRights:
-            (LocalText("not permitted: {1} missing", "使用が許可されていません: {1}がありません"), rights)
+            (LocalText(AdapterSentence.missingRights("{1}"), "使用が許可されていません: {1}がありません"), rights)
         case .refused:
             (
-                LocalText("the kernel refused {1}: {2}", "カーネルが {1} を拒否しました: {2}"),
+                LocalText(AdapterSentence.refused("{1}", "{2}"), "カーネルが {1} を拒否しました: {2}"),
                 LocalText(
-                    "`dmesg` may say more; switching the adapter off and on often helps",
+                    AdapterSentence.Remedy.offAndOn,
                     "`dmesg` に詳細があるかもしれません。アダプタの電源を入れ直すと直ることがあります"
                 )
             )
         case .silent:
             (
-                LocalText("the kernel did not answer {1}", "カーネルが {1} に応答しませんでした"),
+                LocalText(AdapterSentence.silent("{1}"), "カーネルが {1} に応答しませんでした"),
                 LocalText(
-                    "the adapter may hang: unplug it and plug it in again",
+                    AdapterSentence.Remedy.plugInAgain,
                     "アダプタが停止している可能性があります。抜き差ししてください"
                 )
             )
         case .system:
             (
-                LocalText("cannot {1}: {2}", "処理({1})に失敗しました: {2}"),
-                LocalText("`dmesg` may say more", "`dmesg` に詳細があるかもしれません")
+                LocalText(AdapterSentence.system("{1}", "{2}"), "処理({1})に失敗しました: {2}"),
+                LocalText(AdapterSentence.Remedy.kernelLog, "`dmesg` に詳細があるかもしれません")
             )
         case .noAddress:
-            (LocalText("h4:{1} has no IPv4 address", "h4:{1} にはIPv4アドレスがありません"), Self.emulator)
+            (LocalText(AdapterSentence.noAddress("{1}"), "h4:{1} にはIPv4アドレスがありません"), Self.emulator)
         case .noLine:
-            (LocalText("{1} is no serial line", "{1} はシリアル回線ではありません"), Self.line)
-        case .stream: (LocalText("cannot open h4:{1}: {2}", "h4:{1} を開けません: {2}"), Self.line)
+            (LocalText(AdapterSentence.noLine("{1}"), "{1} はシリアル回線ではありません"), Self.line)
+        case .stream: (LocalText(AdapterSentence.stream("{1}", "{2}"), "h4:{1} を開けません: {2}"), Self.line)
         case .streamNotPermitted:
             (
-                LocalText("cannot open h4:{1}: {2}", "h4:{1} を開けません: {2}"),
+                LocalText(AdapterSentence.stream("{1}", "{2}"), "h4:{1} を開けません: {2}"),
                 LocalText(
-                    "run as root, or as a member of the group that owns it (`ls -l {3}`)",
+                    AdapterSentence.Remedy.lineOwner("{3}"),
                     "rootまたは所有グループのメンバーとして実行してください(`ls -l {3}`)"
                 )
             )
+        case .socketNotPermitted:
+            (
+                LocalText(AdapterSentence.stream("{1}", "{2}"), "h4:{1} を開けません: {2}"),
+                LocalText(
+                    AdapterSentence.Remedy.socketOwner,
+                    "ソケットを作成したユーザまたはrootとして実行してください"
+                )
+            )
         case .streamNotListening:
-            (LocalText("cannot open h4:{1}: {2}", "h4:{1} を開けません: {2}"), Self.emulator)
+            (LocalText(AdapterSentence.stream("{1}", "{2}"), "h4:{1} を開けません: {2}"), Self.emulator)
         case .controller:
             (
                 LocalText("{1}", "コントローラの障害です: {1}"),
                 LocalText(
-                    "start the controller anew: unplug it and plug it in again, or restart what emulates it",
+                    AdapterSentence.Remedy.startAnew,
                     "コントローラを起動し直してください。抜き差しするか、エミュレータを再起動します"
                 )
             )
-        case .listening: (LocalText("cannot {1}: {2}", "処理({1})に失敗しました: {2}"), nil)
-        case .scanRefused: (LocalText("not permitted to scan", "スキャンが許可されていません"), rights)
+        case .listening: (LocalText(AdapterSentence.system("{1}", "{2}"), "処理({1})に失敗しました: {2}"), nil)
+        case .scanRefused: (LocalText(AdapterSentence.scanRefused, "スキャンが許可されていません"), rights)
         case .scanWithoutRights:
-            (LocalText("not permitted to scan: {1} missing", "スキャンが許可されていません: {1}がありません"), rights)
+            (LocalText(AdapterSentence.scanWithoutRights("{1}"), "スキャンが許可されていません: {1}がありません"), rights)
         case .scanUnsupported:
             (
                 LocalText(
-                    "the controller knows no scan commands",
+                    AdapterSentence.scanUnsupported,
                     "コントローラがスキャンのコマンドに対応していません"
                 ), nil
             )
@@ -138,11 +147,11 @@ package enum AdapterFaultText: String, FaultText {
             (
                 LocalText("{1}", "スキャンに失敗しました: {1}"),
                 LocalText(
-                    "another program may be scanning; else unplug the adapter and plug it in again",
+                    AdapterSentence.Remedy.otherScan,
                     "ほかのプログラムがスキャン中かもしれません。そうでなければ、アダプタを抜き差ししてください"
                 )
             )
-        case .gone: (LocalText("the adapter is gone", "アダプタがなくなりました"), nil)
+        case .gone: (LocalText(AdapterSentence.gone, "アダプタがなくなりました"), nil)
         case .nothingToListenWith:
             (LocalText("there is no adapter to listen with", "スキャンに使えるアダプタがありません"), soon)
         case .scannedAlready: (LocalText("somebody scans already", "すでにスキャン中です"), soon)
@@ -159,13 +168,19 @@ package enum AdapterFaultText: String, FaultText {
         }
     }
 
+    /// What mends a radio that a switch has silenced.
+    package static let switchOn = LocalText(
+        AdapterSentence.Remedy.switchOn,
+        "スイッチを入れるか、ファームウェアの設定を確認してください"
+    )
+
     private static let line = LocalText(
-        "name the line that the controller is at; `dmesg | grep tty` lists them",
+        AdapterSentence.Remedy.nameLine,
         "コントローラがつながっている回線を指定してください。一覧は `dmesg | grep tty` で分かります"
     )
 
     private static let emulator = LocalText(
-        "start what emulates the controller first, and name where it listens",
+        AdapterSentence.Remedy.startEmulator,
         "先にコントローラのエミュレータを起動し、その待ち受け先を指定してください"
     )
 }
