@@ -80,13 +80,17 @@ class Peer(Changing):
         await device.power_on()
         await self.advertise()
 
-    async def advertise(self, connectable: bool = True) -> None:
-        """The name in the advertisement, the 128-bit UUID in the scan response: together they do not fit."""
+    async def advertise(self, connectable: bool = True, manufacturer: bytes = b"") -> None:
+        """The name in the advertisement, the 128-bit UUID in the scan response: together they do not fit.
+
+        With manufacturer data the advertisement has that too, behind the name.
+        """
         assert self._device is not None
         service = SERVICE if self._with_service else OTHER_SERVICE
         flags = bytes([AdvertisingData.LE_GENERAL_DISCOVERABLE_MODE_FLAG | AdvertisingData.BR_EDR_NOT_SUPPORTED_FLAG])
         advertisement = AdvertisingData(
             [(AdvertisingData.FLAGS, flags), (AdvertisingData.COMPLETE_LOCAL_NAME, NAME.encode())]
+            + [(AdvertisingData.MANUFACTURER_SPECIFIC_DATA, manufacturer)] * bool(manufacturer)
         )
         response = AdvertisingData(
             [(AdvertisingData.COMPLETE_LIST_OF_128_BIT_SERVICE_CLASS_UUIDS, UUID(service).to_bytes())]

@@ -59,6 +59,7 @@ from scenarios import (  # noqa: E402, F401, I001
     first_use,
     statusline,
     daemon,
+    advertised,
     pages,
     snippets,
     handshake,
