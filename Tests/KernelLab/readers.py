@@ -57,8 +57,12 @@ class EventReader:
         self._taken = 0
 
     @classmethod
-    async def open(cls, bench: Bench, node: str, stall: int = 0, share: bool = False, keys: bool = False) -> EventReader:
-        options = (*(("--stall", str(stall)) if stall else ()), *(("--share",) if share else ()), *(("--keys",) if keys else ()))
+    async def open(
+        cls, bench: Bench, node: str, stall: int = 0, share: bool = False, keys: bool = False, stopped: bool = False
+    ) -> EventReader:
+        """Slow on purpose are those that `stall` so many milliseconds, and those that the scenario stops."""
+        flags = {"--share": share, "--keys": keys, "--stopped": stopped}
+        options = (*(("--stall", str(stall)) if stall else ()), *(flag for flag, is_set in flags.items() if is_set))
         program = await bench.start("evread", node, *options)
         await program.until(lambda: program.objects, "the event reader has the node", 20)
         return cls(program)
