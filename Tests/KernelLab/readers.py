@@ -38,8 +38,10 @@ class Terminal:
         return bytes(self._output.stdout[self._start :])
 
     async def until(self, length: int, seconds: float) -> None:
-        what = f"{length} bytes on the terminal"
-        await self._output.until(lambda: len(self._output.stdout) - self._start >= length, what, seconds)
+        """Waits for so many bytes, for each so long at most: how fast all come is the machine's matter too."""
+        while (have := len(self._output.stdout) - self._start) < length:
+            what = f"{length} bytes on the terminal, {have} so far: the next"
+            await self._output.until(lambda have=have: len(self._output.stdout) - self._start > have, what, seconds)
 
     async def close(self) -> None:
         """Ends the program; its output is complete when the fifo ends."""
@@ -86,7 +88,10 @@ class EventReader:
         return bytes(self._text)
 
     async def until(self, length: int, seconds: float) -> None:
-        await self.program.until(lambda: len(self.text) >= length, f"{length} bytes at the event reader", seconds)
+        """Waits for so many bytes, for each so long at most: how fast all come is the machine's matter too."""
+        while (have := len(self.text)) < length:
+            what = f"{length} bytes at the event reader, {have} so far: the next"
+            await self.program.until(lambda have=have: len(self.text) > have, what, seconds)
 
     async def summary(self) -> dict[str, Any]:
         await self.program.signal(signal.SIGTERM)
