@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-// The table of texts: this folder holds everything that the product says to people, in every language, and no other code
-// has a text of its own (a test reads the code and the folder and sees to it). Each group of texts is an enum, whose cases
-// the compiler wants in every language; `TextTable` lists the groups.
+// The table of texts: the folders `Tables` hold everything that the product says to people, in every language, and no
+// other code has a text of its own (tests read the code and see to it). Most of them stand here; texts whose keys are
+// the values of another module stand in that module. Each group of texts is an enum, whose cases the compiler wants in
+// every language; a `TextTable` lists the groups.
 //
 // Not in the table, and English for everybody, on purpose:
 //   - `--help`, the manual page, and what the parser of the command line says of a wrong one;
 //   - what programs read: JSON, names of members, ids of findings, tab-separated lines, exit statuses;
 //   - the journal of a daemon, which is read beside those of others, and what it tells the service manager;
-//   - files that people edit, with the comments that come with them, and the faults that readers find in them: those name
-//     a line and its grammar, as a compiler does;
-//   - what the kernel, the C library or the Bluetooth modules say of an error. It stands behind a colon, as a detail of a
-//     text that is in the table.
+//   - files that people edit, with the comments that come with them, and the faults that readers find in them: those
+//     name a line and its grammar, as a compiler does;
+//   - what the kernel, the C library or the Bluetooth modules say of an error. It stands behind a colon, as a detail of
+//     a text that is in the table.
 
 /// A group of texts: every case has all languages, which the compiler sees to.
 package protocol Localized: CaseIterable, RawRepresentable, Sendable where RawValue == String {
