@@ -12,7 +12,6 @@
 //   a compiler does;
 // - the errors of the kernel, the C library and the Bluetooth modules, which follow a colon as a detail of a text
 //   from the table.
-//     text that is in the table.
 
 /// A group of texts, as an enum whose cases each have every language.
 package protocol Localized: CaseIterable, RawRepresentable, Sendable where RawValue == String {
