@@ -3,11 +3,11 @@
 import LinuxIO
 import SystemPackage
 
-/// A keyboard whose typed characters are counted, where somebody may want to delete them.
+/// A keyboard that counts the typed characters, so that a client can delete them.
 final class FieldKeyboard: KeyboardDevice {
-    /// What the keys go to.
+    /// The keyboard to which the events are written.
     private let output: KeyboardOutput
-    /// What they leave in a field; nil where nobody asks.
+    /// The count of characters; nil if no client may delete any.
     private let field: TypedField?
 
     init(output: KeyboardOutput, field: TypedField?) {
@@ -17,7 +17,7 @@ final class FieldKeyboard: KeyboardDevice {
 
     func write(_ events: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> {
         let result = try output.write(events)
-        // After the write, which readers wait for.
+        // The count follows the write, for which the readers wait.
         if let field, case .done(let bytes) = result { field.take(events.extracting(first: bytes)) }
         return result
     }

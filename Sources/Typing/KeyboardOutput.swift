@@ -5,7 +5,7 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// Where the keystrokes go: a keyboard of the kernel, or a screen that shows what a reader would see of one.
+/// The receiver of the keystrokes: a virtual keyboard of the kernel, or a screen that shows the text that they make.
 final class KeyboardOutput: KeyboardDevice {
     private enum Place: ~Copyable {
         case kernel(UInputDevice)
@@ -14,7 +14,7 @@ final class KeyboardOutput: KeyboardDevice {
 
     private let place: Place
 
-    /// The screen, where there is one; else a keyboard with the keys that the settings reach.
+    /// Takes the screen if there is one; makes a keyboard that declares the keys of the settings otherwise.
     init(_ settings: TypingSettings, screen: TextKeyboard?) throws(CommandFailure) {
         if let screen {
             place = .screen(screen)
@@ -34,7 +34,7 @@ final class KeyboardOutput: KeyboardDevice {
         }
     }
 
-    /// The event node where readers find it; nil where there is none.
+    /// The path of the keyboard's event node; nil if there is none.
     var eventNode: String? {
         switch place {
         case .kernel(let device): device.eventNode
@@ -42,7 +42,7 @@ final class KeyboardOutput: KeyboardDevice {
         }
     }
 
-    /// What the keyboard's lights say; nil where it has none.
+    /// The lights of the keyboard; nil if it has none.
     func lights() throws(Errno) -> KeyboardLights? {
         switch place {
         case .kernel(let device): try device.lights()

@@ -4,11 +4,11 @@ package import Keystrokes
 package import Texts
 
 extension Snippets {
-    /// The rules with the scans in whose stead snippets are typed (HK-1), for readers who use `layout` and a table that
-    /// presses `others`.
+    /// The rules, extended by the snippets that replace barcodes (HK-1), for readers who use `layout` and a
+    /// table that presses `others`.
     ///
-    /// Where the keyboard may not have Left beside its other keys (D-14), the cursor stays behind the text. Without rules
-    /// there are no scans: then a snippet that waits for one is refused.
+    /// If the keyboard must not have the Left key beside its other keys (D-14), the cursor stays after the text.
+    /// Without rules there are no barcodes: a snippet with `received` is then refused.
     package func meant(
         in rules: ScanRules?,
         layout: KeyboardLayout,

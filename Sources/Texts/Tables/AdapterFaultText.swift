@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Why Bluetooth cannot be used, or listened with.
+/// The reasons for which Bluetooth cannot be used, or a scan fails.
 ///
-/// The English of what BluetoothLE says too is the same as there.
+/// Where BluetoothLE has a text for the same fault, the English is the same.
 package enum AdapterFaultText: String, FaultText {
     // The adapter.
     case noBluetooth, noAdapter, notFound, noLowEnergy, softBlocked, hardBlocked, refusedByKernel, missingRights
     case refused, silent, system, noAddress, noLine, stream, streamNotPermitted, streamNotListening, controller
-    // Listening.
+    // Scanning.
     case listening, scanRefused, scanWithoutRights, scanUnsupported, scanFailed, gone, nothingToListenWith
     case scannedAlready, busy
-    // Who else uses it.
+    // Other programs that use the adapter.
     case used, usedBy, noLock
 
     package var said: (cause: LocalText, remedy: LocalText?) {
