@@ -78,7 +78,7 @@ package struct SystemFacts: Equatable, Sendable {
     package enum Daemon: Equatable, Sendable {
         /// No daemon answers, and no lock is held.
         case none
-        /// A daemon holds the lock but does not answer; its process id, if known.
+        /// A daemon exists but does not answer; its process id, if known.
         case silent(pid: Int32?)
         /// A daemon listens, and this process may not connect to it.
         case hidden
@@ -145,8 +145,8 @@ package struct SystemFacts: Equatable, Sendable {
     package var uinput = UInput.open
     /// True if input devices get event nodes.
     package var hasEventNodes = true
-    /// The path of the keyboard's event node, if the self-check needs it and the daemon may not read it; nil
-    /// otherwise.
+    /// The path of the keyboard's event node, if the self-check needs it and this process, which has the daemon's user,
+    /// may not read it; nil otherwise.
     package var unreadableEventNode: String?
     /// True if the service is installed.
     package var isServiceInstalled = false
