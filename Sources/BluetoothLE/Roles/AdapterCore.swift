@@ -47,6 +47,7 @@ package final class AdapterCore {
     package var isAdmitted: ((any LowEnergyAdapter) -> Bool)?
 
     private let opener: AdapterOpener
+    /// The present state, which `watch` reports.
     private(set) var state = BluetoothState.unknown
     private var isStarted = false
     private var isStopped = false

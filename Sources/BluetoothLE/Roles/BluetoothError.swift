@@ -76,7 +76,7 @@ public enum BluetoothError: Error, Equatable, Sendable, CustomStringConvertible 
     case advertisementTooLong(AdvertisementLayout.Failure)
     /// The GATT server refused the operation.
     case server(GATTServerError)
-    /// Another server is advertising on this adapter.
+    /// Another server that has advertised on this adapter still exists.
     case serverExists
     /// The task that waited was cancelled.
     case cancelled

@@ -79,7 +79,7 @@ public actor Central {
         Peripheral(device, adapter)
     }
 
-    /// The addresses that were used in `connect` or `peripheral` since the adapter was opened, sorted (CB-14).
+    /// The addresses of the devices that were connected to, or tried, since the adapter was opened, sorted (CB-14).
     public var knownDevices: [DeviceAddress] {
         core.peripherals.keys.sorted { $0.address < $1.address }
     }

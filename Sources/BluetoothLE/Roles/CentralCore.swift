@@ -30,7 +30,7 @@ final class CentralCore {
     private var reading: Reading?
     private var waiting: [DeviceAddress: Waiting] = [:]
     private var lastIdentifier: UInt64 = 0
-    /// The devices that were used in `connect` or `peripheral`, by address.
+    /// The devices that were connected to, tried, or used through a `Peripheral`, by address.
     private(set) var peripherals: [DeviceAddress: PeripheralCore] = [:]
 
     init(_ radio: RadioArbiter) {

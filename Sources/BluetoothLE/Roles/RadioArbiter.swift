@@ -42,7 +42,7 @@ package final class RadioArbiter {
     private var onQuiet: [() -> Void] = []
     /// The number of `together` calls under way, during which `arbitrate` does nothing.
     private var holds = 0
-    /// The server that advertises on this adapter.
+    /// The server that has advertised on this adapter, if it still exists.
     private weak var server: ServerCore?
 
     /// Makes an arbiter of an adapter.
@@ -107,8 +107,7 @@ package final class RadioArbiter {
 
     /// Ends a scan, whose handlers are not called any more.
     ///
-    /// `completion` is called when the controller has stopped scanning for it; that is at once if the scan had not
-    /// the radio.
+    /// `completion` is called when the controller has stopped scanning, or at once if it scans for other scans only.
     package func stop(_ scan: RadioScan, completion: @escaping () -> Void = {}) {
         scan.onUpdate = nil
         scan.onFailure = nil
@@ -203,7 +202,7 @@ package final class RadioArbiter {
     /// Advertises for a server.
     ///
     /// `completion` is called once, later. Throws `unavailable` without an adapter, and `serverExists` if another
-    /// server advertises.
+    /// server that has advertised here still exists.
     func advertise(
         _ advertisement: Advertisement,
         for server: ServerCore,

@@ -63,7 +63,7 @@ package final class ServerCore {
     /// Advertises until `stopAdvertising`.
     ///
     /// `completion` is called once, later. Throws `unavailable` without an adapter, and `serverExists` if another
-    /// server advertises.
+    /// server that has advertised on it still exists.
     package func advertise(
         _ advertisement: Advertisement,
         completion: @escaping (Result<Void, BluetoothError>) -> Void
