@@ -10,14 +10,14 @@ package struct Snippet: Equatable, Sendable {
     package let text: String
     /// How often Left is pressed after the text.
     package let leftPresses: Int
-    /// The scan that types it, in its stead; nil where only people do.
+    /// The barcode that types it, in its stead; nil where only people do.
     package let received: [UInt8]?
 
     /// The most characters of a title, and of a text.
     package static let longestTitle = 64
     /// The most characters of a text.
     package static let longestText = 1024
-    /// The most bytes of the scan that types it.
+    /// The most bytes of the barcode that types it.
     package static let longestReceived = 256
 
     /// Text between or behind which the input goes, in the order in which it is looked for (HK-2).

@@ -14,8 +14,8 @@ package import Texts
 ///       "signature": { "text": "Jane Doe", "received": "\u0002SIG" }
 ///     }
 ///
-/// A title that is built in is given another text, or with `opening` and `closing` another half. With `received`, a scan of
-/// these bytes types it (`Snippets.meant`).
+/// A title that is built in is given another text, or with `opening` and `closing` another half. With `received`, a
+/// barcode of these bytes types it (`Snippets.meant`).
 package struct Snippets: Equatable, Sendable {
     /// Why a file of snippets was refused; the snippets in use stay.
     package struct Fault: Error, Equatable, Sendable, CustomStringConvertible {

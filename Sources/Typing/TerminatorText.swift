@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The bytes that end a scan, as people write them: names and numbers with commas between them, or `none`.
+/// The bytes that end a barcode, as people write them: names and numbers with commas between them, or `none`.
 package enum TerminatorText {
     /// How they are written, for people.
     package static let form = "names (cr, lf, tab, etx, gs …) or numbers such as 0x03 with commas between them, or none"

@@ -9,8 +9,8 @@ package struct TypingSettings: Sendable {
     package var table: CompiledTable
     /// How fast.
     package var pacer: Pacer
-    /// Which scans are typed, and with what around them; nil types the bytes as they come (D-2).
-    package var scans: ScanRules?
+    /// Which barcodes are typed, and with what around them; nil types the bytes as they come (D-2).
+    package var barcodes: BarcodeRules?
     /// The age after which bytes are not typed any more; nil types bytes of any age (D-1).
     package var maximumAge: Duration?
     /// What becomes of letters while CapsLock is on.
@@ -26,7 +26,7 @@ package struct TypingSettings: Sendable {
     package init(
         table: CompiledTable,
         pacer: Pacer,
-        scans: ScanRules? = nil,
+        barcodes: BarcodeRules? = nil,
         maximumAge: Duration?,
         capsLock: CapsLockPolicy = .auto,
         verifies: Bool,
@@ -34,7 +34,7 @@ package struct TypingSettings: Sendable {
     ) {
         self.table = table
         self.pacer = pacer
-        self.scans = scans
+        self.barcodes = barcodes
         self.maximumAge = maximumAge
         self.capsLock = capsLock
         self.verifies = verifies
@@ -44,7 +44,7 @@ package struct TypingSettings: Sendable {
     /// The keys that the keyboard declares: those that something types, and those that udev wants to see (D-14).
     package func declaredKeys() throws(CommandFailure) -> KeySet {
         do {
-            return try table.keys.union(scans?.keys ?? KeySet()).union(keypad?.keys ?? KeySet())
+            return try table.keys.union(barcodes?.keys ?? KeySet()).union(keypad?.keys ?? KeySet())
                 .declared(asKeyboard: isUdevKeyboard)
         } catch {
             throw CommandFailure(

@@ -7,7 +7,7 @@ package import SystemPackage
 ///
 /// To be used on the loop's thread.
 package final class Verifier {
-    /// How long nothing may be read before all counts as quiet; longer than any pause within a scan.
+    /// How long nothing may be read before all counts as quiet; longer than any pause within a barcode.
     private static let quiet = Duration.milliseconds(200)
 
     private let loop: EventLoop

@@ -9,7 +9,7 @@ package import Texts
 ///
 /// To be used on the loop's thread.
 package final class VirtualKeyboard {
-    /// The ring's bytes: a burst of 2,000 scans of 13 characters waits in it while the typist paces.
+    /// The ring's bytes: a burst of 2,000 barcodes of 13 characters waits in it while the typist paces.
     private static let ringCapacity = 1 << 16
     /// The bytes of the keypad's ring: the longest snippet with its cursor's way.
     private static let keypadCapacity = 1 << 14
@@ -68,7 +68,7 @@ package final class VirtualKeyboard {
                 consumer,
                 table: settings.table,
                 pacer: settings.pacer,
-                scans: settings.scans,
+                barcodes: settings.barcodes,
                 maximumAge: settings.maximumAge?.nanoseconds,
                 gate: gate,
                 light: lights?.capsLock,
@@ -169,7 +169,7 @@ package final class VirtualKeyboard {
         }
     }
 
-    /// Tells the typist that nothing more comes from links through `epoch`: a scan that waits for its end is cut.
+    /// Tells the typist that nothing more comes from links through `epoch`: a barcode that waits for its end is cut.
     package func endLink(through epoch: UInt32) {
         endFrame()
         gate.endLink(through: epoch)

@@ -115,7 +115,7 @@ extension Configuration {
             typing: TypingSettings(
                 table: compiled,
                 pacer: Pacer(pace),
-                scans: scanMode.isOn ? try scanRules(layout) : nil,
+                barcodes: barcodeMode.isOn ? try barcodeRules(layout) : nil,
                 maximumAge: maximumAge == .zero ? nil : maximumAge,
                 capsLock: capsLock,
                 verifies: verifies && destination == .keyboard,
@@ -125,19 +125,19 @@ extension Configuration {
         )
     }
 
-    private func scanRules(_ layout: KeyboardLayout) throws(CommandFailure) -> ScanRules {
-        let prefix = try affix(scanMode.prefix, "prefix", layout)
-        let suffix = try scanMode.suffix.map { text throws(CommandFailure) in try affix(text, "suffix", layout) }
-        do throws(ScanRules.Fault) {
-            return try scanMode.rules(prefix: prefix, suffix: suffix)
+    private func barcodeRules(_ layout: KeyboardLayout) throws(CommandFailure) -> BarcodeRules {
+        let prefix = try affix(barcodeMode.prefix, "prefix", layout)
+        let suffix = try barcodeMode.suffix.map { text throws(CommandFailure) in try affix(text, "suffix", layout) }
+        do throws(BarcodeRules.Fault) {
+            return try barcodeMode.rules(prefix: prefix, suffix: suffix)
         } catch {
             throw CommandFailure(.configuration, FileFaultText.scanMode, "\(error)")
         }
     }
 
-    private func affix(_ text: String, _ key: String, _ layout: KeyboardLayout) throws(CommandFailure) -> ScanAffix {
-        do throws(ScanAffix.Fault) {
-            return try ScanAffix(text, layout: layout)
+    private func affix(_ text: String, _ key: String, _ layout: KeyboardLayout) throws(CommandFailure) -> BarcodeAffix {
+        do throws(BarcodeAffix.Fault) {
+            return try BarcodeAffix(text, layout: layout)
         } catch {
             throw CommandFailure(.configuration, FileFaultText.scanAffix, key, "\(error)")
         }

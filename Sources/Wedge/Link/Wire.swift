@@ -9,8 +9,8 @@ package import Typing
 /// The wire to another end than the keyboard: what the device sends goes there, as text or as it is, and what comes from
 /// there goes to the device (X-9, D-7).
 ///
-/// As text, the bytes take the keyboard's whole way, with its table, scans and account, and what a reader would see of the
-/// keystrokes is handed over. To be used on the loop's thread.
+/// As text, the bytes take the keyboard's whole way, with its table, barcodes and account, and what a reader would see
+/// of the keystrokes is handed over. To be used on the loop's thread.
 package final class Wire {
     /// The keyboard without a kernel that the service types on.
     package let screen: TextKeyboard

@@ -112,7 +112,7 @@ struct RunCommand: ParsableCommand {
     )
     var foreground = false
 
-    @OptionGroup(title: "Scan mode") var scanOptions: ScanModeOptions
+    @OptionGroup(title: "Scan mode") var barcodeModeOptions: BarcodeModeOptions
 
     @Flag(help: "Print one JSON object a line.")
     var json = false
@@ -247,9 +247,9 @@ struct RunCommand: ParsableCommand {
     ) throws(CommandFailure) -> KeyboardSettings {
         var settings = try configuration.settings(device: choice)
         let layout = try LayoutSource.layout(configuration.layout)
-        if let scans = try scanOptions.rules(layout: layout) { settings.typing.scans = scans }
-        settings.typing.scans = try snippets.meant(
-            in: settings.typing.scans,
+        if let barcodes = try barcodeModeOptions.rules(layout: layout) { settings.typing.barcodes = barcodes }
+        settings.typing.barcodes = try snippets.meant(
+            in: settings.typing.barcodes,
             layout: layout,
             beside: settings.typing.table.keys
         )
@@ -263,7 +263,7 @@ struct RunCommand: ParsableCommand {
         let typing = try settings(configuration, nil, nil, snippets).typing
         return try Keypad(
             layout: try LayoutSource.layout(configuration.layout),
-            beside: typing.table.keys.union(typing.scans?.keys ?? KeySet()),
+            beside: typing.table.keys.union(typing.barcodes?.keys ?? KeySet()),
             snippets: snippets,
             clearing: configuration.clearMethod
         )
