@@ -57,7 +57,7 @@ package struct SystemFacts: Equatable, Sendable {
     }
 
     /// What is chosen.
-    package enum Selection: Equatable, Sendable {
+    package enum Choice: Equatable, Sendable {
         /// No device.
         case none
         /// This one.
@@ -109,7 +109,7 @@ package struct SystemFacts: Equatable, Sendable {
         /// Its keyboard's event node.
         package var eventNode: String?
         /// What it could not read or keep of the choice.
-        package var selectionFault: Message?
+        package var choiceFault: Message?
         /// Its process.
         package var pid: Int32
 
@@ -152,7 +152,7 @@ package struct SystemFacts: Equatable, Sendable {
     /// What the configuration says.
     package var configuration = ConfigurationState.correct
     /// What is chosen.
-    package var selection = Selection.none
+    package var choice = Choice.none
     /// The daemon.
     package var daemon = Daemon.none
     /// The virtual terminal in front; nil where there is none, or it cannot be looked at.

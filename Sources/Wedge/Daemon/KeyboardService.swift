@@ -322,7 +322,7 @@ package final class KeyboardService {
     package func find(
         _ choice: DeviceChoice,
         for limit: Duration,
-        completion: @escaping (Result<(kept: Selection, heard: DeviceAddress), CommandFailure>) -> Void
+        completion: @escaping (Result<(kept: KeptChoice, heard: DeviceAddress), CommandFailure>) -> Void
     ) {
         if let refusal = refusalOfLook { return completion(.failure(refusal)) }
         let place = settings.advertisedAddress
@@ -333,7 +333,7 @@ package final class KeyboardService {
             self.search = nil
             switch outcome {
             case .found(let device):
-                completion(.success((choice.selection(of: device, advertisedAt: place), device.address)))
+                completion(.success((choice.keptChoice(of: device, advertisedAt: place), device.address)))
             case .several(let devices):
                 completion(.failure(.severalHeard(choice, devices)))
             case .notHeard: completion(.failure(.notHeard(choice, within: limit)))

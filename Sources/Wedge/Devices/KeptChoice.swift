@@ -2,7 +2,7 @@
 
 package import BluetoothLE
 
-/// The device that the user has chosen (D-4), and its form as a text file.
+/// The device that the user has chosen, as it is kept (D-4), and its form as a text file.
 ///
 /// ```
 /// address = F0:F1:F2:F3:F4:F5
@@ -10,7 +10,7 @@ package import BluetoothLE
 /// name = "LINBLE-TEST"
 /// ```
 /// A name is what a stranger's device says: what is not plain in it is written as `\u{…}`.
-package struct Selection: Hashable, Sendable {
+package struct KeptChoice: Hashable, Sendable {
     /// Which device, exactly.
     package var device: DeviceAddress
     /// What it called itself when it was chosen; nil for one that was not heard to have a name.

@@ -150,7 +150,7 @@ struct RunCommand: ParsableCommand {
         let configuration = plan.configuration
         let options = Daemon.Options(
             paths: paths,
-            followsSelection: choice == nil,
+            followsChoice: choice == nil,
             terminal: configuration.gateTerminal,
             allowsKeys: configuration.allowsKeys,
             labels: plan.labels

@@ -81,7 +81,7 @@ struct TUIPlaces {
 
     /// Whether this is the user's first time: no guide was shown, and nothing was ever chosen (LK-11).
     var isFirstTime: Bool {
-        !FileSystem.exists(guideMark.string) && !all.contains { FileSystem.exists($0.selection.string) }
+        !FileSystem.exists(guideMark.string) && !all.contains { FileSystem.exists($0.choice.string) }
     }
 
     /// Remembers that the guide was shown; where nothing can be kept, it is shown again.

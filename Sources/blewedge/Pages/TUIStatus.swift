@@ -25,7 +25,7 @@ struct TUIStatus: Equatable {
     /// How long ago a value was received, in seconds, and its length (D-6).
     var lastReceived: (ago: Int64, length: Int64)?
     var rivals: [String]
-    var selectionFault: Reason?
+    var choiceFault: Reason?
 
     struct Count: Equatable {
         var name: String
@@ -59,7 +59,7 @@ struct TUIStatus: Equatable {
         isTyping = answer["gate"]?.string != "closed"
         gate = reason("gateReason", "gateRemedy")
         rivals = (answer["rivals"]?.array ?? []).compactMap { $0.string.map(LocalName.printable) }
-        selectionFault = reason("selectionFault", "selectionRemedy")
+        choiceFault = reason("selectionFault", "selectionRemedy")
         if let ago = answer["lastReceived"]?["secondsAgo"]?.integer,
             let length = answer["lastReceived"]?["length"]?.integer
         {
@@ -69,13 +69,13 @@ struct TUIStatus: Equatable {
         if case .object(let members)? = answer["counts"] {
             counts = members.compactMap { name, value in value.integer.map { Count(name: name, count: $0) } }
         }
-        let selection = answer["selection"]
-        let address = selection?["address"]?.string ?? text("address")
+        let kept = answer["selection"]
+        let address = kept?["address"]?.string ?? text("address")
         chosen = address.flatMap { BluetoothAddress($0) }.map { address in
             TUIDevices.Device(
                 address: address,
-                type: (selection?["addressType"] ?? answer["addressType"])?.string ?? "",
-                name: selection?["name"]?.string,
+                type: (kept?["addressType"] ?? answer["addressType"])?.string ?? "",
+                name: kept?["name"]?.string,
                 rssi: nil,
                 lastHeard: nil
             )

@@ -105,7 +105,7 @@ final class KeyboardRun {
 
     /// A daemon waits for an adapter that is not there, or is switched off; a keyboard for one device does not.
     private func adapterFailed(_ failure: CommandFailure) {
-        if !options.followsSelection || failure.status != .unavailable { finish(.failure(failure)) }
+        if !options.followsChoice || failure.status != .unavailable { finish(.failure(failure)) }
     }
 
     /// What a process that has read its configuration anew is told of the one before.
