@@ -39,7 +39,7 @@ extension Configuration {
         }
     }
 
-    /// What the device may offer, the first of which counts.
+    /// The profiles that are tried on a device, in this order: the first that it offers is used.
     package func profiles() throws(CommandFailure) -> [Profile] {
         if profile == Self.anyProfile { return Profile.builtIn + ownProfiles }
         if let found = ownProfiles.first(where: { $0.name == profile }) ?? Profile(named: profile) { return [found] }
@@ -80,7 +80,7 @@ extension Configuration {
         table ?? (profiles.count == 1 ? profiles.first?.table : nil) ?? ByteTable.BuiltIn.linble.rawValue
     }
 
-    /// What the keyboard is to do with that device, everything read and checked that the configuration names.
+    /// The settings of a keyboard for that device, after every file that the configuration names was read and checked.
     package func settings(device: DeviceChoice?) throws(CommandFailure) -> KeyboardSettings {
         let profiles = try profiles()
         let layout = try LayoutSource.layout(layout)

@@ -119,7 +119,7 @@ extension Configuration {
         return nil
     }
 
-    /// What contradicts itself though each value by itself may be.
+    /// The faults of values that contradict each other, though each by itself is allowed.
     private func contradictions(_ lines: [String: Int]) -> [ConfigurationFault] {
         var faults: [ConfigurationFault] = []
         func fault(_ keys: [String], _ reason: String) {

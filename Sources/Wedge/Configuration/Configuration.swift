@@ -4,9 +4,9 @@ package import BluetoothLE
 package import Keystrokes
 package import Typing
 
-/// What the configuration file says; what it leaves out is as here.
+/// The settings of the configuration file; a key that the file leaves out has the default of its property here.
 ///
-/// `ConfigurationKey.all` is the table of its keys, with what each means.
+/// `ConfigurationKey.all` is the table of its keys, with the meaning of each.
 package struct Configuration: Sendable, Equatable {
     /// Scan mode's rules, as the file has them: for whole barcodes, before a layout is known.
     package struct BarcodeMode: Sendable, Equatable {
@@ -20,9 +20,9 @@ package struct Configuration: Sendable, Equatable {
         package var minimumLength = 1
         /// The most bytes of a barcode.
         package var maximumLength = BarcodeRules.defaultMaximumLength
-        /// What is typed before each barcode.
+        /// The text that is typed before each barcode.
         package var prefix = ""
-        /// What is typed after each barcode; nil types its terminator.
+        /// The text that is typed after each barcode; nil types its terminator.
         package var suffix: String?
         /// How long the same barcode is not typed again.
         package var duplicates = Duration.zero
@@ -60,7 +60,7 @@ package struct Configuration: Sendable, Equatable {
     package var stall: Duration?
     /// The age after which bytes are not typed; zero for never.
     package var maximumAge = Duration.seconds(5)
-    /// What becomes of letters while CapsLock is on.
+    /// The way that letters are typed while CapsLock is on.
     package var capsLock = CapsLockPolicy.auto
     /// Whether the keyboard's events are read back.
     package var verifies = false

@@ -13,9 +13,9 @@ package struct ConfigurationKey: Sendable {
     package let section: String
     /// Its name there.
     package let name: String
-    /// What it means, for people.
+    /// The meaning of the key, for people.
     package let summary: String
-    /// What it may say where it says nothing by default.
+    /// A value as an example, for a key that has no default; else empty.
     let example: String
     let set: @Sendable (inout Configuration, TOMLValue) throws(UnfitValue) -> Void
     /// Its value as TOML; nil where it says nothing.

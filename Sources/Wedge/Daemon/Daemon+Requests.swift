@@ -6,7 +6,7 @@ import LinuxIO
 package import Texts
 import Typing
 
-// What clients ask for (D-9).
+// The requests of clients (D-9).
 
 extension Daemon {
     /// How long a device that is chosen by its name or address is listened for.
@@ -110,7 +110,7 @@ extension Daemon {
 
     /// Empties the field as soon as nothing waits that goes into it: only then is it known how much there is to delete.
     ///
-    /// What a device sends without an end, or the beginning of a barcode, is not waited for longer than `deadline`.
+    /// Bytes that come without a pause, or the beginning of a barcode, are not waited for longer than `deadline`.
     private func clear(until deadline: Duration, _ reply: @escaping (Result<JSONObject, CommandFailure>) -> Void) {
         let isOver = MonotonicClock.now >= deadline
         let waits = service.keyboard.waitingKeys > 0

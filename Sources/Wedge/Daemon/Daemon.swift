@@ -10,7 +10,7 @@ package import Typing
 ///
 /// To be used on the loop's thread.
 package final class Daemon {
-    /// What the daemon is to do besides typing.
+    /// The settings of the daemon that do not concern typing.
     package struct Options: Sendable {
         /// Where it keeps what it needs.
         package var paths: DaemonPaths
@@ -20,7 +20,7 @@ package final class Daemon {
         package var terminal: Int?
         /// Whether clients may press keys (D-9).
         package var allowsKeys: Bool
-        /// What it was set up with.
+        /// The profile, the layout, the table and the program's version, as `status` shows them.
         package var labels: DaemonLabels
 
         /// Options.
@@ -67,7 +67,7 @@ package final class Daemon {
     private var lastReceived: (time: Int64, length: Int)?
     private var choiceFault: Reason?
     private var latest: JSONObject?
-    /// What was found while nobody listened yet.
+    /// The notes from before `onNote` was set.
     private var startNotes: [Reason] = []
 
     /// Sets everything up, so that clients are answered; nothing is scanned for yet.
@@ -157,7 +157,7 @@ package final class Daemon {
         }
     }
 
-    /// What the user has asked for that is kept nowhere else, for the process after this one.
+    /// The requests of the user that are in force and in no file, as words for the process that takes this one's place.
     package var memory: String {
         ([gate.isPaused ? "paused" : nil, service.state == .disconnected ? "disconnected" : nil] as [String?])
             .compactMap { $0 }.joined(separator: " ")
@@ -264,7 +264,7 @@ package final class Daemon {
     private func chosenElsewhere(_ result: Result<KeptChoice?, ChoiceStore.Failure>) {
         switch result {
         case .success(let kept): choose(kept)
-        // What was chosen stays in force.
+        // The earlier choice stays in force.
         case .failure(let failure): onNote?(reason(of: failure))
         }
     }

@@ -4,7 +4,7 @@ package import BluetoothLE
 import LinuxIO
 package import Texts
 
-/// What a daemon does at one moment, as `status` answers it.
+/// The state of a daemon at one moment, as it answers `status`.
 package struct DaemonStatus: Sendable {
     /// The session's state.
     package var state: Session.State
@@ -20,19 +20,19 @@ package struct DaemonStatus: Sendable {
     package var adapter: String?
     /// The keyboard's event node.
     package var keyboard: String?
-    /// What the daemon was set up with.
+    /// The profile, the layout, the table and the program's version, in words.
     package var labels: DaemonLabels
     /// Whether the user has paused.
     package var isPaused: Bool
     /// Why nothing is typed; nil while what comes is typed.
     package var gate: Reason?
-    /// What was counted.
+    /// The counts since the start.
     package var counts: KeyboardService.Counts
     /// How long ago a value was received, and its length, never its contents (D-6); nil before the first.
     package var lastReceived: (ago: Duration, length: Int)?
     /// Programs that are in this one's way.
     package var rivals: [String]
-    /// What about the choice could not be read, or kept.
+    /// The reason why the choice could not be read or kept; nil where it could.
     package var choiceFault: Reason?
 
     /// The answer's members.
@@ -93,7 +93,7 @@ package struct DaemonStatus: Sendable {
     }
 }
 
-/// What a daemon was set up with, in words.
+/// The settings of a daemon that `status` shows, in words.
 package struct DaemonLabels: Sendable {
     /// The profile, or several.
     package var profile: String

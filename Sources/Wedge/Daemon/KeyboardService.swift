@@ -9,7 +9,7 @@ package import Typing
 
 /// The whole wedge on an event loop: adapter, scan, link and subscription here, and the keyboard that types.
 package final class KeyboardService {
-    /// What happens, for who watches.
+    /// The events that an observer is told of.
     package enum Event {
         /// The virtual keyboard stands; readers find it at this node.
         case keyboard(node: String?)
@@ -165,7 +165,7 @@ package final class KeyboardService {
 
     // MARK: How it stands
 
-    /// What was counted so far.
+    /// The counts so far.
     package var counts: Counts {
         Counts(
             notifications: link.notifications,

@@ -37,7 +37,7 @@ final class ChoiceFollower {
         }
     }
 
-    /// What the file says now.
+    /// The choice that the file has now; nil for none.
     func read() -> Result<KeptChoice?, ChoiceStore.Failure> {
         do throws(ChoiceStore.Failure) {
             return .success(try store.read())

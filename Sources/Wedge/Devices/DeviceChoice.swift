@@ -50,7 +50,7 @@ package enum DeviceChoice: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What is kept of a device that is meant and was heard (D-4).
+    /// The choice to keep, for a device that was heard and is the one that is meant (D-4).
     ///
     /// Where it carries an address in its manufacturer data, that one is kept: the one on the air may change.
     package func keptChoice(of device: DiscoveredDevice, advertisedAt place: AdvertisedAddress?) -> KeptChoice {

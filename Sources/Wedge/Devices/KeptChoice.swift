@@ -13,7 +13,7 @@ package import BluetoothLE
 package struct KeptChoice: Hashable, Sendable {
     /// Which device, exactly.
     package var device: DeviceAddress
-    /// What it called itself when it was chosen; nil for one that was not heard to have a name.
+    /// The name that it advertised when it was chosen; nil where none was heard.
     package var name: String?
 
     /// A choice.
@@ -29,7 +29,7 @@ package struct KeptChoice: Hashable, Sendable {
     package struct Fault: Error, Equatable, Sendable {
         /// From 1 on; the last one for what is missing.
         package var line: Int
-        /// What is wrong.
+        /// The description of the fault.
         package var cause: String
     }
 

@@ -41,7 +41,7 @@ package final class Wire {
     /// Joins the wire with a service that types on its screen.
     package func join(_ service: KeyboardService) {
         if isRaw { service.keyboard.rawEnd = { [unowned self] bytes in end.deliver(bytes) } }
-        // What a device that is not connected cannot take is dropped, as a cable that is not plugged in drops it.
+        // Bytes for a device that is not connected are dropped, as by a cable that is not plugged in.
         end.onBytes = { [unowned service] bytes in try? service.send(bytes) }
     }
 
