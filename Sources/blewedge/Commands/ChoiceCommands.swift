@@ -78,7 +78,7 @@ struct UseCommand: ParsableCommand {
         do {
             chosen = try store.read()
         } catch .garbled(let path, _) {
-            // What it said is lost already; it is replaced.
+            // An unreadable choice is lost already, so it is replaced without a question.
             Console.note(NoteText.choiceGarbled.message("\(path)"))
             chosen = nil
         } catch {

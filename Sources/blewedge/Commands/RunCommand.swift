@@ -178,7 +178,7 @@ struct RunCommand: ParsableCommand {
         try run.run()
     }
 
-    /// What is to be run, everything read and checked that the options and the configuration name.
+    /// The settings of a run, after every file that the options and the configuration name was read and checked.
     private struct Plan {
         var configuration: Configuration
         var settings: KeyboardSettings
@@ -214,7 +214,7 @@ struct RunCommand: ParsableCommand {
         }
     }
 
-    /// What the file says, with what the options say instead.
+    /// The settings of the file, with those of the options in their place.
     private func configuration(_ paths: DaemonPaths) throws(CommandFailure) -> Configuration {
         let file = config.map { FilePath($0) } ?? paths.configurationFile
         var configuration = try Configuration.read(file, mustExist: config != nil)

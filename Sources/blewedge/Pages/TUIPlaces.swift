@@ -12,10 +12,10 @@ struct TUIPlaces {
     let all: [DaemonPaths]
     /// The control sockets that are tried.
     let sockets: [String]
-    /// What the configuration says of the pages.
+    /// The configuration's settings of the pages: whether the status line is shown, and the seconds of a scan.
     let showsStatus: Bool
     let scanTime: Int
-    /// What is wrong with the configuration; then the pages are as without.
+    /// The fault of the configuration, where it has one; then the pages are as without a configuration.
     let fault: CommandFailure?
 
     /// Those of this user, or one control socket.

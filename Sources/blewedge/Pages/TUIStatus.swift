@@ -4,12 +4,12 @@ import BluetoothLE
 import Texts
 import Wedge
 
-/// What the daemon does, as it answers `status`; nothing in it acts on a terminal.
+/// The daemon's answer to `status`, with nothing in it that acts on a terminal.
 struct TUIStatus: Equatable {
     var state: Session.State
     var reason: Reason?
     var seconds: Int64
-    /// What the user calls the chosen device; nil for none.
+    /// The chosen device as the user has named it; nil for none.
     var device: String?
     var chosen: TUIDevices.Device?
     var adapter: String?
@@ -20,7 +20,7 @@ struct TUIStatus: Equatable {
     var isPaused: Bool
     var isTyping: Bool
     var gate: Reason?
-    /// What was counted, but for what was not.
+    /// The counts of the answer.
     var counts: [Count]
     /// How long ago a value was received, in seconds, and its length (D-6).
     var lastReceived: (ago: Int64, length: Int64)?
