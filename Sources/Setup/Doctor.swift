@@ -45,7 +45,7 @@ package enum Doctor {
             findings.append(Finding(.configurationWrong, .configuration, of: path, reason, command: command))
         }
         let command = "blewedge use NAME"
-        switch facts.selection {
+        switch facts.choice {
         case .chosen: break
         case .none: findings.append(Finding(.nothingSelected, .configuration, command: command))
         case .unreadable(let path, let reason):

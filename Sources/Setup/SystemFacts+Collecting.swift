@@ -30,7 +30,7 @@ extension SystemFacts {
         daemon = Daemon(at: places)
         // If the service is installed, the question of a user concerns it.
         let place = Self.isServiceInstalled ? DaemonPaths.system : places.first ?? .system
-        selection = Selection(daemon, SelectionStore(place.selection))
+        choice = Choice(daemon, ChoiceStore(place.choice))
         let asked = ConfigurationState.read(place.configurationFile)
         configuration = asked.state
         selector = adapter ?? asked.configuration.adapter.selector ?? .any
@@ -132,14 +132,14 @@ extension SystemFacts.ConfigurationState {
     }
 }
 
-extension SystemFacts.Selection {
+extension SystemFacts.Choice {
     /// Makes the choice that a running daemon reports, or else the one in the file.
-    package init(_ daemon: SystemFacts.Daemon, _ store: SelectionStore) {
+    package init(_ daemon: SystemFacts.Daemon, _ store: ChoiceStore) {
         guard let status = daemon.status else {
             self.init(store)
             return
         }
-        if let fault = status.selectionFault {
+        if let fault = status.choiceFault {
             self = .unreadable(path: store.path.string, reason: fault)
         } else {
             self = status.device.map { .chosen($0) } ?? .none
@@ -147,8 +147,8 @@ extension SystemFacts.Selection {
     }
 
     /// Makes the choice in the file.
-    init(_ store: SelectionStore) {
-        do throws(SelectionStore.Failure) {
+    init(_ store: ChoiceStore) {
+        do throws(ChoiceStore.Failure) {
             self = try store.read().map { .chosen($0.label) } ?? .none
         } catch {
             let failure = CommandFailure(error)

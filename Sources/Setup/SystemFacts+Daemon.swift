@@ -51,7 +51,7 @@ extension SystemFacts.Status {
         device = answer["device"]?.string
         layout = answer["layout"]?.string
         eventNode = answer["keyboard"]?.string
-        selectionFault = answer.message("selectionFault")
+        choiceFault = answer.message("selectionFault")
         if answer["gate"]?.string == "closed" {
             pause = answer.message("gateReason") ?? ReasonText.gateClosed.message()
         }

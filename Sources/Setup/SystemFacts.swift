@@ -57,7 +57,7 @@ package struct SystemFacts: Equatable, Sendable {
     }
 
     /// The choice of a device.
-    package enum Selection: Equatable, Sendable {
+    package enum Choice: Equatable, Sendable {
         /// No device is chosen.
         case none
         /// The device with this label is chosen.
@@ -109,7 +109,7 @@ package struct SystemFacts: Equatable, Sendable {
         /// The path of the keyboard's event node.
         package var eventNode: String?
         /// The error with which the choice could not be read or stored.
-        package var selectionFault: Message?
+        package var choiceFault: Message?
         /// The process id of the daemon.
         package var pid: Int32
 
@@ -153,7 +153,7 @@ package struct SystemFacts: Equatable, Sendable {
     /// The state of the configuration.
     package var configuration = ConfigurationState.correct
     /// The choice of a device.
-    package var selection = Selection.none
+    package var choice = Choice.none
     /// The state of the daemon.
     package var daemon = Daemon.none
     /// The virtual terminal in the foreground; nil if there is none or it cannot be read.

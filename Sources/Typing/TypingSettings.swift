@@ -10,7 +10,7 @@ package struct TypingSettings: Sendable {
     /// The pacer, which sets the typing speed.
     package var pacer: Pacer
     /// The rules of barcodes; with nil the bytes are typed one by one as they come (D-2).
-    package var scans: ScanRules?
+    package var barcodes: BarcodeRules?
     /// The age from which bytes are not typed; with nil bytes of any age are typed (D-1).
     package var maximumAge: Duration?
     /// The handling of letters while CapsLock is on.
@@ -26,7 +26,7 @@ package struct TypingSettings: Sendable {
     package init(
         table: CompiledTable,
         pacer: Pacer,
-        scans: ScanRules? = nil,
+        barcodes: BarcodeRules? = nil,
         maximumAge: Duration?,
         capsLock: CapsLockPolicy = .auto,
         verifies: Bool,
@@ -34,7 +34,7 @@ package struct TypingSettings: Sendable {
     ) {
         self.table = table
         self.pacer = pacer
-        self.scans = scans
+        self.barcodes = barcodes
         self.maximumAge = maximumAge
         self.capsLock = capsLock
         self.verifies = verifies
@@ -45,7 +45,7 @@ package struct TypingSettings: Sendable {
     /// (D-14).
     package func declaredKeys() throws(CommandFailure) -> KeySet {
         do {
-            return try table.keys.union(scans?.keys ?? KeySet()).union(keypad?.keys ?? KeySet())
+            return try table.keys.union(barcodes?.keys ?? KeySet()).union(keypad?.keys ?? KeySet())
                 .declared(asKeyboard: isUdevKeyboard)
         } catch {
             throw CommandFailure(

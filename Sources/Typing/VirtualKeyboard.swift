@@ -72,7 +72,7 @@ package final class VirtualKeyboard {
                 consumer,
                 table: settings.table,
                 pacer: settings.pacer,
-                scans: settings.scans,
+                barcodes: settings.barcodes,
                 maximumAge: settings.maximumAge?.nanoseconds,
                 gate: gate,
                 light: lights?.capsLock,

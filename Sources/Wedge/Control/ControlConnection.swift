@@ -23,7 +23,7 @@ final class ControlConnection {
     private var interest: EventLoop.Readiness = .readable
     private var timer: EventLoop.Timer?
 
-    /// What has come and was not taken yet: less than a line and a buffer.
+    /// The bytes that were read and are no whole line yet: less than a line and a buffer.
     private var input: [UInt8] = []
     private var output: [UInt8] = []
     /// The events that were left out since the last one that was not.
@@ -106,7 +106,7 @@ final class ControlConnection {
 
     private func ready(_ readiness: EventLoop.Readiness) {
         if readiness.contains(.writable) { flush() }
-        // What a client has sent before it went is still carried out.
+        // The requests that a client has sent before it closed its end are still carried out.
         if isReading, !readiness.isDisjoint(with: [.readable, .hangUp]) { read() }
         if !isReading, !readiness.isDisjoint(with: [.hangUp, .error]) { end() }
     }
