@@ -36,7 +36,13 @@ package final class VirtualKeyboard {
     /// What was typed into the field that has the focus; nil where nobody may ask for its deletion.
     private let field: TypedField?
     /// Where bytes go as they are, instead of being typed; answers how many it took.
-    package var rawEnd: ((Span<UInt8>) -> Int)?
+    ///
+    /// Its storage is private, so that reading it for each notification checks no exclusive access.
+    package var rawEnd: ((Span<UInt8>) -> Int)? {
+        get { untypedEnd }
+        set { untypedEnd = newValue }
+    }
+    private var untypedEnd: ((Span<UInt8>) -> Int)?
 
     /// Makes the keyboard, and starts its thread; `onFailure` is called once if it can no longer be written to.
     ///
@@ -125,7 +131,7 @@ package final class VirtualKeyboard {
     /// Takes what a notification brought on the link `epoch`: one copy into the ring, and out of it at once where nothing
     /// waits before it.
     package func receive(_ value: Span<UInt8>, epoch: UInt32) {
-        if case .none = framing, case .none = rawEnd {
+        if case .none = framing, case .none = untypedEnd {
             push(value, epoch: epoch)
             return
         }
@@ -138,7 +144,7 @@ package final class VirtualKeyboard {
     }
 
     private func pass(_ value: Span<UInt8>, epoch: UInt32) {
-        guard let rawEnd else {
+        guard let untypedEnd else {
             push(value, epoch: epoch)
             return
         }
@@ -146,7 +152,7 @@ package final class VirtualKeyboard {
             feed.passed(0, refused: 0, gated: value.count)
             return
         }
-        let count = rawEnd(value)
+        let count = untypedEnd(value)
         feed.passed(count, refused: value.count - count, gated: 0)
     }
 
