@@ -37,8 +37,13 @@ package final class VirtualKeyboard {
     private let field: TypedField?
     /// The function that gets the bytes instead of the typist, for raw output.
     ///
-    /// It returns the number of bytes that it took.
-    package var rawEnd: ((Span<UInt8>) -> Int)?
+    /// It returns the number of bytes that it took. Its storage is private, so that reading it for each notification checks
+    /// no exclusive access.
+    package var rawEnd: ((Span<UInt8>) -> Int)? {
+        get { untypedEnd }
+        set { untypedEnd = newValue }
+    }
+    private var untypedEnd: ((Span<UInt8>) -> Int)?
 
     /// Makes the keyboard, and starts its thread.
     ///
@@ -132,7 +137,7 @@ package final class VirtualKeyboard {
     ///
     /// They are copied once, into the ring, and typed at once if no others wait.
     package func receive(_ value: Span<UInt8>, epoch: UInt32) {
-        if case .none = framing, case .none = rawEnd {
+        if case .none = framing, case .none = untypedEnd {
             push(value, epoch: epoch)
             return
         }
@@ -145,7 +150,7 @@ package final class VirtualKeyboard {
     }
 
     private func pass(_ value: Span<UInt8>, epoch: UInt32) {
-        guard let rawEnd else {
+        guard let untypedEnd else {
             push(value, epoch: epoch)
             return
         }
@@ -153,7 +158,7 @@ package final class VirtualKeyboard {
             feed.passed(0, refused: 0, gated: value.count)
             return
         }
-        let count = rawEnd(value)
+        let count = untypedEnd(value)
         feed.passed(count, refused: value.count - count, gated: 0)
     }
 
