@@ -28,7 +28,7 @@ struct ConfigurationReadingTests {
         let directory = try TestDirectory()
         try directory.write("0x01 = key altgr+e\n", to: "alt")
         let text = "table = \"\(directory("alt"))\"\n"
-        #expect(try keys(text).contains(.rightAlt))
+        #expect(try keys(text).codes.contains(.rightAlt))
         let failure = #expect(throws: CommandFailure.self) {
             try keys(text + "[scan-mode]\non = true\nprefix = \"{f9}\"\n")
         }
