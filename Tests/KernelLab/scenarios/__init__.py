@@ -44,6 +44,7 @@ from scenarios import (  # noqa: E402, F401, I001
     people,
     keys,
     layouts,
+    conversations,
     verify,
     faults,
     stops,
