@@ -16,7 +16,7 @@ from waiting import expect
 PRINTED = "C0:FF:EE:01:02:03"
 COMPANY = b"\xff\xff"
 # The offset is counted from the company's number.
-SETTINGS = "address-offset = 2\n"
+SETTINGS = "[advertised-address]\noffset = 2\n"
 
 
 @scenario("use-advertised", deadline=180)
