@@ -6,6 +6,8 @@ import SystemPackage
 import Texts
 
 /// The receiver of the keystrokes: a virtual keyboard of the kernel, or a screen that shows the text that they make.
+///
+/// It counts the typed characters if a client may delete them.
 final class KeyboardOutput: KeyboardDevice {
     private enum Place: ~Copyable {
         case kernel(UInputDevice)
@@ -13,9 +15,12 @@ final class KeyboardOutput: KeyboardDevice {
     }
 
     private let place: Place
+    /// The length of the text in the field with the focus; nil if no client may delete it.
+    private let field: TypedField?
 
     /// Takes the screen if there is one; makes a keyboard that declares the keys of the settings otherwise.
-    init(_ settings: TypingSettings, screen: TextKeyboard?) throws(CommandFailure) {
+    init(_ settings: TypingSettings, screen: TextKeyboard?, field: TypedField?) throws(CommandFailure) {
+        self.field = field
         if let screen {
             place = .screen(screen)
             return
@@ -51,9 +56,13 @@ final class KeyboardOutput: KeyboardDevice {
     }
 
     func write(_ events: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> {
-        switch place {
-        case .kernel(let device): try device.write(events)
-        case .screen(let keyboard): try keyboard.write(events)
-        }
+        let result =
+            switch place {
+            case .kernel(let device): try device.write(events)
+            case .screen(let keyboard): try keyboard.write(events)
+            }
+        // After the write, which readers wait for.
+        if let field, case .done(let bytes) = result { field.take(events.extracting(first: bytes)) }
+        return result
     }
 }

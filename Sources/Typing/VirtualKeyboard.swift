@@ -58,10 +58,10 @@ package final class VirtualKeyboard {
     ) throws(CommandFailure) {
         self.loop = loop
         self.onFailure = onFailure
-        let output = try KeyboardOutput(settings, screen: screen)
-        node = output.eventNode
         let field = settings.keypad.map { TypedField($0.effects) }
         self.field = field
+        let output = try KeyboardOutput(settings, screen: screen, field: field)
+        node = output.eventNode
         do {
             let ring = try ByteRing(capacity: Self.ringCapacity)
             guard let producer = ring.takeProducer(), let consumer = ring.takeConsumer() else {
@@ -105,7 +105,7 @@ package final class VirtualKeyboard {
             verifier = try Self.makeVerifier(meant, node, loop)
             typing = try TypingThread(
                 typist,
-                device: FieldKeyboard(output: output, field: field),
+                device: output,
                 meant: meant?.takeWriter(),
                 keypad: keypadTypist,
                 separation: settings.pacer.pace.stall,

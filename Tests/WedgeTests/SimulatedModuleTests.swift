@@ -176,10 +176,26 @@ struct LineSplitterTests {
 
     @Test("A line without an end comes in pieces, and nothing of it is lost or kept")
     func endless() {
-        let long = LineSplitter.longestLine * 3 + 5
+        let long = LineSplitter().longestLine * 3 + 5
         let found = lines(String(repeating: "x", count: long) + "\nend", by: 1000)
         let piece = String(repeating: "x", count: 4096) + "…"
         #expect(found == [piece, piece, piece, "xxxxx", "end"])
         #expect(lines(String(repeating: "x", count: 4096) + "\r\n\n", by: 999) == [piece, "", ""])
+    }
+
+    @Test("Where LF alone ends a line, CR belongs to it, and a line of one byte less than the longest is whole")
+    func lineFeeds() {
+        var splitter = LineSplitter(longestLine: 4, ends: .lineFeed)
+        splitter.append(Array("a\r\nabc\nabcd\n".utf8)[...])
+        var pieces: [String] = []
+        while let piece = splitter.next() {
+            pieces.append(String(decoding: piece.bytes, as: UTF8.self) + (piece.isLineEnd ? "" : "…"))
+        }
+        #expect(pieces == ["a\r", "abc", "abcd…", ""])
+        splitter.append(Array("rest".utf8)[...])
+        splitter.removeAll()
+        splitter.append(Array("b\n".utf8)[...])
+        let last = splitter.next()
+        #expect(last?.bytes == [0x62] && last?.isLineEnd == true)
     }
 }

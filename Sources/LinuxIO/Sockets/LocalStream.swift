@@ -53,17 +53,10 @@ package struct LocalStream: ~Copyable {
     /// Writes bytes, as many as the socket takes now; a peer that has gone throws `brokenPipe`, without a signal.
     ///
     /// The corresponding C function is `send` with MSG_NOSIGNAL.
-    package func write(_ bytes: [UInt8]) throws(Errno) -> NonBlocking<Int> {
-        let number = descriptor.number
-        return try unsafe bytes.withUnsafeBytes { bytes in
-            // Sound: the pointer is used within the closure, with the array's own length.
-            Result { () throws(Errno) in
-                try SystemCall.runNonBlocking {
-                    unsafe send(number, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
-                }
-            }
-        }.get()
-    }
+    package func write(_ bytes: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> { try descriptor.send(bytes) }
+
+    /// Writes the bytes of an array, as many as the socket takes now.
+    package func write(_ bytes: [UInt8]) throws(Errno) -> NonBlocking<Int> { try write(unsafe bytes.span.bytes) }
 
     /// Sleeps until the socket is ready; false when the deadline on `MonotonicClock` came first.
     ///

@@ -7,12 +7,12 @@ extension StandardStream {
     /// Writes bytes if that can be done at once; false if the reader is too far behind, and nothing is written.
     ///
     /// At most 4,096 bytes (PIPE_BUF), so that a pipe takes them whole.
-    package func writeAtOnce(_ bytes: [UInt8]) throws(Errno) -> Bool {
+    package func writeAtOnce(_ bytes: borrowing RawSpan) throws(Errno) -> Bool {
         var entry = pollfd(fd: rawValue, events: Int16(POLLOUT), revents: 0)
         // Sound: one entry, a local. A pipe is writable when it takes PIPE_BUF bytes.
-        guard unsafe poll(&entry, 1, 0) == 1, bytes.count <= 4096 else { return false }
+        guard unsafe poll(&entry, 1, 0) == 1, bytes.byteCount <= 4096 else { return false }
         var written = 0
-        while written < bytes.count {
+        while written < bytes.byteCount {
             let start = written
             // Sound: the pointer is used within the closure, for the bytes that are left.
             written += try unsafe bytes.withUnsafeBytes { bytes in

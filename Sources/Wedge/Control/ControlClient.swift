@@ -22,7 +22,7 @@ package struct ControlClient: ~Copyable {
     /// Where the daemon is.
     package let path: String
     private let stream: LocalStream
-    private var input: [UInt8] = []
+    private var input = LineSplitter(longestLine: mostBytes + 1, ends: .lineFeed)
 
     /// Connects to the daemon at the first of these paths where one listens.
     ///
@@ -68,19 +68,18 @@ package struct ControlClient: ~Copyable {
     /// The next line of a stream of events; nil at its end.
     package mutating func next(until deadline: Duration? = nil) throws(CommandFailure) -> Answer? {
         while true {
-            if let end = input.firstIndex(of: UInt8(ascii: "\n")) {
-                let bytes = Array(input.prefix(end))
-                input.removeFirst(end + 1)
-                do {
-                    return Answer(line: String(decoding: bytes, as: UTF8.self), value: try JSONValue(bytes))
-                } catch {
-                    throw CommandFailure(.inputOutput, ControlFaultText.noJSON, "\(error)")
-                }
+            guard let line = input.next() else {
+                guard try read(until: deadline) else { return nil }
+                continue
             }
-            guard input.count <= Self.mostBytes else {
+            guard line.isLineEnd else {
                 throw CommandFailure(.inputOutput, ControlFaultText.answerTooLong, "\(Self.mostBytes)")
             }
-            guard try read(until: deadline) else { return nil }
+            do {
+                return Answer(line: String(decoding: line.bytes, as: UTF8.self), value: try JSONValue(line.bytes))
+            } catch {
+                throw CommandFailure(.inputOutput, ControlFaultText.noJSON, "\(error)")
+            }
         }
     }
 
@@ -102,7 +101,7 @@ package struct ControlClient: ~Copyable {
         do throws(Errno) {
             while true {
                 if case .done(let count) = try stream.descriptor.read(into: &buffer) {
-                    input += buffer.prefix(count)
+                    input.append(buffer.prefix(count))
                     return count > 0
                 }
                 guard try stream.wait(for: .readable, until: deadline) else { break }
@@ -116,14 +115,11 @@ package struct ControlClient: ~Copyable {
     }
 
     private func write(_ text: String, until deadline: Duration?) throws(CommandFailure) {
-        var rest = Array(text.utf8)
+        var rest = OutgoingBuffer(capacity: text.utf8.count)
+        _ = rest.append(text)
         do throws(Errno) {
-            while !rest.isEmpty {
-                if case .done(let count) = try stream.write(rest) {
-                    rest.removeFirst(count)
-                } else if try !stream.wait(for: .writable, until: deadline) {
-                    break
-                }
+            while try !rest.drain({ bytes throws(Errno) in try stream.write(bytes) }) {
+                guard try stream.wait(for: .writable, until: deadline) else { break }
             }
         } catch .brokenPipe, .connectionReset {
             // The daemon may have said why before it closed: that is read next.

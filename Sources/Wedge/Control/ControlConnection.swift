@@ -23,9 +23,11 @@ final class ControlConnection {
     private var interest: EventLoop.Readiness = .readable
     private var timer: EventLoop.Timer?
 
-    /// The bytes that were read and are no whole line yet: less than a line and a buffer.
-    private var input: [UInt8] = []
-    private var output: [UInt8] = []
+    /// The bytes that were read and not taken yet: less than a line and a buffer.
+    ///
+    /// A line that is too long comes as a piece without an end.
+    private var input = LineSplitter(longestLine: ControlLine.mostBytes + 1, ends: .lineFeed)
+    private var output: OutgoingBuffer
     /// The events that were left out since the last one that was not.
     private var missed = 0
     /// A line was handed on, and its answer is outstanding.
@@ -54,6 +56,8 @@ final class ControlConnection {
         self.loop = loop
         self.onLine = onLine
         self.onEnd = onEnd
+        // The longest answer that a client takes, and what waits of the events before it.
+        output = OutgoingBuffer(capacity: ControlClient.mostBytes + limits.streamBytes)
         registration = try loop.watch(self.stream.descriptor, for: interest) { [unowned self] readiness in
             ready(readiness)
         }
@@ -75,7 +79,7 @@ final class ControlConnection {
         isAnswering = false
         isFollowing = true
         stopPatience()
-        input = []
+        input.removeAll()
         objects.forEach(send)
     }
 
@@ -119,7 +123,7 @@ final class ControlConnection {
             guard case .done(let count) = try stream.descriptor.read(into: &buffer) else { return }
             isInputOver = count == 0
             // A client that follows events has nothing more to say.
-            if !isFollowing { input += buffer.prefix(count) }
+            if !isFollowing { input.append(buffer.prefix(count)) }
             takeLines()
         } catch {
             end()
@@ -133,18 +137,15 @@ final class ControlConnection {
         isTakingLines = true
         defer { isTakingLines = false }
         while registration != nil, !isAnswering, !isFollowing, !isLeaving, output.isEmpty {
-            let length = input.firstIndex(of: UInt8(ascii: "\n")) ?? input.endIndex
-            guard length < input.endIndex || length > ControlLine.mostBytes else {
+            guard let line = input.next() else {
                 if isInputOver { return end() }
                 break
             }
-            let line = Array(input.prefix(length))
-            input.removeFirst(min(length + 1, input.count))
-            // A line without an end in sight is refused by its length, and nothing behind it can be understood.
-            isLeaving = line.count > ControlLine.mostBytes
+            // A line that is too long is refused by its length, and nothing behind it can be understood.
+            isLeaving = !line.isLineEnd
             isAnswering = true
             stopPatience()
-            onLine(self, line)
+            onLine(self, line.bytes)
         }
         wait()
     }
@@ -152,17 +153,15 @@ final class ControlConnection {
     // MARK: Out
 
     private func send(_ object: JSONObject) {
-        output += Array((object.text + "\n").utf8)
+        // Nobody waits for more than fits.
+        guard output.append(object.text + "\n") else { return end() }
         flush()
     }
 
     private func flush() {
         guard registration != nil else { return }
         do throws(Errno) {
-            while !output.isEmpty {
-                guard case .done(let count) = try stream.write(output) else { break }
-                output.removeFirst(count)
-            }
+            _ = try output.drain { bytes throws(Errno) in try stream.write(bytes) }
         } catch {
             // Whoever asked has gone.
             return end()

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Lines out of bytes as they come: CR LF, LF and CR each end one.
+/// Lines out of bytes as they come.
 ///
-/// A line that is longer than `longestLine` comes in pieces, so that no more than that is kept of it.
+/// A line comes in pieces as soon as it has `longestLine` bytes, so that no more than that is kept of it.
 package struct LineSplitter: Sendable {
     /// A line, or a part of a long one.
     package struct Piece: Equatable, Sendable {
@@ -12,9 +12,17 @@ package struct LineSplitter: Sendable {
         package var isLineEnd: Bool
     }
 
-    /// The longest piece, in bytes.
-    package static let longestLine = 4096
+    /// The bytes that end a line.
+    package enum Ends: Sendable {
+        /// LF.
+        case lineFeed
+        /// CR LF, LF and CR, each one line.
+        case any
+    }
 
+    /// The longest piece, in bytes.
+    package let longestLine: Int
+    private let ends: Ends
     private var bytes: [UInt8] = []
     /// Where the next line begins.
     private var start = 0
@@ -24,7 +32,10 @@ package struct LineSplitter: Sendable {
     private var skipsLineFeed = false
 
     /// Nothing yet.
-    package init() {}
+    package init(longestLine: Int = 4096, ends: Ends = .any) {
+        self.longestLine = max(1, longestLine)
+        self.ends = ends
+    }
 
     /// Adds what was read.
     package mutating func append(_ more: ArraySlice<UInt8>) {
@@ -47,12 +58,12 @@ package struct LineSplitter: Sendable {
         }
         while scanned < bytes.count {
             let byte = bytes[scanned]
-            if byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") {
+            if byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") && ends == .any {
                 skipsLineFeed = byte == UInt8(ascii: "\r")
                 return take(upTo: scanned, next: scanned + 1, isLineEnd: true)
             }
             scanned += 1
-            if scanned - start == Self.longestLine { return take(upTo: scanned, next: scanned, isLineEnd: false) }
+            if scanned - start == longestLine { return take(upTo: scanned, next: scanned, isLineEnd: false) }
         }
         return nil
     }
@@ -62,6 +73,9 @@ package struct LineSplitter: Sendable {
         guard start < bytes.count else { return nil }
         return take(upTo: bytes.count, next: bytes.count, isLineEnd: true)
     }
+
+    /// Forgets what has come.
+    package mutating func removeAll() { self = LineSplitter(longestLine: longestLine, ends: ends) }
 
     private mutating func take(upTo end: Int, next: Int, isLineEnd: Bool) -> Piece {
         let piece = Piece(bytes: Array(bytes[start..<end]), isLineEnd: isLineEnd)

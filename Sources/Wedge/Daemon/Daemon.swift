@@ -45,8 +45,8 @@ package final class Daemon {
     package var onNote: ((Reason) -> Void)?
     /// Called when a client has asked for the end.
     package var onStopAsked: (() -> Void)?
-    /// Told the length of each value that was received from the device.
-    package var onReceived: ((Int) -> Void)?
+    /// Told how much was received from the device: at once, then ten times a second at most, and before its link's end.
+    package var onReceived: ((ReceivedMeter.Report) -> Void)?
     /// Reads the configuration again; nil where there is none.
     package var onReload: (() throws(CommandFailure) -> Void)?
 
@@ -145,13 +145,12 @@ package final class Daemon {
     /// Where this process goes on as another daemon then (`isReloading`), the service manager hears so.
     package func stop(isReloading: Bool = false, completion: @escaping () -> Void) {
         if isReloading { notifier.reloading() } else { notifier.stopping() }
-        if let meterTimer { loop.cancel(meterTimer) }
-        meterTimer = nil
         follower?.end()
         gate.end()
         server?.close()
         server = nil
         service.stop { [self] in
+            reportRest()
             lock.release()
             completion()
         }
@@ -203,6 +202,7 @@ package final class Daemon {
 
     private func take(_ event: KeyboardService.Event) {
         if case .state(let state, _, let reason) = event {
+            if state != .connected { reportRest() }
             stateSince = MonotonicClock.now
             notifier.tell(state.sentence(service.choice, reason, in: .english))
         }
@@ -215,9 +215,8 @@ package final class Daemon {
 
     private func received(_ length: Int) {
         lastReceived = (MonotonicClock.nanoseconds, length)
-        onReceived?(length)
         // With nobody to be told there is no report, and no timer that wakes for one.
-        guard let server, server.clientCount > 0 else { return }
+        guard onReceived != nil || (server?.clientCount ?? 0) > 0 else { return }
         meter.add(length)
         reportReceived()
     }
@@ -225,17 +224,29 @@ package final class Daemon {
     private func reportReceived() {
         guard meterTimer == nil, let deadline = meter.deadline else { return }
         if let report = meter.take(now: MonotonicClock.now) {
-            var object = JSONObject()
-            object.add("event", "received")
-            object.add("notifications", report.values)
-            object.add("bytes", report.bytes)
-            server?.publish(object)
+            publish(report)
         } else {
             meterTimer = loop.schedule(at: deadline) { [unowned self] in
                 meterTimer = nil
                 reportReceived()
             }
         }
+    }
+
+    /// Tells what was received and not told, and wakes no more for it.
+    private func reportRest() {
+        if let meterTimer { loop.cancel(meterTimer) }
+        meterTimer = nil
+        if let rest = meter.takeAll(now: MonotonicClock.now) { publish(rest) }
+    }
+
+    private func publish(_ report: ReceivedMeter.Report) {
+        var object = JSONObject()
+        object.add("event", "received")
+        object.add("notifications", report.values)
+        object.add("bytes", report.bytes)
+        server?.publish(object)
+        onReceived?(report)
     }
 
     private func gateChanged(_ isOpen: Bool) {

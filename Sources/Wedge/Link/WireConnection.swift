@@ -45,9 +45,9 @@ package enum WireChannel: ~Copyable {
         }
     }
 
-    fileprivate func write(_ bytes: [UInt8]) throws(Errno) -> NonBlocking<Int> {
+    fileprivate func write(_ bytes: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> {
         switch self {
-        case .terminal(let terminal): try unsafe terminal.descriptor.write(bytes.span.bytes)
+        case .terminal(let terminal): try terminal.descriptor.write(bytes)
         case .client(let stream): try stream.write(bytes)
         }
     }
@@ -68,7 +68,7 @@ package final class WireConnection {
     private let loop: EventLoop
     private let channel: WireChannel
     private var registration: EventLoop.Registration?
-    private var waiting: [UInt8] = []
+    private var waiting = OutgoingBuffer(capacity: mostWaiting)
 
     /// Begins to read.
     package init(_ channel: consuming WireChannel, on loop: EventLoop) throws(Errno) {
@@ -79,8 +79,7 @@ package final class WireConnection {
 
     /// Sends bytes, now or when the other end takes more; false if too much waits already, and nothing of them is sent.
     package func send(_ bytes: Span<UInt8>) -> Bool {
-        guard registration != nil, bytes.count <= Self.mostWaiting - waiting.count else { return false }
-        for index in bytes.indices { waiting.append(bytes[index]) }
+        guard registration != nil, waiting.append(bytes) else { return false }
         flush()
         return true
     }
@@ -110,8 +109,8 @@ package final class WireConnection {
     private func flush() {
         guard let registration else { return }
         do throws(Errno) {
-            while !waiting.isEmpty, case .done(let count) = try channel.write(waiting) { waiting.removeFirst(count) }
-            try channel.change(registration, to: waiting.isEmpty ? .readable : [.readable, .writable], on: loop)
+            let isDone = try waiting.drain { bytes throws(Errno) in try channel.write(bytes) }
+            try channel.change(registration, to: isDone ? .readable : [.readable, .writable], on: loop)
         } catch {
             end()
         }

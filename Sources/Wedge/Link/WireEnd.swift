@@ -24,7 +24,7 @@ package final class WireEnd {
     private var listener: Listener?
     private var connections: [WireConnection] = []
     private var isStandardOutput = false
-    private var waiting: [UInt8] = []
+    private var waiting = OutgoingBuffer(capacity: WireConnection.mostWaiting)
     private var timer: EventLoop.Timer?
 
     /// A listener with its place in the loop.
@@ -107,8 +107,7 @@ package final class WireEnd {
             for connection in connections where connection.send(bytes) { isTaken = true }
             return isTaken ? bytes.count : 0
         }
-        guard bytes.count <= WireConnection.mostWaiting - waiting.count else { return 0 }
-        for index in bytes.indices { waiting.append(bytes[index]) }
+        guard waiting.append(bytes) else { return 0 }
         flush()
         return bytes.count
     }
@@ -134,17 +133,15 @@ package final class WireEnd {
         if let timer { loop.cancel(timer) }
         timer = nil
         do throws(Errno) {
-            while !waiting.isEmpty {
-                let piece = Array(waiting.prefix(Self.pieceLength))
-                guard try StandardStream.output.writeAtOnce(piece) else {
-                    timer = loop.schedule(at: MonotonicClock.now + Self.retryInterval) { [unowned self] in flush() }
-                    return
-                }
-                waiting.removeFirst(piece.count)
+            let isDone = try waiting.drain { bytes throws(Errno) in
+                let piece = bytes.extracting(first: Self.pieceLength)
+                return try StandardStream.output.writeAtOnce(piece) ? .done(piece.byteCount) : .wouldBlock
             }
+            guard !isDone else { return }
+            timer = loop.schedule(at: MonotonicClock.now + Self.retryInterval) { [unowned self] in flush() }
         } catch {
             // Nobody reads any more.
-            waiting = []
+            waiting.removeAll()
         }
     }
 }

@@ -20,8 +20,8 @@ final class TUIConnection {
     private let loop: EventLoop
     private let stream: LocalStream
     private var registration: EventLoop.Registration?
-    private var input: [UInt8] = []
-    private var output: [UInt8] = []
+    private var input = LineSplitter(longestLine: ControlClient.mostBytes + 1, ends: .lineFeed)
+    private var output = OutgoingBuffer(capacity: mostWaiting * (ControlLine.mostBytes + 1))
     private var waiting: [(Result<JSONValue, CommandFailure>) -> Void] = []
     private var isWaitingToWrite = false
 
@@ -49,9 +49,10 @@ final class TUIConnection {
         _ request: ControlRequest,
         completion: @escaping (Result<JSONValue, CommandFailure>) -> Void
     ) -> Bool {
-        guard registration != nil, waiting.count < Self.mostWaiting else { return false }
+        guard registration != nil, waiting.count < Self.mostWaiting, output.append(request.line + "\n") else {
+            return false
+        }
         waiting.append(completion)
-        output += Array((request.line + "\n").utf8)
         write()
         return true
     }
@@ -70,7 +71,7 @@ final class TUIConnection {
         do throws(Errno) {
             guard case .done(let count) = try stream.descriptor.read(into: &buffer) else { return }
             guard count > 0 else { return fail(.noDaemon) }
-            input += buffer.prefix(count)
+            input.append(buffer.prefix(count))
         } catch {
             return fail(.noDaemon)
         }
@@ -78,17 +79,17 @@ final class TUIConnection {
     }
 
     private func takeLines() {
-        while registration != nil, let end = input.firstIndex(of: UInt8(ascii: "\n")) {
-            let line = Array(input.prefix(end))
-            input.removeFirst(end + 1)
+        while registration != nil, let line = input.next() {
+            guard line.isLineEnd else {
+                return fail(
+                    CommandFailure(.inputOutput, ControlFaultText.answerTooLong, "\(ControlClient.mostBytes)")
+                )
+            }
             do {
-                take(try JSONValue(line))
+                take(try JSONValue(line.bytes))
             } catch {
                 fail(CommandFailure(.inputOutput, ControlFaultText.noJSON, "\(error)"))
             }
-        }
-        if input.count > ControlClient.mostBytes {
-            fail(CommandFailure(.inputOutput, ControlFaultText.answerTooLong, "\(ControlClient.mostBytes)"))
         }
     }
 
@@ -104,13 +105,13 @@ final class TUIConnection {
 
     private func write() {
         do throws(Errno) {
-            while !output.isEmpty, case .done(let count) = try stream.write(output) { output.removeFirst(count) }
-            guard let registration, isWaitingToWrite == output.isEmpty else { return }
-            isWaitingToWrite = !output.isEmpty
-            try loop.change(registration, stream.descriptor, to: output.isEmpty ? .readable : [.readable, .writable])
+            let isDone = try output.drain { bytes throws(Errno) in try stream.write(bytes) }
+            guard let registration, isWaitingToWrite == isDone else { return }
+            isWaitingToWrite = !isDone
+            try loop.change(registration, stream.descriptor, to: isDone ? .readable : [.readable, .writable])
         } catch {
             // The daemon may have said why before it went: that is read next, and then the end.
-            output = []
+            output.removeAll()
         }
     }
 

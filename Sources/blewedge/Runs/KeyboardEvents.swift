@@ -10,21 +10,17 @@ import Wedge
 ///
 /// Both tell of the link and of how much was received, never of what. To be used on the event loop's thread.
 final class KeyboardEvents {
-    private let loop: EventLoop
     private let hook: HookRunner?
     private let isStream: Bool
-    private var meter = ReceivedMeter()
-    private var timer: EventLoop.Timer?
     /// The device that is connected, if one is.
     private var device: DeviceAddress?
     private var isConnected = false
     private var missed = 0
 
     /// Events for a stream, a command, or both.
-    init(isStream: Bool, hook: HookRunner?, on loop: EventLoop) {
+    init(isStream: Bool, hook: HookRunner?) {
         self.isStream = isStream
         self.hook = hook
-        self.loop = loop
     }
 
     /// Takes the session's state.
@@ -38,10 +34,9 @@ final class KeyboardEvents {
         }
     }
 
-    /// Takes the length of a received value.
-    func received(_ length: Int) {
-        meter.add(length)
-        report()
+    /// Takes what was received since the last report.
+    func received(_ report: ReceivedMeter.Report) {
+        tell(HookNotice(.received, count: report.values, length: report.bytes, device: device))
     }
 
     /// Tells of the link's end where it ends with the program, and calls `completion` when the command has heard of it.
@@ -72,23 +67,7 @@ final class KeyboardEvents {
     private func disconnected(_ reason: String?) {
         guard isConnected else { return }
         isConnected = false
-        if let timer { loop.cancel(timer) }
-        timer = nil
-        if let rest = meter.takeAll(now: MonotonicClock.now) { tell(rest) }
         tell(HookNotice(.disconnect, device: device, reason: reason))
-    }
-
-    private func report() {
-        if let report = meter.take(now: MonotonicClock.now) { tell(report) }
-        guard timer == nil, let deadline = meter.deadline else { return }
-        timer = loop.schedule(at: deadline) { [unowned self] in
-            timer = nil
-            report()
-        }
-    }
-
-    private func tell(_ report: ReceivedMeter.Report) {
-        tell(HookNotice(.received, count: report.values, length: report.bytes, device: device))
     }
 
     private func tell(_ notice: HookNotice) {

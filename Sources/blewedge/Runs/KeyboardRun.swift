@@ -62,7 +62,7 @@ final class KeyboardRun {
         self.loop = loop
         status = output == .people && showsStatus && !journal.isOn ? StatusLine(on: loop) : nil
         let runner = try hook.map { command throws(CommandFailure) in try HookRunner(command, on: loop) }
-        events = KeyboardEvents(isStream: output == .events, hook: runner, on: loop)
+        events = KeyboardEvents(isStream: output == .events, hook: runner)
     }
 
     /// Runs until a signal comes, or a client asks for the end; throws the exit status.
@@ -87,8 +87,8 @@ final class KeyboardRun {
         daemon.onNote = { [unowned self] note in say(.warning, note.message) }
         daemon.onStopAsked = { [unowned self] in finish(.success(.success)) }
         daemon.onReload = { [unowned self] () throws(CommandFailure) in try reload() }
-        daemon.onReceived = { [unowned self] length in
-            events.received(length)
+        daemon.onReceived = { [unowned self] report in
+            events.received(report)
             status?.received()
         }
         status?.source = { [unowned daemon] in StatusLine.Facts(daemon) }
