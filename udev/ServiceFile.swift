@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A file that makes blewedge a part of a system: the text is that of the file beside this one, as it was when the program was
-/// built.
+/// A file that installs blewedge as a part of a system.
+///
+/// Its text is that of the file in this directory when the program was built.
 public struct ServiceFile: Hashable, Sendable {
-    /// Where it is installed.
+    /// The path at which it is installed.
     public let path: String
-    /// What is in it.
+    /// The text of the file.
     public let text: String
-    /// What reads it.
+    /// The part of the system that reads the file.
     public let reader: Reader
 
-    /// The part of a system that a file is for.
+    /// The parts of a system that read such files.
     public enum Reader: Hashable, Sendable, CaseIterable {
         /// systemd-sysusers, which makes users and groups.
         case sysusers
         /// systemd-tmpfiles, which makes directories.
         case tmpfiles
-        /// systemd-modules-load and its kin.
+        /// systemd-modules-load, or another service manager's equivalent.
         case modulesLoad
         /// udev.
         case udev
@@ -24,7 +25,7 @@ public struct ServiceFile: Hashable, Sendable {
         case systemd
     }
 
-    /// All of them, in the order in which they are needed.
+    /// All files, in the order in which they are needed.
     public static let all = [
         ServiceFile("/etc/sysusers.d/blewedge.conf", PackageResources.sysusers_conf, .sysusers),
         ServiceFile("/etc/tmpfiles.d/blewedge.conf", PackageResources.tmpfiles_conf, .tmpfiles),

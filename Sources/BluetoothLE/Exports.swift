@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// One import gives a user of the library the packets' values and the protocol's too.
+// The modules of the packets and of the protocol, exported again so that a program needs one import only.
 
 @_exported public import BluetoothHost
 @_exported public import BluetoothPackets

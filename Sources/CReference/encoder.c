@@ -32,7 +32,7 @@ cref_encoder *cref_encoder_create(void) {
     if (encoder == NULL) return NULL;
     memset(encoder, 0, sizeof *encoder);
     for (int byte = 0; byte < 256; byte++) {
-        // Nothing is typed: the end stays, and so does Shift.
+        // A byte that types nothing moves no end and leaves Shift as it is.
         encoder->rows[1][byte].held = 1;
         encoder->rows[1][byte].tail = cref_event;
     }
@@ -71,7 +71,7 @@ size_t cref_encode_blocks(cref_encoder *encoder, const uint8_t *input, size_t co
     return bytes;
 }
 
-// What is to be loaded for a byte; all first words come first.
+// The parts of the rows that `cref_store_blocks` loads, each as an array.
 struct bare_rows {
     uint64_t down[256], shift[256], held[256], size[256];
 };

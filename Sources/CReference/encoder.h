@@ -9,7 +9,7 @@
 
 #include "CReference.h"
 
-// What a byte does when Shift is up (0) or down (1): where its key goes, where the next event goes, Shift afterwards.
+// The events of a byte when Shift is up (0) or down (1).
 struct cref_row {
     uint64_t shift;      // the word of Shift's change, stored in any case
     uint64_t down, up;   // the words of the key
@@ -21,7 +21,7 @@ struct cref_row {
 
 struct cref_encoder {
     struct cref_row rows[2][256];
-    // A key more than fits is written before it is known whether it fits.
+    // The batch has room for one key more than its limit, because a key is stored before the limit is checked.
     alignas(64) uint8_t batch[(cref_batch_events + 8) * sizeof(struct input_event)];
 };
 
@@ -31,14 +31,14 @@ static inline void cref_store(uint8_t *batch, size_t at, uint64_t word) {
     memcpy(batch + at + cref_word, &word, 8);
 }
 
-// Where an encoder stands.
+// The state of an encoder between bytes: the end of the events, Shift, and the previous byte.
 struct cref_state {
     size_t end;
     unsigned held;
     uint8_t previous;
 };
 
-// Types what fits; answers how many bytes were taken.
+// Encodes the bytes that fit into the batch; returns their number.
 static inline __attribute__((always_inline)) size_t cref_type(struct cref_encoder *encoder, struct cref_state *state,
                                                               const uint8_t *input, size_t count) {
     uint8_t *batch = encoder->batch;
@@ -69,7 +69,7 @@ static inline __attribute__((always_inline)) size_t cref_type(struct cref_encode
     return index;
 }
 
-// A Shift that is still down comes up with the last key.
+// Releases a Shift that is down, together with the last key; returns the bytes of events in the batch.
 static inline size_t cref_finish(struct cref_encoder *encoder, struct cref_state *state) {
     if (state->held != 0) {
         cref_store(encoder->batch, state->end - cref_event, (uint64_t)KEY_LEFTSHIFT << 16 | EV_KEY);

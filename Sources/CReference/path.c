@@ -10,7 +10,7 @@ struct cref_path {
     cref_ring *ring;
     cref_encoder *encoder;
     int fd;
-    // Counted as a careful program would: received by one thread, typed by the other.
+    // The counters of a careful program: one thread counts the received bytes, the other the typed ones.
     alignas(128) _Atomic uint64_t received;
     alignas(128) _Atomic uint64_t typed;
     _Atomic uint64_t lost;

@@ -9,7 +9,7 @@
 
 #include "CReference.h"
 
-// Each side's line holds its own counter and what it last saw of the other's.
+// A ring. The cache line of each side holds its own counter and the value of the other side's that it last read.
 struct cref_ring {
     alignas(128) _Atomic size_t tail;
     size_t seen_head;
@@ -20,7 +20,7 @@ struct cref_ring {
     uint8_t *bytes;
 };
 
-// Short copies by words that overlap each other.
+// Copies up to 256 bytes by words that may overlap each other, more by memcpy.
 static inline __attribute__((always_inline)) void cref_copy(uint8_t *to, const uint8_t *from, size_t count) {
     typedef uint8_t vector __attribute__((vector_size(16)));
     if (count >= 16) {

@@ -8,7 +8,7 @@
 
 #include "CReference.h"
 
-// The processors that the process may use, as it was started.
+// The processors that the process could use when it first asked.
 static bool allowed(cpu_set_t *set) {
     static cpu_set_t first;
     static _Atomic int known;

@@ -2,7 +2,8 @@
 
 #include "CTOML.h"
 
-// toml++ 3.3 asserts what some wrong texts are not, such as "[[[": that must neither stop the program nor be assumed.
+// toml++ 3.3 checks some malformed texts, such as "[[[", by assertions only. They throw here instead of ending the
+// program.
 #undef NDEBUG
 #include <stdexcept>
 #define TOML_ASSERT(expression) \
@@ -75,7 +76,7 @@ void describe(ctoml_fault *fault, std::string_view reason, toml::source_position
 
 extern "C" bool ctoml_read(const char *bytes, size_t length, void *context,
                            void (*take)(void *context, const ctoml_item *item), ctoml_fault *fault) {
-    // No exception crosses into C.
+    // No exception may leave this function, whose callers are C.
     try {
         const toml::table table = toml::parse(std::string_view(bytes, length));
         const Walk walk{context, take};

@@ -17,7 +17,7 @@ public struct ByteEncoder: ~Copyable {
     /// Every batch begins and ends with all keys up.
     public mutating func encode(_ input: Span<UInt8>) -> Int {
         batch.clear()
-        let run = batch.type(input, table, limit: EventBatch.capacity, stopAtScanEnd: false)
+        let run = batch.type(input, table, limit: EventBatch.capacity, stopAtBarcodeEnd: false)
         batch.finish()
         return run.taken
     }

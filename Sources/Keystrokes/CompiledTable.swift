@@ -50,8 +50,8 @@ public final class CompiledTable: Sendable {
         var modifiers: KeyModifiers
     }
 
-    /// The key ends a scan: Enter or Tab.
-    static let endsScan: UInt8 = 1
+    /// The key ends a barcode: Enter or Tab.
+    static let endsBarcode: UInt8 = 1
     /// The byte is the line feed that is absorbed after a carriage return.
     static let endsLineEnd: UInt8 = 2
     /// The byte is more than one plain or shifted key.
@@ -154,12 +154,12 @@ public final class CompiledTable: Sendable {
         return count + held.count
     }
 
-    /// Whether this byte's last key ends a scan.
-    func endsScan(_ byte: UInt8) -> Bool { rows[Int(byte)].marks & Self.endsScan != 0 }
+    /// Whether this byte's last key ends a barcode.
+    func endsBarcode(_ byte: UInt8) -> Bool { rows[Int(byte)].marks & Self.endsBarcode != 0 }
 
-    /// The bytes of `input` up to and with the first that ends a scan; all of it where none does.
-    func scanLength(_ input: Span<UInt8>) -> Int {
-        input.indices.first { endsScan(input[$0]) }.map { $0 + 1 } ?? input.count
+    /// The bytes of `input` up to and with the first that ends a barcode; all of it where none does.
+    func barcodeLength(_ input: Span<UInt8>) -> Int {
+        input.indices.first { endsBarcode(input[$0]) }.map { $0 + 1 } ?? input.count
     }
 
     /// Whether line feeds after carriage returns are absorbed: only where both are Enter.
@@ -190,7 +190,7 @@ extension CompiledTable.Row {
         guard let last = strokes.last else { return }
         self.first = UInt16(first)
         count = UInt8(strokes.count)
-        if last.key == .enter || last.key == .tab { marks |= CompiledTable.endsScan }
+        if last.key == .enter || last.key == .tab { marks |= CompiledTable.endsBarcode }
         if strokes.count > 1 || !last.modifiers.isSubset(of: .shift) { marks |= CompiledTable.isSequence }
     }
 }

@@ -84,7 +84,7 @@ struct EventBatch: ~Copyable {
     }
 
     /// Types bytes of one chunk until they are taken, or the batch would have more than `limit` events, or, if asked
-    /// for, a scan ends.
+    /// for, a barcode ends.
     ///
     /// A line feed right after a carriage return is absorbed. Bytes taken and neither typed nor rejected are discarded. With
     /// `capsLock` the keystrokes are those that give the same text while CapsLock is on.
@@ -95,11 +95,11 @@ struct EventBatch: ~Copyable {
         _ input: Span<UInt8>,
         _ table: CompiledTable,
         limit: Int,
-        stopAtScanEnd: Bool,
+        stopAtBarcodeEnd: Bool,
         capsLock: Bool = false
     ) -> Run {
         let limit = min(limit == Self.oneByte ? oneByteLimit(input, table, capsLock) : limit, Self.capacity)
-        let rules = Rules(limit: limit, stopAtScanEnd: stopAtScanEnd, capsLock: capsLock)
+        let rules = Rules(limit: limit, stopAtBarcodeEnd: stopAtBarcodeEnd, capsLock: capsLock)
         var run = Run()
         if held.isSubset(of: .shift) {
             (run.taken, run.typed) = typePlainKeys(input, from: 0, table, rules)
@@ -112,7 +112,7 @@ struct EventBatch: ~Copyable {
     /// The conditions of one call of `type`.
     private struct Rules {
         var limit: Int
-        var stopAtScanEnd: Bool
+        var stopAtBarcodeEnd: Bool
         var capsLock: Bool
     }
 
@@ -143,7 +143,7 @@ struct EventBatch: ~Copyable {
                     break
                 }
                 if row.count > 0 { run.typed &+= 1 }
-                if rules.stopAtScanEnd, row.marks & CompiledTable.endsScan != 0 { run.stop = .scanEnd }
+                if rules.stopAtBarcodeEnd, row.marks & CompiledTable.endsBarcode != 0 { run.stop = .barcodeEnd }
             }
             run.taken &+= 1
             if run.stop == nil, held.isSubset(of: .shift) {
@@ -176,7 +176,7 @@ struct EventBatch: ~Copyable {
     ) -> (taken: Int, typed: Int) {
         precondition(start >= 0 && rules.limit <= Self.capacity)
         let limit = rules.limit &* InputEvent.size
-        let rows = unsafe table.hot.bank(capsLock: rules.capsLock, stopAtScanEnd: rules.stopAtScanEnd)
+        let rows = unsafe table.hot.bank(capsLock: rules.capsLock, stopAtBarcodeEnd: rules.stopAtBarcodeEnd)
         let count = input.count
         // Sound: the table, and so its rows, live for the call; a byte is less than their 256, and `index` less than the
         // input's count. A byte's events lie within one shifted key after the cursor, which is at most the limit from

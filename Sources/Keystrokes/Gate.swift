@@ -53,7 +53,7 @@ public final class Gate: Sendable {
 
     /// Nothing more comes from links through `epoch`; to be called after their last bytes were received.
     ///
-    /// Whole scans are still typed; one that waits for its end is cut (D-1). The typist must be woken.
+    /// Whole barcodes are still typed; one that waits for its end is cut (D-1). The typist must be woken.
     public func endLink(through epoch: UInt32) { endedThrough.store(epoch, ordering: .releasing) }
 
     /// The borders as they stand.

@@ -2,7 +2,7 @@
 
 /// The rows that the hot loop reads, one for each byte: five words.
 ///
-/// There are four banks of 256 rows: without and with CapsLock, and for each of them going on after a scan's end and
+/// There are four banks of 256 rows: without and with CapsLock, and for each of them going on after a barcode's end and
 /// stopping there. A bank has first the first words of all rows, then the second ones and so on: a byte is then the place
 /// of each of its words, and no address is computed. The rows that a text uses, of the bank's 10 KiB, stay in the
 /// nearest cache beside the events.
@@ -93,7 +93,7 @@ struct HotRows: ~Copyable, @unchecked Sendable {
         for bank in 0..<Self.bankCount {
             for byte in 0..<Self.rowCount {
                 let row = source[byte + (bank & 1) * Self.rowCount]
-                let marks = row.marks & (bank & 2 != 0 ? UInt8.max : ~CompiledTable.endsScan)
+                let marks = row.marks & (bank & 2 != 0 ? UInt8.max : ~CompiledTable.endsBarcode)
                 for (index, word) in Row(row, marks, strokes).words.enumerated() {
                     unsafe (words + bank * Self.bankSize + index * Self.rowCount + byte).initialize(to: word)
                 }
@@ -106,12 +106,12 @@ struct HotRows: ~Copyable, @unchecked Sendable {
         unsafe words.deallocate()
     }
 
-    /// The 256 rows for that state of CapsLock that go on after a scan's end, or stop there: to be read by `Row` while this
-    /// value lives.
+    /// The 256 rows for that state of CapsLock that go on after a barcode's end, or stop there: to be read by `Row`
+    /// while this value lives.
     @unsafe @inline(__always)
-    borrowing func bank(capsLock: Bool, stopAtScanEnd: Bool) -> UnsafePointer<UInt64> {
+    borrowing func bank(capsLock: Bool, stopAtBarcodeEnd: Bool) -> UnsafePointer<UInt64> {
         // There are four banks, initialised whole.
-        let bank = (capsLock ? 1 : 0) &+ (stopAtScanEnd ? 2 : 0)
+        let bank = (capsLock ? 1 : 0) &+ (stopAtBarcodeEnd ? 2 : 0)
         return unsafe UnsafePointer(words + bank &* Self.bankSize)
     }
 }

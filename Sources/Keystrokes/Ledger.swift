@@ -14,7 +14,7 @@ public final class Ledger: Sendable {
         case ringFull
         /// The device refused the write, or took a part of it.
         case writeFailed
-        /// The scan had waited longer than the greatest age.
+        /// The barcode had waited longer than the greatest age.
         case tooOld
         /// The user disconnected while they waited.
         case disconnected
@@ -24,15 +24,15 @@ public final class Ledger: Sendable {
 
     /// Which rules refuse bytes.
     public enum Rejection: Int, CaseIterable, Sendable {
-        /// The layout or the table has no keys for it; in scan mode, for some byte of its scan.
+        /// The layout or the table has no keys for it; in scan mode, for some byte of its barcode.
         case untypable
-        /// The scan is shorter than the least length.
+        /// The barcode is shorter than the least length.
         case tooShort
-        /// The scan is longer than the greatest length.
+        /// The barcode is longer than the greatest length.
         case tooLong
-        /// The scan is the one typed just before, and came too soon after it.
+        /// The barcode is the one typed just before, and came too soon after it.
         case duplicate
-        /// The scan has a beginning or an end only, because the link was lost or the ring was full.
+        /// The barcode has a beginning or an end only, because the link was lost or the ring was full.
         case cut
         /// They are part of no good frame, where the device sends frames.
         case frame

@@ -5,9 +5,9 @@
 /// The law (D-13): in no window as long as the stall S do more than 63 events leave, which is what a reader's queue keeps.
 /// There are two ways to keep it, and each is refused where it would take more than 50 ms from one character to the next.
 ///
-/// Even: a keystroke is one write, whole scans leave at once where the window has room, and others at n/60 of S a keystroke
-/// of n events (see `Pacer`): 4S/60 from one plain key to the next, 6S/60 from one shifted key to the next. So S may be
-/// just under 500 ms.
+/// Even: a keystroke is one write, whole barcodes leave at once where the window has room, and others at n/60 of S a
+/// keystroke of n events (see `Pacer`): 4S/60 from one plain key to the next, 6S/60 from one shifted key to the next.
+/// So S may be just under 500 ms.
 ///
 /// Spread: modifiers, press and release of a key are writes of their own, `lead`, `hold` and `gap` apart, each of at most 3
 /// events (two changes and a report). 22 such writes pass 63 events, and 22 writes have 21 pauses between them, so no pause
@@ -25,7 +25,7 @@ public struct Pace: Equatable, Sendable {
         /// characters a second; an EAN-13 and its Enter are 56 events and leave at once.
         case desktop
         /// Programs that know a scanner by its rhythm, and input methods: 8 ms down, 8 ms up, as scanners with a cable
-        /// type, no scan at once: 62 characters a second. 21 pauses of 8 ms are 168 ms: S is 160 ms.
+        /// type, no barcode at once: 62 characters a second. 21 pauses of 8 ms are 168 ms: S is 160 ms.
         case scanner
         /// Remote desktops, virtual machines and input methods that lose Shift: 10 ms from a modifier to its key, 10 ms
         /// down, 10 ms up: 50 plain or 33 shifted characters a second. 21 pauses of 10 ms are 210 ms: S is 200 ms.
@@ -68,7 +68,7 @@ public struct Pace: Equatable, Sendable {
         }
     }
 
-    /// The longest pause between two characters of one scan, in nanoseconds.
+    /// The longest pause between two characters of one barcode, in nanoseconds.
     public static let longestGap: Int64 = 50_000_000
     /// The greatest stall of an even pace, in nanoseconds: at it, a shifted keystroke takes the longest gap.
     public static let greatestStall = (longestGap - 1) * Pacer.paced / Int64(EventBatch.shiftedKey)

@@ -2,17 +2,19 @@
 
 /// The bytes in stream mode: read in place in the ring, and given back when what they type has left.
 ///
-/// A scan is what comes up to and with the first Enter or Tab, or before a silence. Its beginning decides: what follows one
-/// that was begun is typed however old it grows, and what follows one that was refused is refused too, to its end.
+/// A barcode is what comes up to and with the first Enter or Tab, or before a silence. Its beginning decides: what
+/// follows one that was begun is typed however old it grows, and what follows one that was refused is refused too, to
+/// its end.
 struct StreamReader {
-    /// The silence after which bytes begin another scan though nothing has ended the last, in nanoseconds.
-    static let scanGap: Int64 = 100_000_000
+    /// The silence after which bytes begin another barcode though nothing has ended the last, in nanoseconds.
+    static let barcodeGap: Int64 = 100_000_000
 
-    /// How the scan that a place lies in stands.
-    enum Scan {
-        /// The next byte is the scan's first.
+    /// How the barcode that a place lies in stands.
+    enum Barcode {
+        /// The next byte is the barcode's first.
         case begins
-        /// Its beginning was typed, and so is the rest of it, however old that grows: half a scan is worse than a late one.
+        /// Its beginning was typed, and so is the rest of it, however old that grows: half a barcode is worse than a
+        /// late one.
         case typed
         /// Its beginning was refused, and so is the rest of it.
         case refused(Ledger.Fate)
@@ -23,7 +25,7 @@ struct StreamReader {
         var place: RingPlace
         /// Set when the last byte was a carriage return.
         var lineEnd: LineEnd?
-        var scan = Scan.begins
+        var barcode = Barcode.begins
         var typed = 0
         var discarded = 0
         var rejected = 0
@@ -49,7 +51,7 @@ struct StreamReader {
     @inline(__always)
     mutating func begin() { ahead = done }
 
-    /// Encodes on, until `limit` events, the ring's end, bytes that are not typed or, if asked for, a scan's end.
+    /// Encodes on, until `limit` events, the ring's end, bytes that are not typed or, if asked for, a barcode's end.
     ///
     /// Bytes that are refused are counted at once where they come first.
     mutating func encode(
@@ -58,7 +60,7 @@ struct StreamReader {
         _ table: CompiledTable,
         _ ledger: Ledger,
         limit: Int,
-        stopAtScanEnd: Bool,
+        stopAtBarcodeEnd: Bool,
         _ conditions: Typist.Conditions
     ) -> Typist.End {
         batch.clear()
@@ -73,21 +75,21 @@ struct StreamReader {
                 if lineEnd.fate == .typed { ahead.typed &+= 1 } else { refused(1, lineEnd.fate, &consumer, ledger) }
             } else if let fate = refusal(conditions) {
                 guard ahead.typed | ahead.discarded | ahead.rejected == 0 else { break }
-                let count = takeScan(ahead.place.bytes(of: consumer), fate, table)
+                let count = takeBarcode(ahead.place.bytes(of: consumer), fate, table)
                 refused(count, fate, &consumer, ledger)
             } else {
                 let input = ahead.place.bytes(of: consumer)
-                // An old chunk is looked at scan by scan: the first may have been begun, the next is too old.
+                // An old chunk is looked at barcode by barcode: the first may have been begun, the next is too old.
                 let isOld = conditions.now &- ahead.place.chunk.received > conditions.maximumAge
                 let run = batch.type(
                     input,
                     table,
                     limit: limit,
-                    stopAtScanEnd: stopAtScanEnd || isOld,
+                    stopAtBarcodeEnd: stopAtBarcodeEnd || isOld,
                     capsLock: capsLock
                 )
                 take(run, of: input, table)
-                end = run.stop == .scanEnd && !stopAtScanEnd ? nil : run.stop
+                end = run.stop == .barcodeEnd && !stopAtBarcodeEnd ? nil : run.stop
             }
         }
         batch.finish()
@@ -119,11 +121,11 @@ struct StreamReader {
         begin()
         // None of these bytes is refused: they were encoded before, when they were not.
         let open = Typist.Conditions(now: 0, maximumAge: Int64.max, gate: .open, capsLock: capsLock)
-        _ = encode(&batch, &consumer, table, ledger, limit: 0, stopAtScanEnd: false, open)
+        _ = encode(&batch, &consumer, table, ledger, limit: 0, stopAtBarcodeEnd: false, open)
         var typed = ahead.typed
         var left = keystrokes
         while left > 0 {
-            _ = encode(&batch, &consumer, table, ledger, limit: EventBatch.oneByte, stopAtScanEnd: false, open)
+            _ = encode(&batch, &consumer, table, ledger, limit: EventBatch.oneByte, stopAtBarcodeEnd: false, open)
             guard batch.count > 0 else { break }
             left -= batch.keystrokes(in: batch.count)
             if left >= 0 { typed = ahead.typed }
@@ -144,7 +146,7 @@ struct StreamReader {
         let last = ahead.place.chunk
         guard ahead.place.findBytes(&consumer) else { return false }
         let chunk = ahead.place.chunk
-        if chunk.epoch != last.epoch || chunk.received &- last.received > Self.scanGap { ahead.scan = .begins }
+        if chunk.epoch != last.epoch || chunk.received &- last.received > Self.barcodeGap { ahead.barcode = .begins }
         return true
     }
 
@@ -153,7 +155,7 @@ struct StreamReader {
     private func refusal(_ conditions: Typist.Conditions) -> Ledger.Fate? {
         let chunk = ahead.place.chunk
         if let fate = conditions.gate.refusal(epoch: chunk.epoch, received: chunk.received) { return fate }
-        switch ahead.scan {
+        switch ahead.barcode {
         case .begins: return conditions.now &- chunk.received > conditions.maximumAge ? .tooOld : nil
         case .typed: return nil
         case .refused(let fate): return fate
@@ -164,7 +166,7 @@ struct StreamReader {
     @inline(__always)
     private mutating func take(_ run: EventBatch.Run, of input: Span<UInt8>, _ table: CompiledTable) {
         guard run.taken > 0 else { return }
-        ahead.scan = table.endsScan(input[run.taken - 1]) ? .begins : .typed
+        ahead.barcode = table.endsBarcode(input[run.taken - 1]) ? .begins : .typed
         ahead.place.advance(run.taken)
         ahead.typed &+= run.typed
         ahead.rejected &+= run.rejected
@@ -172,11 +174,11 @@ struct StreamReader {
         endLine(run.endsInCarriageReturn, .typed)
     }
 
-    /// Takes bytes up to a scan's end, all with one outcome; answers how many bytes that are.
-    private mutating func takeScan(_ input: Span<UInt8>, _ fate: Ledger.Fate, _ table: CompiledTable) -> Int {
-        let count = table.scanLength(input)
+    /// Takes bytes up to a barcode's end, all with one outcome; answers how many bytes that are.
+    private mutating func takeBarcode(_ input: Span<UInt8>, _ fate: Ledger.Fate, _ table: CompiledTable) -> Int {
+        let count = table.barcodeLength(input)
         let last = input[count - 1]
-        ahead.scan = table.endsScan(last) ? .begins : .refused(fate)
+        ahead.barcode = table.endsBarcode(last) ? .begins : .refused(fate)
         ahead.place.advance(count)
         endLine(table.joinsLineEnds && last == ByteTable.carriageReturn, fate)
         return count

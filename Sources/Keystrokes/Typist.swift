@@ -14,12 +14,12 @@
 ///     }
 ///
 /// A reader says what the bytes are and what becomes of them, the pacer says when keys may leave, and this type joins the
-/// two. In stream mode (`StreamReader`) bytes are read in place, and a scan is what waits up to and with the first Enter or
-/// Tab. In scan mode (`ScanReader`) nothing is typed before a scan is whole and found good (D-2, X-12).
+/// two. In stream mode (`StreamReader`) bytes are read in place, and a barcode is what waits up to and with the first
+/// Enter or Tab. In scan mode (`BarcodeReader`) nothing is typed before a barcode is whole and found good (D-2, X-12).
 ///
-/// A scan that is whole and fits the pacer's window leaves in one write; any other leaves keystroke by keystroke, from its
-/// first key on. Text that waits without an end may be the beginning of a scan: it leaves at once only where what may
-/// follow could do so within the longest gap.
+/// A barcode that is whole and fits the pacer's window leaves in one write; any other leaves keystroke by keystroke,
+/// from its first key on. Text that waits without an end may be the beginning of a barcode: it leaves at once only
+/// where what may follow could do so within the longest gap.
 public struct Typist: ~Copyable {
     /// The next thing that the caller has to do.
     public enum Step: Equatable, Sendable {
@@ -32,7 +32,7 @@ public struct Typist: ~Copyable {
         case sleep
     }
 
-    /// The age after which a scan is no longer begun, unless told otherwise, in nanoseconds.
+    /// The age after which a barcode is no longer begun, unless told otherwise, in nanoseconds.
     public static let defaultMaximumAge: Int64 = 5_000_000_000
 
     private var consumer: ByteRing.Consumer
@@ -47,10 +47,10 @@ public struct Typist: ~Copyable {
     private let light: CapsLockLight?
     private let ledger: Ledger
 
-    /// The bytes in stream mode; not used where there are `scans`.
+    /// The bytes in stream mode; not used where there are `barcodes`.
     private var stream: StreamReader
     /// The bytes in scan mode; nil in stream mode.
-    private let scans: ScanReader?
+    private let barcodes: BarcodeReader?
     /// The keystrokes that leave next.
     private var batch = EventBatch()
     /// The events of `batch` that have left, and those that leave in the next write, from the first on.
@@ -60,23 +60,23 @@ public struct Typist: ~Copyable {
     private var isWriting = false
     /// Why the batch ends where it does.
     private var end = End.exhausted
-    /// True from a paced keystroke to the end of its scan.
+    /// True from a paced keystroke to the end of its barcode.
     private var isPacing = false
     /// When the last keystroke left.
     private var lastKeystroke = Int64.min
     /// True while the feed was told that the typist must be woken.
     private var isDrowsy = false
 
-    /// An engine that types what `consumer` reads, whole scans by `scans`, or as a stream where that is nil.
+    /// An engine that types what `consumer` reads, whole barcodes by `barcodes`, or as a stream where that is nil.
     ///
-    /// `maximumAge` is in nanoseconds; nil types bytes of any age. It is asked at a scan's first byte, for the scan as a
-    /// whole: one that was begun is finished, and one that is too old is dropped to its end (D-1). `light` tells whether
-    /// CapsLock is on, asked anew for every write; nil types as if it were off.
+    /// `maximumAge` is in nanoseconds; nil types bytes of any age. It is asked at a barcode's first byte, for the
+    /// barcode as a whole: one that was begun is finished, and one that is too old is dropped to its end (D-1). `light`
+    /// tells whether CapsLock is on, asked anew for every write; nil types as if it were off.
     public init(
         _ consumer: consuming ByteRing.Consumer,
         table: CompiledTable,
         pacer: Pacer,
-        scans: ScanRules? = nil,
+        barcodes: BarcodeRules? = nil,
         maximumAge: Int64? = Typist.defaultMaximumAge,
         gate: Gate,
         light: CapsLockLight? = nil,
@@ -84,7 +84,7 @@ public struct Typist: ~Copyable {
     ) {
         let place = RingPlace(position: consumer.position)
         stream = StreamReader(place)
-        self.scans = scans.map { ScanReader(place, $0, table) }
+        self.barcodes = barcodes.map { BarcodeReader(place, $0, table) }
         self.consumer = consumer
         self.table = table
         self.pacer = pacer
@@ -123,15 +123,15 @@ public struct Typist: ~Copyable {
             // A keystroke whose press has left is finished whatever holds now.
             if written == 0 {
                 var wakeUp: Int64?
-                if let scans, !scans.find(&consumer, ledger, conditions, &wakeUp) {
-                    isDrowsy = consumer.mayFallAsleep(at: scans.position)
+                if let barcodes, !barcodes.find(&consumer, ledger, conditions, &wakeUp) {
+                    isDrowsy = consumer.mayFallAsleep(at: barcodes.position)
                     guard isDrowsy else { continue }
                     return wakeUp.map { .wait(until: $0) } ?? .sleep
                 }
                 choose(conditions)
                 guard batch.count > 0 else {
                     settle()
-                    guard scans == nil else { continue }
+                    guard barcodes == nil else { continue }
                     isDrowsy = consumer.mayFallAsleep(at: stream.position)
                     if isDrowsy { return .sleep }
                     continue
@@ -185,8 +185,8 @@ extension Typist {
         case exhausted
         /// The next keystroke does not fit.
         case full
-        /// A scan's last key is in.
-        case scanEnd
+        /// A barcode's last key is in.
+        case barcodeEnd
     }
 
     /// The conditions of one call of `next`.
@@ -197,30 +197,30 @@ extension Typist {
         var capsLock: Bool
     }
 
-    /// Chooses what to write: a whole scan at once, all that waits where nothing is paced, or one keystroke.
+    /// Chooses what to write: a whole barcode at once, all that waits where nothing is paced, or one keystroke.
     private mutating func choose(_ conditions: Conditions) {
         let now = conditions.now
-        guard !isUnlimited else { return encode(limit: EventBatch.capacity, stopAtScanEnd: false, conditions) }
+        guard !isUnlimited else { return encode(limit: EventBatch.capacity, stopAtBarcodeEnd: false, conditions) }
         if isPacing, now &- lastKeystroke > Pace.longestGap, pacer.pacedTime(forEvents: 0, now: now) <= now {
             isPacing = false
         }
         if isSpread { isPacing = true }
         if !isPacing {
-            encode(limit: pacer.allowance(now: now), stopAtScanEnd: true, conditions)
+            encode(limit: pacer.allowance(now: now), stopAtBarcodeEnd: true, conditions)
             switch end {
-            case .scanEnd: return
+            case .barcodeEnd: return
             case .exhausted where batch.count == 0 || pacer.canGoOn(afterEvents: batch.count, now: now): return
             case .exhausted, .full: isPacing = true
             }
         }
-        encode(limit: EventBatch.oneByte, stopAtScanEnd: true, conditions)
+        encode(limit: EventBatch.oneByte, stopAtBarcodeEnd: true, conditions)
     }
 
-    /// Encodes from what is done on, until `limit` events, the ring's end or, if asked for, a scan's.
-    private mutating func encode(limit: Int, stopAtScanEnd: Bool, _ conditions: Conditions) {
-        if let scans {
-            scans.begin()
-            end = scans.encode(&batch, limit: limit, capsLock: conditions.capsLock)
+    /// Encodes from what is done on, until `limit` events, the ring's end or, if asked for, a barcode's.
+    private mutating func encode(limit: Int, stopAtBarcodeEnd: Bool, _ conditions: Conditions) {
+        if let barcodes {
+            barcodes.begin()
+            end = barcodes.encode(&batch, limit: limit, capsLock: conditions.capsLock)
         } else {
             stream.begin()
             end = stream.encode(
@@ -229,7 +229,7 @@ extension Typist {
                 table,
                 ledger,
                 limit: limit,
-                stopAtScanEnd: stopAtScanEnd,
+                stopAtBarcodeEnd: stopAtBarcodeEnd,
                 conditions
             )
         }
@@ -237,14 +237,14 @@ extension Typist {
 
     /// Counts what became of the bytes that the batch stands for, all of which has left, and gives them back to the ring.
     private mutating func settle() {
-        if let scans { scans.settle(ledger) } else { stream.settle(&consumer, ledger) }
+        if let barcodes { barcodes.settle(ledger) } else { stream.settle(&consumer, ledger) }
     }
 
     /// Counts what became of the bytes that the batch stands for, of which only the first `keystrokes` have left.
     private mutating func settle(typing keystrokes: Int) {
         // Worked out again from the same bytes, one keystroke at a time, so that absorbed line feeds go with their Enter.
-        if let scans {
-            scans.settle(ledger, &batch, typing: keystrokes)
+        if let barcodes {
+            barcodes.settle(ledger, &batch, typing: keystrokes)
         } else {
             stream.settle(&consumer, ledger, &batch, table, typing: keystrokes)
         }
@@ -252,7 +252,7 @@ extension Typist {
 
     private mutating func keystrokesLeft(now: Int64) {
         lastKeystroke = now
-        if end == .scanEnd { isPacing = false }
+        if end == .barcodeEnd { isPacing = false }
         (written, due) = (0, 0)
         batch.clear()
     }

@@ -3,15 +3,15 @@
 import Texts
 import Wedge
 
-// The daemon, and what it says of itself.
+// The checks of the daemon, by its own report.
 
 extension Doctor {
-    /// What the daemon's state adds to what is `explained` already.
+    /// The findings from the daemon's state that the findings in `explained` do not imply.
     static func daemon(_ facts: SystemFacts, explained: [Finding]) -> [Finding] {
         let isBlocked = explained.contains { $0.severity == .blocks }
         switch facts.daemon {
         case .none:
-            // It does not run for what was found, or cannot do anything while that lasts.
+            // A finding that blocks explains why the daemon does not run, or why running would not help.
             return isBlocked ? [] : [notRunning(facts)]
         case .silent(let pid): return [silent(pid)]
         case .hidden: return [Finding(.daemonNotAskable, .success, .note, command: "sudo blewedge doctor")]
@@ -38,13 +38,13 @@ extension Doctor {
         )
     }
 
-    /// Whether what is received may be typed.
+    /// The finding of a closed gate.
     private static func gate(_ status: SystemFacts.Status) -> [Finding] {
         guard let pause = status.pause else { return [] }
         return [Finding(.paused, .unavailable, of: pause, command: "blewedge resume")]
     }
 
-    /// What became of the bytes so far.
+    /// The findings from the counters of received bytes.
     private static func account(_ status: SystemFacts.Status) -> [Finding] {
         if status.lost > 0 {
             return [
@@ -65,7 +65,7 @@ extension Doctor {
         return []
     }
 
-    /// What the session's state says, where nothing found before explains it.
+    /// The finding from the state of the session, for use when no other finding explains it.
     private static func session(_ status: SystemFacts.Status) -> [Finding] {
         let device = status.device.map { Message(detail: $0) } ?? PlainText.theDevice.message()
         let reason = status.reason.map { FindingPartText.because.message($0) } ?? Message(detail: "")

@@ -4,16 +4,16 @@ import LinuxIO
 import Texts
 import Typing
 
-// The virtual keyboard, and who reads what it types.
+// The checks of the virtual keyboard, and of the readers of its keys.
 
 extension Doctor {
-    /// What keeps a keyboard from being made, or its keys from being read.
+    /// The findings that prevent the creation of a keyboard, or the reading of its keys.
     static func keyboard(_ facts: SystemFacts) -> [Finding] {
         var findings: [Finding] = []
         switch facts.uinput {
         case .open: break
         case .missing(let module): findings.append(missing(module))
-        // What this process may not, the service may.
+        // The service may have permissions that this process lacks.
         case .notPermitted where facts.actsItself:
             findings.append(
                 Finding(
@@ -46,12 +46,12 @@ extension Doctor {
         return Finding(.uinputMissing, .unavailable, of: UInputDevice.path, remedy: remedy, command: command)
     }
 
-    /// What the reader in front makes of the keys.
+    /// The findings about the reader in the foreground: the console or a desktop.
     static func readers(_ facts: SystemFacts) -> [Finding] {
         guard let console = facts.console else { return [] }
         let name = "tty\(console.terminal)"
         if console.isGraphic {
-            // A desktop reads event nodes, and the console beneath it must not read them too.
+            // A desktop reads event nodes, and the console beneath it must not read the keys as well.
             guard console.keys.isText else { return [] }
             let command = "kbd_mode -f -s -C /dev/\(name)"
             return [Finding(.consoleLeaksKeys, .configuration, .hinders, of: name, command: command)]

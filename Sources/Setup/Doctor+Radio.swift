@@ -4,13 +4,13 @@ import BluetoothLE
 import LinuxIO
 import Texts
 
-// From the kernel's Bluetooth to the adapter that is meant, and who else uses it.
+// The checks from the kernel's Bluetooth to the selected adapter, and of other programs that use it.
 
 extension Doctor {
     private static let kernelLog = "dmesg | grep -i bluetooth"
     private static let firmwareLog = "dmesg | grep -i -e bluetooth -e firmware"
 
-    /// What keeps the radio from being used.
+    /// The findings that prevent the use of the radio.
     static func radio(_ facts: SystemFacts) -> [Finding] {
         switch facts.sockets {
         case .unknown: return [Finding(.kernelWithoutBluetooth, .unavailable, command: "modprobe bluetooth")]
@@ -24,7 +24,7 @@ extension Doctor {
         return state(of: adapter, facts) + otherServices(facts)
     }
 
-    /// Why the adapter that is meant is not there.
+    /// The reason for which the selected adapter does not exist.
     private static func absence(_ facts: SystemFacts) -> Finding {
         if facts.selector != .any, !facts.adapters.isEmpty {
             let names = facts.adapters.map { "\($0.name) (\($0.address))" }.joined(separator: ", ")
@@ -51,7 +51,7 @@ extension Doctor {
         )
     }
 
-    /// What is wrong with an adapter that is there.
+    /// The faults of an adapter that exists.
     private static func state(of adapter: SystemFacts.Adapter, _ facts: SystemFacts) -> [Finding] {
         if !adapter.hasLowEnergy { return [Finding(.adapterWithoutLowEnergy, .unavailable, of: adapter.name)] }
         var findings: [Finding] = []
@@ -60,7 +60,7 @@ extension Doctor {
             let command = "rfkill unblock bluetooth"
             findings.append(Finding(.rfkillSoft, .unavailable, of: adapter.name, command: command))
         }
-        // Without a daemon an adapter is off, and the first that needs it switches it on.
+        // Without a daemon an adapter is off; the first program that needs it switches it on.
         if findings.isEmpty, !adapter.isPowered, case .running = facts.daemon {
             findings.append(Finding(.adapterDown, .unavailable, of: adapter.name, command: "btmon"))
         }
@@ -81,7 +81,9 @@ extension Doctor {
         ]
     }
 
-    /// What this process lacks, where it is to use the adapter itself.
+    /// The capabilities that this process lacks.
+    ///
+    /// The check applies if it would use the adapter itself.
     static func permissions(_ facts: SystemFacts) -> [Finding] {
         guard !facts.missingCapabilities.isEmpty else { return [] }
         return [

@@ -2,12 +2,12 @@
 
 package import Texts
 
-/// Finds every cause of "nothing is typed" in what is known of the machine.
+/// A diagnosis that finds every cause of "nothing is typed" in the facts about the machine.
 ///
-/// Pure: facts in, findings out. The checks follow the way of the bytes, and what only follows from a cause that is found
-/// already is not found again.
+/// It is a pure function of the facts. The checks follow the path of the bytes; a fault that only follows from
+/// another finding is left out.
 package enum Doctor {
-    /// The findings, those first that block, and in the order of the bytes' way.
+    /// The findings, those that block first, and within a severity in the order of the bytes' path.
     package static func findings(_ facts: SystemFacts) -> [Finding] {
         var findings = radio(facts)
         if facts.actsItself { findings += permissions(facts) }
@@ -16,18 +16,19 @@ package enum Doctor {
         return Finding.Severity.allCases.flatMap { severity in findings.filter { $0.severity == severity } }
     }
 
-    /// The findings for people.
+    /// The findings as text for people.
     package static func text(_ findings: [Finding], _ language: Language) -> String {
         guard !findings.isEmpty else { return NoteText.nothingWrong.text(language) + "\n" }
         return findings.map { $0.text(language) }.joined(separator: "\n")
     }
 
-    /// What a command that found these ends with: success without any but notes, else as the first says.
+    /// The exit status of a command with these findings: that of the first finding other than a note, success if
+    /// there is none.
     package static func status(_ findings: [Finding]) -> ExitStatus {
         findings.first { $0.severity != .note }?.status ?? .success
     }
 
-    /// The findings for programs: one object.
+    /// The findings as one JSON object for programs.
     package static func object(_ findings: [Finding]) -> JSONObject {
         var object = JSONObject()
         object.add("version", 1)
@@ -36,7 +37,7 @@ package enum Doctor {
         return object
     }
 
-    /// What the machine's owner asked for: the configuration and the choice.
+    /// The checks of the configuration and the chosen device.
     private static func wishes(_ facts: SystemFacts) -> [Finding] {
         var findings: [Finding] = []
         if case .wrong(let path, let reason) = facts.configuration {
@@ -44,7 +45,7 @@ package enum Doctor {
             findings.append(Finding(.configurationWrong, .configuration, of: path, reason, command: command))
         }
         let command = "blewedge use NAME"
-        switch facts.selection {
+        switch facts.choice {
         case .chosen: break
         case .none: findings.append(Finding(.nothingSelected, .configuration, command: command))
         case .unreadable(let path, let reason):
@@ -53,7 +54,7 @@ package enum Doctor {
         return findings
     }
 
-    /// What this kernel is known to do wrong.
+    /// The known faults of this version of the kernel.
     private static func kernel(_ facts: SystemFacts) -> [Finding] {
         guard facts.kernelRelease.hasPrefix("6.1.") else { return [] }
         return [Finding(.kernelQuirk, .success, .note, of: facts.kernelRelease)]

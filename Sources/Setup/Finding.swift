@@ -3,19 +3,19 @@
 import BluetoothLE
 package import Texts
 
-/// One cause for which nothing is typed, or may one day not be: what it is, why it matters, and what mends it.
+/// A cause for which nothing is typed, or typing may fail: what it is, why it matters, and its remedy.
 package struct Finding: Equatable, Sendable {
-    /// How bad it is.
+    /// The severity of a finding.
     package enum Severity: String, Sendable, CaseIterable {
-        /// Nothing is typed until it is mended.
+        /// Nothing is typed until the fault is repaired.
         case blocks
-        /// What is typed may go wrong, or be lost.
+        /// Characters may be wrong or lost.
         case hinders
-        /// Worth knowing; the exit status does not speak of it.
+        /// Information only; it does not change the exit status.
         case note
     }
 
-    /// Which cause, by a name that stays the same for scripts.
+    /// The id of a cause, which scripts can rely on.
     package enum Cause: String, Sendable, CaseIterable {
         // The radio.
         case kernelWithoutBluetooth = "kernel-without-bluetooth"
@@ -30,7 +30,7 @@ package struct Finding: Equatable, Sendable {
         case adapterDown = "adapter-down"
         case adapterUnreadable = "adapter-unreadable"
         case otherBluetoothService = "other-bluetooth-service"
-        // What this process or the service may do.
+        // Permissions of this process or of the service.
         case capabilitiesMissing = "capabilities-missing"
         // The keyboard.
         case uinputMissing = "uinput-missing"
@@ -38,7 +38,7 @@ package struct Finding: Equatable, Sendable {
         case uinputRefused = "uinput-refused"
         case evdevMissing = "evdev-missing"
         case eventNodeNotReadable = "event-node-not-readable"
-        // What is asked for.
+        // The configuration and the chosen device.
         case configurationWrong = "configuration-wrong"
         case selectionUnreadable = "selection-unreadable"
         case nothingSelected = "nothing-selected"
@@ -55,31 +55,31 @@ package struct Finding: Equatable, Sendable {
         case paused
         case allDiscarded = "all-discarded"
         case bytesLost = "bytes-lost"
-        // Who reads the keys.
+        // The readers of the keys.
         case consoleIgnoresKeys = "console-ignores-keys"
         case consoleLeaksKeys = "console-leaks-keys"
         case loginPromptInFront = "login-prompt-in-front"
         case layoutDiffers = "layout-differs-from-console"
-        // The kernel's own faults.
+        // Faults of the kernel.
         case kernelQuirk = "kernel-quirk"
     }
 
-    /// Which cause.
+    /// The id of the cause.
     package var cause: Cause
-    /// How bad it is.
+    /// The severity.
     package var severity: Severity
-    /// What a command that meets it ends with (D-10).
+    /// The exit status of a command with this finding (D-10).
     package var status: ExitStatus
-    /// What is wrong, in one sentence.
+    /// The fault, in one sentence.
     package var what: Message
-    /// Why it matters, in one sentence.
+    /// The reason why it matters, in one sentence.
     package var why: Message
-    /// What mends it, in one sentence.
+    /// The remedy, in one sentence.
     package var remedy: Message
-    /// The command for a shell that does so; nil where a hand or an eye is needed.
+    /// The shell command of the remedy; nil if none exists.
     package var command: String?
 
-    /// A finding with the texts of its cause, told of `arguments`; `remedy` is another one than the cause's.
+    /// Makes a finding with the texts of its cause and their arguments; `remedy` replaces the remedy of the cause.
     package init(
         _ cause: Cause,
         _ status: ExitStatus,
@@ -98,7 +98,7 @@ package struct Finding: Equatable, Sendable {
         self.command = command
     }
 
-    /// The finding for programs, in English.
+    /// The finding as a JSON object for programs, in English.
     package var object: JSONObject {
         var object = JSONObject()
         object.add("id", cause.rawValue)
@@ -111,7 +111,8 @@ package struct Finding: Equatable, Sendable {
         return object
     }
 
-    /// The finding for people: four lines at most, each ended; nothing in them acts on a terminal.
+    /// The finding as text for people: at most four lines, each ended by a line feed, without characters on which a
+    /// terminal acts.
     package func text(_ language: Language) -> String {
         var lines = [
             "\(severity.text(language)): \(what.text(language)) [\(cause.rawValue)]",

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The commands from a machine with an adapter, on which nothing was done yet, to the first typed character.
+/// The commands that lead from a machine with an adapter, and nothing else prepared, to the first typed character.
 ///
-/// The guide prints them, the README has them, and the lab runs them as they stand.
+/// The guide prints them, the README lists them, and the lab runs them unchanged.
 package enum FirstSteps {
-    /// The most that there may be.
+    /// The largest permitted number of commands.
     package static let most = 3
-    /// What stands for the user's device.
+    /// The placeholder of the user's device in the commands.
     package static let device = "DEVICE"
 
-    /// The commands in their order; where there is systemd, the keyboard is a service afterwards.
+    /// The commands, in order.
+    ///
+    /// With systemd, the keyboard is a service afterwards.
     package static func commands(hasSystemd: Bool) -> [String] {
         let choose = ["sudo blewedge scan --once", "sudo blewedge use \(device)"]
         return hasSystemd ? ["sudo blewedge setup"] + choose : choose + ["sudo blewedge run"]

@@ -5,10 +5,10 @@ import ServiceFiles
 import SystemPackage
 
 extension SetupFacts {
-    /// The longest program that is copied; a static one is about 10 MB.
+    /// The largest program file that is copied, in bytes; a static build has about 10 MB.
     static let mostBytes = 1 << 28
 
-    /// Looks at this machine; nothing on it is changed.
+    /// Collects the facts of this machine, without changing anything.
     package static func collect() -> SetupFacts {
         var facts = SetupFacts()
         for name in names {
@@ -31,7 +31,7 @@ extension SetupFacts {
         return facts
     }
 
-    /// Whether the user is among those of passwd(5), which the service's user always is.
+    /// True if /etc/passwd has the user; it always has the user of the service.
     private static func hasUser(_ name: String) -> Bool {
         guard let bytes = try? FileSystem.contents(of: "/etc/passwd", limit: 1 << 22) else { return false }
         return bytes.split(separator: UInt8(ascii: "\n")).contains { $0.starts(with: Array("\(name):".utf8)) }

@@ -1,35 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// What `blewedge setup` finds on a machine before it changes anything.
+/// The facts about a machine on which the plan of `blewedge setup` depends.
 package struct SetupFacts: Equatable, Sendable {
-    /// The programs that setup may run and that are there: where, by their names.
+    /// The paths of the programs that setup may run and that exist, by name.
     package var programs: [String: String] = [:]
-    /// Whether systemd is the first process.
+    /// True if systemd is the first process.
     package var hasSystemd = false
-    /// Whether the service's user exists.
+    /// True if the user of the service exists.
     package var hasUser = false
-    /// Whether the service runs.
+    /// True if the service runs.
     package var isActive = false
-    /// The texts of the files that setup installs and that are there already, by their paths.
+    /// The texts of those files that setup installs and that exist, by path.
     package var files: [String: String] = [:]
-    /// This program's file.
+    /// The path of this program's file.
     package var program = ""
-    /// Whether a file with the same bytes lies where setup would put it.
+    /// True if the installation path has a file with the same bytes.
     package var isProgramInstalled = false
-    /// The switches of Bluetooth radios that software has turned off: files that "0" is written to.
+    /// The paths of the rfkill switches of Bluetooth radios that are blocked in software; writing "0" to them
+    /// unblocks.
     package var softBlocks: [String] = []
-    /// Whether what keyboards are made through belongs to the service's group.
+    /// True if /dev/uinput belongs to the group of the service.
     package var isMakerGiven = false
-    /// Whether a controller on a serial port waits for its driver.
+    /// True if a Bluetooth controller on a serial port has no driver.
     package var needsSerialDriver = false
 
-    /// A machine of which nothing is known.
+    /// Makes the facts of a machine on which nothing was found.
     package init() {}
 
-    /// The programs that setup may run.
+    /// The names of the programs that setup may run.
     package static let names = [
         "systemctl", "udevadm", "systemd-sysusers", "systemd-tmpfiles", "modprobe", "useradd", "adduser",
     ]
-    /// Where they and this program may be, first what an administrator put there.
+    /// The directories of these programs and of blewedge, the administrator's first.
     package static let directories = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"]
 }

@@ -3,18 +3,18 @@
 import LinuxIO
 import ServiceFiles
 
-/// What makes blewedge a service of a machine, and what takes it away again: facts in, steps out.
+/// The steps that install blewedge as a service of a machine, or remove it, as a pure function of the facts.
 package enum SetupPlan {
-    /// The user and the group of the service.
+    /// The name of the service's user and of its group.
     package static let user = "blewedge"
-    /// Where the program is put when it does not lie where programs lie.
+    /// The path to which the program is copied if it is in no directory of programs.
     package static let programPath = "/usr/local/bin/blewedge"
-    /// The service.
+    /// The name of the service's unit.
     private static let unit = "blewedge.service"
     /// The modules of modules-load.conf.
     private static let modules = ["uinput", "evdev", "bluetooth"]
 
-    /// The steps that are still to be done; none where all is as it has to be.
+    /// The steps of the installation that are still to be done; empty if it is complete.
     package static func installing(_ facts: SetupFacts) -> [SetupStep] {
         let files = ServiceFile.all.filter { isRead($0, facts) && facts.files[$0.path] != $0.text }.map { file in
             SetupStep.write(path: file.path, text: file.text, isNew: facts.files[file.path] == nil)
@@ -35,7 +35,7 @@ package enum SetupPlan {
         return steps
     }
 
-    /// The steps that take away what `installing` put there, but for the user, the choice, the configuration and the program.
+    /// The steps that remove an installation; the user, the chosen device, the configuration and the program stay.
     package static func removing(_ facts: SetupFacts) -> [SetupStep] {
         let files = ServiceFile.all.reversed().filter { facts.files[$0.path] != nil }
         guard !files.isEmpty else { return [] }
@@ -47,23 +47,24 @@ package enum SetupPlan {
         if facts.hasSystemd, let systemctl = facts.programs["systemctl"] {
             steps.append(.run([systemctl, "daemon-reload"], mayFail: true))
         }
-        // udev leaves a node as it is once no rule speaks of it; rules of others come after.
+        // udev does not change a node back when its rule is gone, so its owner is set here; the rules of other
+        // packages are applied afterwards.
         return steps + (facts.isMakerGiven ? [.giveBack(path: UInputDevice.path)] : []) + udev(facts)
     }
 
-    /// Whether there is anything on the machine that reads the file.
+    /// True if the machine has a reader of the file.
     private static func isRead(_ file: ServiceFile, _ facts: SetupFacts) -> Bool {
         switch file.reader {
         case .sysusers: facts.programs["systemd-sysusers"] != nil
         case .tmpfiles: facts.programs["systemd-tmpfiles"] != nil
-        // Other service managers read the folder too.
+        // Other service managers read this directory too.
         case .modulesLoad: true
         case .udev: facts.programs["udevadm"] != nil
         case .systemd: facts.hasSystemd
         }
     }
 
-    /// The unit finds the program by its name in the directories of programs.
+    /// The step that copies the program, if the unit would not find it in the directories of programs.
     private static func program(_ facts: SetupFacts) -> [SetupStep] {
         guard facts.hasSystemd, !facts.isProgramInstalled,
             !SetupFacts.directories.contains(where: { facts.program == "\($0)/blewedge" })
@@ -71,7 +72,7 @@ package enum SetupPlan {
         return [.copyProgram(from: facts.program, to: programPath)]
     }
 
-    /// The user, its group and its directory.
+    /// The steps that make the user, its group and its directory.
     private static func user(_ facts: SetupFacts, _ hasNews: Bool) -> [SetupStep] {
         var steps: [SetupStep] = []
         if !facts.hasUser {
@@ -81,7 +82,7 @@ package enum SetupPlan {
                 let options = ["--system", "--user-group", "--home-dir", "/var/lib/blewedge", "--shell", "/bin/false"]
                 steps.append(.run([useradd] + options + [user], mayFail: false))
             } else if let adduser = facts.programs["adduser"] {
-                // BusyBox's.
+                // The adduser of BusyBox.
                 let options = ["-S", "-D", "-H", "-h", "/var/lib/blewedge", "-s", "/bin/false"]
                 steps.append(.run([adduser] + options + [user], mayFail: false))
             }
@@ -97,7 +98,7 @@ package enum SetupPlan {
 
     private static func modules(_ facts: SetupFacts) -> [SetupStep] {
         guard let modprobe = facts.programs["modprobe"] else { return [] }
-        // Built in, they are no modules; what is missing then, the doctor says.
+        // This fails for drivers that are built into the kernel. The doctor reports drivers that are missing.
         return [.run([modprobe, "--all"] + modules, mayFail: true)]
     }
 
@@ -109,7 +110,7 @@ package enum SetupPlan {
         ]
     }
 
-    /// What the doctor finds and software can mend for good.
+    /// The steps for those findings of the doctor that software can repair for good.
     private static func mending(_ facts: SetupFacts) -> [SetupStep] {
         var steps = facts.softBlocks.map { SetupStep.set(path: $0, value: "0") }
         if facts.needsSerialDriver, let modprobe = facts.programs["modprobe"] {

@@ -4,15 +4,15 @@ import LinuxIO
 package import SystemPackage
 package import Texts
 
-/// Carries out the steps of a `SetupPlan`.
+/// The execution of the steps of a `SetupPlan`.
 package struct SetupRunner {
-    /// The directory that all paths are below: the root of the machine's, but in tests.
+    /// The directory below which all paths lie: `/`, or another one in tests.
     package var root: FilePath = "/"
 
-    /// Works on this machine.
+    /// Makes a runner for this machine.
     package init() {}
 
-    /// Carries out one step.
+    /// Performs one step; throws a failure with its cause and remedy.
     package func perform(_ step: SetupStep) throws(CommandFailure) {
         switch step {
         case .write(let path, let text, _): try put(Array(text.utf8), at: path, mode: 0o644)
@@ -97,12 +97,12 @@ package struct SetupRunner {
 }
 
 extension FilePath {
-    /// The path without the root.
+    /// The path relative to the root.
     fileprivate var relative: FilePath { FilePath(root: nil, components) }
 }
 
 extension ChildProcess.End {
-    /// How it ended, after the program's name.
+    /// The end of the process in words, to follow the program's name.
     fileprivate var message: Message {
         switch self {
         case .exited(let code): SetupText.exited.message("\(code)")

@@ -2,24 +2,24 @@
 
 package import Texts
 
-/// One thing that `blewedge setup` does, shown before it is done.
+/// A step of `blewedge setup`, which is shown before it is performed.
 package enum SetupStep: Equatable, Sendable {
-    /// Puts a file there, with the directories above it; `isNew` is false where another text is replaced.
+    /// Writes a file, and makes the directories above it; `isNew` is false if it replaces another text.
     case write(path: String, text: String, isNew: Bool)
-    /// Copies this program there.
+    /// Copies the program from the first path to the second.
     case copyProgram(from: String, to: String)
     /// Removes a file.
     case remove(path: String)
-    /// Writes to a file of the kernel's.
+    /// Writes a value to a file of the kernel.
     case set(path: String, value: String)
-    /// Makes a directory that belongs to the service's user, where there is no systemd-tmpfiles.
+    /// Makes a directory that belongs to the service's user; used without systemd-tmpfiles.
     case makeDirectory(path: String, owner: String)
-    /// Gives a device to root alone, as it was before a rule gave it to others.
+    /// Makes a device node belong to root alone, as it did before a udev rule changed it.
     case giveBack(path: String)
-    /// Runs a program; where it `mayFail`, setup goes on without.
+    /// Runs a program with its arguments; if it `mayFail`, setup continues after a failure.
     case run([String], mayFail: Bool)
 
-    /// What is done, in one line that a shell would do too, but for files that are written.
+    /// The step in one line: the shell command that would do the same, or a sentence for a file that is written.
     package func text(_ language: Language) -> String {
         switch self {
         case .write(let path, _, isNew: true): SetupText.write.text(language, path)

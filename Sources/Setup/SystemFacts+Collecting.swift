@@ -9,28 +9,28 @@ import Typing
 package import Wedge
 
 extension SystemFacts {
-    /// Programs that manage adapters, by their first 15 bytes as /proc has them.
+    /// The names of programs that manage adapters, cut to the 15 bytes that /proc shows.
     private static let bluetoothServices = ["bluetoothd", "bluetooth-meshd"]
-    /// Programs that ask for a name or a password.
+    /// The names of programs that ask for a login name or a password.
     private static let loginPrompts = ["agetty", "getty", "mingetty", "fgetty", "login"]
-    /// Where units are installed.
+    /// The directories in which units are installed.
     private static let unitDirectories = ["/etc/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"]
 
-    /// Whether the service is installed on this machine.
+    /// True if the service is installed on this machine.
     package static var isServiceInstalled: Bool {
         FileSystem.exists("/run/systemd/system")
             && unitDirectories.contains { FileSystem.exists("\($0)/blewedge.service") }
     }
 
-    /// Looks at this machine; nothing on it is changed.
+    /// Collects the facts of this machine, without changing anything.
     ///
-    /// `places` are where a daemon may be, the user's own first. An adapter and a layout that are named here come before
-    /// the daemon's and the configuration's.
+    /// `places` are the possible places of a daemon, the user's own first. `adapter` and `named` replace the adapter
+    /// of the configuration and the layout of the daemon or the configuration.
     package init(at places: [DaemonPaths], adapter: AdapterSelector?, layout named: String?) {
         daemon = Daemon(at: places)
-        // Where there is a service, a user's question is about it.
+        // If the service is installed, the question of a user concerns it.
         let place = Self.isServiceInstalled ? DaemonPaths.system : places.first ?? .system
-        selection = Selection(daemon, SelectionStore(place.selection))
+        choice = Choice(daemon, ChoiceStore(place.choice))
         let asked = ConfigurationState.read(place.configurationFile)
         configuration = asked.state
         selector = adapter ?? asked.configuration.adapter.selector ?? .any
@@ -64,7 +64,7 @@ extension SystemFacts {
         }
         let managed = Set(adapters.map(\.name))
         takenControllers = FileSystem.names(in: "/sys/class/bluetooth").filter {
-            // Connections have a colon in their names.
+            // The names of connections contain a colon.
             $0.hasPrefix("hci") && !$0.contains(":") && !managed.contains($0)
         }
         serialControllers = SerialDevice.bluetoothControllers()
@@ -92,7 +92,9 @@ extension SystemFacts {
         layoutDifferences = LayoutDifference.between(typed, keymap.levels)
     }
 
-    /// Whether the daemon can read its keyboard can be tried only where it is this user's.
+    /// Notes the keyboard's event node if the daemon cannot read it.
+    ///
+    /// This can be tested only if the daemon has the user of this process.
     private mutating func lookAtEventNode() {
         guard let status = daemon.status, FileSystem.owner(of: "/proc/\(status.pid)") == ProcessFacts.user,
             let node = status.eventNode, DeviceProbe.readingFault(node) == .permissionDenied
@@ -102,7 +104,7 @@ extension SystemFacts {
 }
 
 extension SystemFacts.Adapter {
-    /// An adapter as the kernel tells of it, with its switches.
+    /// Makes an adapter from the kernel's information and its rfkill switches.
     fileprivate init(_ entry: AdapterCensus.Entry) {
         self.init(index: entry.index, address: entry.information.address)
         hasLowEnergy = entry.information.supportedSettings.contains(.lowEnergy)
@@ -114,37 +116,39 @@ extension SystemFacts.Adapter {
 }
 
 extension SystemFacts.ConfigurationState {
-    /// Reads a configuration file and all that it names; the defaults where it is wrong, or not there.
+    /// Reads a configuration file and the files that it names.
+    ///
+    /// The configuration has its defaults if the file is wrong or does not exist.
     fileprivate static func read(_ path: FilePath) -> (state: Self, configuration: Configuration) {
         do throws(CommandFailure) {
             let configuration = try Configuration.read(path)
             _ = try configuration.settings(device: nil)
             return (.correct, configuration)
         } catch {
-            // What this process may not read, the daemon may.
+            // A file that this process may not read may be readable for the daemon.
             guard error.status == .configuration else { return (.correct, Configuration()) }
             return (.wrong(path: path.string, reason: error.cause.firstLine), Configuration())
         }
     }
 }
 
-extension SystemFacts.Selection {
-    /// The choice as a running daemon has it, else as a file has it.
-    package init(_ daemon: SystemFacts.Daemon, _ store: SelectionStore) {
+extension SystemFacts.Choice {
+    /// Makes the choice that a running daemon reports, or else the one in the file.
+    package init(_ daemon: SystemFacts.Daemon, _ store: ChoiceStore) {
         guard let status = daemon.status else {
             self.init(store)
             return
         }
-        if let fault = status.selectionFault {
+        if let fault = status.choiceFault {
             self = .unreadable(path: store.path.string, reason: fault)
         } else {
             self = status.device.map { .chosen($0) } ?? .none
         }
     }
 
-    /// The choice as a file has it.
-    init(_ store: SelectionStore) {
-        do throws(SelectionStore.Failure) {
+    /// Makes the choice in the file.
+    init(_ store: ChoiceStore) {
+        do throws(ChoiceStore.Failure) {
             self = try store.read().map { .chosen($0.label) } ?? .none
         } catch {
             let failure = CommandFailure(error)

@@ -6,10 +6,10 @@ package import Texts
 package import Wedge
 
 extension SystemFacts.Daemon {
-    /// How long a daemon that is well may take to say what it does.
+    /// The longest time for the status answer of a daemon that works.
     private static let patience = Duration.seconds(3)
 
-    /// Asks the daemon at the first of these places where one listens.
+    /// Asks the first of these places where a daemon listens.
     package init(at places: [DaemonPaths]) {
         do throws(CommandFailure) {
             var client = try ControlClient(at: places.map(\.controlSocket.string))
@@ -24,13 +24,13 @@ extension SystemFacts.Daemon {
         }
     }
 
-    /// What it says of itself; nil where it says nothing.
+    /// The daemon's status; nil if it gave none.
     var status: SystemFacts.Status? {
         guard case .running(let status) = self else { return nil }
         return status
     }
 
-    /// The process that has the lock of an adapter; 0 where it does not say which it is, nil where there is none.
+    /// The process that holds the lock of an adapter; 0 if the lock does not name it, nil if none is held.
     private static func holder(_ places: [DaemonPaths]) -> Int32? {
         places.lazy.flatMap { place in
             FileSystem.names(in: place.runtime.string).filter { $0.hasSuffix(".lock") }.compactMap {
@@ -41,7 +41,7 @@ extension SystemFacts.Daemon {
 }
 
 extension SystemFacts.Status {
-    /// Reads what a daemon answers to `status`; nil for an answer without a state and a process.
+    /// Reads the answer to `status`; nil for an answer without a state or a process id.
     package init?(answer: JSONValue) {
         guard let name = answer["state"]?.string, let state = Session.State(rawValue: name),
             let pid = answer["pid"]?.integer.flatMap({ Int32(exactly: $0) })
@@ -51,7 +51,7 @@ extension SystemFacts.Status {
         device = answer["device"]?.string
         layout = answer["layout"]?.string
         eventNode = answer["keyboard"]?.string
-        selectionFault = answer.message("selectionFault")
+        choiceFault = answer.message("selectionFault")
         if answer["gate"]?.string == "closed" {
             pause = answer.message("gateReason") ?? ReasonText.gateClosed.message()
         }
@@ -64,7 +64,7 @@ extension SystemFacts.Status {
 }
 
 extension UInt64 {
-    /// The sum, at most what fits.
+    /// The sum, or `UInt64.max` if it overflows.
     fileprivate func addingWithoutOverflow(_ other: UInt64) -> UInt64 {
         let (sum, overflow) = addingReportingOverflow(other)
         return overflow ? .max : sum

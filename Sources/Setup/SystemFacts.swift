@@ -7,167 +7,168 @@ package import Texts
 package import Typing
 package import Wedge
 
-/// All that the doctor looks at, as a value: what the machine is, what this process may do, and what is asked for.
+/// The input of the doctor: the state of the machine, the permissions of this process, and the configuration.
 package struct SystemFacts: Equatable, Sendable {
-    /// Whether the kernel makes Bluetooth sockets.
+    /// The availability of Bluetooth sockets in the kernel.
     package enum Sockets: Equatable, Sendable {
-        /// It does.
+        /// The kernel makes them.
         case available
-        /// It knows no such family or protocol (EAFNOSUPPORT, EPROTONOSUPPORT).
+        /// The kernel does not know the family or the protocol (EAFNOSUPPORT, EPROTONOSUPPORT).
         case unknown
-        /// It refuses: the error, for people.
+        /// The kernel refuses with this error, in words.
         case refused(String)
     }
 
     /// An adapter that the kernel manages.
     package struct Adapter: Equatable, Sendable {
-        /// The kernel's number.
+        /// The adapter's index: 0 is hci0.
         package var index: ControllerIndex
-        /// Its public address.
+        /// The adapter's public address.
         package var address: BluetoothAddress
-        /// Whether it can do Low Energy.
+        /// True if the adapter supports Low Energy.
         package var hasLowEnergy = true
-        /// Whether it is switched on.
+        /// True if the adapter is powered.
         package var isPowered = true
-        /// Blocked by software.
+        /// True if rfkill blocks the radio in software.
         package var isSoftBlocked = false
-        /// Blocked by a switch or the firmware.
+        /// True if a switch or the firmware blocks the radio.
         package var isHardBlocked = false
 
-        /// An adapter that works, until its properties say otherwise.
+        /// Makes an adapter without a fault.
         package init(index: ControllerIndex, address: BluetoothAddress) {
             self.index = index
             self.address = address
         }
 
-        /// The kernel's name.
+        /// The adapter's name, such as `hci0`.
         package var name: String { "hci\(index.rawValue)" }
     }
 
-    /// Whether /dev/uinput can be opened.
+    /// The result of opening /dev/uinput.
     package enum UInput: Equatable, Sendable {
-        /// It can.
+        /// It can be opened.
         case open
-        /// There is no node, or no module behind it.
+        /// The node does not exist, or no module serves it; the state of the module is given.
         case missing(ModuleState)
-        /// It is not ours to open.
+        /// This process lacks the permission.
         case notPermitted
-        /// Another error, for people.
+        /// It fails with another error, in words.
         case refused(String)
     }
 
-    /// What is chosen.
-    package enum Selection: Equatable, Sendable {
-        /// No device.
+    /// The choice of a device.
+    package enum Choice: Equatable, Sendable {
+        /// No device is chosen.
         case none
-        /// This one.
+        /// The device with this label is chosen.
         case chosen(String)
-        /// The file at this path cannot be read or understood, and why.
+        /// The file at this path cannot be read or decoded, for this reason.
         case unreadable(path: String, reason: Message)
     }
 
-    /// Whether the configuration can be used.
+    /// The state of the configuration.
     package enum ConfigurationState: Equatable, Sendable {
-        /// There is none, or it is correct.
+        /// The file does not exist, or is correct.
         case correct
-        /// It is wrong, and where.
+        /// The file at this path is wrong; the reason names the line.
         case wrong(path: String, reason: Message)
     }
 
-    /// The daemon on this machine.
+    /// The state of the daemon on this machine.
     package enum Daemon: Equatable, Sendable {
-        /// Nobody answers, and nobody holds the lock.
+        /// No daemon answers, and no lock is held.
         case none
-        /// It is there, and does not answer; its process where that is known.
+        /// A daemon exists but does not answer; its process id, if known.
         case silent(pid: Int32?)
-        /// It is there, and this process may not ask it.
+        /// A daemon listens, and this process may not connect to it.
         case hidden
-        /// It runs, and says so.
+        /// A daemon runs, with this status.
         case running(Status)
     }
 
-    /// What a running daemon says of itself.
+    /// The status that a running daemon reports.
     package struct Status: Equatable, Sendable {
-        /// The session's state.
+        /// The state of the session.
         package var state: Session.State
-        /// Why it is in that state.
+        /// The reason for the state, if there is one.
         package var reason: Message?
-        /// The chosen device.
+        /// The label of the chosen device.
         package var device: String?
-        /// Why its gate is closed; nil while it is open.
+        /// The reason for which the gate is closed; nil while it is open.
         package var pause: Message?
-        /// Bytes received since its start.
+        /// The number of bytes received since the daemon's start.
         package var received: UInt64 = 0
-        /// Of these, typed.
+        /// The number of these that were typed.
         package var typed: UInt64 = 0
-        /// Of these, discarded or rejected by the table.
+        /// The number of these that were discarded or rejected by the table.
         package var discarded: UInt64 = 0
-        /// Of these, lost.
+        /// The number of these that were lost.
         package var lost: UInt64 = 0
-        /// The layout that it types with.
+        /// The name of the layout in use.
         package var layout: String?
-        /// Its keyboard's event node.
+        /// The path of the keyboard's event node.
         package var eventNode: String?
-        /// What it could not read or keep of the choice.
-        package var selectionFault: Message?
-        /// Its process.
+        /// The error with which the choice could not be read or stored.
+        package var choiceFault: Message?
+        /// The process id of the daemon.
         package var pid: Int32
 
-        /// The counts of bytes that were lost against the user's will, as the answer names them.
+        /// The names of the answer's counters of bytes that were lost by a fault.
         static let losses = [Ledger.Loss.ringFull, .writeFailed, .tooOld].map { "\($0)" }
 
-        /// A daemon in a state that has counted nothing yet.
+        /// Makes a status with counters of 0.
         package init(state: Session.State, pid: Int32) {
             self.state = state
             self.pid = pid
         }
     }
 
-    /// The kernel, as `uname -r` has it.
+    /// The version of the kernel, as `uname -r` prints it.
     package var kernelRelease = ""
-    /// Whether there are Bluetooth sockets.
+    /// The availability of Bluetooth sockets.
     package var sockets = Sockets.available
-    /// The adapters that the kernel manages, by their number.
+    /// The adapters that the kernel manages, by index.
     package var adapters: [Adapter] = []
-    /// Why they could not be asked for; nil where they could.
+    /// The error with which the adapters could not be read; nil for none.
     package var adapterFault: Message?
-    /// Controllers that the kernel has and does not let anyone manage: another program has them to itself.
+    /// The names of controllers that exist but are not managed: another program uses them alone.
     package var takenControllers: [String] = []
-    /// Serial devices that firmware or device tree call Bluetooth controllers.
+    /// The serial devices that firmware or device tree declare as Bluetooth controllers.
     package var serialControllers: [SerialDevice] = []
-    /// Which adapter is meant.
+    /// The selection of an adapter.
     package var selector = AdapterSelector.any
-    /// Running programs that manage Bluetooth, too.
+    /// The processes of other programs that manage Bluetooth.
     package var otherServices: [ProcessEntry] = []
-    /// What this process lacks.
+    /// The capabilities that this process lacks.
     package var missingCapabilities: [Capability] = []
-    /// The device that makes keyboards.
+    /// The result of opening /dev/uinput.
     package var uinput = UInput.open
-    /// Whether input devices get event nodes.
+    /// True if input devices get event nodes.
     package var hasEventNodes = true
-    /// The keyboard's own event node, where it is to be read back and this process may not.
+    /// The path of the keyboard's event node, if the self-check needs it and this process, which has the daemon's user,
+    /// may not read it; nil otherwise.
     package var unreadableEventNode: String?
-    /// Whether the service is installed.
+    /// True if the service is installed.
     package var isServiceInstalled = false
-    /// What the configuration says.
+    /// The state of the configuration.
     package var configuration = ConfigurationState.correct
-    /// What is chosen.
-    package var selection = Selection.none
-    /// The daemon.
+    /// The choice of a device.
+    package var choice = Choice.none
+    /// The state of the daemon.
     package var daemon = Daemon.none
-    /// The virtual terminal in front; nil where there is none, or it cannot be looked at.
+    /// The virtual terminal in the foreground; nil if there is none or it cannot be read.
     package var console: ConsoleState?
-    /// A program on that terminal that asks for a login name or a password.
+    /// The process on that terminal that asks for a login name or a password; nil for none.
     package var loginPrompt: ProcessEntry?
-    /// The layout that is typed with.
+    /// The name of the layout with which the keyboard types.
     package var layout = "us"
-    /// The characters that come out otherwise on the terminal in front: what is meant, and what it gives.
+    /// The characters that the terminal in the foreground turns into others.
     package var layoutDifferences: [LayoutDifference] = []
 
-    /// Nothing known yet: no adapter, no choice, no daemon.
+    /// Makes the facts of a machine without adapter, choice and daemon.
     package init() {}
 
-    /// The adapter that is meant; nil where it is not there.
+    /// The selected adapter; nil if it does not exist.
     package var adapter: Adapter? {
         switch selector {
         case .any: adapters.min { $0.index.rawValue < $1.index.rawValue }
@@ -176,6 +177,7 @@ package struct SystemFacts: Equatable, Sendable {
         }
     }
 
-    /// Whether it is this process that would use the adapter and the keyboard, and not a daemon with rights of its own.
+    /// True if this process would use the adapter and the keyboard itself: no daemon runs, and no service is
+    /// installed.
     package var actsItself: Bool { daemon == .none && !isServiceInstalled }
 }

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Why a command ends before its work is done: what is wrong, and what mends it.
+/// The failure of a command: its exit status, its cause, and the remedy.
 package struct CommandFailure: Error, Equatable, Sendable {
-    /// What the command says to the shell.
+    /// The exit status of the command.
     package var status: ExitStatus
-    /// What is wrong, in one sentence.
+    /// The cause, in one sentence.
     package var cause: Message
-    /// What mends it, in one sentence; nil where nothing is known to.
+    /// The remedy, in one sentence; nil if none is known.
     package var remedy: Message?
 
-    /// A failure with all that is to be said of it.
+    /// Makes a failure from its parts.
     package init(_ status: ExitStatus, _ cause: Message, remedy: Message? = nil) {
         self.status = status
         self.cause = cause
         self.remedy = remedy
     }
 
-    /// A failure of the table, told of `arguments`; `remedy` is another one than the table's.
+    /// Makes a failure from a text of the table with its arguments; `remedy` replaces the remedy of the table.
     package init(
         _ status: ExitStatus,
         _ fault: some FaultText,

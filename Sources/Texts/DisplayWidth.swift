@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// How many columns of a terminal text takes.
+/// The width of text on a terminal, in columns.
 package enum DisplayWidth {
-    /// Characters that take two columns: the Wide and Fullwidth ranges that names are made of.
+    /// The ranges of characters that take two columns: those of East Asian Width Wide and Fullwidth that occur in
+    /// names.
     ///
     /// Unicode 16.0, EastAsianWidth.txt, in whole blocks.
     private static let wide: [ClosedRange<UInt32>] = [
@@ -11,16 +12,16 @@ package enum DisplayWidth {
         0x1F900...0x1F9FF, 0x20000...0x3FFFD,
     ]
 
-    /// The columns of a character.
+    /// The width of a character: 1 or 2 columns.
     package static func columns(_ character: Character) -> Int {
         guard let scalar = character.unicodeScalars.first else { return 0 }
         return wide.contains { $0.contains(scalar.value) } ? 2 : 1
     }
 
-    /// The columns of a text.
+    /// The width of a text, in columns.
     package static func columns(of text: String) -> Int { text.reduce(0) { $0 + columns($1) } }
 
-    /// The beginning of a text that fits into so many columns.
+    /// The longest beginning of a text that fits into so many columns.
     package static func cut(_ text: String, to columns: Int) -> String {
         var rest = columns
         return String(
@@ -31,7 +32,7 @@ package enum DisplayWidth {
         )
     }
 
-    /// A text cut or filled with spaces to exactly so many columns.
+    /// A text cut, or filled with spaces, to exactly so many columns.
     package static func padded(_ text: String, to columns: Int) -> String {
         let visible = cut(text, to: columns)
         return visible + String(repeating: " ", count: columns - Self.columns(of: visible))

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// One JSON object on one line, its members in the order in which they were added.
+/// A JSON object on one line, with its members in the order in which they were added.
 ///
-/// RFC 8259. Control characters and everything that a terminal could act on are escaped.
+/// Control characters, which a terminal could act on, are escaped. RFC 8259.
 package struct JSONObject: Sendable {
     private var members = ""
 
-    /// `{}`.
+    /// Makes an empty object.
     package init() {}
 
-    /// Adds a text; nil adds nothing.
+    /// Adds a string; nil adds nothing.
     package mutating func add(_ name: String, _ value: String?) {
         if let value { append(name, Self.quoted(value)) }
     }
 
-    /// Adds a whole number; nil adds nothing.
+    /// Adds an integer; nil adds nothing.
     package mutating func add(_ name: String, _ value: (some BinaryInteger)?) {
         if let value { append(name, String(value)) }
     }
@@ -24,12 +24,12 @@ package struct JSONObject: Sendable {
         append(name, value ? "true" : "false")
     }
 
-    /// Adds a list of texts.
+    /// Adds an array of strings.
     package mutating func add(_ name: String, _ values: [String]) {
         append(name, "[" + values.map(Self.quoted).joined(separator: ",") + "]")
     }
 
-    /// Adds a list of objects.
+    /// Adds an array of objects.
     package mutating func add(_ name: String, _ values: [JSONObject]) {
         append(name, "[" + values.map(\.text).joined(separator: ",") + "]")
     }
@@ -44,16 +44,16 @@ package struct JSONObject: Sendable {
         if let value { append(name, value.text) }
     }
 
-    /// Adds the members of another object behind these.
+    /// Appends the members of another object.
     package mutating func add(membersOf other: JSONObject) {
         guard !other.members.isEmpty else { return }
         members += (members.isEmpty ? "" : ",") + other.members
     }
 
-    /// Whether nothing was added.
+    /// True if the object has no members.
     package var isEmpty: Bool { members.isEmpty }
 
-    /// The object, without a line's end.
+    /// The object as text, without a line feed.
     package var text: String { "{" + members + "}" }
 
     private mutating func append(_ name: String, _ value: String) {
@@ -61,7 +61,7 @@ package struct JSONObject: Sendable {
         members += Self.quoted(name) + ":" + value
     }
 
-    /// A text in quotes, as TOML has it too.
+    /// A string in quotes, escaped as both JSON and TOML require.
     package static func quoted(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {
@@ -71,7 +71,7 @@ package struct JSONObject: Sendable {
             case "\n": result += "\\n"
             case "\r": result += "\\r"
             case "\t": result += "\\t"
-            // C0, DEL and C1: nothing that a terminal acts on leaves unescaped.
+            // C0, DEL and C1 are escaped, because a terminal acts on them.
             case "\0"..."\u{1F}", "\u{7F}"..."\u{9F}":
                 let digits = String(scalar.value, radix: 16)
                 result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits

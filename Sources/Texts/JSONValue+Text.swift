@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 extension JSONValue {
-    /// The value as one line of JSON, with everything escaped that a terminal could act on.
+    /// The value as one line of JSON.
+    ///
+    /// Control characters, which a terminal could act on, are escaped.
     package var text: String {
         switch self {
         case .null: "null"

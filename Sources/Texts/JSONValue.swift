@@ -2,10 +2,10 @@
 
 import CJansson
 
-/// A JSON value that was read: what the daemon answered, or a file of snippets (D-17).
+/// A JSON value that was read from an answer of the daemon or from a file of snippets (D-17).
 ///
-/// RFC 8259, read by Jansson. Refused are members of one name in one object, anything behind the value, text that is not
-/// UTF-8, and the character U+0000.
+/// It is read by Jansson (RFC 8259). Refused are two members of one name in one object, text after the value, text
+/// that is not UTF-8, and the character U+0000.
 package indirect enum JSONValue: Equatable, Sendable {
     /// `null`.
     case null
@@ -15,74 +15,77 @@ package indirect enum JSONValue: Equatable, Sendable {
     case integer(Int64)
     /// Any other number.
     case real(Double)
-    /// A text.
+    /// A string.
     case string(String)
-    /// A list.
+    /// An array.
     case array([JSONValue])
-    /// The members of an object, in their order.
+    /// An object, with its members in their order.
     case object([(name: String, value: JSONValue)])
 
-    /// Why text is no JSON, and where.
+    /// The position and the reason of a syntax error.
     package struct Fault: Error, Equatable, Sendable, CustomStringConvertible {
         /// The line, counted from 1.
         package var line: Int
-        /// The column in it, counted in characters from 1.
+        /// The column in the line, in characters, counted from 1.
         package var column: Int
-        /// What is wrong, in words.
+        /// The reason in English, as Jansson gives it.
         package var reason: String
 
-        /// `line 3, column 8: '}' expected near ','`.
+        /// The error as one line: `line 3, column 8: '}' expected near ','`.
         package var description: String { "line \(line), column \(column): \(reason)" }
     }
 
-    /// The deepest nesting that is taken; what the product reads has three levels.
+    /// The deepest nesting that is accepted.
+    ///
+    /// The inputs of this program have three levels.
     private static let deepest = 32
 
     /// Reads a value from UTF-8 text.
     package init(_ text: [UInt8]) throws(Fault) {
         var error = json_error_t()
         let root = unsafe text.withUnsafeBytes { bytes in
-            // Sound: Jansson reads the array's own length during the call, and writes the error into a local.
+            // Sound: Jansson reads the length of the array during the call, and writes the error into a local
+            // variable.
             let characters = unsafe bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
             return unsafe json_loadb(characters, bytes.count, Self.flags, &error)
         }
         guard let root = unsafe root else { throw Fault(error) }
-        // Sound: the reference that json_loadb gave is dropped here, once, after all was copied.
+        // Sound: the reference that json_loadb returned is released here, once, after everything was copied.
         defer { unsafe json_decref(root) }
         self = try unsafe Self.copy(root, depth: 0)
     }
 
-    /// The member of that name; nil for anything but an object, and where it has none.
+    /// The first member with this name; nil if there is none, or the value is not an object.
     package subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.name == name }?.value
     }
 
-    /// The text; nil for anything else.
+    /// The string; nil if the value is not a string.
     package var string: String? {
         guard case .string(let text) = self else { return nil }
         return text
     }
 
-    /// The whole number; nil for anything else.
+    /// The integer; nil if the value is not an integer.
     package var integer: Int64? {
         guard case .integer(let number) = self else { return nil }
         return number
     }
 
-    /// True or false; nil for anything else.
+    /// The Boolean; nil if the value is neither true nor false.
     package var bool: Bool? {
         guard case .bool(let value) = self else { return nil }
         return value
     }
 
-    /// The values of a list; nil for anything else.
+    /// The elements; nil if the value is not an array.
     package var array: [JSONValue]? {
         guard case .array(let values) = self else { return nil }
         return values
     }
 
-    /// By value; members in the same order.
+    /// True for equal values; the members of objects have to be in the same order.
     package static func == (left: JSONValue, right: JSONValue) -> Bool {
         switch (left, right) {
         case (.null, .null): true
@@ -99,11 +102,11 @@ package indirect enum JSONValue: Equatable, Sendable {
 
     private static let flags = Int(JSON_REJECT_DUPLICATES | JSON_DECODE_ANY)
 
-    /// Copies what Jansson read; the value must live for the call.
+    /// Copies a value of Jansson, which must live during the call.
     private static func copy(_ value: UnsafeMutablePointer<json_t>, depth: Int) throws(Fault) -> JSONValue {
         guard depth < deepest else { throw Fault(line: 1, column: 1, reason: "nested deeper than \(deepest)") }
-        // Sound, here and below: the value lives for the call, its children live with it, and texts and names are copied
-        // with the lengths that Jansson gives. Each function is called for the type that it is for.
+        // Sound, here and below: the value lives during the call, its children live with it, and strings and names
+        // are copied with the lengths that Jansson gives. Each function is called for its own type only.
         switch unsafe value.pointee.type {
         case JSON_TRUE: return .bool(true)
         case JSON_FALSE: return .bool(false)
@@ -134,7 +137,7 @@ package indirect enum JSONValue: Equatable, Sendable {
     }
 
     private static func text(_ characters: UnsafePointer<CChar>?, _ length: Int) -> String {
-        // Sound: Jansson's texts have the length that it gives, and are UTF-8 that it has checked.
+        // Sound: Jansson's strings have the length that it gives, and are UTF-8 that it has checked.
         guard let characters = unsafe characters else { return "" }
         let bytes = unsafe UnsafeRawBufferPointer(start: characters, count: length)
         return unsafe String(decoding: bytes, as: UTF8.self)
@@ -143,7 +146,7 @@ package indirect enum JSONValue: Equatable, Sendable {
 
 extension JSONValue.Fault {
     fileprivate init(_ error: json_error_t) {
-        // The text is a C array with its end inside.
+        // The text is a C array that ends with a zero.
         let reason = unsafe withUnsafeBytes(of: error.text) { bytes in
             unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
         }

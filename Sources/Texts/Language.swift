@@ -1,34 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A language that the product speaks to people in.
+/// A language of the program's texts.
 package enum Language: String, Sendable, CaseIterable {
     /// English, which every terminal can show.
     case english = "en"
     /// Japanese.
     case japanese = "ja"
 
-    /// The variable that says the language, whatever the locale says and the terminal can show.
+    /// The environment variable that sets the language, regardless of the locale and the terminal.
     package static let variable = "BLEWEDGE_LANG"
 
     /// The language of a process with this environment.
     ///
-    /// The locale of messages is the first of `LC_ALL`, `LC_MESSAGES` and `LANG` that is set: POSIX.1-2024, Base
-    /// Definitions, 8.2. Japanese needs an encoding that has it, and a terminal: a Linux console has 512 glyphs.
+    /// The locale of messages is the first of `LC_ALL`, `LC_MESSAGES` and `LANG` that is set and not empty:
+    /// POSIX.1-2024, Base Definitions, 8.2. Japanese needs a locale in UTF-8, and a terminal other than the Linux
+    /// console, which has only 512 glyphs.
     package init(_ environment: (String) -> String?) {
         if let wanted = environment(Self.variable).flatMap(Language.init(rawValue:)) {
             self = wanted
             return
         }
         let locale = Self.first(of: ["LC_ALL", "LC_MESSAGES", "LANG"], environment) ?? ""
-        // `ja`, `ja_JP.UTF-8`, `ja@…`, and no other language that begins so.
+        // The name `ja` occurs as `ja`, `ja_JP.UTF-8` or `ja@…`; longer names are other languages.
         let name = locale.prefix { $0.isLetter && $0.isASCII }
         let canShow = Self.isUnicode(environment) && environment("TERM") != "linux"
         self = name == Language.japanese.rawValue && canShow ? .japanese : .english
     }
 
-    /// Whether text is UTF-8 in this environment.
+    /// True if the encoding of text in this environment is UTF-8.
     ///
-    /// The encoding is the locale's that `LC_ALL`, `LC_CTYPE` or `LANG` names.
+    /// The encoding is part of the locale in `LC_ALL`, `LC_CTYPE` or `LANG`, of which the first that is set counts.
     package static func isUnicode(_ environment: (String) -> String?) -> Bool {
         let locale = first(of: ["LC_ALL", "LC_CTYPE", "LANG"], environment) ?? ""
         let encoding = locale.drop { $0 != "." }.dropFirst().prefix { $0 != "@" }

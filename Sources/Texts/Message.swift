@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// What a text of the table can be told of.
+/// A value that can fill a place of a text.
 package protocol MessageArgument: Sendable {
-    /// The argument as a message holds it.
+    /// The argument in the form that a message stores.
     var argument: Message.Argument { get }
 }
 
-/// Something that is said to people, before it is known in which language they read it.
+/// A text for people with its arguments, before the reader's language is known.
 ///
-/// Messages are the same when they say the same in English, which every message is said in. Programs, journals and the
-/// control socket have the English; beside it the socket has the text's id and what it is told of, so that a client
-/// says it in its own language.
+/// Two messages are equal if their English is. Programs, journals and the control socket get the English; the socket
+/// also gets the id of the text and the arguments, from which a client makes the text in its own language.
 package struct Message: Hashable, Sendable, CustomStringConvertible, MessageArgument {
-    /// What a text is told of.
+    /// An argument of a text.
     package enum Argument: Sendable, MessageArgument {
-        /// The same in all languages.
+        /// A string that is the same in all languages.
         case plain(String)
-        /// Something that is said in one.
+        /// A message, which is translated with the text.
         case message(Message)
 
         package var argument: Argument { self }
@@ -33,14 +32,17 @@ package struct Message: Hashable, Sendable, CustomStringConvertible, MessageArgu
     private let id: String?
     private let arguments: [Argument]
 
-    /// A text of the table with what it is told of; without an `id` the socket carries its English alone.
+    /// Makes a message of a text and its arguments.
+    ///
+    /// Without an `id`, the socket gets the English only.
     package init(_ texts: LocalText, id: String?, _ arguments: [any MessageArgument] = []) {
         self.texts = texts
         self.id = id
         self.arguments = arguments.map(\.argument)
     }
 
-    /// What is no text of the product: a name, a file's fault, an error of the system.
+    /// Makes a message of a string that is the same in all languages: a name, a fault in a file, an error of the
+    /// system.
     package init(detail text: String) {
         self.init(LocalText("{1}", "{1}"), id: nil, [text])
     }
@@ -61,24 +63,24 @@ package struct Message: Hashable, Sendable, CustomStringConvertible, MessageArgu
 
     package func hash(into hasher: inout Hasher) { hasher.combine(english) }
 
-    /// Several names in a row.
+    /// A list of names, joined as the language does it.
     package static func list(_ names: [String]) -> Message {
         guard let first = names.first else { return Message(detail: "") }
         return names.dropFirst().reduce(Message(detail: first)) { PlainText.and.message($0, $1) }
     }
 
-    /// Several examples in a row.
+    /// A list of examples, joined as the language does it.
     package static func listed(_ examples: [Message]) -> Message {
         guard let first = examples.first else { return Message(detail: "") }
         return examples.dropFirst().reduce(first) { PlainText.listed.message($0, $1) }
     }
 
-    /// A message with another in brackets behind it.
+    /// The message, followed by another one in brackets.
     package func followed(by other: Message?) -> Message {
         other.map { PlainText.inBrackets.message(self, $0) } ?? self
     }
 
-    /// The first line of what may be several faults of a file.
+    /// The first line of the message, which may list several faults of a file.
     package var firstLine: Message {
         let lines = english.split(separator: "\n", maxSplits: 1)
         return lines.count > 1 ? Message(detail: String(lines[0])) : self
@@ -92,7 +94,8 @@ extension String: MessageArgument {
 // MARK: On the control socket
 
 extension Message {
-    /// The text's id and what it is told of, such as `["AdapterFaultText.softBlocked","hci0"]`; nil where it has no id.
+    /// The id of the text and the arguments as a JSON array, such as `["AdapterFaultText.softBlocked","hci0"]`; nil
+    /// without an id.
     package var form: JSONValue? {
         guard let id else { return nil }
         return .array(
@@ -106,7 +109,7 @@ extension Message {
         )
     }
 
-    /// Reads such a form; nil where the table has no such text.
+    /// Reads the array that `form` makes; nil if it has another form, or the table has no text with the id.
     package init?(form: JSONValue, in table: TextTable) {
         guard case .array(let parts) = form, let id = parts.first?.string, let texts = table[id] else { return nil }
         var arguments: [Argument] = []

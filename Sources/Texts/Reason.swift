@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Why something is as it is, for people: what is wrong, and what mends it.
+/// The reason for a state, for people: a cause and a remedy.
 package struct Reason: Hashable, Sendable {
-    /// What is wrong, in one sentence.
+    /// The cause, in one sentence.
     package var cause: Message
-    /// What mends it; nil where nothing is known to, or where it mends itself.
+    /// The remedy; nil if none is known or none is needed.
     package var remedy: Message?
 
-    /// A reason.
+    /// Makes a reason from its parts.
     package init(_ cause: Message, remedy: Message? = nil) {
         self.cause = cause
         self.remedy = remedy
     }
 
-    /// Why something that was tried has failed.
+    /// Makes the reason of a failed command.
     package init(_ failure: CommandFailure) {
         self.init(failure.cause, remedy: failure.remedy)
     }
 
-    /// The cause, and the remedy in brackets.
+    /// The cause, followed by the remedy in brackets.
     package var message: Message { cause.followed(by: remedy) }
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Groups of texts, and every text in them by its id.
+/// A table of groups of texts, in which each text is found by its id.
 package struct TextTable: Sendable {
-    /// One case of a group: its text, and what goes with it and is told of the same.
+    /// One case of a group: its text, and the texts that belong to it and have the same arguments.
     package struct Entry: Sendable {
-        /// What it is called.
+        /// The id of the case.
         package let id: String
-        /// Its texts, by their ids.
+        /// The texts of the case, with their ids.
         package let texts: [(id: String, text: LocalText)]
 
-        /// A case with its texts.
+        /// Makes a case from its id and its texts.
         package init(id: String, texts: [(id: String, text: LocalText)]) {
             self.id = id
             self.texts = texts
@@ -18,16 +18,16 @@ package struct TextTable: Sendable {
 
     /// The names of the groups' types.
     package let groups: Set<String>
-    /// Every case of every group.
+    /// All cases of all groups.
     package let entries: [Entry]
     private let texts: [String: LocalText]
 
-    /// A table of groups.
+    /// Makes a table of groups.
     package init(_ groups: [any Localized.Type]) {
         self.init(Set(groups.map { "\($0)" }), groups.flatMap { Self.cases(of: $0) })
     }
 
-    /// A table of cases that are no group of their own.
+    /// Makes a table, under one name, of cases that belong to no enum.
     package init(_ name: String, _ entries: [Entry]) { self.init([name], entries) }
 
     private init(_ groups: Set<String>, _ entries: [Entry]) {
@@ -36,10 +36,10 @@ package struct TextTable: Sendable {
         texts = Dictionary(entries.flatMap(\.texts), uniquingKeysWith: { first, _ in first })
     }
 
-    /// The text of that id; nil where the table has none.
+    /// The text with this id; nil if the table has none.
     package subscript(id: String) -> LocalText? { texts[id] }
 
-    /// Both tables in one.
+    /// A table of the entries of both.
     package static func + (one: TextTable, other: TextTable) -> TextTable {
         TextTable(one.groups.union(other.groups), one.entries + other.entries)
     }
@@ -55,7 +55,9 @@ package struct TextTable: Sendable {
 }
 
 extension TextTable {
-    /// The groups beside this file: all but those whose cases or English are of another module.
+    /// The groups of this module.
+    ///
+    /// The groups whose cases or English are of another module are added by a module that sees both.
     package static let common = TextTable([
         LabelText.self, PlainText.self, PageText.self, TimeLabelText.self, KeyLabelText.self, GuideText.self,
         KeyboardFaultText.self, ControlFaultText.self, FileFaultText.self,

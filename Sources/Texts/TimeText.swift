@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Lengths of time as people write them: `100ms`, `2s`, or seconds without a unit.
+/// Lengths of time as text: `100ms`, `2s`, or seconds without a unit.
 package enum TimeText {
-    /// How it is written, for people.
+    /// The description of the form, for messages.
     package static let form = "a time such as 100ms, 2s or 2"
 
-    /// Reads a length of time; nil for anything else.
+    /// Reads a length of time; nil for any other text.
     package static func duration(_ text: some StringProtocol) -> Duration? {
         let digits: Substring
         let unit: Duration
@@ -16,14 +16,14 @@ package enum TimeText {
             digits = Substring(text.hasSuffix("s") ? text.dropLast() : text[...])
             unit = .seconds(1)
         }
-        // Nine digits of seconds are thirty years: enough, and far from overflow.
+        // Nine digits of seconds are thirty years, far from an overflow.
         guard digits.utf8.count <= 9, digits.utf8.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }),
             let count = Int64(digits)
         else { return nil }
         return unit * Int(count)
     }
 
-    /// The shortest form that reads as the same.
+    /// The shortest text that `duration` reads as this length; a fraction of a millisecond is cut off.
     package static func text(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components
         return attoseconds == 0 ? "\(seconds)s" : "\(seconds * 1000 + attoseconds / 1_000_000_000_000_000)ms"
@@ -31,7 +31,9 @@ package enum TimeText {
 }
 
 extension Duration {
-    /// In nanoseconds, for lengths of time that `TimeText` has read: nine digits never overflow.
+    /// The length in nanoseconds.
+    ///
+    /// It cannot overflow for a length that `TimeText` has read, which has at most nine digits.
     package var inNanoseconds: Int64 {
         let (seconds, attoseconds) = components
         return seconds &* 1_000_000_000 &+ attoseconds / 1_000_000_000

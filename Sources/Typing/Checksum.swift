@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A check value over bytes, by the name that profiles call it by (BT-8).
+/// A checksum over bytes, with its name in profiles as raw value (BT-8).
 ///
 /// The polynomials and check values are those of the CRC RevEng catalogue (reveng.sourceforge.io/crc-catalogue).
 package enum Checksum: String, Hashable, Sendable, CaseIterable {
-    /// CRC-8/MAXIM-DOW: polynomial 0x31, reflected, from 0.
+    /// CRC-8/MAXIM-DOW: polynomial 0x31, reflected, initial value 0.
     case crc8Maxim = "crc8-maxim"
-    /// CRC-8/SMBUS: polynomial 0x07, from 0.
+    /// CRC-8/SMBUS: polynomial 0x07, initial value 0.
     case crc8 = "crc8"
-    /// CRC-16/MODBUS: polynomial 0x8005, reflected, from 0xFFFF; the low byte is sent first.
+    /// CRC-16/MODBUS: polynomial 0x8005, reflected, initial value 0xFFFF; the low byte is sent first.
     case crc16Modbus = "crc16-modbus"
-    /// CRC-16/IBM-3740, often called CCITT-FALSE: polynomial 0x1021, from 0xFFFF; the high byte is sent first.
+    /// CRC-16/IBM-3740, often called CCITT-FALSE: polynomial 0x1021, initial value 0xFFFF; the high byte is sent
+    /// first.
     case crc16CCITT = "crc16-ccitt"
-    /// All bytes combined by exclusive or, the block check of serial protocols.
+    /// The exclusive or of all bytes: the block check character of serial protocols.
     case xor = "xor"
     /// The sum of all bytes modulo 256.
     case sum = "sum"
-    /// What makes the sum of all bytes, itself included, 0 modulo 256.
+    /// The byte that makes the sum of all bytes, itself included, 0 modulo 256.
     case negatedSum = "sum-negated"
 
-    /// The names, for people.
+    /// The names of all checksums, separated by commas, for messages.
     package static let names = allCases.map(\.rawValue).joined(separator: ", ")
 
-    /// How many bytes the value has.
+    /// The length of the checksum: 1 or 2 bytes.
     package var length: Int {
         switch self {
         case .crc16Modbus, .crc16CCITT: 2
@@ -30,7 +31,7 @@ package enum Checksum: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The value over `bytes`, as it is sent.
+    /// The checksum over `bytes`, in the order in which it is sent.
     package func value(of bytes: some Sequence<UInt8>) -> [UInt8] {
         switch self {
         case .crc8Maxim: [bytes.reduce(0) { Self.reflected($0 ^ $1, 0x8C) }]
@@ -45,13 +46,13 @@ package enum Checksum: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Eight steps of a division whose lowest bit comes first.
+    /// Eight steps of a polynomial division, lowest bit first.
     private static func reflected<Register: FixedWidthInteger>(_ register: Register, _ polynomial: Register) -> Register
     {
         (0..<8).reduce(register) { value, _ in value & 1 == 0 ? value &>> 1 : value &>> 1 ^ polynomial }
     }
 
-    /// Eight steps of a division whose highest bit comes first.
+    /// Eight steps of a polynomial division, highest bit first.
     private static func shifted<Register: FixedWidthInteger>(_ register: Register, _ polynomial: Register) -> Register {
         (0..<8).reduce(register) { value, _ in
             value.leadingZeroBitCount == 0 ? value &<< 1 ^ polynomial : value &<< 1

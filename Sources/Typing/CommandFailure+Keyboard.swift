@@ -4,10 +4,10 @@ import LinuxIO
 package import SystemPackage
 package import Texts
 
-// Why the kernel refuses a virtual keyboard, in words, as `drivers/input/misc/uinput.c` gives its errors.
+// The failures of a virtual keyboard, by the errors that `drivers/input/misc/uinput.c` returns.
 
 extension CommandFailure {
-    /// The kernel refuses to make the keyboard.
+    /// The failure to create the keyboard.
     package init(makingKeyboard error: Errno) {
         switch error {
         case .permissionDenied, .notPermitted:
@@ -19,10 +19,12 @@ extension CommandFailure {
         }
     }
 
-    /// More keys of clients wait than may, or have to be pressed first.
+    /// The failure when too many keys of clients wait to be typed.
     package static let keysWait = CommandFailure(.timeout, KeyboardFaultText.tooManyWait)
 
-    /// The kernel refuses the keyboard's events; what it did not take is counted as lost, and never written again.
+    /// The failure to write events to the keyboard.
+    ///
+    /// Events that the kernel did not take are counted as lost, and are not written again.
     package init(writingKeys error: Errno) {
         switch error {
         case .operationNotSupportedByDevice: self.init(.inputOutput, KeyboardFaultText.gone)

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Takes the bytes to type out of the frames that a device sends, as a pure state machine.
+/// A decoder of frames that takes the payload out of a device's byte stream, as a pure state machine.
 ///
-/// Every byte that goes in comes out as a payload, or is counted as wrapping or as bad: bytes outside of frames, and those of
-/// frames whose length or check value is wrong. After a bad frame the next one is looked for from the byte behind the bad
-/// one's first, so that what a lost notification tore off costs no whole frame.
+/// Every byte that goes in is part of a payload, or is counted: as wrapping in a good frame, or as bad, outside of
+/// frames or in a frame with a wrong length or checksum. After a bad frame the search goes on from its second byte,
+/// so that a lost notification costs no complete frame.
 package struct Deframer: Sendable {
-    /// What bytes came to.
+    /// The outcome for the bytes of one notification.
     package struct Result: Equatable, Sendable {
-        /// The payloads, one after the other.
+        /// The payloads, one after another.
         package var payload: [UInt8] = []
-        /// Bytes of good frames that are not to be typed.
+        /// The number of bytes of good frames that are not payload.
         package var wrapping = 0
-        /// Bytes that are part of no good frame.
+        /// The number of bytes that belong to no good frame.
         package var bad = 0
 
-        /// Nothing.
+        /// Makes an empty outcome.
         package init() {}
     }
 
@@ -29,15 +29,17 @@ package struct Deframer: Sendable {
     private var bytes: [UInt8] = []
     private var lastReceived = Duration.zero
 
-    /// A machine that has seen nothing of the link.
+    /// Makes a decoder at the start of a link.
     package init(_ framing: Framing) {
         self.framing = framing
     }
 
-    /// How many bytes wait for the rest of their frame.
+    /// The number of bytes that wait for the rest of their frame.
     package var waiting: Int { bytes.count }
 
-    /// Takes what a notification brought.
+    /// Takes the bytes of a notification, received at the time `now`.
+    ///
+    /// A pause of more than `Framing.longestPause` ends a frame.
     package mutating func receive(_ received: Span<UInt8>, now: Duration) -> Result {
         var result = Result()
         if !bytes.isEmpty, now - lastReceived > Framing.longestPause { result.bad = end() }
@@ -61,13 +63,15 @@ package struct Deframer: Sendable {
         return result
     }
 
-    /// Gives up the frame that is not whole, because the link has ended; answers how many bytes it had.
+    /// Discards the incomplete frame at the end of the link.
+    ///
+    /// Returns the number of its bytes.
     package mutating func end() -> Int {
         defer { bytes.removeAll(keepingCapacity: true) }
         return bytes.count
     }
 
-    /// What the bytes from `first` on are.
+    /// The frame that begins at index `first`.
     private func frame(at first: Int) -> Frame {
         let start = framing.start
         for (offset, byte) in start.enumerated() {
@@ -105,7 +109,7 @@ package struct Deframer: Sendable {
         return .good(payload: typed, length: whole - first)
     }
 
-    /// The payload's bytes, as the number at `place` has them; nil where it cannot be.
+    /// The number of payload bytes from the length field at `place`; nil if the field is smaller than its surplus.
     private func payloadLength(_ length: Framing.Length, at place: Int) -> Int? {
         let number = bytes[place..<place + length.size]
         let value = length.isLittleEndian ? number.reversed().reduce(0, Self.append) : number.reduce(0, Self.append)
@@ -115,7 +119,7 @@ package struct Deframer: Sendable {
 
     private static func append(_ value: Int, _ byte: UInt8) -> Int { value << 8 | Int(byte) }
 
-    /// Where the end's bytes begin, at or behind `place`; nil where they have not come.
+    /// The index of the end bytes at or after `place`; nil if they have not been received.
     private func endOfPayload(from place: Int) -> Int? {
         let end = framing.end
         var index = place

@@ -2,29 +2,30 @@
 
 package import Keystrokes
 
-/// How many characters this program has typed into the field that has the focus: what `clear` may delete (HK-5).
+/// The number of characters that this program has typed into the field with the focus, which `clear` may delete
+/// (HK-5).
 ///
-/// Never more than there are of ours, as far as keys tell: Enter, Tab and Escape leave the field, so what stands in it then
-/// is somebody else's. Fewer where a key may have deleted something.
+/// It never exceeds the number of this program's characters in the field, as far as its keys tell: after Enter, Tab
+/// or Escape it is 0, because the next field may hold other text. It is too small after keys that may delete.
 package struct FieldLength: Equatable, Sendable {
-    /// The most that are counted, and so the most Backspaces of one `clear`.
+    /// The most characters that are counted, and so the most Backspaces of one `clear`.
     package static let most = 1000
 
-    /// The characters so far.
+    /// The number of characters.
     package private(set) var characters = 0
 
-    /// An empty field, or one whose contents are not ours.
+    /// Makes the length of an empty field, or of one whose contents are not this program's.
     package init() {}
 
-    /// What a key does to the field.
+    /// The effect of a key on the field.
     package enum Effect: Equatable, Sendable {
-        /// So many characters more, or fewer.
+        /// Adds so many characters, or removes them if negative.
         case change(Int)
-        /// The field is left, or nothing is known of it any more.
+        /// Leaves the field, or changes it in an unknown way.
         case leave
     }
 
-    /// Takes what was typed.
+    /// Applies the effect of a key.
     package mutating func take(_ effect: Effect) {
         switch effect {
         case .change(let count):
@@ -35,11 +36,11 @@ package struct FieldLength: Equatable, Sendable {
 }
 
 extension FieldLength.Effect {
-    /// What a step does.
+    /// The effect of a step.
     package init(_ step: ByteTable.Step) {
         switch step {
         case .character(_, let modifiers):
-            // With Ctrl, Alt or Meta it is a command, and what that does is not known.
+            // With Ctrl, Alt or Meta it is a command, whose effect is unknown.
             self = modifiers.isSubset(of: [.shift, .altGr]) ? .change(1) : .leave
         case .key(.enter, _), .key(.tab, _): self = .leave
         case .key(.backspace, []): self = .change(-1)

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// What a device wraps the bytes to type in: a start, a length, a check value, an end.
+/// The frame in which a device sends the bytes to be typed.
 ///
-/// A frame is, in this order: `start`, `header` bytes of no meaning, the length if there is one, the payload, the check
-/// value if it stands before the end, `end`, and the check value if it stands behind the end.
+/// A frame consists of, in this order: `start`, `header` bytes that are skipped, the length field if there is one,
+/// the payload, the checksum if it stands before the end, `end`, and the checksum if it stands after the end.
 package struct Framing: Hashable, Sendable {
-    /// Why a framing was refused.
+    /// The reason for which a framing is not valid.
     package struct Fault: Error, Equatable, Sendable, CustomStringConvertible {
-        /// One line for people.
+        /// The reason in one English line.
         package let description: String
     }
 
-    /// A number of bytes within the frame.
+    /// The length field of a frame.
     package struct Length: Hashable, Sendable {
-        /// How many bytes the number has: 1, or 2.
+        /// The size of the field: 1 or 2 bytes.
         package var size: Int
-        /// True where the low byte of two comes first.
+        /// True if the low byte of two comes first.
         package var isLittleEndian: Bool
-        /// What is added to the payload's bytes to make the number: what else it counts.
+        /// The number of bytes besides the payload that the field counts, 0 to 64.
         package var surplus: Int
 
-        /// A number of one byte that counts the payload.
+        /// Makes a length field; without arguments it has one byte, which counts the payload only.
         package init(size: Int = 1, isLittleEndian: Bool = true, surplus: Int = 0) {
             self.size = size
             self.isLittleEndian = isLittleEndian
@@ -28,16 +28,17 @@ package struct Framing: Hashable, Sendable {
         }
     }
 
-    /// A check value over the frame's bytes.
+    /// The checksum of a frame.
     package struct Check: Hashable, Sendable {
-        /// Which.
+        /// The algorithm.
         package var checksum: Checksum
-        /// The frame's first byte that it covers, counted from 0; the last is the one before it.
+        /// The index of the first byte of the frame that is covered, counted from 0; the last one is the byte before
+        /// the checksum.
         package var from: Int
-        /// True where it stands behind the end.
+        /// True if the checksum stands after the end bytes.
         package var isBehindEnd: Bool
 
-        /// A check value over all of the frame before it.
+        /// Makes a checksum; without arguments it covers all of the frame before it.
         package init(_ checksum: Checksum, from: Int = 0, isBehindEnd: Bool = false) {
             self.checksum = checksum
             self.from = from
@@ -45,29 +46,33 @@ package struct Framing: Hashable, Sendable {
         }
     }
 
-    /// The most bytes of a payload; it bounds what a device can make the host keep and compute.
+    /// The largest payload in bytes.
+    ///
+    /// It limits the memory and the time that a device can make the host spend.
     package static let greatestPayload = 1024
-    /// The most bytes of start, end and header each.
+    /// The most bytes of `start`, of `end` and of `header`, each.
     package static let longestMark = 16
-    /// The silence after which a frame is not continued.
+    /// The pause after which a frame is not continued.
     package static let longestPause = Duration.seconds(1)
 
-    /// The bytes that a frame begins with; none where a length begins it.
+    /// The bytes that begin a frame; empty if the length field begins it.
     package let start: [UInt8]
-    /// How many bytes follow them that mean nothing here.
+    /// The number of bytes after `start` that are skipped.
     package let header: Int
-    /// The length; nil where the payload reaches to the end's bytes.
+    /// The length field; nil if the payload ends at the `end` bytes.
     package let length: Length?
-    /// The bytes that a frame ends with; none where its length says where it ends.
+    /// The bytes that end a frame; empty if the length field alone tells its end.
     package let end: [UInt8]
-    /// The check value; nil for none.
+    /// The checksum; nil for none.
     package let check: Check?
-    /// True where the end's bytes are typed too.
+    /// True if the `end` bytes are typed too.
     package let keepsEnd: Bool
-    /// The most bytes of a payload.
+    /// The largest payload of this framing, in bytes.
     package let maximum: Int
 
-    /// A framing, checked.
+    /// Makes a framing.
+    ///
+    /// Throws a `Fault` if its parts are out of range or do not fit together.
     package init(
         start: [UInt8] = [],
         header: Int = 0,

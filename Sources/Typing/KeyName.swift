@@ -2,36 +2,36 @@
 
 package import Keystrokes
 
-/// A key of the small keyboard for mending a wrong entry (LK-23, HK-4, HK-5), as `blewedge key` names it.
+/// A key of the keypad that corrects wrong entries (LK-23, HK-4, HK-5), with its name in `blewedge key`.
 package enum KeyName: Hashable, Sendable, CaseIterable, CustomStringConvertible {
-    /// A digit, or one of `+ - < > . ,` and the space, whatever keys the layout has for it.
+    /// A digit, one of `+ - < > . ,`, or the space, typed with the keys that the layout has for it.
     case character(Unicode.Scalar)
-    /// A key that moves, deletes or ends an input, wherever the layout has its characters.
+    /// A key that moves the cursor, deletes, or ends an input; it is the same in every layout.
     case key(KeyCode)
 
-    /// The characters, in the order in which they are listed to people.
+    /// The characters, in the order of their list for people.
     package static let characters: [Unicode.Scalar] = Array("0123456789+-<>.,".unicodeScalars) + [" "]
 
-    /// The names of the keys, in the order in which they are listed to people.
+    /// The names of the keys, in the order of their list for people.
     ///
-    /// All of them edit the one field that has the focus: none leaves the application, changes the terminal or stops the
+    /// All of them edit the field with the focus: none leaves the application, changes the terminal or stops the
     /// machine (X-4, D-14).
     package static let keys = [
         "backspace", "enter", "tab", "left", "right", "home", "end", "delete", "escape",
     ]
 
-    /// Every key, the characters first.
+    /// All keys, the characters first.
     package static let allCases: [KeyName] =
         characters.map(KeyName.character) + keys.compactMap(KeyCode.init(name:)).map(KeyName.key)
 
-    /// Names of the signs, for shells in which the signs mean something else.
+    /// Names for the signs that have a meaning of their own in shells.
     package static let aliases: [(name: String, character: Unicode.Scalar)] = [
         ("plus", "+"), ("minus", "-"), ("less", "<"), ("greater", ">"), ("period", "."), ("comma", ","),
     ]
 
-    /// Reads a name; nil for a key that this keyboard does not have.
+    /// Reads a name; nil for a key that the keypad does not have.
     ///
-    /// Names are in letters of either case; the space is `space`.
+    /// Upper and lower case are the same; the space is `space`.
     package init?(_ text: String) {
         var name = text.lowercased()
         if let alias = Self.aliases.first(where: { $0.name == name }) { name = String(alias.character) }
@@ -39,7 +39,7 @@ package enum KeyName: Hashable, Sendable, CaseIterable, CustomStringConvertible 
         self = match
     }
 
-    /// As the user writes it.
+    /// The name of the key.
     package var description: String {
         switch self {
         case .character(" "): "space"
@@ -48,7 +48,7 @@ package enum KeyName: Hashable, Sendable, CaseIterable, CustomStringConvertible 
         }
     }
 
-    /// What is typed for it.
+    /// The step that types the key.
     package var step: ByteTable.Step {
         switch self {
         case .character(let character): .character(character, [])

@@ -2,10 +2,10 @@
 
 package import Keystrokes
 
-/// Keys that somebody asked for, to be typed beside what the device sends: by `key`, `snippet` or `clear`.
+/// The keys that a client asked for by `key`, `snippet` or `clear`, which are typed beside the device's bytes.
 package struct KeySequence: Equatable, Sendable {
-    /// What is typed, one after the other.
+    /// The steps, typed one after another.
     package let steps: [ByteTable.Step]
-    /// The same as bytes of the keypad's own table, for whatever types bytes by a table.
+    /// The steps as bytes of the keypad's table.
     package let bytes: [UInt8]
 }

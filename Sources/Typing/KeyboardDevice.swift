@@ -3,10 +3,11 @@
 package import LinuxIO
 package import SystemPackage
 
-/// What the typing thread writes keystrokes to: a virtual keyboard of the kernel, or one that shows what it is given.
+/// The keyboard to which the typing thread writes: a virtual keyboard of the kernel, or one that shows the
+/// keystrokes.
 package protocol KeyboardDevice: AnyObject, Sendable {
-    /// Writes whole events, each a `struct input_event`; answers the bytes that were taken.
+    /// Writes whole events, each a `struct input_event`, and returns the number of bytes that were taken.
     ///
-    /// Anything but all of them, or an error, means that the keyboard takes nothing more.
+    /// Fewer bytes than given, or an error, mean that the keyboard takes no more events.
     func write(_ events: borrowing RawSpan) throws(Errno) -> NonBlocking<Int>
 }

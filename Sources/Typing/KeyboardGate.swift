@@ -4,22 +4,26 @@ package import LinuxIO
 import SystemPackage
 package import Texts
 
-/// Whether what comes is typed: not while the user has paused, nor while another virtual terminal than the one that is
-/// meant is in front (LK-22).
+/// The gate that decides if received bytes are typed.
 ///
-/// To be used on the loop's thread.
+/// It is closed while the user has paused, and while another virtual terminal than the chosen one is in the
+/// foreground (LK-22).
+///
+/// It is used on the loop's thread.
 package final class KeyboardGate {
-    /// Called when the gate has opened or closed.
+    /// The handler that is called when the gate has opened (true) or closed (false).
     package var onChange: ((Bool) -> Void)?
 
     private let loop: EventLoop
     private let wanted: Int?
     private var terminal: ForegroundTerminal?
     private var registration: EventLoop.Registration?
-    /// The terminal in front; nil where it cannot be told.
+    /// The number of the virtual terminal in the foreground; nil if it is unknown.
     private var front: Int?
 
-    /// A gate; `terminal` is the virtual terminal that must be in front, nil for any.
+    /// Makes a gate.
+    ///
+    /// `terminal` is the number of the virtual terminal that must be in the foreground, nil for any.
     package init(terminal wanted: Int?, on loop: EventLoop) throws(CommandFailure) {
         self.loop = loop
         self.wanted = wanted
@@ -34,7 +38,7 @@ package final class KeyboardGate {
         }
     }
 
-    /// Throws what a gate for that terminal would.
+    /// Throws the error that a gate with this terminal would throw.
     package static func check(_ wanted: Int?) throws(CommandFailure) {
         guard let wanted else { return }
         do throws(Errno) {
@@ -54,15 +58,15 @@ package final class KeyboardGate {
         )
     }
 
-    /// Whether the user has paused.
+    /// True while the user has paused.
     package var isPaused = false {
         didSet { if isPaused != oldValue { changed(from: oldValue, front) } }
     }
 
-    /// Whether what comes is typed.
+    /// True while received bytes are typed.
     package var isOpen: Bool { Self.isOpen(isPaused, wanted, front) }
 
-    /// Why the gate is closed; nil while it is open.
+    /// The reason for which the gate is closed; nil while it is open.
     package var reason: Reason? {
         if isPaused { return Reason(ReasonText.paused.message(), remedy: RemedyText.resume.message()) }
         guard let wanted, wanted != front else { return nil }
@@ -72,7 +76,7 @@ package final class KeyboardGate {
         return Reason(cause, remedy: RemedyText.bringToFront.message("\(wanted)"))
     }
 
-    /// Looks at the terminals no more.
+    /// Stops watching the virtual terminals.
     package func end() {
         if let registration, let terminal = terminal.take() { loop.unwatch(registration, terminal.descriptor) }
         registration = nil

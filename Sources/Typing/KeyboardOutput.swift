@@ -5,9 +5,9 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// Where the keystrokes go: a keyboard of the kernel, or a screen that shows what a reader would see of one.
+/// The receiver of the keystrokes: a virtual keyboard of the kernel, or a screen that shows the text that they make.
 ///
-/// The characters are counted where somebody may want to delete them.
+/// It counts the typed characters if a client may delete them.
 final class KeyboardOutput: KeyboardDevice {
     private enum Place: ~Copyable {
         case kernel(UInputDevice)
@@ -15,10 +15,10 @@ final class KeyboardOutput: KeyboardDevice {
     }
 
     private let place: Place
-    /// What the keys leave in a field; nil where nobody asks.
+    /// The length of the text in the field with the focus; nil if no client may delete it.
     private let field: TypedField?
 
-    /// The screen, where there is one; else a keyboard with the keys that the settings reach.
+    /// Takes the screen if there is one; makes a keyboard that declares the keys of the settings otherwise.
     init(_ settings: TypingSettings, screen: TextKeyboard?, field: TypedField?) throws(CommandFailure) {
         self.field = field
         if let screen {
@@ -39,7 +39,7 @@ final class KeyboardOutput: KeyboardDevice {
         }
     }
 
-    /// The event node where readers find it; nil where there is none.
+    /// The path of the keyboard's event node; nil if there is none.
     var eventNode: String? {
         switch place {
         case .kernel(let device): device.eventNode
@@ -47,7 +47,7 @@ final class KeyboardOutput: KeyboardDevice {
         }
     }
 
-    /// What the keyboard's lights say; nil where it has none.
+    /// The lights of the keyboard; nil if it has none.
     func lights() throws(Errno) -> KeyboardLights? {
         switch place {
         case .kernel(let device): try device.lights()

@@ -3,24 +3,25 @@
 package import Keystrokes
 package import Texts
 
-/// The small keyboard: every key and snippet that can be asked for, as a byte table of its own (LK-23, HK-1 … HK-5).
+/// The keys and snippets that clients can ask for, as a byte table of their own (LK-23, HK-1 … HK-5).
 ///
-/// It is made once, before the virtual keyboard, which declares `keys` beside those of the device's table (D-14). What the
-/// layout cannot type, and what may not be declared beside the rest, is refused when it is asked for, with the reason.
+/// It is made once, before the virtual keyboard, which declares `keys` together with those of the device's table
+/// (D-14). A step that the layout cannot type, or that must not be declared with the others, is refused, with the
+/// reason, when a client asks for it.
 package struct Keypad: Sendable {
-    /// What each byte of a sequence types.
+    /// The byte table: one step for each byte of a sequence.
     package let table: CompiledTable
-    /// What keys do to a field where the reader uses its layout.
+    /// The effects of keys on a field, in the layout of the reader.
     package let effects: KeyEffects
 
     private let method: ClearMethod
     private let snippets: Snippets
-    /// The byte of each step.
+    /// The byte of each step that can be typed.
     private let numbers: [ByteTable.Step: UInt8]
-    /// Why a step is not among these.
+    /// The reason for each step that cannot be typed.
     private let refusals: [ByteTable.Step: Message]
 
-    /// A keypad for readers who use `layout`, on a keyboard that declares `others` in any case.
+    /// Makes a keypad for readers who use `layout`, on a keyboard that declares the keys `others` as well.
     package init(
         layout: KeyboardLayout,
         beside others: KeySet = KeySet(),
@@ -31,7 +32,8 @@ package struct Keypad: Sendable {
         self.method = method
         effects = KeyEffects(layout)
         var builder = Builder(layout: layout, keys: others)
-        // First come, first declared: what mends an entry stands above what a file of snippets asks for.
+        // The steps are declared in this order as long as they fit: the keys for corrections come before those of the
+        // snippets.
         for key in KeyName.allCases { builder.add(key.step) }
         for step in Self.clearing(0, by: method) { builder.add(step) }
         for snippet in snippets.all { snippet.steps().forEach { builder.add($0) } }
@@ -44,7 +46,7 @@ package struct Keypad: Sendable {
         }
     }
 
-    /// The keys that it presses, to be declared.
+    /// The keys that the keypad presses, to be declared.
     package var keys: KeySet { table.keys }
 
     /// The sequence of `key NAME…`.
@@ -54,7 +56,7 @@ package struct Keypad: Sendable {
 
     /// The sequence of `snippet TITLE`.
     ///
-    /// Where the keyboard may not have Left, the cursor stays behind the text.
+    /// If the keyboard must not have the Left key, the cursor stays after the text.
     package func sequence(ofSnippet title: String) throws(CommandFailure) -> KeySequence {
         guard let snippet = snippets[title: title] else {
             throw CommandFailure(
@@ -72,12 +74,14 @@ package struct Keypad: Sendable {
         try sequence(Self.clearing(characters, by: method), for: "clear")
     }
 
-    /// Whether the keyboard has Left: not where the layout's characters need AltGr, beside which it is forbidden (D-14).
+    /// True if the keyboard has the Left key.
+    ///
+    /// It has not if characters of the layout need AltGr, with which it must not be declared (D-14).
     package var canMove: Bool { KeyCode(name: "left").map { numbers[.key($0, [])] != nil } ?? false }
 
-    /// What empties a field.
+    /// The steps that empty a field.
     ///
-    /// The first Backspace deletes what Ctrl+A has selected.
+    /// After Ctrl+A, one Backspace deletes the selection.
     static func clearing(_ characters: Int, by method: ClearMethod) -> [ByteTable.Step] {
         let backspace = ByteTable.Step.key(.backspace, [])
         switch method {
@@ -106,10 +110,10 @@ package struct Keypad: Sendable {
     }
 }
 
-/// Collects steps that can be typed, each once, as bytes of a table.
+/// A builder of a byte table, which collects each step that can be typed once.
 private struct Builder {
     let layout: KeyboardLayout
-    /// What is declared so far.
+    /// The keys that are declared so far.
     var keys: KeySet
     var table = ByteTable.discard
     var numbers: [ByteTable.Step: UInt8] = [:]

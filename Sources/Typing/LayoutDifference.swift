@@ -3,20 +3,20 @@
 package import Keystrokes
 package import LinuxIO
 
-/// A character that a reader with another keyboard map takes for something else.
+/// A character that becomes another one for a reader with another keyboard map.
 package struct LayoutDifference: Hashable, Sendable {
-    /// What is meant.
+    /// The character of this program's layout.
     package var meant: Unicode.Scalar
-    /// What comes out; nil for nothing, or a dead key.
+    /// The character of the reader's map; nil for none or a dead key.
     package var given: Unicode.Scalar?
 
-    /// The difference between two characters.
+    /// Makes a difference between two characters.
     package init(meant: Unicode.Scalar, given: Unicode.Scalar?) {
         self.meant = meant
         self.given = given
     }
 
-    /// The printable ASCII characters that `layout` types and that come out otherwise on a console with those levels.
+    /// The differences, over the printable ASCII characters that `layout` types, from a console with these levels.
     package static func between(_ layout: KeyboardLayout, _ levels: [ConsoleKeymap.Level]) -> [LayoutDifference] {
         var given: [KeyboardLayout.Stroke: Unicode.Scalar] = [:]
         for level in levels {
@@ -27,7 +27,8 @@ package struct LayoutDifference: Hashable, Sendable {
             given[KeyboardLayout.Stroke(KeyCode(rawValue: level.key), modifiers)] = Unicode.Scalar(number)
         }
         return (0x20...0x7E).compactMap(Unicode.Scalar.init).compactMap { meant in
-            // Dead keys differ in how they are combined; one stroke is enough to know a map by.
+            // Characters of several strokes are left out: maps combine dead keys differently, and one stroke is
+            // enough to tell maps apart.
             guard let strokes = layout.strokes(for: meant), strokes.count == 1, given[strokes[0]] != meant else {
                 return nil
             }

@@ -5,15 +5,15 @@ import LinuxIO
 import SystemPackage
 package import Texts
 
-/// Where keyboard layouts come from.
+/// The sources of keyboard layouts.
 package enum LayoutSource {
-    /// How a layout is named, for help and references.
+    /// The description of the names, in English, for help and manual.
     package static let names = PlainText.layouts.text(.english)
 
-    /// The layout of that name.
+    /// The layout with this name.
     ///
-    /// A built-in one (`us`, `jp`, `jp(OADG109A)`); one of the X keyboard database, with `xkb:` before its name or without; or the map of the
-    /// kernel's text consoles as it is now (`console`, `console:tty2`).
+    /// It is a built-in one (`us`, `jp`, `jp(OADG109A)`); one of the X keyboard database, with or without `xkb:`
+    /// before its name; or the present map of the kernel's text consoles (`console`, `console:tty2`).
     package static func layout(_ name: String) throws(CommandFailure) -> KeyboardLayout {
         if let layout = KeyboardLayout(named: name) { return layout }
         if name == "console" { return try console(name, ConsoleKeymap.foreground) }

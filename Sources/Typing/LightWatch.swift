@@ -4,18 +4,18 @@ import Keystrokes
 import LinuxIO
 import SystemPackage
 
-/// The keyboard's lights on the event loop: says to the typist whether CapsLock is on.
+/// The reader of the keyboard's lights on the event loop, which tells the typist if CapsLock is on.
 ///
-/// To be used on the loop's thread.
+/// It is used on the loop's thread.
 final class LightWatch {
-    /// Where it is said.
+    /// The state of the CapsLock light, which the typist reads.
     let capsLock = CapsLockLight()
 
     private let loop: EventLoop
     private var lights: KeyboardLights
     private var registration: EventLoop.Registration?
 
-    /// Begins to watch, and takes what was told since the keyboard was made.
+    /// Reads the changes since the keyboard was made, and watches for more.
     init(_ lights: consuming KeyboardLights, on loop: EventLoop) throws(Errno) {
         self.loop = loop
         self.lights = lights
@@ -23,7 +23,7 @@ final class LightWatch {
         read()
     }
 
-    /// Stops watching: the keyboard is gone.
+    /// Stops watching.
     func end() {
         if let registration { loop.unwatch(registration, lights.descriptor) }
         registration = nil
@@ -33,7 +33,7 @@ final class LightWatch {
         do throws(Errno) {
             if let isOn = try lights.readCapsLock() { capsLock.set(isOn) }
         } catch {
-            // The keyboard is gone: nothing more comes.
+            // The keyboard was removed: no more changes follow.
             end()
         }
     }

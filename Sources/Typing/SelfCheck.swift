@@ -2,22 +2,22 @@
 
 package import LinuxIO
 
-/// Compares what came out of the keyboard's event node with what was meant, event by event.
+/// The comparison of the events from the keyboard's event node with the events meant to be written, one by one.
 ///
-/// It proves the way from the write to the node's readers, not that another reader kept up. A pure state machine: meant
-/// events go in before they are written, so an event that is read was meant already. The keyboard's lights, which its
-/// readers switch, come between them and are passed over.
+/// It covers the way from the write to the readers of the node; it does not tell if another reader has kept up. It is
+/// a pure state machine: the meant events go in before they are written, so an event that is read is known already.
+/// Events of the keyboard's lights, which its readers switch, come in between and are skipped.
 package struct SelfCheck: Sendable {
-    /// What was found so far.
+    /// The counts of the comparison.
     package struct Counts: Equatable, Sendable {
-        /// Events read that were the ones meant.
+        /// The number of events that were equal to the meant ones.
         package var verified: UInt64 = 0
-        /// Events read that were not the ones meant.
+        /// The number of events that differed from the meant ones.
         package var differing: UInt64 = 0
-        /// How often the kernel threw away what the check had not read in time.
+        /// The number of times that the kernel discarded events that were not read in time.
         package var dropped: UInt64 = 0
 
-        /// Counts from their parts.
+        /// Makes counts from their parts.
         package init(verified: UInt64 = 0, differing: UInt64 = 0, dropped: UInt64 = 0) {
             self.verified = verified
             self.differing = differing
@@ -25,27 +25,27 @@ package struct SelfCheck: Sendable {
         }
     }
 
-    /// What was found so far.
+    /// The counts so far.
     package private(set) var counts = Counts()
     private var meant: [EventNode.Event] = []
     private var next = 0
-    /// True from a drop on, until a moment when nothing is on its way.
+    /// True from a loss on, until a moment when no event is on its way.
     private var isLost = false
-    /// True right after the change of a light, which the kernel may end with a report of its own.
+    /// True after the event of a light, which the kernel may end with a report of its own.
     private var isAfterLight = false
 
-    /// A check that expects nothing yet.
+    /// Makes a check without meant events.
     package init() {}
 
-    /// The events meant and not seen yet.
+    /// The number of meant events that have not been read yet.
     package var outstanding: Int { meant.count - next }
 
-    /// Takes events that are about to be written, in their order.
+    /// Adds events that are about to be written, in their order.
     package mutating func expect(_ events: some Sequence<EventNode.Event>) {
         meant.append(contentsOf: events)
     }
 
-    /// Takes an event that was read.
+    /// Compares an event that was read.
     package mutating func read(_ event: EventNode.Event) {
         guard event != .dropped else {
             counts.dropped &+= 1
@@ -69,22 +69,22 @@ package struct SelfCheck: Sendable {
         if next == meant.count || next == Self.trimmedAt { trim() }
     }
 
-    /// Takes note that some meant events will never be told: nothing can be compared until all is quiet.
+    /// Notes that some meant events are missing; nothing can be compared until the next quiet moment.
     package mutating func lose() {
         isLost = true
     }
 
-    /// True when reading goes on without comparing, until `settle` is called at a quiet moment.
+    /// True while events are read without a comparison, until `settle` is called at a quiet moment.
     package var needsQuiet: Bool { isLost }
 
-    /// Takes note that nothing waits to be read, and that all that was meant has been written.
+    /// Notes a quiet moment: all meant events were written, and none waits to be read.
     package mutating func settle() {
         if isLost { next = meant.count }
         isLost = false
         trim()
     }
 
-    /// How many events that were seen are kept before their memory is used again.
+    /// The number of compared events after which their memory is reused.
     private static let trimmedAt = 4096
 
     private mutating func trim() {

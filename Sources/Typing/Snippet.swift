@@ -2,28 +2,30 @@
 
 package import Keystrokes
 
-/// A text that one key or command types, and where the cursor stands afterwards (HK-1, HK-2).
+/// A text that a key or a command types, with the position of the cursor after it (HK-1, HK-2).
 package struct Snippet: Equatable, Sendable {
-    /// What it is called by.
+    /// The title, by which the snippet is chosen.
     package let title: String
-    /// What it types: any characters, a line feed for Enter, a tab for Tab.
+    /// The text: any characters, with a line feed for Enter and a tab for Tab.
     package let text: String
-    /// How often Left is pressed after the text.
+    /// The number of presses of Left after the text.
     package let leftPresses: Int
-    /// The scan that types it, in its stead; nil where only people do.
+    /// The bytes of the barcode in whose place the snippet is typed; nil if clients alone type it.
     package let received: [UInt8]?
 
-    /// The most characters of a title, and of a text.
+    /// The most characters of a title.
     package static let longestTitle = 64
-    /// The most characters of a text.
+    /// The most characters of a text, counted in Unicode scalars.
     package static let longestText = 1024
-    /// The most bytes of the scan that types it.
+    /// The most bytes of the barcode.
     package static let longestReceived = 256
 
-    /// Text between or behind which the input goes, in the order in which it is looked for (HK-2).
+    /// The strings after which the cursor is placed, in the order of the search (HK-2).
     private static let inputPoints = ["]", "://", "=\"", ">"]
 
-    /// A snippet of plain text: the cursor goes to the text's input point, or stays behind the text.
+    /// Makes a snippet of one text.
+    ///
+    /// The cursor goes to the input point of the text, or stays after the text.
     package init(title: String, text: String, received: [UInt8]? = nil) {
         self.title = title
         self.text = text
@@ -31,8 +33,9 @@ package struct Snippet: Equatable, Sendable {
         leftPresses = Self.leftPresses(in: text) ?? 0
     }
 
-    /// A snippet of an opening and a closing text (HK-3): the cursor goes to the input point of both together, or else
-    /// between them.
+    /// Makes a snippet of an opening and a closing text (HK-3).
+    ///
+    /// The cursor goes to the input point of both together, or else between them.
     package init(title: String, opening: String, closing: String, received: [UInt8]? = nil) {
         self.title = title
         self.received = received
@@ -40,10 +43,12 @@ package struct Snippet: Equatable, Sendable {
         leftPresses = Self.leftPresses(in: text) ?? Self.presses(over: closing)
     }
 
-    /// How often Left is pressed to go from the text's end to its input point: behind the first of `]`, `://`, `="` and
-    /// `>`, in this order, that the text has, where it has it first; nil for a text without any.
+    /// The number of presses of Left from the end of the text to its input point; nil for a text without one.
+    ///
+    /// The input point follows the first of `]`, `://`, `="` and `>`, in this order, that the text contains, at its
+    /// first occurrence.
     package static func leftPresses(in text: String) -> Int? {
-        // By scalars: a mark behind a sign does not hide it.
+        // The search is by Unicode scalars, so that a combining mark after a sign does not hide it.
         let scalars = Array(text.unicodeScalars)
         for point in inputPoints {
             let wanted = Array(point.unicodeScalars)
@@ -56,11 +61,11 @@ package struct Snippet: Equatable, Sendable {
         return nil
     }
 
-    /// What is typed: the text, then the way to the input point.
+    /// The steps that type the text and move the cursor to the input point.
     ///
-    /// `canMove` is false for a keyboard that has no Left: then the cursor stays behind the text.
+    /// `canMove` is false for a keyboard without the Left key; the cursor then stays after the text.
     package func steps(canMove: Bool = true) -> [ByteTable.Step] {
-        // CR LF is one character, and one Enter.
+        // CR LF is one character, and one press of Enter.
         let typed = text.flatMap { character -> [ByteTable.Step] in
             if ["\n", "\r", "\r\n"].contains(character) { return [.key(.enter, [])] }
             if character == "\t" { return [.key(.tab, [])] }
@@ -70,6 +75,6 @@ package struct Snippet: Equatable, Sendable {
         return typed + Array(repeating: .key(left, []), count: leftPresses)
     }
 
-    /// A press of Left goes over one character, whatever it is made of.
+    /// The number of presses of Left to pass over a text: one for each character, however many scalars it has.
     private static func presses(over text: String) -> Int { text.count }
 }

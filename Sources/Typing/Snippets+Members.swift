@@ -2,19 +2,22 @@
 
 import Texts
 
-// A snippet that is an object in the file.
+// Snippets that are objects in the file.
 
 extension Snippets {
-    /// What such an object may say.
+    /// The members of such an object.
     enum Member: String, CaseIterable {
         case text, opening, closing, received
 
-        /// All of them, for people.
+        /// The names of all members, separated by commas, for messages.
         static var names: String { allCases.map { $0.rawValue.debugDescription }.joined(separator: ", ") }
     }
 
-    /// The snippet that an object of the file means: a whole text, or two halves, each with its default where the title is
-    /// built in.
+    /// The snippet of an object in the file: one text, or an opening and a closing one.
+    ///
+    /// Each of the two has a default if the title is built in.
+    ///
+    /// Throws a `Fault` for an unknown member, a member that is not a string, or a text together with a half.
     static func snippet(_ title: String, _ members: [(name: String, value: JSONValue)], _ value: JSONValue)
         throws(Fault)
         -> Snippet

@@ -4,17 +4,17 @@ package import Keystrokes
 package import Texts
 
 extension Snippets {
-    /// The rules with the scans in whose stead snippets are typed (HK-1), for readers who use `layout` and a table that
-    /// presses `others`.
+    /// The rules, extended by the snippets that replace barcodes (HK-1), for readers who use `layout` and a
+    /// table that presses `others`.
     ///
-    /// Where the keyboard may not have Left beside its other keys (D-14), the cursor stays behind the text. Without rules
-    /// there are no scans: then a snippet that waits for one is refused.
+    /// If the keyboard must not have the Left key beside its other keys (D-14), the cursor stays after the text.
+    /// Without rules there are no barcodes: a snippet with `received` is then refused.
     package func meant(
-        in rules: ScanRules?,
+        in rules: BarcodeRules?,
         layout: KeyboardLayout,
         beside others: KeySet
-    ) throws(CommandFailure) -> ScanRules? {
-        var meanings: [[UInt8]: ScanAffix] = [:]
+    ) throws(CommandFailure) -> BarcodeRules? {
+        var meanings: [[UInt8]: BarcodeAffix] = [:]
         var keys = others.union(rules?.keys ?? KeySet())
         for snippet in all {
             guard let received = snippet.received else { continue }
@@ -25,10 +25,10 @@ extension Snippets {
                     snippet.title.debugDescription
                 )
             }
-            do throws(ScanAffix.Fault) {
-                var typed = try ScanAffix(snippet.steps(), layout: layout)
+            do throws(BarcodeAffix.Fault) {
+                var typed = try BarcodeAffix(snippet.steps(), layout: layout)
                 if keys.union(typed.keys).forbidden != nil {
-                    typed = try ScanAffix(snippet.steps(canMove: false), layout: layout)
+                    typed = try BarcodeAffix(snippet.steps(canMove: false), layout: layout)
                 }
                 meanings[received] = typed
                 keys = keys.union(typed.keys)
@@ -42,7 +42,7 @@ extension Snippets {
             }
         }
         guard let rules, !meanings.isEmpty else { return rules }
-        do throws(ScanRules.Fault) {
+        do throws(BarcodeRules.Fault) {
             return try rules.typing(meanings)
         } catch {
             throw CommandFailure(.configuration, FileFaultText.snippetsFaulty, "\(error)")

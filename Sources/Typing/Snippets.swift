@@ -4,7 +4,7 @@ import LinuxIO
 import SystemPackage
 package import Texts
 
-/// The snippets by their titles: built-in ones, and a user's file above them (HK-1, HK-3).
+/// The snippets by title: the built-in ones, replaced and extended by those of a user's file (HK-1, HK-3).
 ///
 ///     {
 ///       "greeting": "Kind regards,\n",
@@ -14,29 +14,32 @@ package import Texts
 ///       "signature": { "text": "Jane Doe", "received": "\u0002SIG" }
 ///     }
 ///
-/// A title that is built in is given another text, or with `opening` and `closing` another half. With `received`, a scan of
-/// these bytes types it (`Snippets.meant`).
+/// A built-in title gets another text, or with `opening` and `closing` another half.
+///
+/// With `received`, the snippet is typed in place of a barcode of these bytes (`Snippets.meant`).
 package struct Snippets: Equatable, Sendable {
-    /// Why a file of snippets was refused; the snippets in use stay.
+    /// The reason for which a file of snippets is refused.
+    ///
+    /// The snippets in use stay.
     package struct Fault: Error, Equatable, Sendable, CustomStringConvertible {
-        /// One line for people: what is wrong, and where.
+        /// The fault and its place, in one English line.
         package let description: String
     }
 
     /// The most snippets of a file.
     package static let most = 200
-    /// The most bytes of a file.
+    /// The largest file in bytes.
     package static let largestFile = 256 * 1024
 
-    /// The snippets, the built-in ones first, then in the file's order.
+    /// All snippets: the built-in ones first, then the others in the order of the file.
     package private(set) var all: [Snippet]
 
-    /// The snippets that need no file.
+    /// The built-in snippets.
     package static let builtIn = Snippets(
         all: tags.map { Snippet(title: $0.title, opening: $0.opening, closing: $0.closing) }
     )
 
-    /// The built-in ones as halves.
+    /// The opening and closing texts of the built-in snippets.
     static let tags: [(title: String, opening: String, closing: String)] = [
         ("bold", "<b>", "</b>"), ("italic", "<i>", "</i>"), ("underline", "<u>", "</u>"), ("strike", "<s>", "</s>"),
         ("quote", "<blockquote>", "</blockquote>"), ("code", "<code>", "</code>"),
@@ -49,7 +52,7 @@ package struct Snippets: Equatable, Sendable {
         self.all = all
     }
 
-    /// The built-in snippets with those of a JSON text above them.
+    /// Makes the snippets of a JSON text, together with the built-in ones.
     package init(json: [UInt8]) throws(Fault) {
         guard json.count <= Self.largestFile else { throw Fault(description: "longer than \(Self.largestFile) bytes") }
         let value: JSONValue
@@ -79,7 +82,9 @@ package struct Snippets: Equatable, Sendable {
         }
     }
 
-    /// The built-in snippets with those of a file above them; the built-in ones alone where there is no such file.
+    /// Makes the snippets of a file, together with the built-in ones.
+    ///
+    /// Without such a file they are the built-in ones alone.
     package init(file path: String) throws(CommandFailure) {
         let bytes: [UInt8]
         do {
@@ -103,7 +108,7 @@ package struct Snippets: Equatable, Sendable {
         }
     }
 
-    /// The snippet of that title; nil where there is none.
+    /// The snippet with this title; nil if there is none.
     package subscript(title title: String) -> Snippet? { all.first { $0.title == title } }
 
     private mutating func set(_ snippet: Snippet) {

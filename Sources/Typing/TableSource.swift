@@ -4,9 +4,9 @@ package import Keystrokes
 import LinuxIO
 package import Texts
 
-/// Where tables come from.
+/// The sources of byte tables.
 package enum TableSource {
-    /// The built-in table of that name, or else the one in that file.
+    /// The built-in table with this name, or else the table in the file of this path.
     package static func read(_ source: String) throws(CommandFailure) -> ByteTable {
         if let table = ByteTable(named: source) { return table }
         let bytes: [UInt8]
@@ -32,7 +32,7 @@ package enum TableSource {
         }
     }
 
-    /// A table from `source`, ready for the layout.
+    /// The table from `source`, compiled for the layout.
     package static func compiled(
         _ table: ByteTable,
         of source: String,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The bytes that end a scan, as people write them: names and numbers with commas between them, or `none`.
+/// The bytes that end a barcode, as text: names and numbers separated by commas, or `none`.
 package enum TerminatorText {
-    /// How they are written, for people.
+    /// The description of the form, for messages.
     package static let form = "names (cr, lf, tab, etx, gs …) or numbers such as 0x03 with commas between them, or none"
 
-    /// Reads them; nil for anything else.
+    /// Reads the bytes; nil for any other text.
     package static func bytes(_ text: String) -> Set<UInt8>? {
         guard text != "none" else { return [] }
         var bytes: Set<UInt8> = []
@@ -16,7 +16,7 @@ package enum TerminatorText {
         return bytes
     }
 
-    /// The shortest form that reads as the same.
+    /// The shortest text that `bytes` reads as these bytes.
     package static func text(_ bytes: Set<UInt8>) -> String {
         guard !bytes.isEmpty else { return "none" }
         return bytes.sorted().map { byte in
@@ -30,7 +30,9 @@ package enum TerminatorText {
         return UInt8(word.dropFirst(2), radix: 16)
     }
 
-    /// The names of ASCII; the first of two for one byte is the one that is written.
+    /// The ASCII names of control characters.
+    ///
+    /// If a byte has two, the first is the one that is written.
     private static let names: [(name: String, byte: UInt8)] = [
         ("nul", 0), ("soh", 1), ("stx", 2), ("etx", 3), ("eot", 4), ("tab", 9), ("ht", 9), ("lf", 10), ("cr", 13),
         ("etb", 23), ("esc", 27), ("fs", 28), ("gs", 29), ("rs", 30), ("us", 31), ("space", 32),

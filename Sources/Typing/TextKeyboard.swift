@@ -5,12 +5,12 @@ package import LinuxIO
 import Synchronization
 package import SystemPackage
 
-/// A keyboard without a kernel: what a reader with a given layout would see of the keystrokes, as text.
+/// A keyboard without a kernel: it turns the keystrokes into the text that a reader with a given layout would get.
 ///
-/// The typing thread writes; `takeText` is for another thread, which `arrival` wakes. It knows characters of one
+/// The typing thread writes; another thread, which `arrival` wakes, calls `takeText`. It knows the characters of one
 /// keystroke, as all of the built-in layouts are; any other key is shown by its name in brackets.
 package struct TextKeyboard: Sendable {
-    /// What both threads share.
+    /// The state shared by both threads.
     package final class Screen: Sendable {
         fileprivate struct State: Sendable {
             var text = ""
@@ -20,17 +20,17 @@ package struct TextKeyboard: Sendable {
         }
 
         fileprivate let state = Mutex(State())
-        /// Woken after each write.
+        /// The waker that is woken after each write.
         package let arrival: Waker
 
         fileprivate init() throws(Errno) {
             arrival = try Waker()
         }
 
-        /// The events that were written since the start, and in how many writes.
+        /// The number of events that were written, and the number of writes.
         package var counts: (events: UInt64, writes: UInt64) { state.withLock { ($0.events, $0.writes) } }
 
-        /// What was typed since the last call.
+        /// Returns the text that was typed since the last call.
         package func takeText() -> String {
             state.withLock { state in
                 defer { state.text = "" }
@@ -39,11 +39,11 @@ package struct TextKeyboard: Sendable {
         }
     }
 
-    /// Where the text goes.
+    /// The screen that receives the text.
     package let screen: Screen
     private let characters: [KeyboardLayout.Stroke: Unicode.Scalar]
 
-    /// A keyboard whose reader uses `layout`.
+    /// Makes a keyboard whose reader uses `layout`.
     package init(layout: KeyboardLayout) throws(Errno) {
         screen = try Screen()
         var characters: [KeyboardLayout.Stroke: Unicode.Scalar] = [
@@ -53,7 +53,7 @@ package struct TextKeyboard: Sendable {
         self.characters = characters
     }
 
-    /// Takes all that is written.
+    /// Takes all events.
     package func write(_ events: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> {
         let bytes = events.byteCount
         var parsed: [EventNode.Event] = []

@@ -4,11 +4,11 @@ package import Keystrokes
 import LinuxIO
 import Synchronization
 
-/// What the keys that were pressed have left in the field that has the focus, whoever asked for them: the device, or a client
+/// The length of the text in the field with the focus that was typed by this program, for the device and for clients
 /// (HK-5).
 ///
-/// It reads the events that the keyboard has taken, so what was refused, dropped or never sent is not in it. One thread at a
-/// time types; any may ask.
+/// It reads the events that the keyboard has taken, so that refused, dropped and unsent keys do not count. One thread
+/// at a time types; any thread may read the length.
 package final class TypedField: Sendable {
     private struct State: Sendable {
         var length = FieldLength()
@@ -18,15 +18,15 @@ package final class TypedField: Sendable {
     private let effects: KeyEffects
     private let state = Mutex(State())
 
-    /// An empty field before readers for whom keys do that.
+    /// Makes the length of an empty field, for readers with these effects.
     package init(_ effects: KeyEffects) {
         self.effects = effects
     }
 
-    /// How many characters in it are ours.
+    /// The number of this program's characters in the field.
     package var characters: Int { state.withLock { $0.length.characters } }
 
-    /// Takes events that the keyboard has taken.
+    /// Counts events that the keyboard has taken.
     package func take(_ events: RawSpan) {
         state.withLock { state in
             EventNode.forEach(in: events) { event in
@@ -41,17 +41,17 @@ package final class TypedField: Sendable {
     }
 }
 
-/// What each key does to a field where the reader uses a certain layout.
+/// The effect of each key on a field, in a certain layout.
 package struct KeyEffects: Sendable {
-    /// The keys that keyboards here may declare have less.
+    /// The number of key codes in the table; the keys that a keyboard here may declare have smaller codes.
     private static let codes = 256
     private static let modifiers: [KeyModifiers] = [.shift, .altGr, .control, .alt, .meta]
 
-    /// By the modifiers, and for each by the key.
+    /// The effects, indexed by the held modifiers and then by the key.
     private var effects: [FieldLength.Effect]
     private let held: [UInt16: KeyModifiers]
 
-    /// The effects for readers who use `layout`.
+    /// Makes the effects for readers who use `layout`.
     package init(_ layout: KeyboardLayout) {
         held = Dictionary(
             uniqueKeysWithValues: Self.modifiers.flatMap { modifier in
@@ -65,16 +65,16 @@ package struct KeyEffects: Sendable {
         }
         let typed = Array(layout.strokes.values) + Array(layout.capsLockStrokes.values)
         for strokes in typed { if let last = strokes.last { set(last, .change(1)) } }
-        // A dead key shows nothing before the next key has come.
+        // A dead key shows nothing before the next key.
         for strokes in typed { for stroke in strokes.dropLast() { set(stroke, .change(0)) } }
     }
 
-    /// What a press of the key does while those are held; one that is not known leaves the field.
+    /// The effect of a key pressed while these modifiers are held; an unknown key leaves the field.
     package subscript(code: UInt16, held: KeyModifiers) -> FieldLength.Effect {
         Self.index(code, held).map { effects[$0] } ?? .leave
     }
 
-    /// The modifier whose key this is; nil for any other.
+    /// The modifier of a key; nil for a key that is none.
     package func modifier(_ code: UInt16) -> KeyModifiers? { held[code] }
 
     private mutating func set(_ stroke: KeyboardLayout.Stroke, _ effect: FieldLength.Effect) {

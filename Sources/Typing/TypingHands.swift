@@ -5,51 +5,59 @@ import LinuxIO
 import Synchronization
 import SystemPackage
 
-/// What one turn of typing came to.
+/// The outcome of one turn of typing.
 enum TypingTurn: Equatable {
-    /// Nothing waits.
+    /// Nothing waits to be typed.
     case sleep
-    /// What waits may leave at this time.
+    /// The next event may be written at this time, in nanoseconds of the monotonic clock.
     case wait(Int64)
-    /// The keyboard takes nothing more.
+    /// The keyboard takes no more events.
     case failed(Errno)
 }
 
-/// The typist and its keyboard behind a lock that the thread takes, and that a bringer of bytes only tries.
+/// The typist and its keyboard behind a lock.
+///
+/// The typing thread waits for the lock; the thread that brings bytes only tries it.
 final class TypingHands: Sendable {
     private let state: Mutex<TypingState>
     private let notBefore: Int64
 
-    /// Hands that type nothing before a time, in nanoseconds.
+    /// Makes the lock.
+    ///
+    /// Nothing is typed before the time `notBefore`, in nanoseconds.
     init(_ state: consuming sending TypingState, notBefore: Int64) {
         self.state = Mutex(state)
         self.notBefore = notBefore
     }
 
-    /// Types what may leave, as soon as nobody else types.
+    /// Types the events that are due, after waiting for the lock.
     func type() -> TypingTurn { state.withLock { $0.turn(now: MonotonicClock.nanoseconds) } }
 
-    /// Types what may leave; nil if somebody else types, or nobody may yet.
+    /// Types the events that are due; nil if the lock is taken, or the time `notBefore` has not come.
     func typeIfFree(now: Int64) -> TypingTurn? {
         guard now >= notBefore else { return nil }
         return state.withLockIfAvailable { $0.turn(now: now) }
     }
 }
 
-/// What types: the typist, its keyboard, and whoever checks what it meant.
+/// The typists, their keyboard, and the queue to the self-check.
 struct TypingState: ~Copyable {
     var typist: Typist
     let device: any KeyboardDevice
     var meant: MeantEvents.Writer?
-    /// What types the keys that clients ask for; nil where they may not.
+    /// The typist of the keys that clients ask for; nil if they may not.
     private var keypad: Typist?
-    /// Whether they may: to take an absent keypad would move some kilobytes about at each turn.
+    /// True if there is a keypad.
+    ///
+    /// It saves moving an absent `keypad`, which has some kilobytes, at each turn.
     private let hasKeypad: Bool
-    /// Each of both keeps to its pace; so long after the one the other may write, so that both together do (D-13).
+    /// The time between a write of one typist and a write of the other, in nanoseconds.
+    ///
+    /// Each keeps to its own pace; with this, both together do (D-13).
     private let separation: Int64
     private var lastWrite = (isOfKeypad: false, time: Int64.min / 2)
     private var isKeypadBusy = false
-    /// Why nothing more is typed.
+    /// The error after which nothing is typed.
     private var failure: Errno?
 
     init(
@@ -67,11 +75,12 @@ struct TypingState: ~Copyable {
         self.separation = separation
     }
 
-    /// Types until something has to be waited for.
+    /// Types until an event is not yet due, or nothing waits.
     mutating func turn(now: Int64) -> TypingTurn {
         var now = now
         while failure == nil {
-            // Keys of a client that have begun to leave are ended first; none begin while what was received waits.
+            // A client's keys that are half typed are finished first; new ones wait until all received bytes are
+            // typed.
             let step = isKeypadBusy ? Typist.Step.sleep : typist.next(now: now)
             switch step {
             case .write:
@@ -85,7 +94,7 @@ struct TypingState: ~Copyable {
         return .failed(failure ?? .ioError)
     }
 
-    /// One step of the keypad; nil to go on.
+    /// One step of the keypad's typist; nil if more steps may follow.
     private mutating func keypadTurn(_ now: inout Int64) -> TypingTurn? {
         guard hasKeypad, var keypad = keypad.take() else { return .sleep }
         let wasBusy = isKeypadBusy
@@ -107,13 +116,13 @@ struct TypingState: ~Copyable {
         return turn
     }
 
-    /// When the one may write after the other; nil for at once.
+    /// The time at which one typist may write after the other; nil if it may write now.
     private func separated(isOfKeypad: Bool, _ now: Int64) -> Int64? {
         let time = lastWrite.time &+ separation
         return lastWrite.isOfKeypad != isOfKeypad && now < time ? time : nil
     }
 
-    /// Writes what a typist says; returns the time after it.
+    /// Writes the output of a typist; returns the time after the write.
     private static func write(
         _ typist: inout Typist,
         _ device: any KeyboardDevice,
@@ -121,7 +130,7 @@ struct TypingState: ~Copyable {
         _ failure: inout Errno?
     ) -> Int64 {
         let events = typist.outputEvents
-        // Before the write, so that whoever reads an event finds it among those meant.
+        // The events are queued before the write, so that a reader of the node finds them in the queue.
         meant?.add(typist.output)
         var written = 0
         do throws(Errno) {
@@ -133,7 +142,7 @@ struct TypingState: ~Copyable {
         if written == events, failure == nil {
             typist.commit(now: now)
         } else {
-            // A keyboard that takes less than a whole write is one that takes nothing more.
+            // A keyboard that takes less than a whole write takes no more events.
             typist.fail(acceptedEvents: written, now: now)
             failure = failure ?? .ioError
         }

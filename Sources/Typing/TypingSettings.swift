@@ -3,30 +3,30 @@
 package import Keystrokes
 package import Texts
 
-/// How the virtual keyboard types what it is given.
+/// The settings of the virtual keyboard.
 package struct TypingSettings: Sendable {
-    /// What each byte types.
+    /// The byte table: the steps that each byte types.
     package var table: CompiledTable
-    /// How fast.
+    /// The pacer, which sets the typing speed.
     package var pacer: Pacer
-    /// Which scans are typed, and with what around them; nil types the bytes as they come (D-2).
-    package var scans: ScanRules?
-    /// The age after which bytes are not typed any more; nil types bytes of any age (D-1).
+    /// The rules of barcodes; with nil the bytes are typed one by one as they come (D-2).
+    package var barcodes: BarcodeRules?
+    /// The age from which bytes are not typed; with nil bytes of any age are typed (D-1).
     package var maximumAge: Duration?
-    /// What becomes of letters while CapsLock is on.
+    /// The handling of letters while CapsLock is on.
     package var capsLock: CapsLockPolicy
-    /// Whether the keyboard's own event node is read and compared with what was meant.
+    /// True if the events of the keyboard's event node are compared with the meant ones.
     package var verifies: Bool
-    /// The keys that clients may press; nil for none.
+    /// The keypad of the clients; nil if they may press no keys.
     package var keypad: Keypad?
-    /// Whether udev is to call the keyboard one, for which it declares keys that nothing types (D-14).
+    /// True if udev is to recognise the device as a keyboard, for which it declares keys that nothing types (D-14).
     package var isUdevKeyboard: Bool
 
-    /// Settings with all that has no default.
+    /// Makes settings; there is no keypad until it is set.
     package init(
         table: CompiledTable,
         pacer: Pacer,
-        scans: ScanRules? = nil,
+        barcodes: BarcodeRules? = nil,
         maximumAge: Duration?,
         capsLock: CapsLockPolicy = .auto,
         verifies: Bool,
@@ -34,17 +34,18 @@ package struct TypingSettings: Sendable {
     ) {
         self.table = table
         self.pacer = pacer
-        self.scans = scans
+        self.barcodes = barcodes
         self.maximumAge = maximumAge
         self.capsLock = capsLock
         self.verifies = verifies
         self.isUdevKeyboard = isUdevKeyboard
     }
 
-    /// The keys that the keyboard declares: those that something types, and those that udev wants to see (D-14).
+    /// The keys that the keyboard declares: those that are typed, and those by which udev recognises a keyboard
+    /// (D-14).
     package func declaredKeys() throws(CommandFailure) -> KeySet {
         do {
-            return try table.keys.union(scans?.keys ?? KeySet()).union(keypad?.keys ?? KeySet())
+            return try table.keys.union(barcodes?.keys ?? KeySet()).union(keypad?.keys ?? KeySet())
                 .declared(asKeyboard: isUdevKeyboard)
         } catch {
             throw CommandFailure(

@@ -5,19 +5,22 @@ package import LinuxIO
 import Synchronization
 package import SystemPackage
 
-/// The virtual keyboard, and the thread that types when nobody else does.
+/// The virtual keyboard with its typing thread.
 ///
-/// Whoever brings bytes while the thread sleeps types them itself (`typeIfAsleep`): a change of threads would take longer
-/// than all the rest of their way. What has to wait for its time is the thread's, which sleeps until then. One of the two
-/// holds the typist at any time, and the bringer never waits for it.
+/// The thread that brings bytes types them itself while the typing thread sleeps (`typeIfAsleep`), because a change
+/// of threads would take longer than all other steps together. Bytes that are not yet due are left to the typing
+/// thread, which sleeps until they are. One of the two threads holds the typist at a time, and the one that brings
+/// bytes never waits for it.
 package final class TypingThread: Sendable {
-    /// How long after its making the keyboard is given to readers that have yet to open it.
+    /// The time between the creation of the keyboard and the first event, in nanoseconds.
+    ///
+    /// Readers open the keyboard meanwhile.
     package static let settlingTime: Int64 = 200_000_000
 
     private let waker: Waker
     private let stopping = Atomic<Bool>(false)
     private let finished: Waker
-    /// The questions whether the thread still works, and those that it has answered.
+    /// The number of `ping` calls, and the number of the last call that the thread has answered.
     private let asked = Atomic<UInt32>(0)
     private let answered = Atomic<UInt32>(0)
     private let failure = Mutex<Errno?>(nil)
@@ -25,8 +28,8 @@ package final class TypingThread: Sendable {
 
     /// Starts the thread.
     ///
-    /// `finished` is woken when it has ended; `meant` hears of all events for the self-check, where there is one. A `keypad`
-    /// types between what the typist types, `separation` nanoseconds apart from it.
+    /// `finished` is woken when the thread has ended. `meant` gets all events for the self-check, if there is one.
+    /// The typist `keypad` types in the pauses of `typist`, `separation` nanoseconds apart from it.
     package init(
         _ typist: consuming sending Typist,
         device: any KeyboardDevice,
@@ -49,35 +52,42 @@ package final class TypingThread: Sendable {
         }
     }
 
-    /// Types what has just been put into the ring, if the feed said that the typist must be woken; `now` is the time.
+    /// Types the bytes that were just put into the ring; it is called when the feed reports that the typist must be
+    /// woken.
     ///
-    /// What is left for later, or cannot be typed here, is given to the thread.
+    /// `now` is the present time in nanoseconds.
+    ///
+    /// Bytes that are not yet due, or cannot be typed by this thread, are left to the typing thread.
     package func typeIfAsleep(now: Int64) {
         if hands.typeIfFree(now: now) != .sleep { waker.wake() }
     }
 
-    /// Makes the thread look into the ring.
+    /// Wakes the thread to read the ring.
     package func wake() { waker.wake() }
 
-    /// Asks the thread for a sign of life; called by one thread only.
+    /// Asks the thread for a sign of life.
+    ///
+    /// It is called by one thread only.
     package func ping() {
         asked.store(asked.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
         waker.wake()
     }
 
-    /// Whether the thread has had a turn since it was asked for a sign of life last.
+    /// True if the thread has had a turn since the last `ping`.
     package var hasAnswered: Bool { answered.load(ordering: .relaxed) == asked.load(ordering: .relaxed) }
 
-    /// Lets the thread finish what may still be typed, and end.
+    /// Makes the thread type the bytes that may still be typed, and end.
     package func stop() {
         stopping.store(true, ordering: .releasing)
         waker.wake()
     }
 
-    /// Why the thread ended by itself; nil where it was told to, or runs.
+    /// The error that ended the thread; nil if it runs, or ended by `stop`.
     package var error: Errno? { failure.withLock { $0 } }
 
-    /// Types until it is told to stop, and until nothing waits then; returns the error that ended it earlier.
+    /// The thread's function: types until `stop` was called and nothing waits.
+    ///
+    /// Returns the error that ended it earlier.
     private func run(notBefore: Int64) -> Errno? {
         while MonotonicClock.nanoseconds < notBefore, !shouldStop {
             answer(asked.load(ordering: .relaxed))

@@ -3,11 +3,11 @@
 package import LinuxIO
 package import SystemPackage
 
-/// The self-check on the event loop: reads the keyboard's own event node beside what was meant.
+/// The self-check on the event loop: reads the keyboard's event node, and compares its events with the meant ones.
 ///
-/// To be used on the loop's thread.
+/// It is used on the loop's thread.
 package final class Verifier {
-    /// How long nothing may be read before all counts as quiet; longer than any pause within a scan.
+    /// The silence after which no event is on its way; it is longer than any pause within a barcode.
     private static let quiet = Duration.milliseconds(200)
 
     private let loop: EventLoop
@@ -18,7 +18,7 @@ package final class Verifier {
     private var registration: EventLoop.Registration?
     private var timer: EventLoop.Timer?
 
-    /// Begins to read the node.
+    /// Opens the event node and begins to read it.
     package init(_ path: String, meant: consuming MeantEvents.Reader, on loop: EventLoop) throws(Errno) {
         self.loop = loop
         self.meant = meant
@@ -29,23 +29,25 @@ package final class Verifier {
         }
     }
 
-    /// What was found, after a look at what waits.
+    /// The counts of the comparison, including the events that wait to be read.
     package var counts: SelfCheck.Counts {
         _ = read()
         return check.counts
     }
 
-    /// Compares what waits; true when something did.
+    /// Reads and compares the events that wait.
+    ///
+    /// Returns true if there were any.
     private func read() -> Bool {
         var found: [EventNode.Event] = []
         do throws(Errno) {
             while try node.read(into: &found) {}
         } catch {
-            // The device is gone: nothing more comes.
+            // The keyboard was removed: no more events follow.
             if let registration { loop.unwatch(registration, node.descriptor) }
             registration = nil
         }
-        // What was read was meant before, so it is looked for after.
+        // An event that was read is in the queue already, so the queue is read after the node.
         events.removeAll(keepingCapacity: true)
         if !meant.read(into: &events) { check.lose() }
         check.expect(events)

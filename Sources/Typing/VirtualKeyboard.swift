@@ -5,16 +5,16 @@ package import LinuxIO
 package import SystemPackage
 package import Texts
 
-/// The typing half of the wedge: a virtual keyboard with a thread of its own, and the way of the bytes to it.
+/// The virtual keyboard with its typing thread, and the path of the received bytes to it.
 ///
-/// To be used on the loop's thread.
+/// It is used on the loop's thread.
 package final class VirtualKeyboard {
-    /// The ring's bytes: a burst of 2,000 scans of 13 characters waits in it while the typist paces.
+    /// The size of the ring in bytes: room for a burst of 2,000 barcodes of 13 characters while the typist paces.
     private static let ringCapacity = 1 << 16
-    /// The bytes of the keypad's ring: the longest snippet with its cursor's way.
+    /// The size of the keypad's ring in bytes: room for the longest snippet with the moves of its cursor.
     private static let keypadCapacity = 1 << 14
 
-    /// The event node where readers find it; nil where the kernel made none.
+    /// The path of the keyboard's event node; nil if the kernel made none.
     package let node: String?
 
     private let loop: EventLoop
@@ -30,17 +30,26 @@ package final class VirtualKeyboard {
     private var onEnd: (() -> Void)?
     private let keypadLedger = Ledger()
     private var keypadFeed: Feed?
-    /// What takes the link's bytes out of their frames; nil where they come bare.
+    /// The decoder of frames; nil if the link's bytes have none.
     private var deframer: Deframer?
     private var framing: Framing?
-    /// What was typed into the field that has the focus; nil where nobody may ask for its deletion.
+    /// The length of the text in the field with the focus; nil if no client may delete it.
     private let field: TypedField?
-    /// Where bytes go as they are, instead of being typed; answers how many it took.
-    package var rawEnd: ((Span<UInt8>) -> Int)?
-
-    /// Makes the keyboard, and starts its thread; `onFailure` is called once if it can no longer be written to.
+    /// The function that gets the bytes instead of the typist, for raw output.
     ///
-    /// With a `screen` there is no keyboard of the kernel: what is typed is shown there.
+    /// It returns the number of bytes that it took. Its storage is private, so that reading it for each notification checks
+    /// no exclusive access.
+    package var rawEnd: ((Span<UInt8>) -> Int)? {
+        get { untypedEnd }
+        set { untypedEnd = newValue }
+    }
+    private var untypedEnd: ((Span<UInt8>) -> Int)?
+
+    /// Makes the keyboard, and starts its thread.
+    ///
+    /// `onFailure` is called once, if the keyboard can no longer be written to.
+    ///
+    /// With a `screen` there is no keyboard of the kernel; the typed text is shown on the screen.
     package init(
         _ settings: TypingSettings,
         on loop: EventLoop,
@@ -68,7 +77,7 @@ package final class VirtualKeyboard {
                 consumer,
                 table: settings.table,
                 pacer: settings.pacer,
-                scans: settings.scans,
+                barcodes: settings.barcodes,
                 maximumAge: settings.maximumAge?.nanoseconds,
                 gate: gate,
                 light: lights?.capsLock,
@@ -110,7 +119,9 @@ package final class VirtualKeyboard {
         }
     }
 
-    /// The link's bytes come wrapped so, or bare; to be said before the first, and as often as one likes.
+    /// Sets the framing of the link's bytes, nil for none.
+    ///
+    /// It is called before the first byte; repeated calls with the same framing do nothing.
     package func useFraming(_ framing: Framing?) {
         guard framing != self.framing else { return }
         endFrame()
@@ -122,10 +133,11 @@ package final class VirtualKeyboard {
         if let rest = deframer?.end() { feed.skip(wrapping: 0, bad: rest) }
     }
 
-    /// Takes what a notification brought on the link `epoch`: one copy into the ring, and out of it at once where nothing
-    /// waits before it.
+    /// Takes the bytes of a notification on the link with the number `epoch`.
+    ///
+    /// They are copied once, into the ring, and typed at once if no others wait.
     package func receive(_ value: Span<UInt8>, epoch: UInt32) {
-        if case .none = framing, case .none = rawEnd {
+        if case .none = framing, case .none = untypedEnd {
             push(value, epoch: epoch)
             return
         }
@@ -138,7 +150,7 @@ package final class VirtualKeyboard {
     }
 
     private func pass(_ value: Span<UInt8>, epoch: UInt32) {
-        guard let rawEnd else {
+        guard let untypedEnd else {
             push(value, epoch: epoch)
             return
         }
@@ -146,7 +158,7 @@ package final class VirtualKeyboard {
             feed.passed(0, refused: 0, gated: value.count)
             return
         }
-        let count = rawEnd(value)
+        let count = untypedEnd(value)
         feed.passed(count, refused: value.count - count, gated: 0)
     }
 
@@ -157,7 +169,9 @@ package final class VirtualKeyboard {
         }
     }
 
-    /// Types bytes of the keypad's table; false where there is no room for them, or no keypad.
+    /// Types bytes of the keypad's table.
+    ///
+    /// Returns false if there is no room for them, or no keypad.
     package func press(_ bytes: [UInt8]) -> Bool {
         let now = MonotonicClock.nanoseconds
         switch unsafe keypadFeed?.receive(bytes.span.bytes, epoch: 1, now: now) {
@@ -169,32 +183,34 @@ package final class VirtualKeyboard {
         }
     }
 
-    /// Tells the typist that nothing more comes from links through `epoch`: a scan that waits for its end is cut.
+    /// Notes that no more bytes come from the links up to number `epoch`; a barcode without its end is cut.
     package func endLink(through epoch: UInt32) {
         endFrame()
         gate.endLink(through: epoch)
         typing.wake()
     }
 
-    /// Drops what waits of links through `epoch`.
+    /// Drops the bytes that wait from the links up to number `epoch`, and counts them under `cause`.
     package func drop(through epoch: UInt32, _ cause: Gate.Drop) {
         gate.drop(through: epoch, cause)
         typing.wake()
     }
 
-    /// Whether what comes is typed; while it is not, what waits and what comes is refused, for good (D-1).
+    /// True while received bytes are typed.
+    ///
+    /// While it is false, the bytes that wait or come are discarded for good (D-1).
     package var isGateOpen: Bool {
         get { gate.isOpen }
         set { if newValue { gate.open(now: MonotonicClock.nanoseconds) } else { gate.close() } }
     }
 
-    /// Whether the typing thread has done something since the last `ping`.
+    /// True if the typing thread has had a turn since the last `ping`.
     package var hasAnswered: Bool { typing.hasAnswered }
 
     /// Asks the typing thread for a sign of life.
     package func ping() { typing.ping() }
 
-    /// Lets the thread finish what may still be typed, and calls `completion` when it has ended.
+    /// Makes the thread type the bytes that may still be typed, and calls `completion` when it has ended.
     package func stop(completion: @escaping () -> Void) {
         if typing.error != nil || registration == nil {
             completion()
@@ -204,16 +220,16 @@ package final class VirtualKeyboard {
         }
     }
 
-    /// The bytes' account.
+    /// The counters of all received bytes.
     package var bytes: Ledger.Snapshot { ledger.snapshot() }
 
-    /// The keys of clients that wait to be pressed.
+    /// The number of clients' keys that wait to be pressed.
     package var waitingKeys: UInt64 { keypadLedger.snapshot().waiting }
 
-    /// How many characters were typed into the field that has the focus.
+    /// The number of characters that were typed into the field with the focus.
     package var typedCharacters: Int { field?.characters ?? 0 }
 
-    /// What the self-check found; nil without one.
+    /// The counts of the self-check; nil without one.
     package var check: SelfCheck.Counts? { verifier?.counts }
 
     private static func makeVerifier(
@@ -252,7 +268,7 @@ package final class VirtualKeyboard {
 }
 
 extension Duration {
-    /// The whole nanoseconds, at most what fits.
+    /// The length in whole nanoseconds; `Int64.max` if it does not fit.
     fileprivate var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

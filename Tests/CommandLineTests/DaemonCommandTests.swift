@@ -256,7 +256,7 @@ struct DaemonCommandTests {
         #expect(first.status == 0, "\(first.error)")
         #expect(first.output == #"{"address":"F0:F1:F2:F3:F4:F5","addressType":"random"}"# + "\n")
         let kept = try #require(home.text("selection"))
-        #expect(try Selection(parsing: kept).label == "F0:F1:F2:F3:F4:F5")
+        #expect(try KeptChoice(parsing: kept).label == "F0:F1:F2:F3:F4:F5")
 
         let refused = try blewedge("use", "00:11:22:33:44:55", "--address-type", "public")
         #expect(refused.status == 64)

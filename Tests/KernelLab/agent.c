@@ -3,12 +3,15 @@
 // The guest's first process: runs programs for the orchestrator on the host.
 // It talks frames over the virtio-serial port named lab.ctl:
 //
-//     u32 length of the rest | u8 kind | u32 id | payload      (little-endian)
+//     u32 length of the rest | u8 kind | u32 id | u32 place | payload      (little-endian)
+//
+// The place is how many bytes went before in this direction: a byte that the port lost is noticed at the next frame.
 //
 // host to guest   R run (payload: arguments, each ended by NUL)   I bytes for its standard input
 //                 C close its standard input    K signal (payload: one byte)    Q power off
 // guest to host   H hello   S started (i32 process id, or -errno)   O standard output
 //                 E standard error   X ended (u8 1 if by a signal, u8 code or signal number)
+//                 L a frame is not where it has to be: bytes were lost on the way to the guest, which stops
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -25,7 +28,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MAX_JOBS = 32, MAX_ARGS = 256, MAX_FRAME = 1 << 20, HEADER = 9 };
+enum { MAX_JOBS = 32, MAX_ARGS = 256, MAX_FRAME = 1 << 20, HEADER = 13 };
 
 struct job {
     uint32_t id;
@@ -35,6 +38,7 @@ struct job {
 
 static struct job jobs[MAX_JOBS];
 static int port = -1;
+static uint32_t sent, received; // bytes of whole frames
 
 static void die(const char *what) {
     fprintf(stderr, "agent: %s: %s\n", what, strerror(errno));
@@ -59,11 +63,13 @@ static void write_all(int fd, const void *data, size_t size) {
 
 static void send_frame(char kind, uint32_t id, const void *payload, size_t size) {
     static char frame[HEADER + 65536];
-    uint32_t length = (uint32_t)(size + 5);
+    uint32_t length = (uint32_t)(size + HEADER - 4);
     memcpy(frame, &length, 4);
     frame[4] = kind;
     memcpy(frame + 5, &id, 4);
+    memcpy(frame + 9, &sent, 4);
     memcpy(frame + HEADER, payload, size);
+    sent += HEADER + (uint32_t)size;
     write_all(port, frame, HEADER + size);
 }
 
@@ -242,11 +248,19 @@ int main(void) {
             ssize_t n = read(port, buffer + held, sizeof buffer - held);
             if (n <= 0 && errno != EAGAIN) die("read from the host");
             if (n > 0) held += (size_t)n;
-            uint32_t length;
-            while (held >= HEADER && (memcpy(&length, buffer, 4), held >= 4 + length)) {
-                uint32_t id;
+            while (held >= HEADER) {
+                uint32_t length, id, place;
+                memcpy(&length, buffer, 4);
                 memcpy(&id, buffer + 5, 4);
-                obey(buffer[4], id, buffer + HEADER, length - 5);
+                memcpy(&place, buffer + 9, 4);
+                if (place != received) {
+                    send_frame('L', 0, "", 0);
+                    errno = EPROTO;
+                    die("bytes were lost on the port lab.ctl");
+                }
+                if (held < 4 + length) break;
+                obey(buffer[4], id, buffer + HEADER, length + 4 - HEADER);
+                received += 4 + length;
                 held -= 4 + length;
                 memmove(buffer, buffer + 4 + length, held);
             }

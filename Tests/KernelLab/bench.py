@@ -15,6 +15,7 @@ from typing import Any
 
 from guest import Guest, Program
 from kernels import Kernel
+from losses import Losses
 from peer import Peer
 from product import Product
 from vm import VM
@@ -103,7 +104,7 @@ class Monitor:
 class Bench:
     """The surroundings of one scenario."""
 
-    def __init__(self, machine: Machine, logs: Path, long: bool = False) -> None:
+    def __init__(self, machine: Machine, logs: Path, long: bool = False, losses: Losses | None = None) -> None:
         self.machine = machine
         self.machines = [machine]  # with those that the scenario boots itself
         self.long = long  # measure for longer, and fail where a noisy machine would not allow it else
@@ -111,10 +112,13 @@ class Bench:
         self.logs = logs
         self.figures: dict[str, int] = {}
         self.note = ""
+        self.losses = losses or Losses()
+        self.must_fail = ""  # a control: the cause that the lab has to find by itself once the scenario is over
         self.started = time.monotonic()
         self._programs: list[Program] = []
         self._monitor: Monitor | None = None
         self._peer: Peer | None = None
+        self._relay: Program | None = None
         self._products: list[Product] = []
 
     @property
@@ -126,6 +130,11 @@ class Bench:
     def peer(self) -> Peer:
         assert self._peer is not None
         return self._peer
+
+    @property
+    def relay(self) -> Program:
+        assert self._relay is not None
+        return self._relay
 
     async def start(self, *argv: str) -> Program:
         """A program that ends with the scenario."""
@@ -146,7 +155,7 @@ class Bench:
         if peer:
             self._peer = Peer(self.machine.vm.hci_socket, with_service=peer == "linble")
             await self._peer.connect()
-            relay = await self.start("relay", "1", "lab.hci")
+            relay = self._relay = await self.start("relay", "1", "lab.hci")
             await relay.until(lambda: "ready" in relay.out, "the relay owns the peer's controller", 20)
             await self._peer.start()
 
@@ -203,10 +212,32 @@ class Bench:
 
     async def clean(self) -> None:
         """Ends what the scenario started, last first."""
-        for program in reversed(self._programs):
-            if self._peer is not None and program.name == "relay":
-                await self._peer.close()
-            await program.stop()
+        try:
+            for program in reversed(self._programs):
+                if self._peer is not None and program is self._relay:
+                    await self._part(self._relay, self._peer)
+                await program.stop()
+        finally:
+            for program in self._programs:
+                self.losses.take(program)
+            self.losses.add("lab.ctl", self.guest.lost)
+
+    async def _part(self, relay: Program, peer: Peer) -> None:
+        """Ends what goes on between relay and peer, and counts what either has sent and the other not received."""
+
+        def port() -> dict[str, int]:
+            return next((o for o in reversed(relay.objects) if o.get("event") == "port"), {})
+
+        await relay.signal(signal.SIGTERM)
+        try:
+            await relay.until(port, "the relay stops", 10)
+            await peer.until(lambda: peer.received == port()["to_host"], "the peer has all that was sent to it", 10)
+            await relay.until(lambda: peer.sent == port()["from_host"], "the relay has all that was sent to it", 10)
+        except LabError:
+            if port():  # else the controller went, and the relay before
+                lost = abs(port()["to_host"] - peer.received) + abs(peer.sent - port()["from_host"])
+                self.losses.add("lab.hci", lost)
+        await peer.close()
 
     async def save(self) -> None:
         """Writes down what there is to look at."""

@@ -2,9 +2,10 @@
 //
 // An independent reader of an evdev node: decodes US layout key events with a table of its own.
 //
-//     evread NODE [--stall MS] [--share] [--keys]
+//     evread NODE [--stall MS] [--stopped] [--share] [--keys]
 //
 //     --stall MS    drains every MS only, half a millisecond early so as not to be late (0: as they come)
+//     --stopped     is stopped now and then on purpose: that it comes late is no fault
 //     --share       leaves the events to others too: the node is not grabbed
 //     --keys        prints {"keys":[[KEY,VALUE],...]} too, for who decodes them otherwise
 //
@@ -14,7 +15,9 @@
 // gone. "disorder" counts a press of a pressed key or a release of a released one, "repeats" value 2,
 // "held" the keys that were down when it ended, "worst" the longest gap in microseconds. Of "drains",
 // "late" came later than MS after the one before, from before its first read to after their own first;
-// "in_time" counts SYN_DROPPED in the others, which no fault of this reader explains.
+// "in_time" counts SYN_DROPPED in the others, which no fault of this reader explains. Without --stall it looks every
+// 10 ms even if nothing comes, and is late after 20 ms; what then was dropped the lab has lost (losses.h), unless it
+// is --stopped.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,16 +25,15 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { SLACK = 500 }; // microseconds
+#include "losses.h"
+
+enum { SLACK = 500, LATE = 20000, BEAT_MS = 10 }; // microseconds, but the last
 
 static volatile sig_atomic_t ended;
 static void on_signal(int number) { (void)number, ended = 1; }
@@ -78,30 +80,6 @@ static size_t length;
 static bool shows_keys;
 static long shown; // keys on the line that is not complete yet
 
-static void take(const struct input_event *event) {
-    if (event->type == EV_SYN && event->code == SYN_DROPPED) dropped++;
-    if (event->type == EV_SYN && event->code == SYN_REPORT) frames++;
-    if (event->type != EV_KEY) return;
-    if (shows_keys) printf("%s[%d,%d]", shown++ ? "," : "{\"keys\":[", event->code, event->value);
-    if (event->value == 2) repeats++;
-    if (event->value == 1) {
-        presses++;
-        last_press = (double)event->input_event_sec + (double)event->input_event_usec / 1e6;
-        if (length == 0) first = last_press;
-        disorder += down[event->code];
-        down[event->code] = true;
-        bool shift = down[KEY_LEFTSHIFT] || down[KEY_RIGHTSHIFT];
-        char c = shift ? shifted[event->code] : plain[event->code];
-        if (c != 0 && length < sizeof text) text[length++] = c;
-        if (c == 0 && event->code != KEY_LEFTSHIFT && event->code != KEY_RIGHTSHIFT) unknown++;
-    }
-    if (event->value == 0) {
-        releases++;
-        disorder += !down[event->code];
-        down[event->code] = false;
-    }
-}
-
 static void print_text(void) {
     if (shown) puts("]}"), fflush(stdout), shown = 0;
     if (length == 0) return;
@@ -116,12 +94,39 @@ static void print_text(void) {
     length = 0;
 }
 
+static void take(const struct input_event *event) {
+    if (event->type == EV_SYN && event->code == SYN_DROPPED) dropped++;
+    if (event->type == EV_SYN && event->code == SYN_REPORT) frames++;
+    if (event->type != EV_KEY) return;
+    if (shows_keys) printf("%s[%d,%d]", shown++ ? "," : "{\"keys\":[", event->code, event->value);
+    if (event->value == 2) repeats++;
+    if (event->value == 1) {
+        if (length == sizeof text) print_text();
+        presses++;
+        last_press = (double)event->input_event_sec + (double)event->input_event_usec / 1e6;
+        if (length == 0) first = last_press;
+        disorder += down[event->code];
+        down[event->code] = true;
+        bool shift = down[KEY_LEFTSHIFT] || down[KEY_RIGHTSHIFT];
+        char c = shift ? shifted[event->code] : plain[event->code];
+        if (c != 0) text[length++] = c;
+        if (c == 0 && event->code != KEY_LEFTSHIFT && event->code != KEY_RIGHTSHIFT) unknown++;
+    }
+    if (event->value == 0) {
+        releases++;
+        disorder += !down[event->code];
+        down[event->code] = false;
+    }
+}
+
 int main(int count, char **arguments) {
     int64_t stall = 0;
-    bool share = false, usable = count >= 2;
+    bool share = false, is_stopped = false, usable = count >= 2;
     for (int i = 2; i < count; i++)
         if (strcmp(arguments[i], "--stall") == 0 && i + 1 < count)
             stall = (int64_t)atoi(arguments[++i]) * 1000;
+        else if (strcmp(arguments[i], "--stopped") == 0)
+            is_stopped = true;
         else if (strcmp(arguments[i], "--share") == 0)
             share = true;
         else if (strcmp(arguments[i], "--keys") == 0)
@@ -129,7 +134,7 @@ int main(int count, char **arguments) {
         else
             usable = false;
     if (!usable) {
-        fprintf(stderr, "usage: evread NODE [--stall MS] [--share] [--keys]\n");
+        fprintf(stderr, "usage: evread NODE [--stall MS] [--stopped] [--share] [--keys]\n");
         return 64;
     }
     build_table();
@@ -146,17 +151,18 @@ int main(int count, char **arguments) {
     fflush(stdout);
 
     bool gone = false, ending = false;
+    bool has_to_keep_up = stall == 0 && !is_stopped;
     int64_t last = now_us(), worst = 0;
     while (!ending && !gone) {
         ending = ended; // then what is there is read once more
         if (stall > 0)
             wait_until(last + stall - SLACK, stall < 100000 ? stall / 10 : 10000);
         else
-            poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, ending ? 0 : -1);
+            poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, ending ? 0 : BEAT_MS);
         int64_t start = now_us();
         struct input_event events[64]; // as many as the kernel keeps: one read takes them all
         ssize_t n = read(fd, events, sizeof events);
-        bool is_late = now_us() - last > stall;
+        bool is_late = now_us() - last > (stall > 0 ? stall : LATE);
         long before = dropped;
         for (; n > 0; n = read(fd, events, sizeof events))
             for (ssize_t i = 0; i < n / (ssize_t)sizeof events[0]; i++) take(&events[i]);
@@ -167,6 +173,7 @@ int main(int count, char **arguments) {
         last = start;
         gone = n < 0 && errno == ENODEV;
         print_text();
+        if (has_to_keep_up) tell_lost(dropped - in_time, false);
     }
     printf("{\"summary\":{\"presses\":%ld,\"releases\":%ld,\"frames\":%ld,\"dropped\":%ld,\"disorder\":%ld,"
            "\"repeats\":%ld,\"unknown\":%ld,\"drains\":%ld,\"late\":%ld,\"in_time\":%ld,\"worst\":%lld,\"gone\":%s,\"held\":[",
@@ -174,5 +181,6 @@ int main(int count, char **arguments) {
     for (int code = 0, any = 0; code < KEY_CNT; code++)
         if (down[code]) printf("%s%d", any++ ? "," : "", code);
     puts("]}}");
+    if (has_to_keep_up) tell_lost(dropped - in_time, true);
     return 0;
 }

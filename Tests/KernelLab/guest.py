@@ -14,6 +14,7 @@ from typing import Any
 
 from waiting import Changing, LabError
 
+HEADER = struct.Struct("<IcII")  # length of the rest, kind, id, place
 
 class Program(Changing):
     """A program in the guest."""
@@ -111,7 +112,9 @@ class Guest:
         self._task: asyncio.Task[None] | None = None
         self._hello = asyncio.Event()
         self._next = 1
+        self._sent = self._received = 0  # bytes
         self.gone = False
+        self.lost = 0  # how often the port was found to have lost bytes, which ends all
 
     async def connect(self, path: Path, seconds: float) -> None:
         """Waits for the agent's first word: the guest is up."""
@@ -127,24 +130,30 @@ class Guest:
     async def _read(self, reader: asyncio.StreamReader) -> None:
         try:
             while True:
-                (length,) = struct.unpack("<I", await reader.readexactly(4))
-                frame = await reader.readexactly(length)
-                kind, (number,) = frame[:1], struct.unpack("<I", frame[1:5])
+                length, kind, number, place = HEADER.unpack(await reader.readexactly(HEADER.size))
+                if kind == b"L" or place != self._received & 0xFFFFFFFF:
+                    self.lost += 1
+                    break
+                payload = await reader.readexactly(4 + length - HEADER.size)
+                self._received += 4 + length
                 if kind == b"H":
                     self._hello.set()
                 elif number in self._programs:
-                    self._programs[number].note(kind, frame[5:])
+                    self._programs[number].note(kind, payload)
         except (asyncio.IncompleteReadError, ConnectionError):
-            self.gone = True
-            self._hello.set()
-            for program in self._programs.values():
-                if program.status is None:
-                    program.note(b"X", bytes([1, signal.SIGKILL]))
+            pass
+        self.gone = True
+        self._hello.set()
+        for program in self._programs.values():
+            if program.status is None:
+                program.note(b"X", bytes([1, signal.SIGKILL]))
 
     async def send(self, kind: bytes, number: int, payload: bytes) -> None:
         if self.gone or self._writer is None:
             raise LabError("the virtual machine is gone")
-        self._writer.write(struct.pack("<IcI", len(payload) + 5, kind, number) + payload)
+        head = HEADER.pack(HEADER.size - 4 + len(payload), kind, number, self._sent & 0xFFFFFFFF)
+        self._sent += len(head) + len(payload)
+        self._writer.write(head + payload)
         await self._writer.drain()
 
     async def start(self, *argv: str) -> Program:
@@ -167,6 +176,12 @@ class Guest:
         if check and status != 0:
             raise LabError(f"{' '.join(argv)} in the guest: status {status}: {(program.err or program.out).strip()[-300:]}")
         return program
+
+    async def halt(self, program: Program) -> None:
+        """SIGSTOP, and it is so when this returns."""
+        await program.signal(signal.SIGSTOP)
+        loop = 'until grep -q "^State:.T" /proc/$1/status; do sleep 0.01; done'
+        await self.run("sh", "-c", loop, "sh", str(program.pid))
 
     async def write_file(self, path: str, data: bytes) -> None:
         await self.run("sh", "-c", 'cat >"$1"', "sh", path, stdin=data)

@@ -9,20 +9,19 @@
 // (attempt: a connection is asked for; "time" is the kernel's, in seconds), and on SIGUSR1
 // the notifications that arrived since the last SIGUSR1:
 //   {"index":0,"event":"stats","notifications":1000,"first":1.25,"last":3.5}
+// The packets that it lost itself it counts too (losses.h).
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
+
+#include "losses.h"
 
 enum { BLUETOOTH = 31, HCI_PROTOCOL = 1, MONITOR_CHANNEL = 2, NO_DEVICE = 0xffff, INDEXES = 64 };
 enum { NEW_INDEX = 0, DEL_INDEX = 1, COMMAND = 2, EVENT = 3, ACL_RX = 5, INDEX_INFO = 10 };
@@ -138,13 +137,14 @@ int main(int count, char **arguments) {
     int signals = signalfd(-1, &set, SFD_CLOEXEC);
     int fd = socket(BLUETOOTH, SOCK_RAW | SOCK_CLOEXEC, HCI_PROTOCOL);
     struct hci_address address = {BLUETOOTH, NO_DEVICE, MONITOR_CHANNEL};
-    int yes = 1, room = 8 << 20;
+    int yes = 1;
+    long cut = 0; // packets that were longer than there is room for
+    if (fd >= 0) set_receive_queue(fd, RECEIVE_QUEUE); // before the first packet
     if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) < 0) {
         fprintf(stderr, "hcimon: %s\n", strerror(errno));
         return 1;
     }
     setsockopt(fd, SOL_SOCKET, SO_TIMESTAMP, &yes, sizeof yes);
-    setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof room);
     puts("{\"event\":\"ready\"}");
     fflush(stdout);
 
@@ -158,6 +158,7 @@ int main(int count, char **arguments) {
                 .msg_iov = &vector, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
             ssize_t n = recvmsg(fd, &message, MSG_DONTWAIT);
             if (n < 6) break;
+            cut += (message.msg_flags & MSG_TRUNC) != 0;
             struct timeval t = {0};
             for (struct cmsghdr *c = CMSG_FIRSTHDR(&message); c; c = CMSG_NXTHDR(&message, c))
                 if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_TIMESTAMP)
@@ -171,9 +172,12 @@ int main(int count, char **arguments) {
         if (fds[1].revents & POLLIN) {
             struct signalfd_siginfo info;
             if (read(signals, &info, sizeof info) != sizeof info) continue;
-            if (info.ssi_signo == SIGTERM) return 0;
+            if (info.ssi_signo == SIGTERM) break;
             print_stats();
         }
+        tell_lost(drops_at(fd) + cut, false);
         fflush(stdout);
     }
+    tell_lost(drops_at(fd) + cut, true);
+    return 0;
 }

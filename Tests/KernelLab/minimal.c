@@ -5,13 +5,14 @@
 //
 //     minimal ADDRESS HANDLE    a random address, the handle of the client characteristic configuration
 //
-// Standard output: {"node":...}, then {"subscribed":true}.
+// Standard output: {"node":...}, then {"subscribed":true}; and, when it is ended, how many packets it lost (losses.h).
 
+#define _GNU_SOURCE
 #include <poll.h>
-#include <stdint.h>
-#include <sys/socket.h>
+#include <signal.h>
 
 #include "keyboard.h"
+#include "losses.h"
 
 enum { BLUETOOTH = 31, L2CAP = 0, ATT_CHANNEL = 4, LE_PUBLIC = 1, LE_RANDOM = 2 };
 enum { WRITE_REQUEST = 0x12, WRITE_RESPONSE = 0x13, NOTIFICATION = 0x1b };
@@ -23,6 +24,9 @@ struct l2cap_address {
     uint8_t type;
 };
 
+static volatile sig_atomic_t ended;
+static void on_signal(int number) { (void)number, ended = 1; }
+
 int main(int count, char **arguments) {
     struct l2cap_address here = {.family = BLUETOOTH, .channel = ATT_CHANNEL, .type = LE_PUBLIC};
     struct l2cap_address peer = {.family = BLUETOOTH, .channel = ATT_CHANNEL, .type = LE_RANDOM};
@@ -32,8 +36,15 @@ int main(int count, char **arguments) {
         return 64;
     }
     int keyboard = open_keyboard("lab minimal");
+    sigset_t end, none;
+    sigemptyset(&none);
+    sigemptyset(&end);
+    sigaddset(&end, SIGTERM);
+    sigprocmask(SIG_BLOCK, &end, NULL); // but while it waits
+    sigaction(SIGTERM, &(struct sigaction){.sa_handler = on_signal}, NULL);
     int link = socket(BLUETOOTH, SOCK_SEQPACKET, L2CAP);
     if (link < 0 || bind(link, (struct sockaddr *)&here, sizeof here) < 0) die("socket");
+    set_receive_queue(link, RECEIVE_QUEUE);
     if (connect(link, (struct sockaddr *)&peer, sizeof peer) < 0) die("connect");
     unsigned handle = (unsigned)atoi(arguments[2]);
     uint8_t request[] = {WRITE_REQUEST, (uint8_t)handle, (uint8_t)(handle >> 8), 1, 0};
@@ -42,12 +53,13 @@ int main(int count, char **arguments) {
     ssize_t size;
     struct pollfd readable = {.fd = link, .events = POLLIN};
     // Older kernels hold the socket's lock in a read that waits, and then nothing is ever queued to be read.
-    while (poll(&readable, 1, -1) == 1 && (size = recv(link, pdu, sizeof pdu, MSG_DONTWAIT)) > 0) {
+    while (ppoll(&readable, 1, NULL, &none) == 1 && (size = recv(link, pdu, sizeof pdu, MSG_DONTWAIT)) > 0) {
         if (pdu[0] == WRITE_RESPONSE) puts("{\"subscribed\":true}"), fflush(stdout);
         if (pdu[0] != NOTIFICATION) continue;
         for (ssize_t i = 3; i < size; i++)
             stroke(pdu[i] == '\r' ? KEY_ENTER : pdu[i] == '0' ? KEY_0 : KEY_1 + (unsigned)(pdu[i] - '1'));
         flush_events(keyboard);
     }
-    return 1;
+    tell_lost(drops_at(link), true);
+    return ended ? 0 : 1;
 }

@@ -9,12 +9,13 @@ import asyncio
 import logging
 from collections.abc import Iterable
 from pathlib import Path
+from typing import cast
 
 from bumble import att, gatt, hci
 from bumble.core import UUID, AdvertisingData
 from bumble.device import AdvertisingType, Connection, Device, DeviceConfiguration
 from bumble.transport import open_transport
-from bumble.transport.common import Transport
+from bumble.transport.common import StreamPacketSink, StreamPacketSource, Transport
 
 from waiting import Changing, LabError
 
@@ -47,6 +48,7 @@ class Peer(Changing):
         self.confirmations = 0
         self.writes: list[bytes] = []  # what was written for the UART
         self.mute = False  # answer no request
+        self.sent = self.received = 0  # bytes on the port
         self._socket = socket
         self._with_service = with_service
         self._transport: Transport | None = None
@@ -57,7 +59,20 @@ class Peer(Changing):
 
     async def connect(self) -> None:
         """Takes the host's end of the port; only then the relay may start."""
-        self._transport = await open_transport(f"unix:{self._socket}")
+        transport = self._transport = await open_transport(f"unix:{self._socket}")
+        source, sink = cast(StreamPacketSource, transport.source), cast(StreamPacketSink, transport.sink)
+        receive, send = source.data_received, sink.on_packet
+
+        def received(data: bytes) -> None:
+            self.received += len(data)
+            receive(data)
+            self.changed()
+
+        def sent(packet: bytes) -> None:
+            self.sent += len(packet)
+            send(packet)
+
+        source.data_received, sink.on_packet = received, sent  # type: ignore[method-assign]
 
     async def start(self) -> None:
         """Owns the controller through the relay, and advertises."""
@@ -80,13 +95,17 @@ class Peer(Changing):
         await device.power_on()
         await self.advertise()
 
-    async def advertise(self, connectable: bool = True) -> None:
-        """The name in the advertisement, the 128-bit UUID in the scan response: together they do not fit."""
+    async def advertise(self, connectable: bool = True, manufacturer: bytes = b"") -> None:
+        """The name in the advertisement, the 128-bit UUID in the scan response: together they do not fit.
+
+        With manufacturer data the advertisement has that too, behind the name.
+        """
         assert self._device is not None
         service = SERVICE if self._with_service else OTHER_SERVICE
         flags = bytes([AdvertisingData.LE_GENERAL_DISCOVERABLE_MODE_FLAG | AdvertisingData.BR_EDR_NOT_SUPPORTED_FLAG])
         advertisement = AdvertisingData(
             [(AdvertisingData.FLAGS, flags), (AdvertisingData.COMPLETE_LOCAL_NAME, NAME.encode())]
+            + [(AdvertisingData.MANUFACTURER_SPECIFIC_DATA, manufacturer)] * bool(manufacturer)
         )
         response = AdvertisingData(
             [(AdvertisingData.COMPLETE_LIST_OF_128_BIT_SERVICE_CLASS_UUIDS, UUID(service).to_bytes())]

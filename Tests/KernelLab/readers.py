@@ -38,8 +38,10 @@ class Terminal:
         return bytes(self._output.stdout[self._start :])
 
     async def until(self, length: int, seconds: float) -> None:
-        what = f"{length} bytes on the terminal"
-        await self._output.until(lambda: len(self._output.stdout) - self._start >= length, what, seconds)
+        """Waits for so many bytes, for each so long at most: how fast all come is the machine's matter too."""
+        while (have := len(self._output.stdout) - self._start) < length:
+            what = f"{length} bytes on the terminal, {have} so far: the next"
+            await self._output.until(lambda have=have: len(self._output.stdout) - self._start > have, what, seconds)
 
     async def close(self) -> None:
         """Ends the program; its output is complete when the fifo ends."""
@@ -57,8 +59,12 @@ class EventReader:
         self._taken = 0
 
     @classmethod
-    async def open(cls, bench: Bench, node: str, stall: int = 0, share: bool = False, keys: bool = False) -> EventReader:
-        options = (*(("--stall", str(stall)) if stall else ()), *(("--share",) if share else ()), *(("--keys",) if keys else ()))
+    async def open(
+        cls, bench: Bench, node: str, stall: int = 0, share: bool = False, keys: bool = False, stopped: bool = False
+    ) -> EventReader:
+        """Slow on purpose are those that `stall` so many milliseconds, and those that the scenario stops."""
+        flags = {"--share": share, "--keys": keys, "--stopped": stopped}
+        options = (*(("--stall", str(stall)) if stall else ()), *(flag for flag, is_set in flags.items() if is_set))
         program = await bench.start("evread", node, *options)
         await program.until(lambda: program.objects, "the event reader has the node", 20)
         return cls(program)
@@ -82,7 +88,10 @@ class EventReader:
         return bytes(self._text)
 
     async def until(self, length: int, seconds: float) -> None:
-        await self.program.until(lambda: len(self.text) >= length, f"{length} bytes at the event reader", seconds)
+        """Waits for so many bytes, for each so long at most: how fast all come is the machine's matter too."""
+        while (have := len(self.text)) < length:
+            what = f"{length} bytes at the event reader, {have} so far: the next"
+            await self.program.until(lambda have=have: len(self.text) > have, what, seconds)
 
     async def summary(self) -> dict[str, Any]:
         await self.program.signal(signal.SIGTERM)

@@ -6,23 +6,41 @@
 //     relay INDEX PORTNAME
 //
 // The port is a stream of H4 packets; the user channel wants exactly one packet a write.
-// Prints "ready" once both are open; ends when the host closes its end or the controller goes.
+// Prints "ready" once both are open; ends when the host closes its end or the controller goes. Says what the kernel
+// dropped at the user channel (losses.h). After SIGTERM it sends nothing more to the host, and says how many bytes have
+// gone over the port, then and whenever more have come: {"event":"port","to_host":N,"from_host":N}
+// For the lab's own controls:
+//   SIGUSR1    the next ACL data packet of the controller is thrown away, and counted as if the kernel had dropped it
+//   SIGUSR2    the receive queue is made as short as the kernel allows, or as long again as it was
+// Each is answered by {"event":"ordered"} once it is so.
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdint.h>
-#include <stdio.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "losses.h"
+
+enum { ACL_DATA = 2 };
 enum { BLUETOOTH = 31, HCI_PROTOCOL = 1, USER_CHANNEL = 1 };
 
 struct hci_address {
     uint16_t family, device, channel;
 };
+
+static int channel = -1, port = -1;
+static long thrown_away, to_host, from_host;
+static bool is_to_throw_away, is_short, is_ending;
+
+static void tell_losses(bool in_any_case) { tell_lost(drops_at(channel) + thrown_away, in_any_case); }
+
+static void tell_all(void) {
+    if (channel >= 0) tell_losses(true);
+}
 
 static void die(const char *what) {
     fprintf(stderr, "relay: %s: %s\n", what, strerror(errno));
@@ -32,6 +50,7 @@ static void die(const char *what) {
 static int open_channel(uint16_t index) {
     int fd = socket(BLUETOOTH, SOCK_RAW | SOCK_CLOEXEC, HCI_PROTOCOL);
     if (fd < 0) die("socket");
+    set_receive_queue(fd, RECEIVE_QUEUE);
     struct hci_address address = {BLUETOOTH, index, USER_CHANNEL};
     // A controller that was just registered is busy until the kernel has set it up: no event says when.
     for (int tries = 0; tries < 500; tries++) {
@@ -55,7 +74,7 @@ static int open_port(const char *wanted) {
             name[strcspn(name, "\n")] = 0;
             if (strcmp(name, wanted) != 0) continue;
             snprintf(path, sizeof path, "/dev/vport%dp%d", device, index);
-            return open(path, O_RDWR | O_CLOEXEC);
+            return open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
         }
     errno = ENOENT;
     return -1;
@@ -73,47 +92,111 @@ static long packet_length(const uint8_t *data, size_t size) {
     }
 }
 
+/// Hands a packet to the host; false if the host has closed its end.
+static bool send_to_host(const uint8_t *packet, size_t size) {
+    while (size > 0) {
+        ssize_t n = write(port, packet, size);
+        if (n < 0 && errno == EAGAIN) {
+            struct pollfd writable = {.fd = port, .events = POLLOUT};
+            if (poll(&writable, 1, -1) < 0) die("poll");
+            if (writable.revents & POLLHUP) return false;
+            continue;
+        }
+        if (n < 0) die("write to the host");
+        packet += n;
+        size -= (size_t)n;
+        to_host += n;
+    }
+    return true;
+}
+
+/// One packet of the controller's to the host; false if the host has closed its end.
+static bool read_channel(void) {
+    static uint8_t packet[1 << 12];
+    ssize_t n = recv(channel, packet, sizeof packet, MSG_TRUNC);
+    if (n <= 0) die("the controller is gone");
+    if ((size_t)n > sizeof packet) die("the controller sent a packet that is too long");
+    if (is_to_throw_away && packet[0] == ACL_DATA) {
+        is_to_throw_away = false;
+        thrown_away++;
+        n = 0;
+    }
+    tell_losses(false);
+    return send_to_host(packet, (size_t)n);
+}
+
+static void tell_port(void) {
+    printf("{\"event\":\"port\",\"to_host\":%ld,\"from_host\":%ld}\n", to_host, from_host);
+    fflush(stdout);
+}
+
+/// What the host has sent, packet by packet to the controller; false if the host has closed its end.
+static bool read_port(void) {
+    static uint8_t data[1 << 17];
+    static size_t held;
+    ssize_t n = read(port, data + held, sizeof data - held);
+    if (n < 0 && errno == EAGAIN) return true;
+    if (n <= 0) return false;
+    held += (size_t)n;
+    from_host += n;
+    size_t at = 0;
+    while (at < held) {
+        long length = packet_length(data + at, held - at);
+        if (length < 0) die("the host sent something that is not H4");
+        if (length == 0 || (size_t)length > held - at) break;
+        if (write(channel, data + at, (size_t)length) != length) die("write to the controller");
+        at += (size_t)length;
+    }
+    held -= at;
+    memmove(data, data + at, held);
+    if (is_ending) tell_port();
+    return true;
+}
+
+static void obey(int signals) {
+    struct signalfd_siginfo info;
+    if (read(signals, &info, sizeof info) != sizeof info) die("read of a signal");
+    if (info.ssi_signo == SIGTERM) {
+        is_ending = true;
+        tell_port();
+    } else {
+        if (info.ssi_signo == SIGUSR1) is_to_throw_away = true;
+        if (info.ssi_signo == SIGUSR2) set_receive_queue(channel, (is_short = !is_short) ? 1 : RECEIVE_QUEUE);
+        puts("{\"event\":\"ordered\"}");
+        fflush(stdout);
+    }
+}
+
 int main(int count, char **arguments) {
     if (count != 3) {
         fprintf(stderr, "usage: relay INDEX PORTNAME\n");
         return 64;
     }
-    int channel = open_channel((uint16_t)atoi(arguments[1]));
-    int port = open_port(arguments[2]);
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGUSR1);
+    sigaddset(&set, SIGUSR2);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    int signals = signalfd(-1, &set, SFD_CLOEXEC);
+    channel = open_channel((uint16_t)atoi(arguments[1]));
+    atexit(tell_all);
+    port = open_port(arguments[2]);
     if (port < 0) die(arguments[2]);
     puts("ready");
     fflush(stdout);
 
-    static uint8_t from_host[1 << 17], packet[1 << 12];
-    size_t held = 0;
-    for (;;) {
-        struct pollfd fds[2] = {{.fd = channel, .events = POLLIN}, {.fd = port, .events = POLLIN}};
-        if (poll(fds, 2, -1) < 0) die("poll");
-        if (fds[0].revents) {
-            ssize_t n = read(channel, packet, sizeof packet);
-            if (n <= 0) die("the controller is gone");
-            for (ssize_t sent = 0; sent < n;) {
-                ssize_t written = write(port, packet + sent, (size_t)(n - sent));
-                if (written < 0) die("write to the host");
-                sent += written;
-            }
-        }
-        if (fds[1].revents & POLLIN) {
-            ssize_t n = read(port, from_host + held, sizeof from_host - held);
-            if (n <= 0) return 0;
-            held += (size_t)n;
-            size_t at = 0;
-            while (at < held) {
-                long length = packet_length(from_host + at, held - at);
-                if (length < 0) die("the host sent something that is not H4");
-                if (length == 0 || (size_t)length > held - at) break;
-                if (write(channel, from_host + at, (size_t)length) != length) die("write to the controller");
-                at += (size_t)length;
-            }
-            held -= at;
-            memmove(from_host, from_host + at, held);
-        } else if (fds[1].revents & POLLHUP) {
-            return 0;
-        }
+    for (bool is_open = true; is_open;) {
+        struct pollfd fds[3] = {{.fd = signals, .events = POLLIN},
+                                {.fd = is_ending ? -1 : channel, .events = POLLIN},
+                                {.fd = port, .events = POLLIN}};
+        if (poll(fds, 3, -1) < 0) die("poll");
+        if (fds[0].revents) obey(signals);
+        if (fds[1].revents && !is_ending) is_open = read_channel();
+        if (fds[2].revents & POLLIN)
+            is_open = read_port() && is_open;
+        else if (fds[2].revents & POLLHUP)
+            is_open = false;
     }
+    return 0;
 }

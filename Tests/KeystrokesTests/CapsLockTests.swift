@@ -8,33 +8,33 @@ import Testing
 struct CapsLockTests {
     static let text = "aZ bY,{1}!"
 
-    /// Stream mode, and scan mode with letters around each scan.
-    static func modes() throws -> [ScanRules?] {
-        [nil, try ScanRules(prefix: try ScanAffix("pR"), suffix: try ScanAffix("{tab}sU"))]
+    /// Stream mode, and scan mode with letters around each barcode.
+    static func modes() throws -> [BarcodeRules?] {
+        [nil, try BarcodeRules(prefix: try BarcodeAffix("pR"), suffix: try BarcodeAffix("{tab}sU"))]
     }
 
     @Test("X-5: in every mode and at every pace, letters are turned round while the light is on, and nothing else is")
     func turned() throws {
         for pace in [nil] + (try Pace.Profile.allCases.map { try Pace($0) }) {
-            for scans in try Self.modes() {
+            for barcodes in try Self.modes() {
                 let light = CapsLockLight()
-                let path = try Path(pace: pace, scans: scans, light: light)
+                let path = try Path(pace: pace, barcodes: barcodes, light: light)
                 path.keyboard.capsLock = true
                 light.set(true)
                 path.receive((Self.text + "\r").bytes)
                 try path.typeAll()
-                let expected = scans == nil ? Self.text + "\n" : "pR" + Self.text + "\tsU"
+                let expected = barcodes == nil ? Self.text + "\n" : "pR" + Self.text + "\tsU"
                 #expect(path.keyboard.text == expected)
-                #expect(path.ledger.snapshot().typed == UInt64(Self.text.count + (scans == nil ? 1 : 0)))
+                #expect(path.ledger.snapshot().typed == UInt64(Self.text.count + (barcodes == nil ? 1 : 0)))
             }
         }
     }
 
     @Test("X-5: a keyboard without a light, and one whose light was never told of, types as if CapsLock were off")
     func ignored() throws {
-        for scans in try Self.modes() {
+        for barcodes in try Self.modes() {
             for light in [nil, CapsLockLight()] {
-                let path = try Path(scans: scans, light: light)
+                let path = try Path(barcodes: barcodes, light: light)
                 path.receive((Self.text + "\r").bytes)
                 try path.typeAll()
                 #expect(path.keyboard.text.contains(Self.text))
@@ -48,12 +48,12 @@ struct CapsLockTests {
         #expect(path.keyboard.text == "Az 1\n")
     }
 
-    @Test("X-5: a change in the middle of a paced scan is taken up at the next keystroke")
+    @Test("X-5: a change in the middle of a paced barcode is taken up at the next keystroke")
     func changes() throws {
         for profile in [Pace.Profile.scanner, .slow, .desktop] {
-            for scans in [nil, try ScanRules()] {
+            for barcodes in [nil, try BarcodeRules()] {
                 let light = CapsLockLight()
-                let path = try Path(pace: try Pace(profile), scans: scans, light: light)
+                let path = try Path(pace: try Pace(profile), barcodes: barcodes, light: light)
                 let text = String(repeating: "aB", count: 60)
                 path.receive((text + "\r").bytes)
                 var changes = 0
@@ -74,11 +74,11 @@ struct CapsLockTests {
 
     @Test("X-5, X-1: a write cut short while the light is on is counted by what was meant")
     func failures() throws {
-        for scans in [nil, try ScanRules()] {
+        for barcodes in [nil, try BarcodeRules()] {
             for accepted in 0...18 {
                 let light = CapsLockLight()
                 light.set(true)
-                let path = try Path(scans: scans, light: light)
+                let path = try Path(barcodes: barcodes, light: light)
                 // Six events for the letter that needs Shift now, four each for the others.
                 path.receive("aB1\r".bytes)
                 try #require(path.next() == .write)

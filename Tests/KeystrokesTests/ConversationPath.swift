@@ -25,7 +25,7 @@ struct ConversationPath {
             table: try reading.table(),
             layout: try reading.layout(),
             pace: pace,
-            scans: try reading.scans(),
+            barcodes: try reading.barcodes(),
             capacity: reading.ring,
             maximumAge: reading.maximumAge,
             light: reading.heedsCapsLock ? light : nil

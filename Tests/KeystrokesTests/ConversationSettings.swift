@@ -20,10 +20,10 @@ struct ConversationSettings {
     private var missingWithCapsLock = ""
     private var profile = Pace.Profile.desktop
     private var stall: Int64?
-    private var isScanning = false
-    private var terminators = ScanRules.defaultTerminators
+    private var isBarcodeMode = false
+    private var terminators = BarcodeRules.defaultTerminators
     private var idleGap: Int64?
-    private var lengths = (least: 1, most: ScanRules.defaultMaximumLength)
+    private var lengths = (least: 1, most: BarcodeRules.defaultMaximumLength)
     private var prefix = ""
     private var suffix: String?
     private var duplicates: Int64 = 0
@@ -52,7 +52,7 @@ struct ConversationSettings {
             guard ["auto", "ignore"].contains(value) else { throw unknown }
             heedsCapsLock = value == "auto"
         case "ring": ring = try wanted(Int(value))
-        case "scan": isScanning = true
+        case "scan": isBarcodeMode = true
         case "terminator": terminators = try wanted(Self.terminators(value))
         case "idle-gap": idleGap = try wanted(Self.time(value))
         case "min-length": lengths.least = try wanted(Int(value))
@@ -89,20 +89,20 @@ struct ConversationSettings {
     func pace() throws -> Pace { try Pace(profile, stall: stall) }
 
     /// The rules of scan mode; nil for stream mode.
-    func scans() throws -> ScanRules? {
-        guard isScanning else { return nil }
+    func barcodes() throws -> BarcodeRules? {
+        guard isBarcodeMode else { return nil }
         let layout = try layout()
-        let rules = try ScanRules(
+        let rules = try BarcodeRules(
             terminators: terminators,
             idleGap: idleGap,
             minimumLength: lengths.least,
             maximumLength: lengths.most,
-            prefix: try ScanAffix(prefix, layout: layout),
-            suffix: try suffix.map { try ScanAffix($0, layout: layout) },
+            prefix: try BarcodeAffix(prefix, layout: layout),
+            suffix: try suffix.map { try BarcodeAffix($0, layout: layout) },
             duplicateWindow: duplicates
         )
-        var typed: [[UInt8]: ScanAffix] = [:]
-        for (bytes, text) in meanings { typed[bytes] = try ScanAffix(text, layout: layout) }
+        var typed: [[UInt8]: BarcodeAffix] = [:]
+        for (bytes, text) in meanings { typed[bytes] = try BarcodeAffix(text, layout: layout) }
         return try rules.typing(typed)
     }
 
@@ -115,7 +115,7 @@ struct ConversationSettings {
         return nil
     }
 
-    /// Bytes that end a scan; nil for a name that is none.
+    /// Bytes that end a barcode; nil for a name that is none.
     private static func terminators(_ text: String) -> Set<UInt8>? {
         guard text != "none" else { return [] }
         let names: [Substring: UInt8] = ["cr": 13, "lf": 10, "tab": 9, "etx": 3, "gs": 29]

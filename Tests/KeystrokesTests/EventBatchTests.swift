@@ -47,7 +47,7 @@ struct EventBatchTests {
     func modifiers(bytes: [UInt8], meant: String) throws {
         let table = try CompiledTable(Self.table)
         var batch = EventBatch()
-        let run = batch.type(bytes.span, table, limit: EventBatch.capacity, stopAtScanEnd: false)
+        let run = batch.type(bytes.span, table, limit: EventBatch.capacity, stopAtBarcodeEnd: false)
         batch.finish()
         #expect(Self.written(batch) == meant)
         #expect(run.taken == bytes.count && run.typed == bytes.count { $0 != 0 } && run.stop == nil)
@@ -62,9 +62,9 @@ struct EventBatchTests {
                 [0x00, 0x01, 0x02, 0x03, 0x0A, 0x0D, 0x1D, 0x41, 0x61, 0x7A].randomElement(using: &random) ?? 0
             }
             let limit = Int.random(in: 0...160, using: &random)
-            let stopAtScanEnd = Bool.random(using: &random)
+            let stopAtBarcodeEnd = Bool.random(using: &random)
             var batch = EventBatch()
-            let run = batch.type(bytes.span, table, limit: limit, stopAtScanEnd: stopAtScanEnd)
+            let run = batch.type(bytes.span, table, limit: limit, stopAtBarcodeEnd: stopAtBarcodeEnd)
             batch.finish()
             try #require(batch.count <= limit && Self.isUp(batch))
             var keystrokes = 0
@@ -77,12 +77,12 @@ struct EventBatchTests {
             try #require(batch.keystrokes(in: batch.count) == keystrokes && run.typed == typed)
             switch run.stop {
             case nil: try #require(run.taken == bytes.count)
-            case .scanEnd: try #require(stopAtScanEnd && table.endsScan(bytes[run.taken - 1]))
+            case .barcodeEnd: try #require(stopAtBarcodeEnd && table.endsBarcode(bytes[run.taken - 1]))
             case .full:
                 // One byte more is more than the limit.
                 var more = EventBatch()
                 let prefix = Array(bytes.prefix(run.taken + 1))
-                let whole = more.type(prefix.span, table, limit: EventBatch.capacity, stopAtScanEnd: false)
+                let whole = more.type(prefix.span, table, limit: EventBatch.capacity, stopAtBarcodeEnd: false)
                 more.finish()
                 try #require(whole.taken < prefix.count || more.count > limit)
             case .exhausted: Issue.record("the encoder does not say this")
@@ -98,7 +98,7 @@ struct EventBatchTests {
             ([0x61, 0x00, 0x00, 0x61], 3, 4), ([0x01, 0x01], 1, 6), ([0x0D, 0x0A, 0x61], 2, 4),
         ] as [([UInt8], Int, Int)] {
             var batch = EventBatch()
-            let run = batch.type(bytes.span, table, limit: EventBatch.oneByte, stopAtScanEnd: false)
+            let run = batch.type(bytes.span, table, limit: EventBatch.oneByte, stopAtBarcodeEnd: false)
             batch.finish()
             #expect(run.taken == taken && batch.count == events, "\(bytes)")
         }

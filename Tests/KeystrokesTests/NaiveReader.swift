@@ -39,9 +39,9 @@ struct NaiveReader {
     var endedThrough: UInt32 = 0
     let maximumAge: Int64 = 5_000_000_000
 
-    private var scan: [Byte] = []
+    private var barcode: [Byte] = []
     private var refusing: String?
-    private var isInScan = false
+    private var isInBarcode = false
     private var last = Byte(value: 0, time: 0, epoch: 0)
     private var lineEnd: (byte: Byte, fate: String)?
     private var typedLast: (values: [UInt8], time: Int64)?
@@ -57,11 +57,11 @@ struct NaiveReader {
             last = byte
         }
         pending = []
-        guard let rules, !scan.isEmpty else { return }
-        if let fate = refusal(scan[0]) { return refuse(fate) }
+        guard let rules, !barcode.isEmpty else { return }
+        if let fate = refusal(barcode[0]) { return refuse(fate) }
         if last.epoch <= endedThrough, flaw != .typesCut { return refuse("cut") }
         if let gap = rules.idleGap, now - last.time > gap { return finish(nil, rules, now) }
-        if now - scan[0].time > maximumAge { refuse("tooOld") }
+        if now - barcode[0].time > maximumAge { refuse("tooOld") }
     }
 
     private func refusal(_ byte: Byte) -> String? {
@@ -94,28 +94,28 @@ struct NaiveReader {
 
     private mutating func stream(_ byte: Byte, _ now: Int64) {
         if byte.epoch != last.epoch || byte.time - last.time > 100_000_000 {
-            isInScan = false
+            isInBarcode = false
             refusing = nil
         }
         guard !absorbs(byte) else { return }
         if let fate = refusal(byte) {
             refusing = flaw == .typesTails ? nil : fate
             count(1, fate)
-            if refusing == nil { isInScan = true }
+            if refusing == nil { isInBarcode = true }
         } else if let refusing {
             count(1, refusing)
-        } else if !isInScan, now - byte.time > maximumAge, flaw != .forgetsAge {
+        } else if !isInBarcode, now - byte.time > maximumAge, flaw != .forgetsAge {
             refusing = "tooOld"
             count(1, "tooOld")
         } else {
-            isInScan = true
+            isInBarcode = true
             let meaning = Self.meaning(byte.value)
             text += meaning ?? ""
             count(1, meaning == nil ? "discarded" : "typed")
         }
         let fate = refusing ?? refusal(byte) ?? "typed"
         if [9, 10, 13].contains(byte.value) {
-            isInScan = false
+            isInBarcode = false
             refusing = nil
         }
         if byte.value == 13 { lineEnd = (byte, fate) }
@@ -124,17 +124,17 @@ struct NaiveReader {
     // MARK: Scan mode
 
     private mutating func take(_ byte: Byte, _ rules: Rules, _ now: Int64) {
-        if !scan.isEmpty, let fate = refusal(scan[0]) { refuse(fate) }
+        if !barcode.isEmpty, let fate = refusal(barcode[0]) { refuse(fate) }
         if byte.epoch != last.epoch, flaw != .joinsOverLinks {
-            if !scan.isEmpty { refuse("cut") }
+            if !barcode.isEmpty { refuse("cut") }
             refusing = nil
         } else if byte.time - last.time > rules.idleGap ?? 1_000_000_000 {
             refusing = nil
-            if rules.idleGap != nil, !scan.isEmpty { finish(nil, rules, now) }
+            if rules.idleGap != nil, !barcode.isEmpty { finish(nil, rules, now) }
         }
         guard !absorbs(byte) else { return }
         let isEnd = rules.terminators.contains(byte.value)
-        if refusing == nil, !isEnd, scan.count == rules.lengths.upperBound { refuse("tooLong") }
+        if refusing == nil, !isEnd, barcode.count == rules.lengths.upperBound { refuse("tooLong") }
         if let fate = refusing, flaw != .typesTails {
             count(1, fate)
             if isEnd {
@@ -144,22 +144,22 @@ struct NaiveReader {
         } else if isEnd {
             finish(byte, rules, now)
         } else {
-            scan.append(byte)
+            barcode.append(byte)
         }
     }
 
     private mutating func refuse(_ fate: String) {
-        count(scan.count, fate)
-        scan = []
+        count(barcode.count, fate)
+        barcode = []
         refusing = fate
     }
 
     private mutating func finish(_ end: Byte?, _ rules: Rules, _ now: Int64) {
-        let bytes = scan + (end.map { [$0] } ?? [])
+        let bytes = barcode + (end.map { [$0] } ?? [])
         let time = end?.time ?? last.time
-        let values = scan.map(\.value)
+        let values = barcode.map(\.value)
         let isAgain = typedLast.map { $0.values == values && time - $0.time <= rules.duplicates } ?? false
-        scan = []
+        barcode = []
         var fate: String?
         if let first = bytes.first {
             fate = refusal(first)

@@ -62,16 +62,17 @@ struct PacerTests {
         #expect(pacer.allowance(now: 1500) == 63)
     }
 
-    /// A random scan: letters of both cases, digits, signs, and mostly an end.
-    static func scan(_ random: inout SeededGenerator, ends: Bool = true) -> String {
+    /// A random barcode: letters of both cases, digits, signs, and mostly an end.
+    static func barcode(_ random: inout SeededGenerator, ends: Bool = true) -> String {
         let alphabets = ["0123456789", "ABCXYZ", "aBcDeF", "Aa", "http://example.com/?Q=", "~!@#$%^&*()_+", "AAAaaa"]
         let alphabet = Array(alphabets.randomElement(using: &random) ?? "0")
         let length = Int.random(in: 1...(Bool.random(using: &random) ? 15 : 120), using: &random)
         return String((0..<length).map { _ in alphabet.randomElement(using: &random) ?? "0" }) + (ends ? "\r" : "")
     }
 
-    /// Plays scans into a path, then checks the law on every window, and what a reader of the kernel's queue sees that is
-    /// away for `away` nanoseconds again and again, from `phase` on, and reads just before what comes at that moment.
+    /// Plays barcodes into a path, then checks the law on every window, and what a reader of the kernel's queue sees
+    /// that is away for `away` nanoseconds again and again, from `phase` on, and reads just before what comes at that
+    /// moment.
     static func reader(_ writes: [(time: Int64, events: [InputEvent])], away: Int64, phase: Int64) -> (
         text: String, drops: Int
     ) {
@@ -108,9 +109,9 @@ struct PacerTests {
             let path = try Path(stall: stall, maximumAge: nil)
             var meant = ""
             for _ in 0..<12 {
-                let scan = Self.scan(&random)
-                meant += scan.replacing("\r", with: "\n")
-                path.receive(scan.bytes)
+                let barcode = Self.barcode(&random)
+                meant += barcode.replacing("\r", with: "\n")
+                path.receive(barcode.bytes)
                 // Wake-ups come late, as they do.
                 try path.typeUntil(
                     path.now + Int64.random(in: 0...stall * 3, using: &random),
@@ -149,8 +150,8 @@ struct PacerTests {
         #expect(Self.reader(path.recorded, away: stall * 2, phase: start).drops > 0)
     }
 
-    @Test("D-13: a whole scan that fits goes out at once; one that does not is paced evenly from its first key")
-    func scans() throws {
+    @Test("D-13: a whole barcode that fits goes out at once; one that does not is paced evenly from its first key")
+    func barcodes() throws {
         let stall = 100 * Self.millisecond
         let path = try Path(stall: stall)
         let start = path.now
@@ -167,7 +168,7 @@ struct PacerTests {
     }
 
     @Test(
-        "D-13: never more than 50 ms between two characters of a scan, however it is cut into chunks",
+        "D-13: never more than 50 ms between two characters of a barcode, however it is cut into chunks",
         arguments: stalls
     )
     func gaps(stall: Int64) throws {
@@ -175,11 +176,11 @@ struct PacerTests {
         for _ in 0..<60 {
             let path = try Path(stall: stall, maximumAge: nil)
             // Something earlier is in the window.
-            path.receive(Self.scan(&random).bytes)
+            path.receive(Self.barcode(&random).bytes)
             try path.typeUntil(path.now + Int64.random(in: 0...stall, using: &random), late: 0)
             while path.keyboard.text.last != "\n" { try path.typeUntil(path.now + Self.millisecond, late: 0) }
             let before = path.writes.count
-            var rest = Self.scan(&random).bytes
+            var rest = Self.barcode(&random).bytes
             let size = Int.random(in: 1...20, using: &random)
             while !rest.isEmpty {
                 path.receive(Array(rest.prefix(size)))

@@ -44,7 +44,8 @@ struct ProfileTests {
         }
     }
 
-    /// Types `count` characters in scans of all kinds, and lets readers with that stall read; answers what they lost.
+    /// Types `count` characters in barcodes of all kinds, and lets readers with that stall read; answers what they
+    /// lost.
     static func play(_ pace: Pace, count: Int, stall: Int64, seed: UInt64) throws -> (drops: Int, isMeant: Bool) {
         var random = SeededGenerator(seed: seed)
         let path = try Path(pace: pace, maximumAge: nil)
@@ -52,9 +53,9 @@ struct ProfileTests {
         var reader = StallingReader(away: stall, next: path.now)
         var isMeant = true
         while meant < count, isMeant, reader.drops == 0 {
-            let scan = PacerTests.scan(&random)
-            meant += scan.count
-            path.receive(scan.bytes)
+            let barcode = PacerTests.barcode(&random)
+            meant += barcode.count
+            path.receive(barcode.bytes)
             if Int.random(in: 0...3, using: &random) > 0 { try path.typeAll() }
             path.now += Int64.random(in: 0...stall * 2, using: &random)
             for write in path.recorded { reader.pass(write.events, at: write.time) }
@@ -95,10 +96,10 @@ struct ProfileTests {
         let path = try Path(pace: pace, maximumAge: nil)
         var text = ""
         for _ in 0..<30 {
-            let scan = PacerTests.scan(&random)
-            text += scan.replacing("\r", with: "\n")
+            let barcode = PacerTests.barcode(&random)
+            text += barcode.replacing("\r", with: "\n")
             let before = path.recorded.count
-            path.receive(scan.bytes)
+            path.receive(barcode.bytes)
             try path.typeAll()
             let writes = path.recorded[before...]
             let presses = writes.filter { $0.events.contains { $0.value == 1 && $0.code != 42 } }.map(\.time)

@@ -133,14 +133,14 @@ struct RingThreads {
         Worker.pair {
             guard let producer = ring.takeProducer() else { return }
             var feed = Feed(producer, ledger: ledger)
-            let scan = Array("https://Example.com/AbC?q=1\r".utf8)
+            let barcode = Array("https://Example.com/AbC?q=1\r".utf8)
             var sent: UInt64 = 0
             while sent < total {
-                _ = unsafe scan.withUnsafeBytes { buffer in
+                _ = unsafe barcode.withUnsafeBytes { buffer in
                     let span = unsafe RawSpan(_unsafeBytes: buffer)
                     return feed.receive(span, epoch: 1, now: 1)
                 }
-                sent += UInt64(scan.count)
+                sent += UInt64(barcode.count)
                 let account = ledger.snapshot()
                 if account.received != sent || account.waiting > 4096 { faults.add(1, ordering: .relaxed) }
             }

@@ -25,7 +25,7 @@ final class Path {
         layout: KeyboardLayout = .us,
         stall: Int64 = 0,
         pace: Pace? = nil,
-        scans: ScanRules? = nil,
+        barcodes: BarcodeRules? = nil,
         capacity: Int = 1 << 16,
         startingAt start: UInt = 0,
         maximumAge: Int64? = Typist.defaultMaximumAge,
@@ -43,7 +43,7 @@ final class Path {
             consumer,
             table: compiled,
             pacer: pacer,
-            scans: scans,
+            barcodes: barcodes,
             maximumAge: maximumAge,
             gate: gate,
             light: light,
@@ -271,6 +271,6 @@ struct DecodedKeyboard {
 }
 
 extension String {
-    /// The bytes of a scan.
+    /// The bytes of a barcode.
     var bytes: [UInt8] { Array(utf8) }
 }

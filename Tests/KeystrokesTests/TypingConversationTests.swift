@@ -36,10 +36,10 @@ struct TypingConversationTests {
     func refusals(_ one: TypingConversation) throws { try Self.play(one) }
 
     @Test(
-        "X-12, HK-1: whole scans and what they stand for, in conversations",
+        "X-12, HK-1: whole barcodes and what they stand for, in conversations",
         arguments: TypingConversation.listed("scans")
     )
-    func scans(_ one: TypingConversation) throws { try Self.play(one) }
+    func barcodes(_ one: TypingConversation) throws { try Self.play(one) }
 
     @Test("X-1: there are at least 150 conversations, each of its own name, each with an account of bytes at its end")
     func count() throws {

@@ -208,12 +208,12 @@ struct TypistTests {
         }
     }
 
-    @Test("D-1: scans grow too old as wholes: one that was begun is finished, the others leave nothing behind")
-    func ageOfScans() throws {
+    @Test("D-1: barcodes grow too old as wholes: one that was begun is finished, the others leave nothing behind")
+    func ageOfBarcodes() throws {
         let path = try Path(stall: 100_000_000)
-        // 200 scans at once take 18 s at this pace. They come in chunks that end anywhere.
-        let scans = (0..<200).map { (number: Int) in "49\(1_000_000 + number)\r" }
-        var bytes = scans.joined().bytes[...]
+        // 200 barcodes at once take 18 s at this pace. They come in chunks that end anywhere.
+        let barcodes = (0..<200).map { (number: Int) in "49\(1_000_000 + number)\r" }
+        var bytes = barcodes.joined().bytes[...]
         while !bytes.isEmpty {
             path.receive(Array(bytes.prefix(7)))
             bytes = bytes.dropFirst(7)
@@ -225,7 +225,7 @@ struct TypistTests {
         let account = path.ledger.snapshot()
         #expect(typed.count > 40 && typed.count < 100)
         // Each is a whole one, and they come in their order; younger ones among those dropped are typed too.
-        #expect(typed == scans.filter(Set(typed).contains))
+        #expect(typed == barcodes.filter(Set(typed).contains))
         let typedBytes = UInt64(typed.count * 10)
         #expect(account.typed == typedBytes && account.lost(.tooOld) == 2000 - typedBytes)
 
@@ -234,7 +234,7 @@ struct TypistTests {
         #expect(path.keyboard.text.hasSuffix("\nfresh\n"))
     }
 
-    @Test("D-1: after a silence, or on another link, bytes begin a scan that is asked for its own age")
+    @Test("D-1: after a silence, or on another link, bytes begin a barcode that is asked for its own age")
     func ageAfterSilence() throws {
         for (silence, epoch, isTyped) in [(100_000_000, 1, false), (100_000_001, 1, true), (0, 2, true)]
             as [(Int64, UInt32, Bool)]

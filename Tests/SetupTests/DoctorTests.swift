@@ -16,7 +16,7 @@ func healthy() throws -> SystemFacts {
     var facts = SystemFacts()
     facts.kernelRelease = "6.12.107+deb13-amd64"
     facts.adapters = [try adapter(0)]
-    facts.selection = .chosen("LINBLE-TEST")
+    facts.choice = .chosen("LINBLE-TEST")
     facts.isServiceInstalled = true
     facts.console = ConsoleState(terminal: 1, keys: .unicode, isGraphic: false)
     var status = SystemFacts.Status(state: .connected, pid: 4711)
@@ -100,8 +100,8 @@ let causes: [(cause: Finding.Cause, make: @Sendable (inout SystemFacts) -> Void)
     (.evdevMissing, { $0.hasEventNodes = false }),
     (.eventNodeNotReadable, { $0.unreadableEventNode = "/dev/input/event3" }),
     (.configurationWrong, { $0.configuration = .wrong(path: "/etc/blewedge/blewedge.toml", reason: "line 3") }),
-    (.selectionUnreadable, { $0.selection = .unreadable(path: "/var/lib/blewedge/selection", reason: "garbled") }),
-    (.nothingSelected, { $0.selection = .none }),
+    (.selectionUnreadable, { $0.choice = .unreadable(path: "/var/lib/blewedge/selection", reason: "garbled") }),
+    (.nothingSelected, { $0.choice = .none }),
     (.daemonSilent, { $0.daemon = .silent(pid: 99) }),
     (.daemonNotAskable, { $0.daemon = .hidden }),
     (.daemonNotRunning, { $0.daemon = .none }),
@@ -256,7 +256,7 @@ struct DoctorTests {
             counts: KeyboardService.Counts(notifications: 2, strayValues: 0, dropped: 0, bytes: bytes, check: nil),
             lastReceived: nil,
             rivals: [],
-            selectionFault: Reason("garbled")
+            choiceFault: Reason("garbled")
         )
         let status = try #require(SystemFacts.Status(answer: try JSONValue(Array(daemon.object.text.utf8))))
         var expected = SystemFacts.Status(state: .failed, pid: ProcessFacts.number)
@@ -264,7 +264,7 @@ struct DoctorTests {
         expected.device = "LINBLE-TEST"
         expected.layout = "jp"
         expected.eventNode = "/dev/input/event3"
-        expected.selectionFault = "garbled"
+        expected.choiceFault = "garbled"
         expected.pause = "paused"
         expected.received = 20
         expected.typed = 10

@@ -1,66 +1,73 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A link with an implementation under test at its far end, in memory or over any transport.
+/// The link to an implementation under test, in memory or over any transport.
 ///
-/// The lower tester sends and receives PDUs; the upper tester asks the implementation for something and hears of it.
+/// The lower tester sends and receives PDUs; the upper tester asks the implementation for actions and receives their
+/// outcomes.
 public protocol ConformanceLink {
     /// Sends one PDU to the implementation.
     mutating func send(_ pdu: [UInt8]) throws
-    /// The next PDU from the implementation; one that is not expected need not be waited for long.
+    /// The next PDU from the implementation; nil if none comes.
+    ///
+    /// The wait for a PDU that is not expected may be short.
     mutating func nextPDU(isExpected: Bool) throws -> [UInt8]?
-    /// Has the implementation do something, in the words of the script.
+    /// Asks the implementation for an action, in the words of the script.
     mutating func perform(_ words: [String]) throws
-    /// The next thing that the implementation tells of; one that is not expected need not be waited for long.
+    /// The next outcome that the implementation reports; nil if none comes.
+    ///
+    /// The wait for one that is not expected may be short.
     mutating func nextOutcome(isExpected: Bool) throws -> String?
-    /// Lets time pass.
+    /// Lets the given time pass.
     mutating func wait(seconds: Int) throws
-    /// Waits until nothing is on its way any more.
+    /// Waits until no PDU and no outcome is on its way.
     mutating func settle() throws
-    /// False for something that the upper tester cannot hear of over this link.
+    /// True if the upper tester can receive this outcome over this link.
     func isHeard(_ outcome: String) -> Bool
 }
 
 extension ConformanceLink {
-    /// Nothing is ever on its way.
+    /// Does nothing: no PDU is ever on its way.
     public mutating func settle() {}
 
-    /// It hears everything.
+    /// True for all outcomes.
     public func isHeard(_ outcome: String) -> Bool { true }
 }
 
-/// One conversation of a conformance file; the file's first lines tell how it is written.
+/// One conversation of a conformance file.
+///
+/// The first lines of the file describe its format.
 public struct ConformanceScript: Sendable {
-    /// A line that nobody can read.
+    /// The error of a line that cannot be read.
     public struct Unreadable: Error {
-        /// Its number in the file.
+        /// The number of the line in the file.
         public var line: Int
 
-        /// The line of this number.
+        /// Makes the error of the line with this number.
         public init(line: Int) {
             self.line = line
         }
     }
 
-    /// What stands after `script`: ids, and words.
+    /// The text after `script`: ids and words.
     public var name: String
-    /// The lines of the database that is served, in the words of the file.
+    /// The lines of the database that is served, as in the file.
     public var database: [String]
-    /// What happens, each with its line's number.
+    /// The steps, each with the number of its line.
     public var steps: [(number: Int, text: String)]
 
-    /// How long it waits, in seconds.
+    /// The sum of the waits, in seconds.
     public var waitingTime: Int {
         steps.reduce(0) { time, step in
             time + (step.text.hasPrefix("wait ") ? Int(step.text.dropFirst(5)) ?? 0 : 0)
         }
     }
 
-    /// The published ids that it replays.
+    /// The published test ids that the script replays.
     public var ids: [String] {
         name.split(separator: " ").filter { $0.hasPrefix("GATT/") }.map { String($0) }
     }
 
-    /// All of a file.
+    /// Reads all scripts of a file.
     public static func all(_ file: String) throws -> [ConformanceScript] {
         var scripts: [ConformanceScript] = []
         var databases: [String: [String]] = [:]
@@ -88,7 +95,9 @@ public struct ConformanceScript: Sendable {
         return scripts
     }
 
-    /// Plays the testers' side; what came otherwise than it stands in the script, nothing when all is right.
+    /// Plays the testers' side.
+    ///
+    /// Returns the differences from the script, empty if there are none.
     public func run(_ link: inout some ConformanceLink) throws -> [String] {
         var differences: [String] = []
         var isOnItsWay = false
@@ -106,7 +115,7 @@ public struct ConformanceScript: Sendable {
                     differences.append("line \(number): \(text), not \(outcome ?? "nothing")")
                 }
             default:
-                // What was sent must have arrived before the other side does something.
+                // Everything that was sent has to arrive before the other side acts.
                 if isOnItsWay, !text.hasPrefix("<") { try link.settle() }
                 differences += try rest(&link, before: number)
                 try play(text, number, &link)
@@ -131,7 +140,7 @@ public struct ConformanceScript: Sendable {
         }
     }
 
-    /// What has come without being asked for.
+    /// The PDUs and outcomes that came without being expected.
     private func rest(_ link: inout some ConformanceLink, before line: Int?) throws -> [String] {
         let place = line.map { "before line \($0)" } ?? "at the end"
         var all: [String] = []

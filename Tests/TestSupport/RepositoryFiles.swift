@@ -2,24 +2,26 @@
 
 import Glibc
 
-/// The files of the repository that the tests were built from, by their paths below its top folder.
+/// The files of the repository from which the tests were built, by their paths below its top folder.
 public enum RepositoryFiles {
-    /// A file or folder that cannot be read.
+    /// The error of a file or folder that cannot be read.
     public struct Failure: Error {
-        /// Its path below the top folder.
+        /// The path below the top folder.
         public var path: String
-        /// The cause, as `errno` says it.
+        /// The cause, as a value of `errno`.
         public var code: Int32
     }
 
-    /// The absolute path of a file or folder; this file lies two folders below the top.
+    /// The absolute path of a file or folder.
+    ///
+    /// This file lies two folders below the top.
     private static func place(_ path: String) -> String {
         "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/" + path
     }
 
-    /// A file's bytes.
+    /// The bytes of a file.
     public static func bytes(_ path: String) throws(Failure) -> [UInt8] {
-        // The stream is closed on the way out and nothing keeps it.
+        // The stream is closed when the function returns, and no reference to it remains.
         guard let stream = fopen(place(path), "r") else { throw Failure(path: path, code: errno) }
         defer { _ = fclose(stream) }
         var bytes: [UInt8] = []
@@ -33,12 +35,12 @@ public enum RepositoryFiles {
         return bytes
     }
 
-    /// A file's text.
+    /// The text of a file.
     public static func text(_ path: String) throws(Failure) -> String {
         String(decoding: try bytes(path), as: UTF8.self)
     }
 
-    /// The names in a folder, in order, without those that begin with a full stop.
+    /// The names in a folder, sorted, without those that begin with a full stop.
     public static func names(in folder: String) throws(Failure) -> [String] {
         guard let stream = opendir(place(folder)) else { throw Failure(path: folder, code: errno) }
         defer { closedir(stream) }
@@ -52,7 +54,7 @@ public enum RepositoryFiles {
         return names.sorted()
     }
 
-    /// The paths of all files below a folder; those whose name, or whose folder's, begins with a full stop are left out.
+    /// The paths of all files below a folder, without files and folders whose name begins with a full stop.
     public static func files(below folder: String) throws(Failure) -> [String] {
         var files: [String] = []
         for name in try names(in: folder) {

@@ -2,15 +2,15 @@
 
 import Glibc
 
-/// How often a test repeats itself.
+/// The number of repetitions of a test.
 public enum RunCount {
-    /// The number in the environment variable `name`, where there is one, else `usual`.
+    /// The number in the environment variable `name`; `usual` without it.
     public static func from(_ name: String, usual: Int) -> Int {
         // The C string is copied at once.
         getenv(name).flatMap { Int(String(cString: $0)) } ?? usual
     }
 
-    /// True when the compiler optimizes, so that ten times as much can be had in the same time.
+    /// True in an optimised build, in which ten times as many repetitions take the same time.
     public static var isOptimized: Bool {
         #if DEBUG
             false

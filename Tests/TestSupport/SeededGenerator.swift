@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A generator whose numbers are the same in every run, so that a failure can be repeated (SplitMix64).
+/// A random number generator with the same numbers in every run, so that a failure can be repeated (SplitMix64).
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// A generator whose numbers follow from `seed`.
+    /// Makes a generator whose numbers follow from `seed`.
     public init(seed: UInt64) {
         state = seed
     }

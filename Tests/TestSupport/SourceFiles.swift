@@ -2,29 +2,31 @@
 
 import Glibc
 
-/// The Swift files of the package's folder Sources, for tests of the code itself.
+/// The Swift files in the package's folder Sources, for tests of the code itself.
 public enum SourceFiles {
     /// One file.
     public struct File: Sendable {
-        /// Its path from Sources on, such as `Wedge/Daemon/Tables/StateNameText.swift`.
+        /// The path below Sources, such as `Wedge/Daemon/Tables/StateNameText.swift`.
         public let path: String
-        /// What stands in it.
+        /// The text of the file.
         public let text: String
 
-        /// The path's last component.
+        /// The last component of the path.
         public var name: String { path.split(separator: "/").last.map(String.init) ?? path }
 
-        /// Whether it stands in a folder of texts.
+        /// True if the file is in a folder of texts.
         public var isTable: Bool { path.split(separator: "/").dropLast().last == "Tables" }
     }
 
-    /// Something cannot be read.
+    /// The error of a file or folder that cannot be read.
     public struct Unreadable: Error {
-        /// Where it was looked for.
+        /// The path of the file or folder.
         public var path: String
     }
 
-    /// The files of a module, by their names; a module without any is an error.
+    /// The files of a module, by path.
+    ///
+    /// Throws for a module without any.
     public static func files(of module: String, from file: String = #filePath) throws -> [File] {
         let root = "/" + file.split(separator: "/").dropLast(3).joined(separator: "/") + "/Sources/"
         let files = try paths(below: root + module).map { path in
@@ -34,14 +36,14 @@ public enum SourceFiles {
         return files
     }
 
-    /// What stands in a file, as UTF-8.
+    /// The text of a file, as UTF-8.
     static func text(of path: String) throws -> String {
-        // The stream is closed on the way out and nothing keeps it.
+        // The stream is closed when the function returns, and no reference to it remains.
         guard let stream = fopen(path, "r") else { throw Unreadable(path: path) }
         defer { _ = fclose(stream) }
         var bytes: [UInt8] = []
         while true {
-            // Reads one byte of the open stream; negative at its end.
+            // The next byte of the open stream; negative at its end.
             let byte = fgetc(stream)
             guard byte >= 0 else { break }
             bytes.append(UInt8(truncatingIfNeeded: byte))

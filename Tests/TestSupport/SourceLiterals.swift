@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The string literals of a file of Swift, with what each is an argument of.
+/// The string literals of a Swift file, each with the calls of which it is an argument.
 ///
-/// No parser of Swift: it knows comments, the forms of literals with what is interpolated into them, and brackets, which
-/// is enough for code that the compiler takes.
+/// This is not a parser of Swift: it knows comments, the forms of literals with their interpolations, and brackets,
+/// which suffices for code that compiles.
 public struct SourceLiterals {
-    /// One literal.
+    /// A string literal.
     public struct Literal: Sendable {
-        /// The line where it begins, from 1 on.
+        /// The line of its beginning, counted from 1.
         public let line: Int
-        /// Its text; what is interpolated is one `place`, and an escaped character one space.
+        /// The text, with `place` for each interpolation and a space for each escaped character.
         public let text: String
-        /// What it is an argument of, the innermost first, within its block.
+        /// The names of the calls of which it is an argument, the innermost first, within its block.
         public let calls: [String]
 
         /// A literal of that text.
@@ -22,10 +22,10 @@ public struct SourceLiterals {
         }
     }
 
-    /// What stands for something interpolated.
+    /// The character that stands for an interpolation.
     public static let place: Character = "\u{FFFC}"
 
-    /// The literals in the file's order.
+    /// The literals, in the order of the file.
     public private(set) var literals: [Literal] = []
 
     private enum Bracket {
@@ -38,7 +38,7 @@ public struct SourceLiterals {
     private var line = 1
     private var open: [Bracket] = []
 
-    /// Reads a file's text.
+    /// Reads the literals of a file's text.
     public init(_ text: String) {
         code = Array(text.utf8)
         readCode(inInterpolation: false)
@@ -60,7 +60,7 @@ public struct SourceLiterals {
         }
     }
 
-    /// Reads code to the end of the file, or behind the bracket that ends what is interpolated.
+    /// Reads code to the end of the file, or to the bracket that ends an interpolation.
     private mutating func readCode(inInterpolation: Bool) {
         let depth = open.count
         while position < code.count {
@@ -90,14 +90,14 @@ public struct SourceLiterals {
         }
     }
 
-    /// Whether these number signs are those of a literal.
+    /// True if the number signs at the position begin a literal.
     private var isRawLiteral: Bool {
         var offset = 0
         while byte(offset) == UInt8(ascii: "#") { offset += 1 }
         return byte(offset) == UInt8(ascii: "\"")
     }
 
-    /// What is called with the bracket that is next.
+    /// The name before the bracket at the position.
     private func nameBefore() -> String {
         var first = position
         while first > 0, Self.isPartOfName(code[first - 1]) { first -= 1 }
@@ -145,7 +145,8 @@ public struct SourceLiterals {
 }
 
 extension SourceLiterals.Literal {
-    /// Whether it reads as a text for people: two words beside each other, or a word beside what is interpolated.
+    /// True if the literal reads as a text for people: it has two words, or a word and an interpolation, next to each
+    /// other.
     public var isSentence: Bool {
         let words = text.split(whereSeparator: \.isWhitespace).map { word -> (isWord: Bool, isPlace: Bool) in
             let core = word.drop { "(`'".contains($0) }.reversed().drop { ",;:.!?)`'".contains($0) }

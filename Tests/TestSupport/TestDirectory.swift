@@ -2,20 +2,20 @@
 
 import Glibc
 
-/// A directory of a test's own, which goes with all that is in it when nothing holds it any more.
+/// A temporary directory of a test, which is removed with its contents when no reference to it is left.
 public final class TestDirectory {
-    /// Something in it cannot be made.
+    /// The error of a file or directory that cannot be made.
     public struct Failure: Error {
-        /// What it is.
+        /// The path of the file or directory.
         public var path: String
-        /// Why, as `errno` says it.
+        /// The cause, as a value of `errno`.
         public var code: Int32
     }
 
-    /// Where it is.
+    /// The path of the directory.
     public let path: String
 
-    /// A new one, empty and its owner's alone.
+    /// Makes an empty directory, accessible for its owner only.
     public init() throws(Failure) {
         let template = "/tmp/blewedge-test.XXXXXX"
         var name = Array(template.utf8CString)
@@ -25,10 +25,10 @@ public final class TestDirectory {
 
     deinit { Self.remove(path) }
 
-    /// The path of something in it, there or not.
+    /// The path of a name in the directory, which need not exist.
     public func callAsFunction(_ name: String) -> String { path + "/" + name }
 
-    /// Writes a file in it, and makes the folders in between.
+    /// Writes a file in the directory, and makes the directories above it.
     public func write(_ text: String, to name: String) throws(Failure) {
         var folder = path
         for part in name.split(separator: "/").dropLast() {
@@ -45,7 +45,9 @@ public final class TestDirectory {
         }
     }
 
-    /// Removes a file, or a folder with all that is in it; links are removed, not followed.
+    /// Removes a file, or a directory with its contents.
+    ///
+    /// A symbolic link is removed, not followed.
     private static func remove(_ path: String) {
         guard Glibc.remove(path) != 0, let stream = opendir(path) else { return }
         var names: [String] = []

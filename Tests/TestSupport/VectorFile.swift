@@ -2,7 +2,7 @@
 
 /// A text file of Tests/Vectors, without its comments and empty lines.
 public enum VectorFile {
-    /// The lines, each with its number.
+    /// The lines, each with its number in the file, counted from 1.
     public static func lines(_ name: String, from file: String = #filePath) throws -> [(number: Int, text: String)] {
         let folders = file.split(separator: "/").dropLast(2).joined(separator: "/")
         let path = "/" + folders + "/Vectors/" + name
@@ -13,7 +13,7 @@ public enum VectorFile {
             .filter { !$0.text.hasPrefix("#") && !$0.text.allSatisfy { $0 == " " } }
     }
 
-    /// Bytes from pairs of hexadecimal digits, with or without spaces; nil for anything else.
+    /// The bytes of pairs of hexadecimal digits, with or without spaces; nil for any other text.
     public static func bytes(_ text: some StringProtocol) -> [UInt8]? {
         let digits = Array(text.utf8.filter { $0 != UInt8(ascii: " ") })
         guard digits.count % 2 == 0 else { return nil }

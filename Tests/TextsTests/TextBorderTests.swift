@@ -20,7 +20,7 @@ struct TextBorderTests {
                     "@OptionGroup",
                 ]
             // What is wrong in a text that somebody has written, and where.
-            case .fault: ["Fault", "Selection.Fault"]
+            case .fault: ["Fault", "KeptChoice.Fault"]
             case .command, .name: []
             }
         }
@@ -35,7 +35,7 @@ struct TextBorderTests {
                     "Configuration+Text.swift", "ConfigurationFault.swift", "ConfigurationKey.swift",
                     "ConfigurationValue.swift", "ControlLine.swift", "ControlRequest+Line.swift",
                     "ControlRequest.swift", "Framing.swift", "HexTemplate.swift", "HexTemplateReader.swift",
-                    "JSONValue.swift", "ProfileReader.swift", "Selection.swift", "TOMLValue+Reading.swift",
+                    "JSONValue.swift", "KeptChoice.swift", "ProfileReader.swift", "TOMLValue+Reading.swift",
                     "TerminatorText.swift", "TimeText.swift",
                 ]
             case .command: []

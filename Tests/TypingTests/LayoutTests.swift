@@ -56,7 +56,7 @@ struct LayoutTests {
                 span.extracting(index...),
                 table,
                 limit: EventBatch.capacity,
-                stopAtScanEnd: false,
+                stopAtBarcodeEnd: false,
                 capsLock: capsLock
             )
             batch.finish()
@@ -186,7 +186,7 @@ struct LayoutTests {
         #expect(table.isRejected(0x41) && table.isRejected(0x41, capsLock: true) && !table.isRejected(0x31))
         var batch = EventBatch()
         let bytes: [UInt8] = [0x31, 0x41, 0x00, 0x32, 0x42]
-        let run = batch.type(bytes.span, table, limit: EventBatch.capacity, stopAtScanEnd: false)
+        let run = batch.type(bytes.span, table, limit: EventBatch.capacity, stopAtBarcodeEnd: false)
         #expect(run.taken == 5 && run.typed == 2 && run.rejected == 2 && batch.count == 8)
         let failure = CompiledTable.Failure.untypable(byte: 0x41, character: "A", layout: "ru")
         let entry = try ByteTable(text: "0x41 = text \"A\"")

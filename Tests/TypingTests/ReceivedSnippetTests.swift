@@ -5,9 +5,9 @@ import Testing
 import Texts
 import Typing
 
-@Suite("Snippets that are typed for a scan")
+@Suite("Snippets that are typed for a barcode")
 struct ReceivedSnippetTests {
-    @Test("HK-1: a file says which scan types a snippet, whole, in halves, or a built-in one")
+    @Test("HK-1: a file says which barcode types a snippet, whole, in halves, or a built-in one")
     func file() throws {
         let json =
             #"{"bold": {"received": "B1"}, "sig": {"text": "Jane>Doe", "received": "\u0002S"}, "a": {"text": "b"}}"#
@@ -20,7 +20,7 @@ struct ReceivedSnippetTests {
     }
 
     @Test(
-        "HK-1: a scan that is named wrongly, or twice, is refused with the snippet's title",
+        "HK-1: a barcode that is named wrongly, or twice, is refused with the snippet's title",
         arguments: [
             (#"{"a": {"text": "b", "received": ""}}"#, "\"received\" has 0 bytes"),
             (#"{"a": {"text": "b", "received": 1}}"#, "\"received\" is no text"),
@@ -41,7 +41,7 @@ struct ReceivedSnippetTests {
         }
     }
 
-    @Test("HK-1: 256 bytes can be a snippet's scan, and no more")
+    @Test("HK-1: 256 bytes can be a snippet's barcode, and no more")
     func longest() {
         func isTaken(_ count: Int) -> Bool {
             let json = #"{"a": {"text": "b", "received": "\#(String(repeating: "x", count: count))"}}"#
@@ -56,7 +56,7 @@ struct ReceivedSnippetTests {
     func rules() throws {
         let snippets = try Snippets(json: Array(#"{"bold": {"received": "B1"}}"#.utf8))
         let left = try #require(KeyCode(name: "left"))
-        let plain = try ScanRules()
+        let plain = try BarcodeRules()
         let rules = try #require(try snippets.meant(in: plain, layout: .us, beside: KeySet()))
         #expect(rules.keys.codes.contains(left) && !plain.keys.codes.contains(left))
         let altGr = KeySet([.rightAlt])
@@ -71,10 +71,10 @@ struct ReceivedSnippetTests {
         "HK-1: without scan mode, or with a text that the layout lacks, they are refused by name before anything is typed"
     )
     func refused() throws {
-        let cases: [(String, ScanRules?, [String])] = [
+        let cases: [(String, BarcodeRules?, [String])] = [
             (#"{"sig": {"text": "S", "received": "x"}}"#, nil, ["\"sig\"", "scan"]),
-            (#"{"yen": {"text": "5¥", "received": "x"}}"#, try ScanRules(), ["\"yen\"", "¥", "us"]),
-            (#"{"cr": {"text": "S", "received": "x\r"}}"#, try ScanRules(), ["can be no scan"]),
+            (#"{"yen": {"text": "5¥", "received": "x"}}"#, try BarcodeRules(), ["\"yen\"", "¥", "us"]),
+            (#"{"cr": {"text": "S", "received": "x\r"}}"#, try BarcodeRules(), ["can be no scan"]),
         ]
         for (json, rules, words) in cases {
             let snippets = try Snippets(json: Array(json.utf8))

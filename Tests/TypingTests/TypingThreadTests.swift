@@ -55,7 +55,7 @@ struct TypingThreadTests {
     @Test("X-1: after a refused write the thread ends with its error, and no byte is typed twice", arguments: 0..<6)
     func refused(number: Int) throws {
         let refusal = Self.refusals[number]
-        for scans in [nil, try ScanRules()] {
+        for barcodes in [nil, try BarcodeRules()] {
             let ring = try ByteRing(capacity: 1 << 12)
             guard let producer = ring.takeProducer(), let consumer = ring.takeConsumer() else {
                 Issue.record("an end is missing")
@@ -67,15 +67,15 @@ struct TypingThreadTests {
                 consumer,
                 table: try CompiledTable(ByteTable(.linble)),
                 pacer: try Pacer(stall: 20_000_000),
-                scans: scans,
+                barcodes: barcodes,
                 gate: Gate(),
                 ledger: ledger
             )
             let keyboard = Refusing(after: 1, part: refusal.part, error: refusal.error)
             let finished = try Waker()
             let thread = try TypingThread(typist, device: Device(keyboard: keyboard), finished: finished)
-            for scan in ["123\r", "456\r", "789\r"] {
-                let bytes = Array(scan.utf8)
+            for barcode in ["123\r", "456\r", "789\r"] {
+                let bytes = Array(barcode.utf8)
                 let outcome = feed.receive(bytes.span.bytes, epoch: 1, now: MonotonicClock.nanoseconds)
                 #expect(outcome != .lost)
                 thread.wake()
@@ -149,12 +149,12 @@ struct TypingThreadTests {
         let thread = try TypingThread(typist, device: Noting(notes: notes), finished: finished)
         // Before the keyboard has settled nobody types, and then the thread does.
         var sent = 0
-        func bring(_ scan: String) {
+        func bring(_ barcode: String) {
             let now = MonotonicClock.nanoseconds
-            let outcome = feed.receive(Array(scan.utf8).span.bytes, epoch: 1, now: now)
+            let outcome = feed.receive(Array(barcode.utf8).span.bytes, epoch: 1, now: now)
             #expect(outcome != .lost)
             if outcome == .acceptedMustWake { thread.typeIfAsleep(now: now) }
-            sent += scan.utf8.count
+            sent += barcode.utf8.count
         }
         bring("1\r")
         #expect(notes.presses(sent) == [2, 28])

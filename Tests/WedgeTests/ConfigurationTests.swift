@@ -60,7 +60,7 @@ struct ConfigurationTests {
         #expect(Configuration().allowsKeys)
         #expect(Configuration().refreshPeriod == .seconds(2))
         #expect(Configuration().maximumAge == .seconds(5))
-        #expect(!Configuration().scanMode.isOn)
+        #expect(!Configuration().barcodeMode.isOn)
     }
 
     @Test("LK-13, LK-22, BT-3, D-9: every key is read as what it means")
@@ -128,14 +128,14 @@ struct ConfigurationTests {
         expected.hook = "/usr/local/bin/event"
         expected.gateTerminal = 2
         expected.refreshPeriod = .milliseconds(500)
-        expected.scanMode.isOn = true
-        expected.scanMode.terminators = [0x03, 0x1E]
-        expected.scanMode.idleGap = .milliseconds(20)
-        expected.scanMode.minimumLength = 4
-        expected.scanMode.maximumLength = 14
-        expected.scanMode.prefix = "{f9}"
-        expected.scanMode.suffix = "{tab}"
-        expected.scanMode.duplicates = .seconds(1)
+        expected.barcodeMode.isOn = true
+        expected.barcodeMode.terminators = [0x03, 0x1E]
+        expected.barcodeMode.idleGap = .milliseconds(20)
+        expected.barcodeMode.minimumLength = 4
+        expected.barcodeMode.maximumLength = 14
+        expected.barcodeMode.prefix = "{f9}"
+        expected.barcodeMode.suffix = "{tab}"
+        expected.barcodeMode.duplicates = .seconds(1)
         expected.addressOffset = 4
         expected.isAddressReversed = true
         expected.ownProfiles = [
@@ -196,9 +196,11 @@ struct ConfigurationTests {
             configuration.verifies = some([true, false])
             configuration.hook = some([nil, "/bin/true"])
             configuration.gateTerminal = some([nil, 1, 63])
-            configuration.scanMode.isOn = some([true, false])
-            configuration.scanMode.terminators = Set((0..<4).map { _ in UInt8.random(in: 0...255, using: &generator) })
-            configuration.scanMode.suffix = some([nil, "", "{enter}", "\"#"])
+            configuration.barcodeMode.isOn = some([true, false])
+            configuration.barcodeMode.terminators = Set(
+                (0..<4).map { _ in UInt8.random(in: 0...255, using: &generator) }
+            )
+            configuration.barcodeMode.suffix = some([nil, "", "{enter}", "\"#"])
             configuration.addressOffset = some([nil, 0, 1644])
             configuration.isAddressReversed = some([true, false])
             configuration.destination = some([.standardOutput, .terminal("/tmp/x"), .socket("/a")])
@@ -213,7 +215,7 @@ struct ConfigurationTests {
         var generator = SeededGenerator(seed: 18)
         var whole = Configuration()
         whole.hook = "/bin/true"
-        whole.scanMode.prefix = "{f9}"
+        whole.barcodeMode.prefix = "{f9}"
         let text = whole.text(isCommented: true)
         let bytes = Array(text.utf8)
         for _ in 0..<300 {

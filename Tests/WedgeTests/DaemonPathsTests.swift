@@ -15,7 +15,7 @@ struct DaemonPathsTests {
         let found = try #require(paths(user: 0, ["HOME": "/root", "XDG_STATE_HOME": "/elsewhere"]))
         #expect(found == .system)
         #expect(found.configurationFile == "/etc/blewedge/blewedge.toml")
-        #expect(found.selection == "/var/lib/blewedge/selection")
+        #expect(found.choice == "/var/lib/blewedge/selection")
         #expect(found.controlSocket == "/run/blewedge/control")
         #expect(found.lock("hci0") == "/run/blewedge/hci0.lock")
         #expect(found.lock("user:hci0") == "/run/blewedge/hci0.lock")

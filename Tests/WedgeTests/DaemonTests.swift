@@ -15,11 +15,11 @@ import Wedge
 /// The daemon on an adapter that hears nobody, its event loop in the test's own thread.
 @Suite("The daemon", .serialized)
 struct DaemonTests {
-    private static let scanner = Selection(
+    private static let scanner = KeptChoice(
         DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random),
         name: "A"
     )
-    private static let other = Selection(
+    private static let other = KeptChoice(
         DeviceAddress(BluetoothAddress(rawValue: 0xC0C1_C2C3_C4C5), .random),
         name: "B"
     )
@@ -29,7 +29,7 @@ struct DaemonTests {
         private let directory: TestDirectory
         let loop: EventLoop
         let radio = QuietRadio()
-        let store: SelectionStore
+        let store: ChoiceStore
         private(set) var daemon: Daemon?
         var states: [String] = []
         var notes: [String] = []
@@ -39,7 +39,7 @@ struct DaemonTests {
         init() throws {
             directory = try TestDirectory()
             loop = try EventLoop()
-            store = SelectionStore(FilePath(directory("state/selection")))
+            store = ChoiceStore(FilePath(directory("state/selection")))
         }
 
         var paths: DaemonPaths {
@@ -67,7 +67,7 @@ struct DaemonTests {
             if device == nil { settings.typing.keypad = try Keypad(layout: .us, beside: settings.typing.table.keys) }
             let options = Daemon.Options(
                 paths: paths,
-                followsSelection: device == nil,
+                followsChoice: device == nil,
                 terminal: nil,
                 allowsKeys: true,
                 labels: DaemonLabels(profile: "linble", layout: "us", table: "linble", program: "test")
@@ -128,9 +128,9 @@ struct DaemonTests {
         let daemon = try bench.make()
         daemon.start { _ in }
         #expect(try bench.until { bench.radio.listening == 1 })
-        #expect(daemon.service.choice == .selected(Self.scanner))
+        #expect(daemon.service.choice == .kept(Self.scanner))
         try bench.store.write(Self.other)
-        #expect(try bench.until { daemon.service.choice == .selected(Self.other) && bench.radio.listening == 1 })
+        #expect(try bench.until { daemon.service.choice == .kept(Self.other) && bench.radio.listening == 1 })
         try bench.store.forget()
         #expect(try bench.until { daemon.service.choice == nil && bench.radio.listening == 0 })
         #expect(bench.states.last == "unselected")
@@ -147,7 +147,7 @@ struct DaemonTests {
         try FileSystem.replace(bench.store.path, with: Array("address = what\n".utf8), mode: 0o644)
         #expect(try bench.until { !bench.notes.isEmpty })
         #expect(bench.notes.first?.contains("does not say which device") == true)
-        #expect(daemon.service.choice == .selected(Self.scanner))
+        #expect(daemon.service.choice == .kept(Self.scanner))
         #expect(bench.radio.listening == 1)
         #expect(daemon.status.object.text.contains("\"selectionFault\""))
         try bench.end()
@@ -163,7 +163,7 @@ struct DaemonTests {
         #expect(try bench.until { !bench.notes.isEmpty })
         #expect(bench.states.first == "unselected")
         try bench.store.write(Self.scanner)
-        #expect(try bench.until { daemon.service.choice == .selected(Self.scanner) })
+        #expect(try bench.until { daemon.service.choice == .kept(Self.scanner) })
         #expect(!daemon.status.object.text.contains("\"selectionFault\""))
         try bench.end()
     }
@@ -227,7 +227,7 @@ struct DaemonTests {
         let daemon = try bench.make(advertisedAt: AdvertisedAddress(offset: 2))
         daemon.start { _ in }
         #expect(try use(.address(printed), bench, heard: onAir, data)?.isSuccess == true)
-        #expect(try bench.store.read() == Selection(DeviceAddress(printed, .random), name: nil))
+        #expect(try bench.store.read() == KeptChoice(DeviceAddress(printed, .random), name: nil))
         // The device was heard just now: it is connected to, and not listened for again.
         #expect(try bench.until { bench.radio.attempted == [DeviceAddress(onAir, .random)] })
         #expect(bench.radio.scans == 1)

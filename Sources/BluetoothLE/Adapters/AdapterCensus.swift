@@ -4,13 +4,13 @@ package import BluetoothPackets
 import LinuxIO
 import SystemPackage
 
-/// Asks the kernel which adapters there are, and changes none of them.
+/// A query of the kernel's adapters, which changes none of them.
 package final class AdapterCensus {
     /// An adapter that the kernel manages.
     package struct Entry: Hashable, Sendable {
-        /// Its number: 0 is hci0.
+        /// The adapter's index: 0 is hci0.
         package var index: ControllerIndex
-        /// What the kernel tells of it.
+        /// The adapter's address, name, version and settings.
         package var information: ControllerInformation
     }
 
@@ -27,9 +27,9 @@ package final class AdapterCensus {
         self.completion = completion
     }
 
-    /// All adapters, by their number.
+    /// Asks the kernel for its adapters, and returns them sorted by index.
     ///
-    /// Waits for the kernel's answers, on a loop of its own.
+    /// It blocks until the kernel has answered, on an event loop of its own.
     package static func take() throws(AdapterError) -> [Entry] {
         var result: Result<[Entry], AdapterError> = .failure(.noAdapter)
         do throws(Errno) {
@@ -61,7 +61,7 @@ package final class AdapterCensus {
     private func next() {
         guard let index = remaining.popLast() else { return completion(.success(entries)) }
         ask(.readControllerInformation(index)) { [unowned self] status, parameters throws(DecodingError) in
-            // One that has gone since it was listed is passed over.
+            // An adapter that was removed since the list was read is left out.
             if status == .success {
                 let information = try ControllerInformation(returnParameters: parameters.span)
                 entries.append(Entry(index: index, information: information))

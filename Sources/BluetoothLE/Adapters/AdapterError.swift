@@ -5,32 +5,33 @@ package import BluetoothPackets
 package import LinuxIO
 package import SystemPackage
 
-/// Why Bluetooth cannot be used, with what mends it.
+/// The reasons for which Bluetooth cannot be used, each with a cause and a remedy in English.
 package enum AdapterError: Error, Equatable {
     /// The kernel was built or started without Bluetooth.
     case noBluetoothInKernel
-    /// No adapter is there.
+    /// The machine has no adapter.
     case noAdapter
-    /// The adapter that is meant is not among those there.
+    /// No adapter matches the selector; the names of those that exist are given.
     case notFound(AdapterSelector, available: [String])
-    /// The adapter has no Low Energy.
+    /// The adapter of this name has no Low Energy.
     case lowEnergyUnsupported(String)
-    /// Its radio is silenced, by software or by a switch.
+    /// The radio of the adapter of this name is blocked by rfkill, in software or (`isHard`) by a switch or the
+    /// firmware.
     case blocked(String, isHard: Bool)
-    /// Capabilities are missing.
+    /// The process lacks these capabilities.
     case notPermitted(missing: [Capability])
-    /// The kernel refused.
+    /// The kernel refused the operation in the first text, with the status in the second.
     case refused(String, String)
-    /// The kernel did not answer.
+    /// The kernel did not answer this command.
     case silent(ManagementOpcode)
-    /// A system call failed.
+    /// A system call failed: the operation, as it follows "cannot", and the error.
     case system(String, Errno)
     /// The stream to the controller cannot be opened.
     case stream(H4Address, Errno)
-    /// The controller that we own failed, or the way to it.
+    /// The controller of the host stack in this process failed, or the connection to it; the text is the cause.
     case controller(String)
 
-    /// Completes what the protocol says by what the system knows.
+    /// Makes the error of a failed bring-up, with the rfkill state and the missing capabilities read from the system.
     init(_ failure: AdapterFailure) {
         switch failure {
         case .noAdapter: self = .noAdapter
@@ -46,7 +47,7 @@ package enum AdapterError: Error, Equatable {
         }
     }
 
-    /// What is wrong, in one sentence.
+    /// The cause, in one English sentence.
     package var cause: String {
         switch self {
         case .noBluetoothInKernel: AdapterSentence.noBluetooth
@@ -69,7 +70,7 @@ package enum AdapterError: Error, Equatable {
         }
     }
 
-    /// What mends it, in one sentence.
+    /// The remedy, in one English sentence.
     package var remedy: String {
         switch self {
         case .noBluetoothInKernel: AdapterSentence.Remedy.loadModule

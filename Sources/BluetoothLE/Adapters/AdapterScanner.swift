@@ -5,20 +5,20 @@ package import BluetoothPackets
 package import LinuxIO
 package import SystemPackage
 
-/// Why a scan ended by itself.
+/// The reasons for which a scan fails.
 package enum ScanError: Error, Equatable {
-    /// A system call failed.
+    /// A system call failed: the operation, as it follows "cannot", and the error.
     case system(String, Errno)
-    /// The process may not send HCI commands.
+    /// The process lacks these capabilities, without which it may not send HCI commands.
     case notPermitted(missing: [Capability])
-    /// The controller knows no scan command of either generation.
+    /// The controller has neither the legacy nor the extended scan commands.
     case unsupported
-    /// The controller refused, or did not answer.
+    /// The controller refused a command, or did not answer it.
     case controller(Scanner.Failure)
-    /// The adapter is gone.
+    /// The adapter was lost.
     case adapterGone
 
-    /// What is wrong, in one sentence.
+    /// The cause, in one English sentence.
     package var cause: String {
         switch self {
         case .system(let what, let error): AdapterSentence.system(what, "\(error)")
@@ -31,7 +31,7 @@ package enum ScanError: Error, Equatable {
         }
     }
 
-    /// What mends it, in one sentence.
+    /// The remedy, in one English sentence; nil if none is known.
     package var remedy: String? {
         switch self {
         case .notPermitted: AdapterError.notPermitted(missing: []).remedy
@@ -41,10 +41,10 @@ package enum ScanError: Error, Equatable {
     }
 }
 
-/// A scan on the event loop: raw HCI commands on one socket, advertising reports on another, so that a flood of reports
-/// cannot push out the answer to a command.
+/// A scan on the event loop over the kernel's raw HCI sockets.
 ///
-/// To be used on the loop's thread.
+/// The commands and their answers use one socket, the advertising reports another, so that a flood of reports cannot
+/// displace an answer. It is used on the loop's thread.
 package final class AdapterScanner: DeviceScanner {
     private let adapter: KernelAdapter
     private let loop: EventLoop
@@ -53,15 +53,15 @@ package final class AdapterScanner: DeviceScanner {
     private var registration: EventLoop.Registration?
     private var buffer = [UInt8](repeating: 0, count: HCISocket.packetCapacity)
 
-    /// How the end of a scan goes on, in this order.
+    /// The steps by which a scan ends, in this order.
     private enum Ending {
-        /// It must have begun, or failed.
+        /// Waiting until the start of the scan has succeeded or failed.
         case awaitingStart
-        /// The kernel sees that it has begun, and ends what it takes for a discovery of its own.
+        /// Waiting until the kernel has seen the start, and has ended the discovery for which it takes the scan.
         case askingKernel
-        /// The controller is told, where the kernel has not done that.
+        /// Waiting for the controller to disable the scan, where the kernel has not done that.
         case disabling
-        /// The kernel sees that it has ended.
+        /// Waiting until the kernel has seen the end of the scan.
         case catchingUp
     }
 
@@ -70,21 +70,21 @@ package final class AdapterScanner: DeviceScanner {
     private var ending: Ending?
     private var onStopped: (() -> Void)?
 
-    /// Called for each report that the filter lets through.
+    /// The handler of the reports that pass the filter.
     package var onUpdate: ((DeviceTable.Update) -> Void)?
-    /// Called once scanning has begun, after each start.
+    /// The handler that is called once after each `start`, when the controller scans.
     package var onStarted: (() -> Void)?
-    /// Called when the scan has failed; it has ended.
+    /// The handler that is called when the scan has failed, which ends it.
     package var onFailure: ((ScanError) -> Void)?
 
-    /// The bytes that reports may wait in: about 10,000 short ones.
+    /// The size of the reports' receive queue in bytes: room for about 10,000 short reports.
     private static let reportBuffer: Int32 = 1 << 22
-    /// LE Meta.
+    /// The events of the reports' socket: LE Meta.
     ///
     /// Core 6.0, Vol 4, Part E, 7.7.65.
     private static let reportEvents: [UInt8] = [0x3E]
 
-    /// A scanner that does not scan yet.
+    /// Opens the sockets; the scan begins with `start`.
     package init(_ adapter: KernelAdapter, on loop: EventLoop) throws(ScanError) {
         self.adapter = adapter
         self.loop = loop
@@ -108,18 +108,22 @@ package final class AdapterScanner: DeviceScanner {
 
     deinit { close() }
 
-    /// The devices heard since the start.
+    /// The devices that were heard since the start.
     package var devices: DeviceTable { commands.procedure?.devices ?? wanted?.devices ?? DeviceTable() }
 
-    /// Reports that the kernel dropped because they were not read in time.
+    /// The number of reports that the kernel dropped because they were not read in time.
     package var droppedReports: UInt32 { reportSocket.descriptor.droppedPacketCount }
 
-    /// Forgets devices that have not been heard for long (LK-3); call it before showing them.
+    /// Removes the devices that have not been heard for long (LK-3).
+    ///
+    /// It is called before the devices are shown.
     package func expireDevices() {
         _ = commands.procedure?.devices.expire(now: MonotonicClock.now)
     }
 
-    /// Begins to scan, replacing a scan that runs; not while it stops.
+    /// Begins a scan, which replaces one that runs.
+    ///
+    /// Does nothing while a scan is being stopped.
     package func start(_ parameters: ScanParameters, devices: DeviceTable) {
         guard ending == nil else { return }
         wanted = (parameters, devices)
@@ -127,7 +131,10 @@ package final class AdapterScanner: DeviceScanner {
         commands.pump()
     }
 
-    /// Ends the scan and calls `completion` when the controller has stopped, or does not answer; then connecting works.
+    /// Ends the scan.
+    ///
+    /// `completion` is called when the controller has stopped, or does not answer; a connection can be made from then
+    /// on.
     package func stop(completion: @escaping () -> Void) {
         wanted = nil
         guard commands.procedure != nil, registration != nil else {
@@ -139,7 +146,7 @@ package final class AdapterScanner: DeviceScanner {
         settle()
     }
 
-    /// Lets go of the sockets, whatever goes on.
+    /// Closes the sockets at once, in any state.
     package func close() {
         commands.close()
         if let registration { loop.unwatch(registration, reportSocket.descriptor) }
@@ -156,7 +163,7 @@ package final class AdapterScanner: DeviceScanner {
     private func readReportSocket() {
         do throws(Errno) {
             while case .done(let packet) = try reportSocket.descriptor.receive(into: &buffer), packet.count > 0 {
-                // Handed on after the scanner has returned: who hears of a device may stop the scan.
+                // The updates are passed on after the scanner has returned, because a handler may stop the scan.
                 var updates: [DeviceTable.Update] = []
                 commands.procedure?.handle(buffer.span.extracting(first: packet.count), now: MonotonicClock.now) {
                     update in
@@ -169,11 +176,11 @@ package final class AdapterScanner: DeviceScanner {
         }
     }
 
-    /// Goes on when the scanner has come to rest.
+    /// Makes the next step when the scanner has reached a state of rest.
     private func settle() {
         switch commands.procedure?.state {
         case .starting, .stopping, nil: return
-        // Who hears of the start may stop the scan, which goes through here again.
+        // The handler may stop the scan, which calls this method again.
         case .scanning where ending == nil:
             let handler = onStarted
             onStarted = nil
@@ -229,7 +236,7 @@ package final class AdapterScanner: DeviceScanner {
 
     private static func error(_ failure: KernelCommands<Scanner>.Failure) -> ScanError {
         switch failure {
-        // The first error of a raw socket is the adapter's end.
+        // The first error of a raw socket means that the adapter was removed.
         case .read: .adapterGone
         case .send(let error): Self.error(error, "send an HCI command")
         case .unsupported: .unsupported

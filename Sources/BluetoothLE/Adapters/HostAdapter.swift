@@ -5,9 +5,9 @@ package import BluetoothPackets
 package import LinuxIO
 import SystemPackage
 
-/// A controller that we own, under our own host, on the event loop.
+/// The adapter of a controller that belongs to this process alone: the host stack of this library, on the event loop.
 ///
-/// To be used on the loop's thread.
+/// It is used on the loop's thread.
 package final class HostAdapter: LowEnergyAdapter {
     private let loop: EventLoop
     private let transport: any PacketTransport
@@ -28,10 +28,10 @@ package final class HostAdapter: LowEnergyAdapter {
 
     package let name: String
     package var onLoss: ((String) -> Void)?
-    /// Sees every packet, for a capture; `true` is one that was sent.
+    /// The handler of every HCI packet, for a capture; `isSent` is true for a packet to the controller.
     package var onPacket: ((_ isSent: Bool, Span<UInt8>) -> Void)?
 
-    /// An adapter whose controller has not been told anything yet.
+    /// Makes an adapter; the controller gets its first command with `start`.
     package init(name: String, transport: any PacketTransport, on loop: EventLoop) {
         self.name = name
         self.loop = loop
@@ -45,17 +45,17 @@ package final class HostAdapter: LowEnergyAdapter {
 
     /// Initialises the controller.
     ///
-    /// `completion` is called once, later. To be called once.
+    /// `completion` is called once, later. The method is called once.
     package func start(completion: @escaping (Result<Void, AdapterError>) -> Void) {
         onReady = completion
         flush()
     }
 
-    /// Lets go of the controller, which forgets everything; nothing more is reported.
+    /// Resets and releases the controller; no handler is called any more.
     package func close() {
         guard isOpen else { return }
         isOpen = false
-        // Whatever the controller does for us ends; the transport sends it if it can.
+        // The reset ends all that the controller does; the transport sends it if it still can.
         let reset = HCICommand.reset.encoded
         onPacket?(true, reset.span)
         transport.send(reset)
@@ -70,9 +70,9 @@ package final class HostAdapter: LowEnergyAdapter {
 
     /// The address that peers see; zero before the adapter is ready.
     package var address: BluetoothAddress { host.ownAddress?.address ?? BluetoothAddress(rawValue: 0) }
-    /// That address with its type.
+    /// The address that peers see, with its type; nil before the adapter is ready.
     package var deviceAddress: DeviceAddress? { host.ownAddress }
-    /// What was counted, for the log.
+    /// The counters of the host stack.
     package var counters: LowEnergyHost.Counters { host.counters }
 
     package func makeScanner() throws(ScanError) -> any DeviceScanner {
@@ -151,7 +151,8 @@ package final class HostAdapter: LowEnergyAdapter {
 
     func send(_ pdu: [UInt8], on handle: UInt16) -> Bool {
         let isTaken = host.send(pdu, on: handle)
-        // At once, from within a handler too: what follows may be the end, which throws away what waits.
+        // The packet is sent at once, even during a handler: a disconnection that follows would discard packets that
+        // wait.
         if isPumping { sendOutgoing() } else { flush() }
         return isTaken
     }
@@ -175,7 +176,7 @@ package final class HostAdapter: LowEnergyAdapter {
         return body(&host)
     }
 
-    /// Calls `handler` soon, from the loop.
+    /// Calls `handler` from the loop, after the present call has returned.
     func later(_ handler: @escaping () -> Void) {
         _ = loop.schedule(at: MonotonicClock.now, handler: handler)
     }
@@ -189,9 +190,9 @@ package final class HostAdapter: LowEnergyAdapter {
         pump()
     }
 
-    /// Reports what has happened, and sends what is to be sent.
+    /// Reports the events of the host stack, and sends the packets that wait.
     private func pump() {
-        // A handler that asks for more is served by the loop below, not by a second one inside it.
+        // A handler may call this method again. The loop below does the work; a second loop inside it is not begun.
         guard isOpen, !isPumping else { return }
         isPumping = true
         repeat {
@@ -202,7 +203,7 @@ package final class HostAdapter: LowEnergyAdapter {
         armTimer()
     }
 
-    /// Sends what is to be sent; events are reported from the loop.
+    /// Sends the packets that wait; the events are reported later, from the loop.
     private func flush() {
         guard isOpen, !isPumping else { return }
         sendOutgoing()
@@ -222,7 +223,9 @@ package final class HostAdapter: LowEnergyAdapter {
         }
     }
 
-    /// Sets the timer; one that is too early is left, and set anew when it fires.
+    /// Sets the timer to the next deadline.
+    ///
+    /// A timer that fires earlier is left, and set anew when it fires.
     private func armTimer() {
         guard isOpen, let deadline = host.deadline else { return }
         if timer != nil, let timerDeadline, timerDeadline <= deadline { return }
@@ -301,7 +304,7 @@ package final class HostAdapter: LowEnergyAdapter {
         completion?(result)
     }
 
-    /// Ends everything: the host has given up, or the way to the controller is gone.
+    /// Ends everything, after the host stack has failed or the connection to the controller was lost.
     private func lose(_ reason: String) {
         guard isOpen else { return }
         isOpen = false
@@ -326,7 +329,7 @@ package final class HostAdapter: LowEnergyAdapter {
     }
 }
 
-/// A connection that our own host makes.
+/// An attempt to connect that the host stack of this library makes.
 final class HostAttempt: ConnectionAttempt {
     let device: DeviceAddress
     let timeout: Duration

@@ -4,9 +4,11 @@ package import BluetoothHost
 package import BluetoothPackets
 import LinuxIO
 
-/// A scan by our own host; an adapter has one at a time, and the last that started has it.
+/// A scan by the host stack of this library.
 ///
-/// To be used on the event loop's thread.
+/// An adapter has one at a time: the last one that was started.
+///
+/// It is used on the event loop's thread.
 package final class HostScanner: DeviceScanner {
     private let adapter: HostAdapter
     private var onStopped: (() -> Void)?
@@ -49,7 +51,7 @@ package final class HostScanner: DeviceScanner {
         adapter.perform { $0.stopScanning() }
     }
 
-    /// The devices heard since the start.
+    /// The devices that were heard since the start.
     package var devices: DeviceTable { adapter.perform { $0.scannedDevices } ?? DeviceTable() }
 
     package func expireDevices() {

@@ -5,27 +5,29 @@ package import BluetoothPackets
 package import LinuxIO
 import SystemPackage
 
-/// An adapter of the kernel that is powered and ready for Low Energy, and whatever becomes of it: raw HCI sockets for
-/// scanning and advertising, L2CAP sockets for connections.
+/// An adapter of the kernel that is powered and ready for Low Energy.
 ///
-/// To be used on the event loop's thread.
+/// Scanning and advertising use raw HCI sockets, connections use L2CAP sockets.
+///
+/// It is used on the event loop's thread.
 package final class KernelAdapter: LowEnergyAdapter {
-    /// The kernel's number: 0 is hci0.
+    /// The adapter's index: 0 is hci0.
     package let index: ControllerIndex
-    /// What the kernel tells of it.
+    /// The adapter's address, name, version and settings, as they were when it was opened.
     package let information: ControllerInformation
-    /// Its management channel.
+    /// The management channel, whose events of this adapter are read here.
     package let management: ManagementChannel
 
-    /// Called once when the adapter has gone or was switched off, with the reason for people.
+    /// The handler that is called once, when the adapter was removed or switched off, with the reason in English.
     package var onLoss: ((String) -> Void)?
 
     let loop: EventLoop
-    /// Called when the kernel says that a discovery has ended.
+    /// The handler that is called when the kernel reports the end of a discovery.
     var onDiscoveryEnd: (() -> Void)?
-    /// The kinds of address of the kernel's last discovery, which its end must name; none where all scans were raw ones.
+    /// The address types of the kernel's last discovery, which the command to end it must repeat; empty if there was
+    /// none.
     private(set) var discoveryTypes: DiscoveryTypes = []
-    /// Advertises, where asked to.
+    /// The advertiser; nil before the first advertisement.
     var advertiser: KernelAdvertiser?
 
     init(
@@ -48,7 +50,7 @@ package final class KernelAdapter: LowEnergyAdapter {
         case .newSettings(let settings) where !settings.contains(.powered): lose("\(name) was switched off")
         case .discovering(let types, isOn: true): discoveryTypes = types
         case .discovering(_, isOn: false): onDiscoveryEnd?()
-        // The controller stops advertising when a central connects, and could not begin again while it had no room.
+        // The controller stops advertising when a central connects, and could not start again while it had no room.
         case .deviceConnected, .deviceDisconnected: advertiser?.resume()
         default: break
         }
@@ -70,18 +72,18 @@ package final class KernelAdapter: LowEnergyAdapter {
         handler?(reason)
     }
 
-    /// The kernel's name, such as `hci0`.
+    /// The adapter's name, such as `hci0`.
     package var name: String { "hci\(index.rawValue)" }
 
-    /// Its public address.
+    /// The adapter's public address.
     package var address: BluetoothAddress { information.address }
 
-    /// A scanner that does not scan yet.
+    /// Makes a scanner, which begins with `start`.
     package func makeScanner() throws(ScanError) -> any DeviceScanner {
         try AdapterScanner(self, on: loop)
     }
 
-    /// Connects; `completion` is called once, later.
+    /// Connects to a device; `completion` is called once, later.
     package func connect(
         to device: DeviceAddress,
         timeout: Duration,
@@ -90,14 +92,15 @@ package final class KernelAdapter: LowEnergyAdapter {
         try KernelATTChannel(to: device, from: address, on: loop, timeout: timeout, completion: completion)
     }
 
-    /// Ends the connection with a device at once; `completion` is called when the kernel is done with it.
+    /// Ends the connection with a device at once; `completion` is called when the kernel has answered.
     package func disconnect(_ device: DeviceAddress, completion: @escaping () -> Void) {
         management.send(.disconnect(index, ManagementAddress(device))) { _ in completion() }
     }
 
-    /// Finds and readies an adapter; `completion` is called once, later, on the loop's thread.
+    /// Finds an adapter, switches it on, and makes it ready; `completion` is called once, later, on the loop's
+    /// thread.
     ///
-    /// Throws at once where the kernel has no Bluetooth at all.
+    /// Throws at once if the kernel has no Bluetooth.
     package static func open(
         _ selector: AdapterSelector,
         on loop: EventLoop,

@@ -5,14 +5,15 @@ import BluetoothPackets
 import LinuxIO
 import SystemPackage
 
-/// Advertising on the kernel's adapter: raw HCI commands on one socket, centrals' connections on another.
+/// Advertising on a kernel's adapter: one raw HCI socket for the commands, one listening L2CAP socket for the
+/// centrals.
 ///
-/// To be used on the loop's thread.
+/// It is used on the loop's thread.
 final class KernelAdvertiser {
-    /// Called once: whether advertising has begun.
+    /// A handler of the start of advertising or of its failure, called once.
     typealias Completion = (Result<Void, AdapterError>) -> Void
 
-    /// How soon advertising is enabled again after another program has switched it.
+    /// The time after which advertising is enabled again when another program has sent advertising commands.
     private static let foreignInterval = Duration.seconds(1)
     private let adapter: String
     private let loop: EventLoop
@@ -27,7 +28,7 @@ final class KernelAdvertiser {
     private var onStopped: (() -> Void)?
     private var onConnection: ((any ATTChannel) -> Void)?
 
-    /// Opens the sockets; centrals that connect are accepted from now on.
+    /// Opens the sockets; the connections of centrals are accepted from now on.
     init(_ adapter: KernelAdapter) throws(AdapterError) {
         self.adapter = adapter.name
         loop = adapter.loop
@@ -45,7 +46,7 @@ final class KernelAdvertiser {
 
     deinit { close() }
 
-    /// Begins to advertise, or replaces what is advertised.
+    /// Begins to advertise, or replaces the advertisement.
     func start(
         _ content: Advertiser.Content,
         onConnection: @escaping (any ATTChannel) -> Void,
@@ -62,13 +63,14 @@ final class KernelAdvertiser {
         if let wanted { commands.procedure?.start(wanted) }
     }
 
-    /// Advertises again, after a connection began or ended.
+    /// Enables advertising again, after a connection began or ended.
     func resume() {
         commands.procedure?.resume()
         commands.pump()
     }
 
-    /// Advertises no more, takes no more centrals, and calls `completion` when the controller has stopped or is silent.
+    /// Ends the advertising and accepts no more centrals; `completion` is called when the controller has stopped or
+    /// does not answer.
     func stop(completion: @escaping () -> Void) {
         wanted = nil
         onStarted = nil
@@ -84,7 +86,7 @@ final class KernelAdvertiser {
         settle()
     }
 
-    /// Lets go of the sockets, whatever goes on.
+    /// Closes the sockets at once, in any state.
     func close() {
         if let resumption { loop.cancel(resumption) }
         resumption = nil
@@ -97,7 +99,7 @@ final class KernelAdvertiser {
     private func accept() {
         do throws(Errno) {
             while let central = try listener.accept(receiveBuffer: KernelATTChannel.receiveBuffer) {
-                // A socket that cannot be watched is closed: the central sees the end of the connection.
+                // A socket that cannot be watched is closed, which ends the central's connection.
                 guard let channel = try? KernelATTChannel(accepted: central, on: loop) else { continue }
                 guard let onConnection else { return channel.close() }
                 onConnection(channel)
@@ -108,7 +110,7 @@ final class KernelAdvertiser {
         }
     }
 
-    /// Tells who waits when the advertiser has come to rest.
+    /// Calls the waiting handler when the advertiser has reached a state of rest.
     private func settle() {
         switch commands.procedure?.state {
         case .advertising:
@@ -133,10 +135,10 @@ final class KernelAdvertiser {
         }
     }
 
-    /// True when it advertises no more, or soon: another one has to be made.
+    /// True when this advertiser has ended or is ending, so that a new advertisement needs another one.
     var isSpent: Bool { registration == nil || onStopped != nil }
 
-    /// Ends at once, and says so to who waits for the end.
+    /// Ends at once, and calls the handler that waits for the end.
     func finishStopping() {
         let completion = onStopped
         onStopped = nil
@@ -173,7 +175,7 @@ final class KernelAdvertiser {
 }
 
 extension KernelAdapter {
-    /// Advertises until `stopAdvertising`, again after each connection; replaces what was advertised.
+    /// Advertises until `stopAdvertising`, and again after each connection; replaces an advertisement before it.
     package func advertise(
         _ advertisement: Advertisement,
         onConnection: @escaping (any ATTChannel) -> Void,
@@ -213,7 +215,7 @@ extension KernelAdapter {
         }
     }
 
-    /// Advertises no more; connections stay.
+    /// Ends the advertising; connections stay.
     package func stopAdvertising(completion: @escaping () -> Void) {
         guard let advertiser else {
             completion()

@@ -5,11 +5,11 @@ import BluetoothPackets
 import LinuxIO
 import SystemPackage
 
-/// What is done to a controller by commands, as a state machine of BluetoothHost: it says what to send, and takes the answers.
+/// A state machine of BluetoothHost that works by HCI commands: it tells the next command, and takes the events.
 protocol CommandProcedure {
-    /// For a controller that knows those commands; nil where they do not suffice.
+    /// Makes the procedure for a controller with these commands; nil if they do not suffice.
     init?(_ supported: SupportedCommands)
-    /// When `advance` wants to be called.
+    /// The time at which `advance` is to be called; nil for none.
     var deadline: Duration? { get }
     mutating func nextCommand(now: Duration) -> HCICommand?
     mutating func handle(_ packet: Span<UInt8>, now: Duration)
@@ -24,33 +24,35 @@ extension Scanner: CommandProcedure {
     mutating func handle(_ packet: Span<UInt8>, now: Duration) { handle(packet, now: now) { _ in } }
 }
 
-/// A procedure on a controller of the kernel's: a raw HCI socket for its commands and their answers, and its timer.
+/// The connection of a `CommandProcedure` with a kernel's controller: a raw HCI socket for its commands and their
+/// answers, and its timer.
 ///
-/// Which commands the controller knows is asked first. To be used on the event loop's thread.
+/// The procedure is made after the controller was asked for its supported commands. It is used on the event loop's
+/// thread.
 final class KernelCommands<Procedure: CommandProcedure> {
-    /// Why the procedure cannot go on.
+    /// The reasons for which the procedure cannot go on.
     enum Failure {
-        /// The socket could not be read, which is the adapter's end.
+        /// The socket could not be read: the adapter was removed.
         case read(Errno)
         /// A command could not be sent.
         case send(Errno)
-        /// The controller knows no command for this.
+        /// The controller lacks the commands that the procedure needs.
         case unsupported
-        /// The answer about the known commands cannot be read.
+        /// The controller's list of supported commands cannot be decoded.
         case unreadable(HCIOpcode)
-        /// The question about the known commands was refused.
+        /// The controller refused to list its supported commands.
         case refused(HCIOpcode, HCIStatus)
-        /// The question about the known commands was not answered.
+        /// The controller did not answer when asked for its supported commands.
         case noAnswer(HCIOpcode)
     }
 
-    /// Nil until the controller's commands are known.
+    /// The procedure; nil until the controller's supported commands are known.
     var procedure: Procedure?
-    /// Called once, when the procedure is there and has not begun.
+    /// The handler that is called once, when `procedure` was made.
     var onPrepared: (() -> Void)?
-    /// Called after each step: who waits for a state looks at the procedure.
+    /// The handler that is called after each step; it reads the state of the procedure.
     var onStep: (() -> Void)?
-    /// Called when the procedure cannot go on.
+    /// The handler that is called when the procedure cannot go on.
     var onFailure: ((Failure) -> Void)?
 
     private let loop: EventLoop
@@ -59,10 +61,10 @@ final class KernelCommands<Procedure: CommandProcedure> {
     private var buffer = [UInt8](repeating: 0, count: HCISocket.packetCapacity)
     private var timer: EventLoop.Timer?
     private var discovery = HCICommandQueue()
-    /// Who waits until the kernel has seen all answers.
+    /// The handler of `catchUp`, called when the kernel has processed all answers.
     private var onCaughtUp: (() -> Void)?
 
-    /// Opens the socket for answers: command complete, command status, hardware error.
+    /// Opens the socket, with the events Command Complete, Command Status and Hardware Error.
     init(controller index: ControllerIndex, on loop: EventLoop) throws(Errno) {
         self.loop = loop
         let events = [HCIEvent.Code.commandComplete, HCIEvent.Code.commandStatus, HCIEvent.Code.hardwareError]
@@ -72,17 +74,18 @@ final class KernelCommands<Procedure: CommandProcedure> {
 
     deinit { close() }
 
-    /// Asks which commands the controller knows, unless that is known or asked already.
+    /// Asks the controller for its supported commands, unless they are known or asked for already.
     func prepare() {
         guard procedure == nil, discovery.outstandingOpcode == nil else { return }
         _ = discovery.enqueue(.readLocalSupportedCommands)
     }
 
-    /// Calls `completion` when the kernel itself has seen all answers that were read here, or does not answer.
+    /// Calls `completion` when the kernel itself has processed all answers that were read here, or does not answer.
     ///
-    /// The kernel hands an event to raw sockets before it looks at it. Who has read that a scan is off and connects at once
-    /// may find a kernel that takes the scan for running, ends it again, is refused, and never begins the connection (seen
-    /// on 6.1). Events are handled one after the other, so the answer to one more command comes after that.
+    /// The kernel passes an event to raw sockets before it processes it. A program that reads the end of a scan and
+    /// connects at once may find a kernel that takes the scan for running, disables it again, is refused, and never
+    /// begins the connection (seen on 6.1). Events are processed one after another, so the answer to one more command
+    /// comes after that.
     ///
     /// The corresponding C function is `hci_rx_work`.
     func catchUp(completion: @escaping () -> Void) {
@@ -91,7 +94,7 @@ final class KernelCommands<Procedure: CommandProcedure> {
         pump()
     }
 
-    /// Lets go of the socket, whatever goes on.
+    /// Closes the socket at once, in any state.
     func close() {
         if let timer { loop.cancel(timer) }
         timer = nil
@@ -100,7 +103,9 @@ final class KernelCommands<Procedure: CommandProcedure> {
         registration = nil
     }
 
-    /// Sends what is to be sent, and sets the timer anew; call it after each change of the procedure.
+    /// Sends the commands that are due, and sets the timer.
+    ///
+    /// It is called after each change of the procedure.
     func pump() {
         guard registration != nil else { return }
         let now = MonotonicClock.now

@@ -3,44 +3,46 @@
 package import BluetoothHost
 package import BluetoothPackets
 
-/// What finds devices: the kernel's raw HCI sockets, or this library's own host.
+/// A scanner of devices, over the kernel's raw HCI sockets or the host stack of this library.
 ///
-/// To be used on the event loop's thread.
+/// It is used on the event loop's thread.
 package protocol DeviceScanner: AnyObject {
-    /// Called for each report that the filter lets through.
+    /// The handler of the reports that pass the filter.
     var onUpdate: ((DeviceTable.Update) -> Void)? { get set }
-    /// Called once scanning has begun, after each start.
+    /// The handler that is called once after each `start`, when the controller scans.
     var onStarted: (() -> Void)? { get set }
-    /// Called when the scan has failed; it has ended.
+    /// The handler that is called when the scan has failed, which ends it.
     var onFailure: ((ScanError) -> Void)? { get set }
 
     /// Scans until `stop`; replaces a scan that runs.
     func start(_ parameters: ScanParameters, devices: DeviceTable)
-    /// Stops; `completion` is called when the controller scans no more.
+    /// Ends the scan; `completion` is called when the controller has stopped.
     func stop(completion: @escaping () -> Void)
-    /// Gives up at once; nothing more is reported.
+    /// Ends the scan at once; no handler is called any more.
     func close()
 
-    /// The devices heard since the start.
+    /// The devices that were heard since the start.
     var devices: DeviceTable { get }
-    /// Forgets devices that have not been heard for long (LK-3); call it before showing them.
+    /// Removes the devices that have not been heard for long (LK-3).
+    ///
+    /// It is called before the devices are shown.
     func expireDevices()
-    /// Reports that were lost because nobody read them in time.
+    /// The number of reports that were lost because they were not read in time.
     var droppedReports: UInt32 { get }
 }
 
-/// What a peripheral says of itself, as bytes that fit the packets they go into.
+/// An advertisement as the bytes of its two packets.
 package struct Advertisement: Equatable, Sendable {
     /// The advertising data, at most 31 bytes.
     package var data: [UInt8]
     /// The scan response, at most 31 bytes.
     package var scanResponse: [UInt8]
-    /// Whether centrals may connect.
+    /// True if centrals may connect.
     package var isConnectable: Bool
     /// The time between advertising events, 20 ms to 10.24 s.
     package var interval: Duration
 
-    /// An advertisement.
+    /// Makes an advertisement.
     package init(
         data: [UInt8],
         scanResponse: [UInt8] = [],
@@ -53,7 +55,7 @@ package struct Advertisement: Equatable, Sendable {
         self.interval = interval
     }
 
-    /// The interval in units of 0.625 ms, within 20 ms … 10.24 s.
+    /// The interval in units of 0.625 ms, limited to 20 ms to 10.24 s.
     var intervalSlots: UInt16 {
         let (seconds, attoseconds) = max(.zero, min(interval, .seconds(11))).components
         let slots = (seconds &* 1_000_000 &+ attoseconds / 1_000_000_000_000) / 625
@@ -64,41 +66,42 @@ package struct Advertisement: Equatable, Sendable {
 
 /// A connection that is being made.
 package protocol ConnectionAttempt: AnyObject {
-    /// Gives the attempt up; its completion is not called any more.
+    /// Cancels the attempt; its completion handler is not called.
     func cancel()
 }
 
-/// One adapter with both roles over whatever carries its packets.
+/// An adapter in both roles, over any transport.
 ///
-/// To be used on the event loop's thread.
+/// It is used on the event loop's thread.
 package protocol LowEnergyAdapter: AnyObject {
-    /// What people call it, such as `hci0`.
+    /// The adapter's name, such as `hci0`.
     var name: String { get }
-    /// Its public address.
+    /// The adapter's public address.
     var address: BluetoothAddress { get }
-    /// Called once when the adapter has gone, with the reason for people.
+    /// The handler that is called once, when the adapter was lost, with the reason in English.
     var onLoss: ((String) -> Void)? { get set }
 
-    /// A scanner that does not scan yet.
+    /// Makes a scanner, which begins with `start`.
     func makeScanner() throws(ScanError) -> any DeviceScanner
-    /// Connects; `completion` is called once, later.
+    /// Connects to a device; `completion` is called once, later.
     func connect(
         to device: DeviceAddress,
         timeout: Duration,
         completion: @escaping (Result<any ATTChannel, LinkFailure>) -> Void
     ) throws(LinkFailure) -> any ConnectionAttempt
-    /// Ends the connection with a device at once; `completion` is called when it is no more.
+    /// Ends the connection with a device at once; `completion` is called when the controller has ended it.
     func disconnect(_ device: DeviceAddress, completion: @escaping () -> Void)
-    /// Advertises until `stopAdvertising`, again after each connection; replaces what was advertised.
+    /// Advertises until `stopAdvertising`, and again after each connection; replaces an advertisement before it.
     ///
-    /// `onConnection` takes the channel of each central; `completion` tells whether advertising has begun.
+    /// `onConnection` gets the channel of each central; `completion` gets the start of the advertising, or its
+    /// failure.
     func advertise(
         _ advertisement: Advertisement,
         onConnection: @escaping (any ATTChannel) -> Void,
         completion: @escaping (Result<Void, AdapterError>) -> Void
     )
-    /// Advertises no more; connections stay.
+    /// Ends the advertising; connections stay.
     func stopAdvertising(completion: @escaping () -> Void)
-    /// Lets go of the adapter, whatever goes on; nothing more is reported.
+    /// Releases the adapter at once, in any state; no handler is called any more.
     func close()
 }

@@ -2,12 +2,12 @@
 
 package import LinuxIO
 
-/// Opens adapters, whatever carries their packets.
+/// The opening of adapters, over any transport.
 package enum LowEnergyAdapters {
-    /// Finds and readies an adapter; `completion` is called once, later, on the loop's thread.
+    /// Finds an adapter and makes it ready; `completion` is called once, later, on the loop's thread.
     ///
-    /// `capture` records its packets; over the kernel's sockets it must `listen` before. Throws at once what can be known
-    /// at once.
+    /// `capture` records its packets; for the kernel's sockets its `listen` has to be called before. Throws the
+    /// errors that are known at once.
     package static func open(
         _ transport: AdapterTransport,
         on loop: EventLoop,
@@ -21,7 +21,7 @@ package enum LowEnergyAdapters {
                 completion(result.map { $0 })
             }
         case .userChannel(let index):
-            // Its packets bear its number; the monitor is not listened to.
+            // The recorded packets carry this index; the monitor channel is not used.
             capture?.follow(index)
             start(try UserChannelTransport(controller: index, on: loop), "\(transport)", loop, capture, completion)
         case .h4(let address):
@@ -29,7 +29,7 @@ package enum LowEnergyAdapters {
         }
     }
 
-    /// Puts our own host above a controller.
+    /// Starts the host stack of this library above a controller.
     private static func start(
         _ transport: any PacketTransport,
         _ name: String,
@@ -39,11 +39,11 @@ package enum LowEnergyAdapters {
     ) {
         let adapter = HostAdapter(name: name, transport: transport, on: loop)
         adapter.onPacket = { [weak capture] isSent, packet in capture?.record(isSent ? .sent : .received, packet) }
-        // Kept by its own completion until that is called.
+        // The completion handler keeps the adapter alive until it is called.
         adapter.start { result in
             completion(
                 result.map { adapter }.mapError { error in
-                    // Of several controllers, the one that failed has to be named.
+                    // With several controllers in use, the message has to name the one that failed.
                     if case .controller(let what) = error { .controller("\(name): \(what)") } else { error }
                 }
             )

@@ -4,19 +4,19 @@ package import BluetoothPackets
 package import LinuxIO
 package import SystemPackage
 
-/// The management socket on the event loop: commands with their replies, and events for who listens.
+/// The management socket on the event loop: commands with their replies, and events.
 ///
-/// To be used on the loop's thread.
+/// It is used on the loop's thread.
 package final class ManagementChannel {
-    /// What a command came to.
+    /// The outcome of a command.
     package enum Reply {
-        /// The kernel's status, and what it returned.
+        /// The kernel's status and return parameters.
         case status(ManagementStatus, returnParameters: [UInt8])
-        /// Nothing came in time.
+        /// The kernel did not answer in time.
         case timedOut
     }
 
-    /// The longest the kernel may take; powering an adapter includes loading its firmware.
+    /// The longest time for a reply; powering an adapter includes loading its firmware.
     private static let timeout = Duration.seconds(12)
 
     private struct Pending {
@@ -31,10 +31,10 @@ package final class ManagementChannel {
     private var pending: [Pending] = []
     private var buffer = [UInt8](repeating: 0, count: ManagementSocket.packetCapacity)
 
-    /// Hears of every event that is no reply.
+    /// The handler of every event that is not a reply.
     package var onEvent: ((ManagementEvent) -> Void)?
 
-    /// Opens the channel; `addressFamilyNotSupported` means a kernel without Bluetooth.
+    /// Opens the channel; throws `addressFamilyNotSupported` on a kernel without Bluetooth.
     package init(on loop: EventLoop) throws(Errno) {
         self.loop = loop
         socket = try ManagementSocket()
@@ -43,7 +43,7 @@ package final class ManagementChannel {
 
     deinit { close() }
 
-    /// Stops listening; what is pending is forgotten.
+    /// Closes the channel; the handlers of commands without a reply are not called.
     package func close() {
         for entry in pending { loop.cancel(entry.timer) }
         pending = []
@@ -60,7 +60,7 @@ package final class ManagementChannel {
         do throws(Errno) {
             if case .done = try socket.send(command.encoded) { return }
         } catch {
-            // The kernel refuses a malformed packet only; the time-out below tells the caller.
+            // The kernel refuses malformed packets only; the caller gets `timedOut`, from the timer below.
         }
         loop.cancel(timer)
         let immediate = loop.schedule(at: MonotonicClock.now) { [weak self] in

@@ -2,23 +2,27 @@
 
 package import BluetoothPackets
 
-/// The ATT fixed channel of one connection, whoever runs the L2CAP below it: the kernel, or this library.
+/// The ATT fixed channel of one connection.
 ///
-/// To be used on the event loop's thread. Core 6.0, Vol 3, Part A, 2.1 (channel 0x0004).
+/// The L2CAP layer below it is the kernel's or this library's.
+///
+/// It is used on the event loop's thread. Core 6.0, Vol 3, Part A, 2.1 (channel 0x0004).
 package protocol ATTChannel: AnyObject {
-    /// The peer.
+    /// The address of the peer.
     var device: DeviceAddress { get }
-    /// How many PDUs were dropped below because they were not read in time.
+    /// The number of received PDUs that were dropped below this channel because they were not read in time.
     var droppedPackets: UInt32 { get }
-    /// Takes each PDU in place, before the next is read.
+    /// The handler of each received PDU, called before the next is read.
+    ///
+    /// The span is valid during the call only.
     var onReceive: ((Span<UInt8>) -> Void)? { get set }
-    /// Called when a PDU may be sent again that was not taken.
+    /// The handler that is called when the channel has room again, after `send` returned false.
     var onWritable: (() -> Void)? { get set }
-    /// Called once when the channel has ended by itself.
+    /// The handler that is called once, when the channel was closed by the peer or by an error.
     var onClosed: ((LinkFailure) -> Void)? { get set }
 
-    /// Sends one PDU; false when it was not taken, and `onWritable` will tell when to try again.
+    /// Sends one PDU. Returns false without room for it; `onWritable` is called when it may be sent again.
     func send(_ pdu: [UInt8]) throws(LinkFailure) -> Bool
-    /// Closes the channel; nothing more is reported.
+    /// Closes the channel; no handler is called any more.
     func close()
 }

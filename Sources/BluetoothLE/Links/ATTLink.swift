@@ -4,48 +4,53 @@ package import BluetoothHost
 package import BluetoothPackets
 package import LinuxIO
 
-/// A connection to a peer's GATT server on the event loop: an ATT channel under a `GATTClient`.
+/// The connection to a peer's GATT server, on the event loop: a `GATTClient` over an ATT channel.
 ///
-/// To be used on the loop's thread.
+/// It is used on the loop's thread.
 package final class ATTLink {
-    /// What happens on the link.
+    /// The events of the link.
     package enum Event {
         /// A procedure has ended.
         case procedure(GATTClient.Event)
-        /// The link is closed, and says nothing more.
+        /// The link was closed by the peer or by an error.
+        ///
+        /// No event follows.
         case closed(LinkFailure)
     }
 
-    /// Takes a value of that attribute, which came in that way.
+    /// A handler of a received value: its attribute, the way it came, and its bytes, which are valid during the call
+    /// only.
     package typealias ValueHandler = (AttributeHandle, GATTSubscriptionKind, Span<UInt8>) -> Void
 
     private let channel: any ATTChannel
     private let loop: EventLoop
     private var client: GATTClient
     private var isOpen = true
-    /// A PDU that the channel did not take yet.
+    /// The PDU that the channel had no room for.
     private var unsent: [UInt8]?
     private var timer: EventLoop.Timer?
     private var isPumping = false
 
-    /// Hears of everything but values.
+    /// The handler of events; values go to `onValue`.
     package var onEvent: ((Event) -> Void)?
-    /// Takes each notified or indicated value, in place, on the loop's thread, before the next is read.
+    /// The handler of each notified or indicated value, called on the loop's thread before the next packet is read.
     ///
-    /// An indication is confirmed whatever becomes of its value.
+    /// An indication is confirmed before the handler is called.
     package var onValue: ValueHandler? {
         get { valueHandler }
         set { valueHandler = newValue }
     }
-    /// Private, so that the compiler sees all that is done to it, and need not check at each value that it is done in turn.
+    /// The storage of `onValue`.
+    ///
+    /// It is private so that the compiler sees every access, and need not check the exclusivity of each.
     private var valueHandler: ValueHandler?
 
-    /// A link over a channel that stands.
+    /// Makes a link over a channel that is connected.
     package init(_ channel: any ATTChannel, on loop: EventLoop, client: GATTClient = GATTClient()) {
         self.channel = channel
         self.loop = loop
         self.client = client
-        // A link closes its channel before it goes, which then calls none of these.
+        // A link closes its channel before it is freed, and a closed channel calls none of these.
         channel.onReceive = { [unowned self] pdu in receive(pdu) }
         channel.onWritable = { [unowned self] in pump() }
         channel.onClosed = { [unowned self] failure in fail(failure) }
@@ -53,16 +58,16 @@ package final class ATTLink {
 
     deinit { close() }
 
-    /// The peer.
+    /// The address of the peer.
     package var device: DeviceAddress { channel.device }
 
-    /// How many packets were dropped below because they were not read in time.
+    /// The number of received packets that were dropped below the link because they were not read in time.
     package var droppedPackets: UInt32 { channel.droppedPackets }
 
-    /// The longest PDU that either side may send now, in bytes.
+    /// The ATT_MTU of the connection in bytes: the longest PDU of either side.
     package var mtu: UInt16 { client.mtu }
 
-    /// Asks the client for procedures, and sends what they want sent.
+    /// Calls `body` with the client and the present time, and then sends the PDUs that follow from it.
     package func perform<Result, Failure: Error>(
         _ body: (inout GATTClient, Duration) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -70,7 +75,7 @@ package final class ATTLink {
         return try body(&client, MonotonicClock.now)
     }
 
-    /// Closes the channel; nothing more is reported.
+    /// Closes the channel; no handler is called any more.
     ///
     /// `LowEnergyAdapter.disconnect` ends the connection at once.
     package func close() {
@@ -85,11 +90,12 @@ package final class ATTLink {
 
     private func receive(_ pdu: Span<UInt8>) {
         switch client.receive(pdu, now: MonotonicClock.now) {
-        // The value lies behind the opcode and the handle, which the client has seen to be there.
+        // The value follows the opcode and the handle, whose 3 bytes the client has checked.
         case .notification(let handle):
             valueHandler?(handle, .notifications, pdu.extracting(3..<pdu.count))
         case .indication(let handle):
-            // Confirmed first: who takes the value may close the link. A failure to send is found again behind it.
+            // The confirmation goes first: the handler may close the link. If the sending fails, `pump` meets the
+            // error again.
             try? send()
             valueHandler?(handle, .indications, pdu.extracting(3..<pdu.count))
             pump()
@@ -98,9 +104,10 @@ package final class ATTLink {
         }
     }
 
-    /// Sends what waits, reports what has ended, and sets the timer anew.
+    /// Sends the PDUs that wait, reports the events, and sets the timer to the next deadline.
     private func pump() {
-        // A result's receiver asks for the next procedure: that is sent by the loop below, not by a second one inside it.
+        // An event's handler may begin the next procedure. The loop below sends it; a second loop inside it is not
+        // begun.
         guard !isPumping, isOpen else { return }
         isPumping = true
         defer { isPumping = false }

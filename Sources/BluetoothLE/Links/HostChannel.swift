@@ -4,9 +4,9 @@ import BluetoothHost
 package import BluetoothPackets
 import SystemPackage
 
-/// The ATT channel of one connection of our own host.
+/// The ATT channel of a connection of the host stack in this process.
 ///
-/// To be used on the event loop's thread.
+/// It is used on the event loop's thread.
 package final class HostChannel: ATTChannel {
     let connection: LowEnergyHost.Connection
     private weak var adapter: HostAdapter?
@@ -22,7 +22,7 @@ package final class HostChannel: ATTChannel {
     }
 
     package var device: DeviceAddress { connection.peer }
-    /// Nothing is dropped between the host and who reads it.
+    /// Always 0: between the host stack and its reader no packet is dropped.
     package var droppedPackets: UInt32 { 0 }
 
     package func send(_ pdu: [UInt8]) throws(LinkFailure) -> Bool {
@@ -30,7 +30,7 @@ package final class HostChannel: ATTChannel {
         return adapter.send(pdu, on: connection.handle)
     }
 
-    /// Closes the channel, and with it the connection: it has no other.
+    /// Closes the channel and ends the connection, which has no other channel.
     package func close() {
         guard isOpen else { return }
         isOpen = false
@@ -40,7 +40,7 @@ package final class HostChannel: ATTChannel {
         adapter?.end(connection)
     }
 
-    /// Tells that the connection has ended.
+    /// Reports the end of the connection, once.
     func noteEnd(_ failure: LinkFailure) {
         guard isOpen else { return }
         isOpen = false
@@ -53,7 +53,7 @@ package final class HostChannel: ATTChannel {
 }
 
 extension LinkFailure {
-    /// Why a connection has ended, in the words that the kernel's sockets have for it.
+    /// The failure for an HCI status, with the `Errno` that the kernel's sockets give for it.
     init(_ status: HCIStatus) {
         switch status {
         case .remoteUserTerminatedConnection: self = .system(.connectionReset)

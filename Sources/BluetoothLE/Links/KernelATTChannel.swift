@@ -4,39 +4,45 @@ package import BluetoothPackets
 import LinuxIO
 import SystemPackage
 
-/// The ATT channel of a connection whose L2CAP the kernel runs.
+/// The ATT channel of a connection whose L2CAP layer is the kernel's.
 ///
-/// To be used on the loop's thread. Without an owner it closes.
+/// It is used on the loop's thread. It closes when it is freed.
 package final class KernelATTChannel: ATTChannel {
-    /// Called once, when the connection stands or could not be made.
+    /// A handler of the connection or of the failure to make it, called once.
     package typealias Completion = (Result<any ATTChannel, LinkFailure>) -> Void
 
-    /// What the receive queue may hold; without CAP_NET_ADMIN the kernel's limit is lower.
+    /// The size of the receive queue in bytes.
+    ///
+    /// Without CAP_NET_ADMIN the kernel limits it to less.
     static let receiveBuffer: Int32 = 1 << 22
-    /// How many packets are read before the loop may look elsewhere.
+    /// The most packets that are read in a row before the loop serves its other descriptors.
     private static let batch = 64
 
     private let loop: EventLoop
     private let socket: L2CAPSocket
     private var registration: EventLoop.Registration?
     private var timer: EventLoop.Timer?
-    /// Set while the connection is being made.
+    /// The handler of the connection; nil once the connection is made.
     private var completion: Completion?
 
-    /// The peer.
+    /// The address of the peer.
     package let device: DeviceAddress
-    /// Takes each PDU in place, before the next is read.
+    /// The handler of each received PDU, called before the next is read.
     ///
-    /// To be set as soon as the channel stands.
+    /// The span is valid during the call only.
+    ///
+    /// It has to be set as soon as the connection is made.
     package var onReceive: ((Span<UInt8>) -> Void)? {
         get { receiver }
         set { receiver = newValue }
     }
-    /// Private, so that the compiler sees all that is done to it, and need not check at each PDU that it is done in turn.
+    /// The storage of `onReceive`.
+    ///
+    /// It is private so that the compiler sees every access, and need not check the exclusivity of each.
     private var receiver: ((Span<UInt8>) -> Void)?
-    /// Called when a PDU may be sent again that was not taken.
+    /// The handler that is called when the channel has room again, after `send` returned false.
     package var onWritable: (() -> Void)?
-    /// Called once when the channel has ended by itself.
+    /// The handler that is called once, when the channel was closed by the peer or by an error.
     package var onClosed: ((LinkFailure) -> Void)?
 
     /// Begins to connect from the adapter with the address `local`.
@@ -53,7 +59,8 @@ package final class KernelATTChannel: ATTChannel {
         do throws(Errno) {
             socket = try L2CAPSocket(local: local.rawValue, receiveBuffer: Self.receiveBuffer)
             _ = try socket.connect(to: device.address.rawValue, isRandom: device.type == .random)
-            // Even a connection made at once is reported through the loop, so that the caller is ready for it.
+            // A connection that is made at once is reported through the loop all the same, when the caller has
+            // returned.
             registration = try loop.watch(socket.descriptor, for: .writable) { [unowned self] readiness in
                 handle(readiness)
             }
@@ -63,7 +70,7 @@ package final class KernelATTChannel: ATTChannel {
         timer = loop.schedule(at: MonotonicClock.now + timeout) { [unowned self] in fail(.timedOut(timeout)) }
     }
 
-    /// A connection that a central has made.
+    /// Makes the channel of a connection that a central has made.
     init(accepted central: consuming L2CAPListener.Central, on loop: EventLoop) throws(LinkFailure) {
         device = DeviceAddress(BluetoothAddress(rawValue: central.address), central.isRandom ? .random : .public)
         self.loop = loop
@@ -79,10 +86,12 @@ package final class KernelATTChannel: ATTChannel {
 
     deinit { close() }
 
-    /// How many packets the kernel has dropped on this link because they were not read in time.
+    /// The number of packets that the kernel has dropped on this connection because they were not read in time.
     package var droppedPackets: UInt32 { socket.descriptor.droppedPacketCount }
 
-    /// Sends one PDU; false when the socket did not take it, and `onWritable` will tell when to try again.
+    /// Sends one PDU.
+    ///
+    /// Returns false when the socket has no room for it; `onWritable` is called when it may be sent again.
     package func send(_ pdu: [UInt8]) throws(LinkFailure) -> Bool {
         guard let registration else { return false }
         do throws(Errno) {
@@ -94,9 +103,9 @@ package final class KernelATTChannel: ATTChannel {
         }
     }
 
-    /// Closes the channel; nothing more is reported.
+    /// Closes the channel; no handler is called any more.
     ///
-    /// The kernel keeps the connection for about two seconds more; `KernelAdapter.disconnect` ends it at once.
+    /// The kernel keeps the connection for about 2 s more; `KernelAdapter.disconnect` ends it at once.
     package func close() {
         if let timer { loop.cancel(timer) }
         timer = nil
@@ -165,7 +174,9 @@ package final class KernelATTChannel: ATTChannel {
 }
 
 extension KernelATTChannel: ConnectionAttempt {
-    /// Gives the attempt up; nothing once the connection stands.
+    /// Cancels the attempt to connect.
+    ///
+    /// Does nothing once the connection is made.
     package func cancel() {
         if completion != nil { close() }
     }

@@ -3,20 +3,20 @@
 package import BluetoothHost
 package import SystemPackage
 
-/// Why a link is no more, or never was.
+/// The reason for which a link ended, or was not made.
 package enum LinkFailure: Error, Equatable, CustomStringConvertible {
-    /// The kernel refused or broke the connection.
+    /// The kernel refused or ended the connection, with this error.
     case system(Errno)
-    /// No connection came about in time.
+    /// The connection was not made within this time.
     case timedOut(Duration)
-    /// The peer broke the Attribute Protocol's rules.
+    /// The peer broke the rules of the Attribute Protocol, or did not answer in time.
     case bearer(ATTBearer.Failure)
     /// The peer closed the channel.
     case closedByPeer
-    /// The adapter is gone, for the reason told.
+    /// The adapter was lost, for this reason.
     case adapterLost(String)
 
-    /// A few words for people.
+    /// The failure in a few English words.
     package var description: String {
         switch self {
         case .system(.connectionReset): LinkSentence.ended

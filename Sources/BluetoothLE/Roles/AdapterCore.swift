@@ -3,43 +3,51 @@
 import BluetoothHost
 package import LinuxIO
 
-/// Readies an adapter on a loop and calls back once, later.
+/// A function that makes an adapter ready for use on a loop.
+///
+/// It calls its completion handler once, later, on the loop's thread; it throws when it cannot even begin.
 package typealias AdapterOpener =
     (EventLoop, @escaping (Result<any LowEnergyAdapter, AdapterError>) -> Void) throws(AdapterError) -> Void
 
-/// An opener that may be called on any thread.
+/// An `AdapterOpener` that may be called on any thread.
 package typealias SendableAdapterOpener =
     @Sendable (EventLoop, @escaping (Result<any LowEnergyAdapter, AdapterError>) -> Void) throws(AdapterError) -> Void
 
-/// One adapter for ever: it is opened, used through its arbiter, and looked for again when it is lost.
+/// The management of one adapter: opens it, lends its radio through an arbiter, and opens it again every 3 s after it
+/// was lost or could not be opened.
 ///
-/// To be used on the loop's thread.
+/// Every method is called on the loop's thread.
 package final class AdapterCore {
-    /// An adapter has come or gone, or is still not there.
+    /// A change of the adapter's availability, or a failed attempt to open it.
     package enum Event {
-        /// It can be used.
+        /// The adapter was opened and can be used.
         case ready(any LowEnergyAdapter)
-        /// It cannot be used, and is looked for again.
+        /// The adapter could not be opened; the next attempt follows in 3 s.
         case failed(AdapterError)
-        /// The one of that name has gone for the reason told, and is looked for again.
+        /// The adapter of this name was lost, for the reason in the second value; the next attempt to open it follows
+        /// in 3 s.
         case lost(name: String, String)
     }
 
-    /// How soon a lost adapter is looked for again.
+    /// The time from a loss, or from a failed attempt, to the next attempt to open the adapter.
     private static let interval = Duration.seconds(3)
 
-    /// The loop on whose thread everything happens.
+    /// The loop on whose thread all methods and handlers are called.
     package let loop: EventLoop
-    /// Who may use the adapter's radio.
+    /// The arbiter of the adapter's radio; all scans, connections and advertising go through it.
     package let radio: RadioArbiter
-    /// The central's part.
+    /// The central role's state: its scan and its connections.
     let central: CentralCore
-    /// Told what becomes of the adapter.
+    /// The handler of events, called on the loop's thread.
     package var onEvent: ((Event) -> Void)?
-    /// Asked before an adapter that was opened is used; one that is refused is let go of, and looked for again.
+    /// A test of each adapter that was opened, before it is used.
+    ///
+    /// An adapter for which it returns false is closed, and the next attempt to open one follows in 3 s. Without a
+    /// test every adapter is used.
     package var isAdmitted: ((any LowEnergyAdapter) -> Bool)?
 
     private let opener: AdapterOpener
+    /// The present state, which `watch` reports.
     private(set) var state = BluetoothState.unknown
     private var isStarted = false
     private var isStopped = false
@@ -48,7 +56,7 @@ package final class AdapterCore {
     private var watchers: [UInt64: BoundedSequence<BluetoothState>.Source] = [:]
     private var lastWatcher: UInt64 = 0
 
-    /// An adapter that is not looked for yet.
+    /// Makes a core whose adapter is not opened before `start`.
     package init(_ loop: EventLoop, _ opener: @escaping AdapterOpener) {
         self.loop = loop
         self.opener = opener
@@ -57,19 +65,19 @@ package final class AdapterCore {
         radio.onAdapterGone = { [weak self] in self?.lost(ScanError.adapterGone.cause) }
     }
 
-    /// An adapter that is opened over a transport; `capture` records its packets.
+    /// Makes a core whose adapter is opened over a transport; `capture` records the adapter's packets.
     package convenience init(_ loop: EventLoop, _ transport: AdapterTransport, capture: TrafficCapture? = nil) {
         self.init(loop) { loop, completion throws(AdapterError) in
             try LowEnergyAdapters.open(transport, on: loop, capture: capture, completion: completion)
         }
     }
 
-    /// An adapter of our own host, which is started.
+    /// Makes a core for an adapter of the host stack in this process, which `start` starts.
     package convenience init(_ loop: EventLoop, starting adapter: HostAdapter) {
         self.init(loop) { _, completion in adapter.start { result in completion(result.map { adapter }) } }
     }
 
-    /// An adapter that is open already.
+    /// Makes a core for an adapter that is open already.
     package convenience init(_ loop: EventLoop, using adapter: any LowEnergyAdapter) {
         self.init(loop) { _, completion in completion(.success(adapter)) }
     }
@@ -77,14 +85,16 @@ package final class AdapterCore {
     /// The adapter; nil while there is none.
     package var adapter: (any LowEnergyAdapter)? { radio.adapter }
 
-    /// Opens the adapter, the first time, and looks for it for ever after.
+    /// Begins to open the adapter, and keeps trying until `stop`.
+    ///
+    /// Calls after the first do nothing.
     package func start() {
         guard !isStarted else { return }
         isStarted = true
         open()
     }
 
-    /// Opens the adapter, the first time; `reply` hears how the first attempt ended.
+    /// Begins to open the adapter, as `start()` does; `reply` is given the result of the first attempt.
     func start(_ reply: Reply<Void>) {
         if adapter != nil { return reply.give(.success(())) }
         if state != .unknown { return reply.give(.failure(radio.absence)) }
@@ -92,14 +102,16 @@ package final class AdapterCore {
         start()
     }
 
-    /// Looks for it no more; the one that is there stays open.
+    /// Ends the attempts to open an adapter.
+    ///
+    /// An adapter that is open stays open.
     package func stop() {
         isStopped = true
         if let timer { loop.cancel(timer) }
         timer = nil
     }
 
-    /// Hears of every state from now on, the present one first.
+    /// Sends the present state, then each new one, to `source`; returns the number for `unwatch`.
     func watch(_ source: BoundedSequence<BluetoothState>.Source) -> UInt64 {
         lastWatcher &+= 1
         watchers[lastWatcher] = source
@@ -107,8 +119,10 @@ package final class AdapterCore {
         return lastWatcher
     }
 
+    /// Ends the watch with this number.
     func unwatch(_ identifier: UInt64) { watchers[identifier] = nil }
 
+    /// The number that the next call of `watch` returns.
     func nextWatcher() -> UInt64 { lastWatcher &+ 1 }
 
     private func open() {

@@ -3,20 +3,25 @@
 public import BluetoothPackets
 import LinuxIO
 
-/// A Bluetooth adapter of this machine: what `Central` and `PeripheralServer` work through.
+/// A Bluetooth adapter of this machine.
 ///
-/// All of them run on one thread of their own, on which the sockets are read. A lost adapter is looked for again until it
-/// is back; what it was doing has to be asked for again.
+/// A `Central` and a `PeripheralServer` are made from it.
+///
+/// The adapter and everything made from it run on one thread, which reads the sockets. An adapter that was lost is
+/// opened again as soon as it is back; scans, connections and advertising have to be started again by the
+/// application.
 public actor BluetoothAdapter {
     nonisolated let thread: LoopThread
     nonisolated let core: LoopBound<AdapterCore>
 
-    /// The thread that everything of this adapter runs on.
+    /// The executor of the thread on which the adapter and everything made from it run.
     public nonisolated var unownedExecutor: UnownedSerialExecutor {
         unsafe thread.executor.asUnownedSerialExecutor()
     }
 
-    /// An adapter that is opened by `opener`, on its loop's thread.
+    /// Makes an adapter that `opener` opens, on the thread of the adapter's loop.
+    ///
+    /// Throws if the loop cannot be made.
     package init(opener: @escaping SendableAdapterOpener) throws(BluetoothError) {
         do {
             thread = try LoopThread(name: "bluetooth")
@@ -26,7 +31,9 @@ public actor BluetoothAdapter {
         core = LoopBound(to: thread.executor) { loop in AdapterCore(loop, opener) }
     }
 
-    /// Finds an adapter, switches it on, and throws what is in the way if it cannot be used now.
+    /// Finds an adapter and switches it on.
+    ///
+    /// Throws `unavailable`, with the cause and a remedy, if it cannot be used now.
     public static func open(_ transport: AdapterTransport = .any) async throws(BluetoothError) -> BluetoothAdapter {
         let adapter = try BluetoothAdapter { (loop, completion) throws(AdapterError) in
             try LowEnergyAdapters.open(transport, on: loop, completion: completion)
@@ -35,23 +42,28 @@ public actor BluetoothAdapter {
         return adapter
     }
 
-    /// Opens the adapter, and throws what is in the way if it cannot be used now; it is looked for again all the same.
+    /// Opens the adapter.
+    ///
+    /// Throws `unavailable`, with the cause and a remedy, if it cannot be used now; attempts to open it go on all the
+    /// same.
     package func start() async throws(BluetoothError) {
         let reply = Reply<Void>()
         core.value.start(reply)
         try await reply.value()
     }
 
-    /// Whether it can be used now.
+    /// The present state.
     public var state: BluetoothState { core.value.state }
 
-    /// Its public address; nil while it is lost.
+    /// The adapter's public address; nil while the adapter is lost.
     public var address: BluetoothAddress? { core.value.adapter?.address }
 
-    /// What people call it, such as `hci0`; nil while it is lost.
+    /// The adapter's name, such as `hci0`; nil while the adapter is lost.
     public var name: String? { core.value.adapter?.name }
 
-    /// Every state from now on, the present one first (CB-1).
+    /// The present state, followed by each new one (CB-1).
+    ///
+    /// At most 64 states wait for the reader; beyond that the oldest is dropped.
     public func states() -> BoundedSequence<BluetoothState> {
         let core = core
         let identifier = core.value.nextWatcher()

@@ -3,35 +3,35 @@
 public import BluetoothHost
 import SystemPackage
 
-/// Whether Bluetooth can be used.
+/// The availability of Bluetooth on this machine.
 public enum BluetoothState: Hashable, Sendable {
-    /// Not known yet.
+    /// No attempt to open an adapter has ended yet.
     case unknown
-    /// It does not answer, or was lost a moment ago; it is looked for again.
+    /// The adapter does not answer, or was lost; attempts to open it go on.
     case resetting
     /// There is no adapter, or none with Low Energy.
     case unsupported
-    /// This process may not use it.
+    /// This process lacks the permission to use the adapter.
     case unauthorized
-    /// It is switched off.
+    /// The adapter is switched off or blocked.
     case poweredOff
-    /// It can be used.
+    /// The adapter can be used.
     case poweredOn
 }
 
-/// Why a connection ended, or did not come about.
+/// The reason for which a connection ended, or could not be made.
 public enum DisconnectReason: Hashable, Sendable, CustomStringConvertible {
-    /// This side ended it.
+    /// This side ended the connection.
     case requested
-    /// The peer ended it.
+    /// The peer ended the connection.
     case byPeer
-    /// Nothing was heard of the peer in time.
+    /// The supervision timeout passed, or the device did not answer the connection request in time.
     case outOfReach
-    /// The peer broke the Attribute Protocol's rules, or did not answer.
+    /// The peer broke the rules of the Attribute Protocol, or did not answer within its 30 s.
     case protocolFault(String)
-    /// The adapter is gone or switched off.
+    /// The adapter was lost or switched off; the text is the cause.
     case adapterLost(String)
-    /// The system refused or broke it.
+    /// A system call failed; the text is its error.
     case system(String)
 
     init(_ failure: LinkFailure) {
@@ -45,7 +45,7 @@ public enum DisconnectReason: Hashable, Sendable, CustomStringConvertible {
             }
     }
 
-    /// A few words for people.
+    /// The reason in a few English words.
     public var description: String {
         switch self {
         case .requested: "ended by this side"
@@ -56,29 +56,29 @@ public enum DisconnectReason: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Why something of this library did not work.
+/// The errors of this library.
 public enum BluetoothError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// Bluetooth cannot be used: what is wrong, and what mends it.
+    /// Bluetooth cannot be used: the state, the cause, and the remedy where one is known.
     case unavailable(BluetoothState, cause: String, remedy: String?)
-    /// The scan ended by itself.
+    /// The scan failed: the cause, and the remedy where one is known.
     case scanFailed(cause: String, remedy: String?)
-    /// The connection could not be made, and trying again would not help.
+    /// The connection could not be made, for a reason that another attempt would not change.
     case connectionFailed(DisconnectReason)
-    /// The connection ended while something was waited for.
+    /// The connection ended before the operation did.
     case disconnected(DisconnectReason)
-    /// There is no connection.
+    /// The operation needs a connection, and there is none.
     case notConnected
-    /// The procedure failed.
+    /// The GATT procedure failed.
     case procedure(GATTError)
-    /// Advertising could not begin.
+    /// Advertising could not be started.
     case advertisingFailed(cause: String)
-    /// The advertisement does not fit.
+    /// The advertisement does not fit into 31 bytes, nor into the scan response.
     case advertisementTooLong(AdvertisementLayout.Failure)
-    /// The server's part cannot be done.
+    /// The GATT server refused the operation.
     case server(GATTServerError)
-    /// Another server serves on this adapter.
+    /// Another server that has advertised on this adapter still exists.
     case serverExists
-    /// The task was cancelled.
+    /// The task that waited was cancelled.
     case cancelled
 
     init(_ error: AdapterError) {
@@ -97,7 +97,7 @@ public enum BluetoothError: Error, Equatable, Sendable, CustomStringConvertible 
         self = .scanFailed(cause: error.cause, remedy: error.remedy)
     }
 
-    /// One line for people.
+    /// The error in one English line.
     public var description: String {
         switch self {
         case .unavailable(_, let cause, let remedy), .scanFailed(let cause, let remedy):

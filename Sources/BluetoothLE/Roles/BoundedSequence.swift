@@ -2,18 +2,19 @@
 
 import Synchronization
 
-/// What happens one after another, kept for its reader up to a bound; what finds no room is counted.
+/// An asynchronous sequence that buffers a limited number of elements for one reader, and counts those it dropped.
 ///
-/// It ends when its reader's task is cancelled, and throws why it ended by itself. It is meant for one reader.
+/// It ends when the reader's task is cancelled. When its source ends with an error, it throws that error after the
+/// buffered elements.
 public struct BoundedSequence<Element: Sendable>: AsyncSequence, Sendable {
-    /// What it throws.
+    /// The type of the errors that the sequence throws.
     public typealias Failure = BluetoothError
 
-    /// Which element is dropped when there is no room.
+    /// The element that is dropped when the buffer is full.
     enum Overflow {
-        /// The new one: what is kept has no gap.
+        /// The new element: the buffered ones have no gap between them.
         case newest
-        /// The one that has waited longest: what is kept is fresh.
+        /// The oldest buffered element: the buffered ones are the latest.
         case oldest
     }
 
@@ -22,12 +23,12 @@ public struct BoundedSequence<Element: Sendable>: AsyncSequence, Sendable {
         fileprivate let continuation: AsyncThrowingStream<Element, any Error>.Continuation
         fileprivate let drops: Drops
 
-        /// Adds an element, or counts that one was dropped.
+        /// Adds an element; counts a drop if the buffer is full.
         func send(_ element: Element) {
             if case .dropped = continuation.yield(element) { drops.count.add(1, ordering: .relaxed) }
         }
 
-        /// Ends the sequence behind what waits in it; with an error when there is one.
+        /// Ends the sequence after the buffered elements, with an error if one is given.
         func finish(_ error: BluetoothError? = nil) {
             continuation.finish(throwing: error)
         }
@@ -41,7 +42,9 @@ public struct BoundedSequence<Element: Sendable>: AsyncSequence, Sendable {
     private let drops = Drops()
     let source: Source
 
-    /// A sequence that keeps up to `capacity` elements; `onEnd` is called on any thread when its reader is gone.
+    /// Makes a sequence that buffers up to `capacity` elements, at least 1.
+    ///
+    /// `onEnd` is called on any thread when the reader is cancelled or gone.
     init(capacity: Int, dropping overflow: Overflow, onEnd: @escaping @Sendable () -> Void = {}) {
         let room = Swift.max(1, capacity)
         let (stream, continuation) = AsyncThrowingStream<Element, any Error>.makeStream(
@@ -52,19 +55,23 @@ public struct BoundedSequence<Element: Sendable>: AsyncSequence, Sendable {
         source = Source(continuation: continuation, drops: drops)
     }
 
-    /// How many elements were dropped because the reader was too slow.
+    /// The number of elements that were dropped because the buffer was full.
     public var dropped: UInt64 { drops.count.load(ordering: .relaxed) }
 
-    /// Reads the elements.
+    /// The iterator of the sequence.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate var base: AsyncThrowingStream<Element, any Error>.AsyncIterator
 
         /// The next element; nil at the end.
+        ///
+        /// Throws the source's error, or `cancelled`.
         public mutating func next() async throws(BluetoothError) -> Element? {
             try await next(isolation: nil)
         }
 
         /// The next element; nil at the end.
+        ///
+        /// Throws the source's error, or `cancelled`.
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(BluetoothError) -> Element? {
@@ -78,7 +85,7 @@ public struct BoundedSequence<Element: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// The reading end.
+    /// An iterator over the elements; the sequence is meant for one.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(base: stream.makeAsyncIterator())
     }

@@ -4,28 +4,32 @@ public import BluetoothHost
 public import BluetoothPackets
 import LinuxIO
 
-/// The central role: finds devices and connects to them.
+/// The central role: scans for devices and connects to them.
 ///
-/// Runs on its adapter's thread. Cancelling a task cancels what it waits for.
+/// It runs on its adapter's thread. Cancelling a task that waits here cancels the operation.
 public actor Central {
-    /// The adapter.
+    /// The adapter that is used.
     public nonisolated let adapter: BluetoothAdapter
 
-    /// The adapter's thread.
+    /// The executor of the adapter's thread.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe adapter.unownedExecutor }
 
-    /// The central role of an adapter; several of one adapter share its scan and its connections.
+    /// Makes the central role of an adapter.
+    ///
+    /// Several of one adapter share its scan and its connections.
     public init(_ adapter: BluetoothAdapter) {
         self.adapter = adapter
     }
 
     private var core: CentralCore { adapter.core.value.central }
 
-    /// Scans until the reader of the result ends, or until another scan replaces this one (CB-2).
+    /// Scans until the reader of the returned sequence ends, or until another scan replaces this one (CB-2).
     ///
-    /// Each device is reported once and again when what it says changes, or with `duplicates` at every advertisement. While
-    /// a connection is being made the scan rests; after that devices are reported anew. Of more than `capacity` reports
-    /// that wait, the oldest are dropped and counted.
+    /// Throws `unavailable` without an adapter.
+    ///
+    /// Each device is reported when it is first heard and when its data changes, or with `duplicates` at every
+    /// advertisement. The scan pauses while a connection is being made, after which every device is reported as new.
+    /// At most `capacity` reports wait for the reader; beyond that the oldest is dropped and counted.
     public func scan(
         _ filter: ScanFilter = ScanFilter(),
         duplicates: Bool = false,
@@ -46,15 +50,17 @@ public actor Central {
         return reports
     }
 
-    /// Ends the scan, whoever began it.
+    /// Ends the adapter's scan, even one that another `Central` started.
     public func stopScan() {
         core.stopScan()
     }
 
-    /// Connects to a device, for as long as it takes (CB-6): only success, cancellation, the adapter's loss, or a refusal
-    /// that trying again would not change ends it.
+    /// Connects to a device, without a time limit (CB-6).
     ///
-    /// The MTU is exchanged and subscriptions of earlier connections are made again before it returns.
+    /// The attempt ends by success, cancellation, the loss of the adapter, or a failure that another attempt would
+    /// not change.
+    ///
+    /// Before it returns, the MTU is exchanged and the subscriptions of earlier connections are made again.
     @discardableResult
     public func connect(to device: DeviceAddress) async throws(BluetoothError) -> Peripheral {
         let reply = Reply<Void>()
@@ -68,17 +74,17 @@ public actor Central {
         return Peripheral(device, adapter)
     }
 
-    /// A device by its address, connected or not (CB-14).
+    /// The device with this address, connected or not (CB-14).
     public nonisolated func peripheral(_ device: DeviceAddress) -> Peripheral {
         Peripheral(device, adapter)
     }
 
-    /// The devices that were connected to, or tried, since the adapter was opened (CB-14).
+    /// The addresses of the devices that were connected to, or tried, since the adapter was opened, sorted (CB-14).
     public var knownDevices: [DeviceAddress] {
         core.peripherals.keys.sorted { $0.address < $1.address }
     }
 
-    /// The devices that are connected now (CB-14).
+    /// The addresses of the devices that are connected now, sorted (CB-14).
     public var connectedDevices: [DeviceAddress] {
         core.peripherals.values.filter(\.isConnected).map(\.device).sorted { $0.address < $1.address }
     }

@@ -4,40 +4,46 @@ import BluetoothHost
 import BluetoothPackets
 import LinuxIO
 
-/// A device was heard: what it says, and what of that is new.
+/// The report of a device in a scan: its data, and which of them are new.
 public typealias Discovery = DeviceTable.Update
 
-/// The central's part of an adapter: the scan that somebody reads, and the devices with those who wait for a connection.
+/// The central role on the loop's thread: the scan with its reader, the known devices, and the connections being
+/// made.
 ///
-/// To be used on the loop's thread.
+/// Every method is called on the loop's thread.
 final class CentralCore {
+    /// The scan that is read, with its reader.
     private struct Reading {
         var identifier: UInt64
         var scan: RadioScan
         var source: BoundedSequence<Discovery>.Source
     }
 
+    /// A connection that is being made, with the callers that wait for it, by the number that `connect` returned.
     private struct Waiting {
         var attempt: RadioAttempt
         var replies: [UInt64: Reply<Void>]
     }
 
+    /// The arbiter of the adapter's radio.
     let radio: RadioArbiter
     private var reading: Reading?
     private var waiting: [DeviceAddress: Waiting] = [:]
     private var lastIdentifier: UInt64 = 0
+    /// The devices that were connected to, tried, or used through a `Peripheral`, by address.
     private(set) var peripherals: [DeviceAddress: PeripheralCore] = [:]
 
     init(_ radio: RadioArbiter) {
         self.radio = radio
     }
 
+    /// A number for a scan, a connection or a subscription, which no other has.
     func makeIdentifier() -> UInt64 {
         lastIdentifier &+= 1
         return lastIdentifier
     }
 
-    /// A device as it is known, connected or not.
+    /// The device with this address; it is made at the first call.
     func peripheral(_ device: DeviceAddress) -> PeripheralCore {
         if let known = peripherals[device] { return known }
         let peripheral = PeripheralCore(device, radio)
@@ -47,7 +53,9 @@ final class CentralCore {
 
     // MARK: Scanning
 
-    /// Begins a scan, which ends the one before (CB-2).
+    /// Starts a scan whose reports go to `source`, after ending the scan before it (CB-2).
+    ///
+    /// Throws `unavailable` without an adapter.
     func start(
         _ scan: RadioScan,
         _ identifier: UInt64,
@@ -66,7 +74,9 @@ final class CentralCore {
         }
     }
 
-    /// Ends a scan, unless another has taken its place.
+    /// Ends the scan with this number, or any scan without one.
+    ///
+    /// Does nothing if another scan has replaced it.
     func stopScan(_ identifier: UInt64? = nil) {
         guard let reading, identifier == nil || reading.identifier == identifier else { return }
         reading.source.finish()
@@ -76,7 +86,9 @@ final class CentralCore {
 
     // MARK: Connecting
 
-    /// Connects for as long as it takes (CB-6); the number is for `cancel`.
+    /// Connects to a device without a time limit (CB-6), or joins the attempt under way.
+    ///
+    /// Returns the number for `cancel`; throws `unavailable` without an adapter.
     func connect(_ device: DeviceAddress, _ reply: Reply<Void>) throws(BluetoothError) -> UInt64 {
         _ = try radio.ready()
         let identifier = makeIdentifier()
@@ -95,7 +107,7 @@ final class CentralCore {
         return identifier
     }
 
-    /// Gives up waiting for a connection; the attempt ends with the last one who waits for it.
+    /// Removes the caller with this number from those that wait; the attempt is cancelled when none is left.
     func cancel(_ identifier: UInt64) {
         guard let (device, others) = waiting.first(where: { $0.value.replies[identifier] != nil }) else { return }
         waiting[device]?.replies[identifier] = nil
@@ -114,7 +126,7 @@ final class CentralCore {
         }
     }
 
-    /// The adapter is gone, and every connection with it.
+    /// Closes every connection, after the adapter was lost.
     func adapterLost(_ reason: String) {
         for peripheral in peripherals.values { peripheral.closed(.adapterLost(reason)) }
     }

@@ -4,16 +4,16 @@ public import BluetoothHost
 public import BluetoothPackets
 import LinuxIO
 
-/// A device as a central sees it: its services, its values, its connection.
+/// A remote device in the peripheral role: its services, characteristics and connection.
 ///
-/// `Central.connect` makes the connection; the same handle is good for later ones. Procedures run one after another; a
-/// cancelled task stops waiting for its procedure, which goes on.
+/// `Central.connect` makes the connection, and the object stays valid for later connections. Procedures run one after
+/// another. A procedure goes on when the task that waits for it is cancelled.
 public actor Peripheral {
-    /// Its address.
+    /// The device's address.
     public nonisolated let address: DeviceAddress
     private nonisolated let adapter: BluetoothAdapter
 
-    /// The adapter's thread.
+    /// The executor of the adapter's thread.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe adapter.unownedExecutor }
 
     init(_ address: DeviceAddress, _ adapter: BluetoothAdapter) {
@@ -25,18 +25,22 @@ public actor Peripheral {
 
     // MARK: The connection
 
-    /// Whether it is connected now.
+    /// True while the device is connected.
     public var isConnected: Bool { core.isConnected }
 
-    /// The longest PDU that either side may send now; a write carries 3 bytes less.
+    /// The ATT_MTU of the connection in bytes: the longest PDU of either side.
+    ///
+    /// A write carries 3 bytes less.
     ///
     /// Nil without a connection.
     public var mtu: UInt16? { core.mtu }
 
-    /// How many packets of this connection were dropped before they were read.
+    /// The number of received packets that were dropped before they were read, in this connection.
     public var droppedPackets: UInt32 { core.droppedPackets }
 
-    /// Connections made and ended from now on (CB-13).
+    /// The connections and disconnections of this device from now on (CB-13).
+    ///
+    /// At most 64 wait for the reader; beyond that the oldest is dropped.
     public func connectionEvents() -> BoundedSequence<ConnectionEvent> {
         let (identifier, end) = makeEnd { core, identifier in core.unwatch(identifier) }
         let events = BoundedSequence<ConnectionEvent>(capacity: 64, dropping: .oldest, onEnd: end)
@@ -44,7 +48,7 @@ public actor Peripheral {
         return events
     }
 
-    /// Ends the connection, and returns when it is no more.
+    /// Ends the connection, and returns when the controller has ended it.
     public func disconnect() async {
         let reply = Reply<Void>()
         core.disconnect { reply.give(.success(())) }
@@ -102,44 +106,47 @@ public actor Peripheral {
 
     // MARK: Values
 
-    /// The value of a characteristic or descriptor, at most MTU − 1 bytes of it.
+    /// Reads the value of a characteristic or descriptor: at most MTU − 1 bytes.
     public func read(_ handle: AttributeHandle) async throws(BluetoothError) -> [UInt8] {
         try await value { (client, now) throws(GATTError) in try client.read(handle, now: now) }
     }
 
-    /// The value of a characteristic or descriptor, up to 512 bytes (CB-9).
+    /// Reads the whole value of a characteristic or descriptor: at most 512 bytes (CB-9).
     public func readLong(_ handle: AttributeHandle) async throws(BluetoothError) -> [UInt8] {
         try await value { (client, now) throws(GATTError) in try client.readLong(handle, now: now) }
     }
 
-    /// Writes at most MTU − 3 bytes, and returns when the device has taken them (CB-11).
+    /// Writes at most MTU − 3 bytes, and returns when the device has confirmed the write (CB-11).
     public func write(_ value: [UInt8], to handle: AttributeHandle) async throws(BluetoothError) {
         _ = try await run { (client, now) throws(GATTError) in try client.write(value, to: handle, now: now) }
     }
 
-    /// Writes at most MTU − 3 bytes without hearing of it; throws `queueFull` while too many wait to be sent.
+    /// Writes at most MTU − 3 bytes without a confirmation.
+    ///
+    /// Throws `queueFull` while too many writes wait to be sent.
     public func writeWithoutResponse(_ value: [UInt8], to handle: AttributeHandle) throws(BluetoothError) {
         try core.perform { (client, now) throws(GATTError) in
             try client.writeWithoutResponse(value, to: handle, now: now)
         }
     }
 
-    /// Writes at most 512 bytes part by part (CB-11).
+    /// Writes at most 512 bytes as a series of prepared writes (CB-11).
     public func writeLong(_ value: [UInt8], to handle: AttributeHandle) async throws(BluetoothError) {
         _ = try await run { (client, now) throws(GATTError) in try client.writeLong(value, to: handle, now: now) }
     }
 
-    /// Writes several values at once, or none of them, after comparing what the device has received (CB-11).
+    /// Writes several values as one reliable write: the device's echo of each is compared, and all or none are
+    /// written (CB-11).
     public func writeReliably(_ values: [ATTPDU.HandleValue]) async throws(BluetoothError) {
         _ = try await run { (client, now) throws(GATTError) in try client.writeReliably(values, now: now) }
     }
 
     // MARK: Subscriptions
 
-    /// Asks for a characteristic's values, on this connection and on every later one (CB-10).
+    /// Subscribes to a characteristic's values, in this connection and in every later one (CB-10).
     ///
-    /// Without a kind, notifications are preferred to indications. Values beyond `capacity` that nobody has read are
-    /// dropped, the newest, and counted. The subscription ends with its reader, or by `unsubscribe`.
+    /// Without a `kind`, notifications are preferred to indications. At most `capacity` values wait for the reader;
+    /// beyond that the newest is dropped and counted. The subscription ends with its reader, or by `unsubscribe`.
     public func subscribe(
         to characteristic: GATTCharacteristic,
         kind: GATTSubscriptionKind? = nil,
@@ -161,10 +168,10 @@ public actor Peripheral {
         return values
     }
 
-    /// Asks for a characteristic's values as `subscribe(to:kind:capacity:)` does, for a sink that takes each value in place.
+    /// Subscribes as `subscribe(to:kind:capacity:)` does, with a function that receives each value without a copy.
     ///
-    /// The sink is called on the adapter's thread before the next value is read, so it has to be quick. It is called until
-    /// `unsubscribe`.
+    /// `sink` is called on the adapter's thread before the next packet is read, so it must return quickly. It is
+    /// called until `unsubscribe`.
     public func subscribe(
         to characteristic: GATTCharacteristic,
         kind: GATTSubscriptionKind? = nil,
@@ -182,7 +189,7 @@ public actor Peripheral {
         try await reply.value()
     }
 
-    /// Ends all subscriptions of a characteristic; their sequences end.
+    /// Ends all subscriptions to a characteristic, and their sequences.
     public func unsubscribe(from characteristic: GATTCharacteristic) async throws(BluetoothError) {
         let reply = Reply<Void>()
         core.unsubscribe(characteristic, reply)
@@ -200,7 +207,7 @@ public actor Peripheral {
         return value
     }
 
-    /// A number, and what ends what bears it once its reader is gone.
+    /// A number for a reader, and a function that calls `end` with that number when the reader is gone.
     private func makeEnd(
         _ end: @escaping @Sendable (PeripheralCore, UInt64) -> Void
     ) -> (UInt64, @Sendable () -> Void) {

@@ -4,25 +4,27 @@ import BluetoothHost
 import BluetoothPackets
 import LinuxIO
 
-/// One device as the central's part knows it: its connection, its procedures, and what of it is subscribed to.
+/// A remote device on the loop's thread: its connection, the procedures that run, and the subscriptions.
 ///
-/// To be used on the loop's thread.
+/// Every method is called on the loop's thread.
 final class PeripheralCore {
-    /// Takes each value in place.
+    /// A function that receives each value without a copy.
     typealias Sink = @Sendable (Span<UInt8>) -> Void
 
-    /// Somebody wants a characteristic's values, on this connection and on every later one (CB-10).
+    /// A subscription to a characteristic's values, in this connection and in every later one (CB-10).
     private struct Subscription {
         var identifier: UInt64
         var characteristic: GATTCharacteristic
-        /// The service that it belongs to, by which it is found again.
+        /// The UUID of the characteristic's service, by which it is found again in a later connection.
         var service: BluetoothUUID?
         var kind: GATTSubscriptionKind
         var sink: Sink
         var onEnd: @Sendable (BluetoothError?) -> Void
     }
 
+    /// A handler of a procedure's result.
     typealias Completion = (Result<GATTClient.Outcome, BluetoothError>) -> Void
+    /// A function that begins a procedure at the given time, and returns its number.
     typealias Begin = (inout GATTClient, Duration) throws(GATTError) -> GATTClient.ProcedureID
 
     let device: DeviceAddress
@@ -40,11 +42,13 @@ final class PeripheralCore {
         self.radio = radio
     }
 
-    /// The longest PDU that either side may send now; nil without a connection.
+    /// The ATT_MTU of the connection in bytes; nil without a connection.
     var mtu: UInt16? { link?.mtu }
 
+    /// The number of received packets that were dropped before they were read, in this connection.
     var droppedPackets: UInt32 { link?.droppedPackets ?? 0 }
 
+    /// Sends each connection and disconnection to `source`, until `unwatch` with this number.
     func watch(_ identifier: UInt64, _ source: BoundedSequence<ConnectionEvent>.Source) {
         watchers[identifier] = source
     }
@@ -53,7 +57,7 @@ final class PeripheralCore {
 
     // MARK: The connection
 
-    /// Takes a fresh link, exchanges the MTU, subscribes again, and then answers.
+    /// Takes over a new link, exchanges the MTU, makes the subscriptions again, and then answers `replies`.
     func connected(_ link: ATTLink, _ replies: [Reply<Void>]) {
         self.link = link
         services = []
@@ -67,7 +71,7 @@ final class PeripheralCore {
             }
         }
         link.onValue = { [weak self] handle, kind, value in self?.take(value, of: handle, kind) }
-        // A server that refuses the exchange keeps the 23 bytes that need none.
+        // A server that refuses the exchange leaves the MTU at 23 bytes, which needs no exchange.
         run({ (client, now) throws(GATTError) in try client.exchangeMTU(now: now) }) { [weak self] _ in
             self?.subscribeAgain(0)
         }
@@ -82,7 +86,9 @@ final class PeripheralCore {
         for reply in replies { reply.give(.success(())) }
     }
 
-    /// The connection is no more, or is given up; all that waits for it ends.
+    /// Drops the link, after it was closed or when it is to be closed.
+    ///
+    /// Procedures and replies that wait fail with the reason.
     func closed(_ reason: DisconnectReason) {
         guard let link else { return }
         self.link = nil
@@ -99,7 +105,7 @@ final class PeripheralCore {
         if wasConnected { for watcher in watchers.values { watcher.send(.disconnected(reason)) } }
     }
 
-    /// Ends the connection.
+    /// Ends the connection; `completion` is called when the controller has ended it.
     func disconnect(completion: @escaping () -> Void) {
         guard link != nil else { return completion() }
         closed(.requested)
@@ -108,7 +114,7 @@ final class PeripheralCore {
 
     // MARK: Procedures
 
-    /// Runs a procedure; `completion` is called once.
+    /// Begins a procedure; `completion` is called once with its result.
     func run(_ begin: Begin, _ completion: @escaping Completion) {
         guard let link else { return completion(.failure(.notConnected)) }
         do throws(GATTError) {
@@ -121,7 +127,7 @@ final class PeripheralCore {
         }
     }
 
-    /// Does what needs no procedure.
+    /// Calls `body` with the link's client, for an operation that has no response.
     func perform(_ body: (inout GATTClient, Duration) throws(GATTError) -> Void) throws(BluetoothError) {
         guard let link else { throw .notConnected }
         do throws(GATTError) {
@@ -131,13 +137,16 @@ final class PeripheralCore {
         }
     }
 
-    /// Keeps what was found, so that a subscription knows its service.
+    /// Remembers discovered services, by which a subscription finds the service of its characteristic.
     func note(_ found: [GATTService]) {
         for service in found where !services.contains(service) { services.append(service) }
     }
 
     // MARK: Subscriptions
 
+    /// Subscribes to a characteristic's values.
+    ///
+    /// `onEnd` is called with the error when the subscription fails later.
     func subscribe(
         _ characteristic: GATTCharacteristic,
         _ kind: GATTSubscriptionKind?,
@@ -156,7 +165,7 @@ final class PeripheralCore {
             onEnd: onEnd
         )
         guard link != nil else { return reply.give(.failure(.notConnected)) }
-        // Before the server is told: the first value can come before its answer.
+        // The subscription is added first, because the first value can arrive before the server's answer.
         subscriptions.append(subscription)
         run({ (client, now) throws(GATTError) in
             try client.subscribe(characteristic, kind: subscription.kind, now: now)
@@ -169,7 +178,7 @@ final class PeripheralCore {
         }
     }
 
-    /// Ends one subscription; the server is told when it was the last one of its characteristic.
+    /// Ends one subscription; the descriptor is written when it was the last one of its characteristic.
     func endSubscription(_ identifier: UInt64) {
         guard let index = subscriptions.firstIndex(where: { $0.identifier == identifier }) else { return }
         let ended = subscriptions.remove(at: index)
@@ -179,7 +188,7 @@ final class PeripheralCore {
         run({ (client, now) throws(GATTError) in try client.unsubscribe(characteristic, now: now) }) { _ in }
     }
 
-    /// Ends all subscriptions of a characteristic.
+    /// Ends all subscriptions to a characteristic.
     func unsubscribe(_ characteristic: GATTCharacteristic, _ reply: Reply<Void>) {
         let ended = subscriptions.filter { $0.characteristic.value == characteristic.value }
         subscriptions.removeAll { $0.characteristic.value == characteristic.value }
@@ -196,7 +205,9 @@ final class PeripheralCore {
         }
     }
 
-    /// Makes the subscriptions again, one after another; what cannot be made again ends with the reason.
+    /// Makes the subscriptions again from this index on, one after another.
+    ///
+    /// One that cannot be made ends with the error.
     private func subscribeAgain(_ index: Int) {
         guard link != nil else { return }
         guard index < subscriptions.count else { return finishSetup() }
@@ -252,7 +263,7 @@ final class PeripheralCore {
     }
 
     private func giveUp(_ subscription: Subscription, _ error: BluetoothError?) {
-        // A link that was lost meanwhile is no reason: the next connection tries again.
+        // A link that was lost meanwhile does not end the subscription: it is made again in the next connection.
         guard link != nil else { return }
         guard let index = subscriptions.firstIndex(where: { $0.identifier == subscription.identifier }) else {
             return finishSetup()
@@ -263,10 +274,10 @@ final class PeripheralCore {
     }
 }
 
-/// What becomes of a connection.
+/// A change of a connection.
 public enum ConnectionEvent: Hashable, Sendable {
-    /// It stands, and subscriptions are made again.
+    /// The connection is made, and the subscriptions of earlier ones are made again.
     case connected
-    /// It is no more.
+    /// The connection has ended, for this reason.
     case disconnected(DisconnectReason)
 }

@@ -6,42 +6,45 @@ import LinuxIO
 
 /// A central that is connected to a server.
 public struct ConnectedCentral: Hashable, Sendable {
-    /// Its connection, for as long as it lasts.
+    /// The number of the connection, valid until it ends.
     public var id: GATTServer.PeerID
-    /// Its address.
+    /// The central's address.
     public var address: DeviceAddress
 }
 
-/// What happens at a server besides reads and writes of dynamic values.
+/// The events of a server, other than the requests that its handlers answer.
 public enum ServerEvent: Hashable, Sendable {
     /// A central has connected.
     case connected(ConnectedCentral)
-    /// A central is gone.
+    /// A central has disconnected, for this reason.
     case disconnected(ConnectedCentral, DisconnectReason)
-    /// A central wants a characteristic's values from now on (CB-25).
+    /// A central has subscribed to a characteristic's values (CB-25).
     case subscribed(ConnectedCentral, AttributeHandle, GATTSubscriptionKind)
-    /// A central wants them no more, or has gone (CB-25).
+    /// A central has ended its subscription, or has disconnected (CB-25).
     case unsubscribed(GATTServer.PeerID, AttributeHandle)
-    /// A central wrote a stored value, which is now this.
+    /// A central wrote a stored value, whose new bytes are given.
     case written(ConnectedCentral, AttributeHandle, [UInt8])
-    /// A central wrote a dynamic value without wanting to hear of it.
+    /// A central wrote a dynamic value without response.
     case command(ConnectedCentral, AttributeHandle, [UInt8])
-    /// There is room again for a central that an update was refused for (CB-26).
+    /// The queue of a central has room again, after an update was refused for it (CB-26).
     case readyToUpdate(GATTServer.PeerID)
     /// A central has confirmed an indication.
     case confirmed(GATTServer.PeerID, AttributeHandle)
 }
 
-/// How dynamic values are read and written: each request is answered once, by what the function returns or throws.
+/// The functions that read and write the dynamic values; each request is answered by what the function returns or
+/// throws.
 ///
-/// A function that takes longer than 20 s has its request refused by Unlikely Error.
+/// A request that is not answered within 20 s is refused with the error Unlikely Error (0x0E).
 public struct ServerHandlers: Sendable {
-    /// Gives the whole value, at most 512 bytes, whatever part of it the central reads (CB-23).
+    /// Returns the whole value, at most 512 bytes; the server sends the part that the central reads (CB-23).
     public var read: @Sendable (ConnectedCentral, AttributeHandle) async throws(ATTError) -> [UInt8]
-    /// Takes values, all of them or, by throwing, none (CB-24).
+    /// Accepts a write of one or more values as a whole; to refuse it, it throws (CB-24).
     public var write: @Sendable (ConnectedCentral, [GATTServer.Write]) async throws(ATTError) -> Void
 
-    /// Handlers; without them dynamic values can be neither read nor written.
+    /// Makes handlers.
+    ///
+    /// Without functions of their own, reads are refused with Read Not Permitted, writes with Write Not Permitted.
     public init(
         read: @escaping @Sendable (ConnectedCentral, AttributeHandle) async throws(ATTError) -> [UInt8] = {
             (_, _) throws(ATTError) in throw .readNotPermitted
@@ -55,23 +58,27 @@ public struct ServerHandlers: Sendable {
     }
 }
 
-/// The peripheral role: advertises, and serves a database to the centrals that connect.
+/// The peripheral role: advertises, and serves a GATT database to the centrals that connect.
 ///
-/// Runs on its adapter's thread. After the adapter was lost, advertising has to be begun again (CB-20).
+/// It runs on its adapter's thread. After the adapter was lost, `advertise` has to be called again (CB-20).
 public actor PeripheralServer {
-    /// The adapter.
+    /// The adapter that is used.
     public nonisolated let adapter: BluetoothAdapter
-    /// What is served.
+    /// The database that is served.
     public nonisolated let database: GATTServerDatabase
-    /// What happens; of more than 1,024 events that nobody reads, the oldest are dropped and counted.
+    /// The events.
+    ///
+    /// At most 1,024 wait for the reader; beyond that the oldest is dropped and counted.
     public nonisolated let events: BoundedSequence<ServerEvent>
 
-    /// The adapter's thread.
+    /// The executor of the adapter's thread.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe adapter.unownedExecutor }
 
     private nonisolated let core: LoopBound<ServerCore>
 
-    /// Serves a database, which `GATTDatabaseBuilder` makes, on an adapter; one server an adapter.
+    /// Makes a server of a database from `GATTDatabaseBuilder`.
+    ///
+    /// An adapter can have one server that advertises.
     public init(_ adapter: BluetoothAdapter, database: GATTServerDatabase, handlers: ServerHandlers = ServerHandlers())
     {
         self.adapter = adapter
@@ -101,7 +108,7 @@ public actor PeripheralServer {
         self.box = box
     }
 
-    /// Lets an answer find the server again; used on the loop's thread only.
+    /// A weak reference by which an answer of the handlers finds the server; used on the loop's thread only.
     private final class ServerBox: @unchecked Sendable {
         weak var core: ServerCore?
     }
@@ -110,9 +117,11 @@ public actor PeripheralServer {
 
     // MARK: Advertising
 
-    /// Advertises until `stopAdvertising`, again after each connection; replaces what was advertised (CB-22).
+    /// Advertises until `stopAdvertising`, and again after each connection; replaces an advertisement before it
+    /// (CB-22).
     ///
-    /// What does not fit into 31 bytes overflows to the scan response; what fits neither is refused with the sizes.
+    /// The data that do not fit into the 31 bytes of the advertisement go into the scan response. Throws
+    /// `advertisementTooLong`, with the sizes, if they do not fit there either.
     public func advertise(
         _ content: AdvertisementLayout.Content,
         isConnectable: Bool = true,
@@ -138,7 +147,7 @@ public actor PeripheralServer {
         try await reply.value()
     }
 
-    /// Advertises no more; connections stay.
+    /// Ends the advertising; connections stay.
     public func stopAdvertising() async {
         let reply = Reply<Void>()
         core.value.stopAdvertising { reply.give(.success(())) }
@@ -153,15 +162,17 @@ public actor PeripheralServer {
         core.value.centrals.map { ConnectedCentral(id: $0.key, address: $0.value) }
     }
 
-    /// Those that want a characteristic's values.
+    /// The centrals that are subscribed to a characteristic's values.
     public func subscribers(of handle: AttributeHandle) -> [GATTServer.PeerID] {
         core.value.subscribers(of: handle)
     }
 
-    /// Sends a characteristic's new value to its subscribers, or to the chosen ones among them, and keeps it if it is a
-    /// stored one (CB-26).
+    /// Sends a characteristic's new value to its subscribers, or to the chosen ones among them.
     ///
-    /// Returns those whose queues are full, which miss this value; `readyToUpdate` tells of each when there is room again.
+    /// A stored value is stored as well (CB-26).
+    ///
+    /// Returns the centrals whose queues are full, which do not get this value; the event `readyToUpdate` follows for
+    /// each when its queue has room.
     @discardableResult
     public func updateValue(
         _ value: [UInt8],
@@ -178,7 +189,7 @@ public actor PeripheralServer {
         core.value.disconnect(central)
     }
 
-    /// Asks the handlers, or passes the event on.
+    /// Passes a read or a write of a dynamic value to the handlers, and every other event to the event sequence.
     private static func take(
         _ event: GATTServer.Event,
         _ core: ServerCore,
@@ -225,7 +236,9 @@ public actor PeripheralServer {
 }
 
 extension ServerCore {
-    /// Answers a read; a request that is void meanwhile has been answered already.
+    /// Answers a read.
+    ///
+    /// A request that has expired was answered already, and is ignored.
     fileprivate func answer(_ request: GATTServer.RequestID, _ answer: Result<[UInt8], ATTError>) {
         do throws(BluetoothError) {
             try perform { (server) throws(GATTServerError) in
@@ -235,12 +248,14 @@ extension ServerCore {
                 }
             }
         } catch {
-            // A value that is too long is the owner's mistake, of which the central hears.
+            // A value that is too long is a mistake of the handler; the central gets Unlikely Error.
             try? perform { (server) throws(GATTServerError) in try server.refuse(request, .unlikelyError) }
         }
     }
 
-    /// Lets a write happen, or refuses it; a request that is void meanwhile has been answered already.
+    /// Carries a write out, or refuses it.
+    ///
+    /// A request that has expired was answered already, and is ignored.
     fileprivate func accept(_ request: GATTServer.RequestID, _ refusal: ATTError?) {
         try? perform { (server) throws(GATTServerError) in
             if let refusal { try server.refuse(request, refusal) } else { try server.accept(request) }

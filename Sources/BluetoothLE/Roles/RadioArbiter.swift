@@ -4,12 +4,15 @@ import BluetoothHost
 package import BluetoothPackets
 package import LinuxIO
 
-/// Decides who uses an adapter's radio, and when: everything that scans, connects or advertises asks it.
+/// The owner of an adapter's radio: every scan, connection and advertisement goes through it.
 ///
-/// One scan at a time: the newest has the radio, and the ones before rest. While a connection is being made every scan rests
-/// (BT-4), and the connection begins when the controller has ended the scan. Connections are made one after another. One
-/// server advertises. To be used on the loop's thread.
+/// One scan runs at a time: the newest runs, and the earlier ones are paused. While a connection is being made every
+/// scan is paused (BT-4); the connection begins when the controller has stopped scanning. Connections are made one
+/// after another. One server can advertise.
+///
+/// Every method is called on the loop's thread, and so is every handler.
 package final class RadioArbiter {
+    /// The present use of the radio.
     private enum Radio {
         case idle
         case scanning(any DeviceScanner, RadioScan)
@@ -17,30 +20,34 @@ package final class RadioArbiter {
         case connecting(RadioAttempt)
     }
 
-    /// How soon a device that is tried again and again has its next turn.
+    /// The pause after a failed attempt with `Patience.forever`, before the next attempt in the queue begins.
     private static let pause = Duration.seconds(1)
 
-    /// The loop on whose thread everything happens.
+    /// The loop on whose thread all methods and handlers are called.
     package let loop: EventLoop
     /// The adapter; nil while there is none.
     package private(set) var adapter: (any LowEnergyAdapter)?
-    /// Why there is none.
+    /// The error that is thrown while there is no adapter.
     var absence = BluetoothError.unavailable(.unknown, cause: "Bluetooth is not ready yet", remedy: nil)
-    /// Called when a scan finds the adapter gone, before the system says so.
+    /// The handler that is called when a scan finds the adapter gone, before the system reports it.
     var onAdapterGone: (() -> Void)?
 
     private var radio = Radio.idle
+    /// The scans that are wanted; the last one has the radio.
     private var scans: [RadioScan] = []
+    /// The connections that are wanted; the first one is made first.
     private var attempts: [RadioAttempt] = []
     private var pauseTimer: EventLoop.Timer?
-    /// Called when the controller scans no more.
+    /// The handlers to be called when the controller has stopped scanning.
     private var onQuiet: [() -> Void] = []
-    /// Wishes that change together are looked at together.
+    /// The number of `together` calls under way, during which `arbitrate` does nothing.
     private var holds = 0
-    /// The server that advertises here.
+    /// The server that has advertised on this adapter, if it still exists.
     private weak var server: ServerCore?
 
-    /// An arbiter of an adapter that is there already, or comes later.
+    /// Makes an arbiter of an adapter.
+    ///
+    /// Without one, scans and connections wait for `use`.
     package init(on loop: EventLoop, using adapter: (any LowEnergyAdapter)? = nil) {
         self.loop = loop
         self.adapter = adapter
@@ -48,19 +55,20 @@ package final class RadioArbiter {
 
     // MARK: The adapter
 
-    /// An adapter is there.
+    /// Takes over an adapter, and begins what waits for one.
     package func use(_ adapter: any LowEnergyAdapter) {
         self.adapter = adapter
         arbitrate()
     }
 
-    /// The adapter, or why there is none.
+    /// The adapter; throws `absence` without one.
     func ready() throws(BluetoothError) -> any LowEnergyAdapter {
         guard let adapter else { throw absence }
         return adapter
     }
 
-    /// The adapter is gone: everything ends with the reason.
+    /// Drops the adapter after its loss: every scan fails with `ScanError.adapterGone`, every connection attempt with
+    /// `LinkFailure.adapterLost` and the reason, and the server's connections end.
     package func lose(_ reason: String) {
         adapter = nil
         absence = .unavailable(.resetting, cause: reason, remedy: nil)
@@ -78,7 +86,7 @@ package final class RadioArbiter {
         becomeQuiet()
     }
 
-    /// Looks at what has changed within `body` when it returns, and not at each step of it.
+    /// Runs `body`, and decides about the radio once, after it, instead of at each of the calls within it.
     package func together(_ body: () -> Void) {
         holds += 1
         body()
@@ -88,14 +96,18 @@ package final class RadioArbiter {
 
     // MARK: Scanning
 
-    /// Begins a scan, or gives one that rests the radio again.
+    /// Adds a scan, which takes the radio from the others.
+    ///
+    /// A paused scan becomes the newest.
     package func start(_ scan: RadioScan) {
         scans.removeAll { $0 === scan }
         scans.append(scan)
         arbitrate()
     }
 
-    /// Ends a scan; `completion` is called when the controller scans no more, or for others only.
+    /// Ends a scan, whose handlers are not called any more.
+    ///
+    /// `completion` is called when the controller has stopped scanning, or at once if it scans for other scans only.
     package func stop(_ scan: RadioScan, completion: @escaping () -> Void = {}) {
         scan.onUpdate = nil
         scan.onFailure = nil
@@ -124,7 +136,9 @@ package final class RadioArbiter {
 
     // MARK: Connecting
 
-    /// Connects to a device; `completion` is called once, unless the attempt is cancelled.
+    /// Adds a connection attempt to the queue.
+    ///
+    /// `completion` is called once, on the loop's thread, unless the attempt is cancelled.
     package func connect(
         to device: DeviceAddress,
         _ patience: RadioAttempt.Patience,
@@ -136,7 +150,9 @@ package final class RadioArbiter {
         return attempt
     }
 
-    /// Gives an attempt up; `completion` is called, later, when there is nothing left of it.
+    /// Cancels an attempt, whose completion handler is not called.
+    ///
+    /// `completion` is called, later, when the controller has given up the connection.
     package func cancel(_ attempt: RadioAttempt, completion: @escaping () -> Void = {}) {
         attempts.removeAll { $0 === attempt }
         let isUnderWay = attempt.connection != nil
@@ -149,7 +165,9 @@ package final class RadioArbiter {
         arbitrate()
     }
 
-    /// Ends the connection with a device at once; `completion` is called, later, when it is no more.
+    /// Ends the connection with a device at once.
+    ///
+    /// `completion` is called, later, when the controller has ended it.
     package func disconnect(_ device: DeviceAddress, completion: @escaping () -> Void) {
         guard let adapter else { return later(completion) }
         adapter.disconnect(device, completion: completion)
@@ -158,7 +176,7 @@ package final class RadioArbiter {
     private func connected(_ attempt: RadioAttempt, _ result: Result<any ATTChannel, LinkFailure>) {
         attempt.connection = nil
         if case .failure(let failure) = result, attempt.isWorthTryingAgain(after: failure) {
-            // The others have their turn first.
+            // The other attempts come first.
             attempts.removeAll { $0 === attempt }
             attempts.append(attempt)
             pauseTimer = loop.schedule(at: MonotonicClock.now + Self.pause) { [weak self] in
@@ -181,7 +199,10 @@ package final class RadioArbiter {
 
     // MARK: Advertising
 
-    /// Advertises for a server; `completion` is called once, later.
+    /// Advertises for a server.
+    ///
+    /// `completion` is called once, later. Throws `unavailable` without an adapter, and `serverExists` if another
+    /// server that has advertised here still exists.
     func advertise(
         _ advertisement: Advertisement,
         for server: ServerCore,
@@ -194,7 +215,9 @@ package final class RadioArbiter {
         adapter.advertise(advertisement, onConnection: onConnection, completion: completion)
     }
 
-    /// Advertises no more; connections stay.
+    /// Ends the advertising; connections stay.
+    ///
+    /// `completion` is called when the controller has stopped.
     func stopAdvertising(completion: @escaping () -> Void) {
         guard let adapter else { return completion() }
         adapter.stopAdvertising(completion: completion)
@@ -202,7 +225,9 @@ package final class RadioArbiter {
 
     // MARK: Who has the radio
 
-    /// Brings the radio nearer to what is wanted of it; called again at the end of each step.
+    /// Makes the next step from the present use of the radio to the wanted one.
+    ///
+    /// Called again at the end of each step.
     private func arbitrate() {
         guard holds == 0 else { return }
         guard let adapter else { return becomeQuiet() }
@@ -225,10 +250,10 @@ package final class RadioArbiter {
         becomeQuiet()
     }
 
-    /// Calls `handler` from the loop, and not from within the call that leads to it.
+    /// Calls `handler` from the loop, after the present call has returned.
     private func later(_ handler: @escaping () -> Void) { _ = loop.schedule(at: .zero, handler: handler) }
 
-    /// Tells those who have ended a scan that it is over.
+    /// Calls the handlers that wait until the controller has stopped scanning.
     private func becomeQuiet() {
         let waiting = onQuiet
         onQuiet = []
@@ -263,7 +288,7 @@ package final class RadioArbiter {
         scan.rest()
         scanner.onFailure = nil
         scanner.stop { [weak self] in
-            // Its sockets would hear every report of the kernel's own scans.
+            // An open scanner would receive every report of the scans that the kernel makes to connect.
             scanner.close()
             guard let self, case .stopping = radio else { return }
             radio = .idle

@@ -3,26 +3,27 @@
 package import BluetoothPackets
 import SystemPackage
 
-/// Somebody's wish to be connected to a device, which an arbiter fulfils when the radio is free for it.
+/// An attempt to connect to a device, which waits in a `RadioArbiter` for its turn on the radio.
 ///
-/// To be used on the loop's thread.
+/// It is used on the loop's thread.
 package final class RadioAttempt {
-    /// How long a device is tried.
+    /// The limit of an attempt.
     package enum Patience: Equatable, Sendable {
-        /// Once, for so long.
+        /// One connection, with this timeout.
         case once(Duration)
-        /// Again and again, in turn with the other devices that are tried, until it succeeds, is cancelled, or fails in a way
-        /// that trying again would not change (CB-6).
+        /// Connections one after another, in turn with the attempts for other devices, until one succeeds, the
+        /// attempt is cancelled, or a connection fails for a reason that another would not change (CB-6).
         case forever
     }
 
-    /// How long one turn of a device that is tried again and again takes.
+    /// The timeout of each connection under `Patience.forever`.
     private static let turn = Duration.seconds(10)
 
-    /// The device.
+    /// The address of the device.
     package let device: DeviceAddress
+    /// The limit of the attempt.
     let patience: Patience
-    /// The connection that is being made for it; nil while it waits for its turn.
+    /// The connection being made; nil while the attempt waits for its turn.
     var connection: (any ConnectionAttempt)?
     private var completion: ((Result<ATTLink, LinkFailure>) -> Void)?
 
@@ -36,7 +37,7 @@ package final class RadioAttempt {
         self.completion = completion
     }
 
-    /// How long the connection that is begun now may take.
+    /// The timeout of the next connection.
     var timeout: Duration {
         switch patience {
         case .once(let timeout): timeout
@@ -44,12 +45,12 @@ package final class RadioAttempt {
         }
     }
 
-    /// Whether another try may bring what this one did not.
+    /// True if the attempt is to be repeated after this failure.
     func isWorthTryingAgain(after failure: LinkFailure) -> Bool {
         patience == .forever && failure.isPassing
     }
 
-    /// Tells how it ended, once.
+    /// Calls the completion handler with the result; calls after the first do nothing.
     func finish(_ result: Result<ATTLink, LinkFailure>) {
         connection = nil
         let handler = completion
@@ -57,7 +58,9 @@ package final class RadioAttempt {
         handler?(result)
     }
 
-    /// Gives it up; nothing is told any more.
+    /// Cancels the attempt.
+    ///
+    /// The completion handler is not called.
     func abandon() {
         completion = nil
         connection?.cancel()
@@ -66,7 +69,7 @@ package final class RadioAttempt {
 }
 
 extension LinkFailure {
-    /// True where the device may only be away, or the controller busy.
+    /// True for a failure that may pass: the device may be out of reach, or the controller busy.
     fileprivate var isPassing: Bool {
         switch self {
         case .timedOut, .closedByPeer: true

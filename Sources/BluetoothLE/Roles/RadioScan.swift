@@ -3,43 +3,47 @@
 package import BluetoothHost
 package import BluetoothPackets
 
-/// Somebody's wish to hear devices, which an arbiter fulfils whenever the radio is free for it.
+/// A scan, which a `RadioArbiter` runs while the radio is free for it.
 ///
-/// To be used on the loop's thread.
+/// It is used on the loop's thread.
 package final class RadioScan {
-    /// How the controller scans.
+    /// The parameters of the scan in the controller.
     package let parameters: ScanParameters
-    /// The table that each of its turns on the radio begins with.
+    /// The empty table with which the scan begins each time it gets the radio; it holds the filter.
     private let table: DeviceTable
 
-    /// Called for each report that the table passes on.
+    /// The handler of the reports that pass the filter.
     package var onUpdate: ((DeviceTable.Update) -> Void)?
-    /// Called once, when the controller scans for it the first time.
+    /// The handler that is called once, when the controller has first started scanning.
     package var onStarted: (() -> Void)?
-    /// Called when the scan has failed; it has ended.
+    /// The handler that is called when the scan has failed, which ends it.
     package var onFailure: ((ScanError) -> Void)?
 
-    /// The scanner that works for it; nil while the radio is somebody else's.
+    /// The scanner that runs the scan; nil while the scan is paused.
     var scanner: (any DeviceScanner)?
     private var last: (devices: DeviceTable, droppedReports: UInt32)
 
-    /// A scan that has not begun; the table says which devices are passed on, and whether every report is.
+    /// Makes a scan, which begins with `RadioArbiter.start`.
+    ///
+    /// The table decides which devices are reported, and if each of their reports is.
     package init(_ parameters: ScanParameters, devices: DeviceTable) {
         self.parameters = parameters
         table = devices
         last = (devices, 0)
     }
 
-    /// The devices heard in the present turn on the radio, or in the last one.
+    /// The devices that were heard since the scan last got the radio.
     package var devices: DeviceTable { scanner?.devices ?? last.devices }
 
-    /// The reports that were lost because nobody read them in time, in that turn.
+    /// The number of reports that were lost since then because they were not read in time.
     package var droppedReports: UInt32 { scanner?.droppedReports ?? last.droppedReports }
 
-    /// Forgets devices that have not been heard for long (LK-3); to be called before they are shown.
+    /// Removes the devices that have not been heard for long (LK-3).
+    ///
+    /// It is called before the devices are shown.
     package func expireDevices() { scanner?.expireDevices() }
 
-    /// Takes the radio.
+    /// Begins or resumes the scan with this scanner, which the arbiter has lent.
     func begin(_ scanner: any DeviceScanner) {
         self.scanner = scanner
         scanner.onUpdate = { [weak self] update in self?.onUpdate?(update) }
@@ -51,7 +55,7 @@ package final class RadioScan {
         scanner.start(parameters, devices: table)
     }
 
-    /// Gives the radio back.
+    /// Pauses the scan, and gives the scanner up; its devices and its count are kept.
     func rest() {
         guard let scanner else { return }
         scanner.onUpdate = nil
@@ -60,7 +64,7 @@ package final class RadioScan {
         self.scanner = nil
     }
 
-    /// Ends for good, with the reason.
+    /// Ends the scan, and calls `onFailure` with the error.
     func fail(_ error: ScanError) {
         rest()
         let handler = onFailure

@@ -2,7 +2,9 @@
 
 import Synchronization
 
-/// An answer that one task waits for, given once from the loop's thread, or by the task's cancellation.
+/// A result for one waiting task.
+///
+/// It is given once, from the loop's thread or by the cancellation of the task.
 final class Reply<Value: Sendable>: Sendable {
     typealias Outcome = Result<Value, BluetoothError>
 
@@ -15,7 +17,9 @@ final class Reply<Value: Sendable>: Sendable {
 
     private let state = Mutex(State.open)
 
-    /// Gives the answer; all but the first are nothing.
+    /// Gives the result.
+    ///
+    /// Calls after the first do nothing.
     func give(_ outcome: Outcome) {
         let continuation: CheckedContinuation<Outcome, Never>? = state.withLock { state in
             switch state {
@@ -31,7 +35,9 @@ final class Reply<Value: Sendable>: Sendable {
         continuation?.resume(returning: outcome)
     }
 
-    /// Waits for the answer; a cancelled task gets `cancelled` at once.
+    /// Waits for the result.
+    ///
+    /// Throws `cancelled` at once when the task is cancelled.
     func value(isolation: isolated (any Actor)? = #isolation) async throws(BluetoothError) -> Value {
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

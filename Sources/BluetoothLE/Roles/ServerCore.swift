@@ -4,10 +4,14 @@ package import BluetoothHost
 package import BluetoothPackets
 import LinuxIO
 
-/// The peripheral's part of an adapter: advertising, and a GATT server over the channels of the centrals that connect.
+/// The peripheral role on the loop's thread: advertising, and a GATT server with the channels of the centrals that
+/// connect.
 ///
-/// To be used on the loop's thread.
+/// Every method is called on the loop's thread.
 package final class ServerCore {
+    /// The connection of one central.
+    ///
+    /// `unsent` is the PDU that the channel had no room for.
     private final class Link {
         let channel: any ATTChannel
         var client = GATTClient()
@@ -27,7 +31,10 @@ package final class ServerCore {
     private let onEvent: (ServerCore, GATTServer.Event) -> Void
     private let onConnection: (GATTServer.PeerID, DeviceAddress, DisconnectReason?) -> Void
 
-    /// A server of a database that nobody can reach yet.
+    /// Makes a server of a database, which does not advertise yet.
+    ///
+    /// `onEvent` gets the events of the GATT server; `onConnection` is called when a central has connected, and with
+    /// the reason when it has disconnected.
     package init(
         _ radio: RadioArbiter,
         _ database: GATTServerDatabase,
@@ -42,18 +49,21 @@ package final class ServerCore {
 
     deinit { close() }
 
-    /// The centrals that are connected.
+    /// The centrals that are connected, with their addresses.
     package var centrals: [GATTServer.PeerID: DeviceAddress] { links.mapValues { $0.channel.device } }
 
-    /// The centrals that want a characteristic's values.
+    /// The centrals that are subscribed to a characteristic's values.
     package func subscribers(of handle: AttributeHandle) -> [GATTServer.PeerID] { server.subscribers(of: handle) }
 
-    /// The longest PDU that may pass between us and a central, in bytes; nil for one that has gone.
+    /// The ATT_MTU of the connection with a central, in bytes; nil for one that is not connected.
     package func mtu(of id: GATTServer.PeerID) -> UInt16? { links[id]?.client.mtu }
 
     // MARK: Advertising
 
-    /// Advertises until `stopAdvertising`; `completion` is called once, later.
+    /// Advertises until `stopAdvertising`.
+    ///
+    /// `completion` is called once, later. Throws `unavailable` without an adapter, and `serverExists` if another
+    /// server that has advertised on it still exists.
     package func advertise(
         _ advertisement: Advertisement,
         completion: @escaping (Result<Void, BluetoothError>) -> Void
@@ -70,7 +80,9 @@ package final class ServerCore {
         isAdvertising = true
     }
 
-    /// Advertises no more; the centrals stay.
+    /// Ends the advertising; connections stay.
+    ///
+    /// `completion` is called when the controller has stopped.
     package func stopAdvertising(completion: @escaping () -> Void) {
         isAdvertising = false
         radio.stopAdvertising(completion: completion)
@@ -88,7 +100,7 @@ package final class ServerCore {
         onConnection(id, channel.device, nil)
     }
 
-    /// Ends the connection with a central; `completion` is called when it is no more.
+    /// Ends the connection with a central; `completion` is called when the controller has ended it.
     package func disconnect(_ id: GATTServer.PeerID, completion: @escaping () -> Void = {}) {
         guard let device = links[id]?.channel.device else { return completion() }
         end(id, .requested)
@@ -103,13 +115,13 @@ package final class ServerCore {
         onConnection(id, link.channel.device, reason)
     }
 
-    /// The adapter is gone, and every central with it.
+    /// Ends every connection, after the adapter was lost.
     func adapterLost(_ reason: String) {
         isAdvertising = false
         for id in Array(links.keys) { end(id, .adapterLost(reason)) }
     }
 
-    /// Ends everything at once.
+    /// Ends all connections and the advertising at once.
     package func close() {
         if let timer { radio.loop.cancel(timer) }
         timer = nil
@@ -121,7 +133,9 @@ package final class ServerCore {
 
     // MARK: Serving
 
-    /// Answers, updates or asks the server; what follows from it is sent.
+    /// Calls `body` with the GATT server, and then sends the PDUs and reports the events that follow from it.
+    ///
+    /// Throws the error of `body` as `server`.
     package func perform<Value>(
         _ body: (inout GATTServer) throws(GATTServerError) -> Value
     ) throws(BluetoothError) -> Value {
@@ -139,9 +153,10 @@ package final class ServerCore {
         pump()
     }
 
-    /// Sends what waits, reports what has happened, and sets the timer anew.
+    /// Sends the PDUs that wait, reports the events, and sets the timer to the next deadline.
     private func pump() {
-        // Who hears of an event may answer it: that is sent by the loop below, not by a second one inside it.
+        // An event's handler may call `perform`. The loop below sends the answer; a second loop inside it is not
+        // begun.
         guard !isPumping else { return }
         isPumping = true
         defer { isPumping = false }

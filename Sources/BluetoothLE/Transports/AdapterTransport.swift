@@ -3,13 +3,13 @@
 public import BluetoothHost
 public import BluetoothPackets
 
-/// Which controller is used, and what carries its packets.
+/// The choice of a controller, and of the transport of its packets.
 ///
-/// `hci0`, an address, `user:hci0`, `h4:unix:PATH`, `h4:tcp:HOST:PORT` or `h4:/dev/ttyX[@BAUD]`.
+/// In text it is `hci0`, an address, `user:hci0`, `h4:unix:PATH`, `h4:tcp:HOST:PORT` or `h4:/dev/ttyX[@BAUD]`.
 public enum AdapterTransport: Hashable, Sendable, CustomStringConvertible {
-    /// An adapter of the kernel, over its sockets; others may use it at the same time.
+    /// An adapter of the kernel, over its sockets; other programs may use it at the same time.
     case kernel(AdapterSelector)
-    /// A controller of this machine for this program alone, over the HCI user channel; the kernel must have it down.
+    /// A controller of this machine for this program alone, over the HCI user channel; the adapter has to be down.
     case userChannel(ControllerIndex)
     /// A controller for this program alone, at the other end of a stream of H4 packets.
     case h4(H4Address)
@@ -17,16 +17,16 @@ public enum AdapterTransport: Hashable, Sendable, CustomStringConvertible {
     /// The kernel's adapter with the lowest index.
     public static let any = AdapterTransport.kernel(.any)
 
-    /// Why text names no transport.
+    /// The reasons for which a text is not a transport.
     public enum ParsingError: Error, Hashable, Sendable, CustomStringConvertible {
-        /// It begins like none.
+        /// The text has none of the forms.
         case unknownForm(String)
-        /// What follows `user:` is no controller's name.
+        /// The text after `user:` is not the name of a controller.
         case notController(String)
-        /// What follows `h4:` is no address.
+        /// The text after `h4:` is not an address.
         case h4(H4Address.ParsingError)
 
-        /// What is wrong and what would be right, in one sentence.
+        /// The fault and the right form, in one English sentence.
         public var description: String {
             switch self {
             case .unknownForm(let text):
@@ -37,13 +37,13 @@ public enum AdapterTransport: Hashable, Sendable, CustomStringConvertible {
             }
         }
 
-        /// Text of an outsider for a message.
+        /// A quotation of foreign text for a message: at most 64 characters, unprintable ones replaced.
         static func quoted(_ text: String) -> String {
             "'\(LocalName.printable(String(text.prefix(64))))'"
         }
     }
 
-    /// Reads a transport as it is written on the command line; `description` writes it.
+    /// Reads a transport in the form of the command line, which `description` writes.
     public init(_ text: some StringProtocol) throws(ParsingError) {
         if text.hasPrefix("user:") {
             let name = String(text.dropFirst(5))
@@ -62,7 +62,7 @@ public enum AdapterTransport: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// As it is written on the command line.
+    /// The transport in the form of the command line.
     public var description: String {
         switch self {
         case .kernel(let selector): "\(selector)"
@@ -71,7 +71,7 @@ public enum AdapterTransport: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The kernel's adapter that is meant; nil for a controller that the kernel does not know.
+    /// The selector of the kernel's adapter; nil for a controller that the kernel does not manage.
     package var selector: AdapterSelector? {
         switch self {
         case .kernel(let selector): selector
@@ -80,7 +80,7 @@ public enum AdapterTransport: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// True where the kernel carries the packets, which needs its permission.
+    /// True if the kernel carries the packets, which needs CAP_NET_ADMIN and CAP_NET_RAW.
     package var needsCapabilities: Bool {
         switch self {
         case .kernel, .userChannel: true

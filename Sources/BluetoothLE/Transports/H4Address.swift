@@ -2,40 +2,40 @@
 
 import LinuxIO
 
-/// Where a stream of H4 packets leads.
+/// The address of a stream of H4 packets.
 ///
 /// Core 6.0, Vol 4, Part A.
 public enum H4Address: Hashable, Sendable, CustomStringConvertible {
-    /// A unix socket's path, of 1 to 107 bytes.
+    /// The path of a Unix socket, 1 to 107 bytes.
     case unixSocket(String)
     /// An IPv4 address or `localhost`, and a port.
     case tcp(host: String, port: UInt16)
-    /// A serial line with hardware flow control, and its speed in bits per second, one of `speeds`.
+    /// The path of a serial line with hardware flow control, and its speed in bit/s, one of `speeds`.
     case serialLine(String, speed: UInt32)
 
-    /// The speed of a serial line that is not told: what H4 controllers begin with.
+    /// The speed of a serial line for which none is given, in bit/s: the one with which H4 controllers start.
     public static let defaultSpeed: UInt32 = 115_200
-    /// The speeds that a serial line may have.
+    /// The speeds of a serial line that are supported, in bit/s.
     public static var speeds: [UInt32] { ByteStream.speeds }
-    /// The most bytes of a unix socket's path: the kernel's 108 with the zero at the end.
+    /// The longest path of a Unix socket in bytes: the kernel's 108 less the zero at the end.
     public static let maximumPathLength = 107
 
-    /// Why text is no such address.
+    /// The reasons for which a text is not such an address.
     public enum ParsingError: Error, Hashable, Sendable, CustomStringConvertible {
-        /// It is neither `unix:`, nor `tcp:`, nor a path.
+        /// The text begins neither with `unix:`, nor with `tcp:`, nor with `/`.
         case unknownForm(String)
-        /// The path of the unix socket is empty, or has so many bytes.
+        /// The path of the Unix socket is empty or too long; its length in bytes is given.
         case pathLength(Int)
-        /// There is no port after the host.
+        /// The host is not followed by a port.
         case noPort(String)
-        /// The port is no number from 1 to 65535.
+        /// The port is not a number from 1 to 65535.
         case badPort(String)
-        /// The host is no IPv4 address: names are not looked up.
+        /// The host is not an IPv4 address; names are not resolved.
         case badHost(String)
-        /// The serial line cannot have this speed.
+        /// The speed is not one of `speeds`.
         case badSpeed(String)
 
-        /// What is wrong and what would be right, in one sentence.
+        /// The fault and the right form, in one English sentence.
         public var description: String {
             let quoted = AdapterTransport.ParsingError.quoted
             return switch self {
@@ -82,7 +82,7 @@ public enum H4Address: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// As it is written after `h4:`.
+    /// The address in the form that follows `h4:` on the command line.
     public var description: String {
         switch self {
         case .unixSocket(let path): "unix:\(path)"
@@ -91,7 +91,7 @@ public enum H4Address: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// One to nine digits.
+    /// The value of one to nine decimal digits; nil for any other text.
     private static func number(_ text: some StringProtocol) -> UInt32? {
         guard (1...9).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
             return nil
@@ -99,7 +99,7 @@ public enum H4Address: Hashable, Sendable, CustomStringConvertible {
         return UInt32(text)
     }
 
-    /// True for four numbers up to 255 with points between them, and no leading zeros.
+    /// True for four numbers up to 255, separated by points, without leading zeros.
     private static func isIPv4(_ text: String) -> Bool {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 4

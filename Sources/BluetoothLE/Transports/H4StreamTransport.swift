@@ -4,9 +4,9 @@ import BluetoothPackets
 package import LinuxIO
 package import SystemPackage
 
-/// A controller at the other end of a stream of H4 packets.
+/// The transport to a controller at the other end of a stream of H4 packets.
 ///
-/// To be used on the event loop's thread. Core 6.0, Vol 4, Part A.
+/// It is used on the event loop's thread. Core 6.0, Vol 4, Part A.
 package final class H4StreamTransport: PacketTransport {
     private let line: PacketLine<Opened>
     private var reader = H4Reader(from: .controller)
@@ -30,10 +30,10 @@ package final class H4StreamTransport: PacketTransport {
         func write(_ bytes: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> { try stream.write(bytes) }
     }
 
-    /// How often the stream is read before the loop may look elsewhere.
+    /// The most reads in a row before the loop serves its other descriptors.
     private static let batch = 16
 
-    /// Takes the stream over.
+    /// Takes over a stream.
     package init(_ stream: consuming ByteStream, on loop: EventLoop) throws(Errno) {
         let isConnecting = stream.isConnecting
         line = try PacketLine(
@@ -45,7 +45,7 @@ package final class H4StreamTransport: PacketTransport {
         line.onReadable = { [weak self] in self?.read() }
     }
 
-    /// Opens the stream that leads there.
+    /// Opens the stream with this address.
     package convenience init(to address: H4Address, on loop: EventLoop) throws(AdapterError) {
         do throws(Errno) {
             let stream =
@@ -84,7 +84,7 @@ package final class H4StreamTransport: PacketTransport {
             }
             do throws(H4Reader.Failure) {
                 try reader.read(buffer.span.extracting(first: count)) { packet in
-                    // Who receives may close.
+                    // The handler may close the transport.
                     if line.isOpen { onReceive?(packet) }
                 }
             } catch {

@@ -2,20 +2,24 @@
 
 import SystemPackage
 
-/// Packets that a descriptor did not take yet, bounded.
+/// A bounded queue of packets that a descriptor had no room for.
 struct OutgoingQueue {
     private var packets: [[UInt8]] = []
-    /// How much of the first was taken.
+    /// The number of bytes of the first packet that are written.
     private var offset = 0
     private var byteCount = 0
 
-    /// More than any controller's buffers: who lets that much wait reads no more.
+    /// The most bytes that may wait.
+    ///
+    /// It exceeds the buffers of any controller: one that lets so much wait has stopped reading.
     static let capacity = 1 << 20
 
     /// True when nothing waits.
     var isEmpty: Bool { packets.isEmpty }
 
-    /// Puts a packet at the end; false when too much waits.
+    /// Appends a packet.
+    ///
+    /// Returns false when the queue has no room for it.
     mutating func append(_ packet: [UInt8]) -> Bool {
         guard byteCount &+ packet.count <= Self.capacity else { return false }
         byteCount &+= packet.count
@@ -23,9 +27,11 @@ struct OutgoingQueue {
         return true
     }
 
-    /// Hands packets to `write` until it takes no more; true when nothing waits.
+    /// Passes packets to `write` until it takes no more.
     ///
-    /// `write` returns how many bytes it took, nil when it would have to wait.
+    /// Returns true when nothing waits.
+    ///
+    /// `write` returns the number of bytes it took, nil if it would block.
     mutating func drain(_ write: (Span<UInt8>) throws(Errno) -> Int?) throws(Errno) -> Bool {
         while let packet = packets.first {
             guard let count = try write(packet.span.extracting(droppingFirst: offset)) else { return false }
@@ -34,7 +40,7 @@ struct OutgoingQueue {
         return true
     }
 
-    /// Notes that so many bytes of the first packet were taken.
+    /// Removes so many bytes of the first packet.
     private mutating func remove(_ count: Int) {
         guard let first = packets.first else { return }
         offset &+= count
@@ -44,6 +50,6 @@ struct OutgoingQueue {
         offset = 0
     }
 
-    /// Forgets everything.
+    /// Removes all packets.
     mutating func removeAll() { self = OutgoingQueue() }
 }

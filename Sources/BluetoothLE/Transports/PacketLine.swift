@@ -3,36 +3,38 @@
 import LinuxIO
 import SystemPackage
 
-/// The open descriptor that a line's packets pass through, which is closed with this object.
+/// The open descriptor of a `PacketLine`, which is closed when this object is freed.
 protocol PacketDescriptor: AnyObject {
-    /// Lends the descriptor.
+    /// Calls `body` with the descriptor.
     func withDescriptor<Value>(_ body: (borrowing Descriptor) throws(Errno) -> Value) throws(Errno) -> Value
-    /// Writes bytes, as many as are taken now.
+    /// Writes as many of the bytes as the descriptor has room for.
     func write(_ bytes: borrowing RawSpan) throws(Errno) -> NonBlocking<Int>
 }
 
-/// What the transports over a descriptor have in common: it is watched, takes packets when it can, is closed once, and its end is told once.
+/// The common part of the transports over a descriptor: watching it, writing packets when it has room, closing it
+/// once, and reporting its end once.
 ///
-/// To be used on the event loop's thread.
+/// It is used on the event loop's thread.
 final class PacketLine<Opened: PacketDescriptor> {
-    /// Nil once the line is closed.
+    /// The open descriptor; nil once the line is closed.
     private(set) var opened: Opened?
     private let loop: EventLoop
     private var registration: EventLoop.Registration?
-    /// A descriptor that is still connecting is asked what became of it when it is first ready.
+    /// True until a descriptor that is connecting is first writable; its pending error is read then.
     private var isConnecting: Bool
     private var isWaitingToWrite: Bool
     private var queue = OutgoingQueue()
     private var failureTimer: EventLoop.Timer?
-    /// What is said when the descriptor takes no packet, before the error.
+    /// The text before the error in the message of a failed write.
     private let refusal: String
 
-    /// Called when there is something to read, or the far end has gone.
+    /// The handler that is called when there are bytes to read, or the far end has closed.
     var onReadable: (() -> Void)?
-    /// Called once when the line has ended by itself, with the reason for people.
+    /// The handler that is called once, when the line has ended by an error or by the far end, with the reason in
+    /// English.
     var onClosed: ((String) -> Void)?
 
-    /// Watches a descriptor from now on.
+    /// Takes over a descriptor, and watches it from now on.
     init(_ opened: Opened, isConnecting: Bool = false, refusal: String, on loop: EventLoop) throws(Errno) {
         self.opened = opened
         self.loop = loop
@@ -49,21 +51,21 @@ final class PacketLine<Opened: PacketDescriptor> {
 
     deinit { close() }
 
-    /// False once the line is closed.
+    /// True until the line is closed.
     var isOpen: Bool { registration != nil }
 
-    /// Writes a packet, or keeps it until it can be written.
+    /// Writes a packet, or queues it until it can be written.
     func send(_ packet: [UInt8]) {
         guard isOpen else { return }
         guard queue.append(packet) else {
             failLater("the controller takes no more data")
             return
         }
-        // A failure is reported from the loop: who sends does not expect it.
+        // A failure is reported from the loop, because the sender expects no handler during the call.
         if !isWaitingToWrite, let reason = write() { failLater(reason) }
     }
 
-    /// Lets go of the descriptor; nothing more is reported.
+    /// Closes the descriptor; no handler is called any more.
     func close() {
         if let failureTimer { loop.cancel(failureTimer) }
         failureTimer = nil
@@ -75,7 +77,7 @@ final class PacketLine<Opened: PacketDescriptor> {
         queue.removeAll()
     }
 
-    /// Closes the line and says why.
+    /// Closes the line, and calls `onClosed` with the reason.
     func fail(_ reason: String) {
         guard isOpen else { return }
         close()
@@ -98,11 +100,13 @@ final class PacketLine<Opened: PacketDescriptor> {
         if readiness.hasInput { onReadable?() }
     }
 
-    /// Writes what waits; returns why that cannot be.
+    /// Writes the packets that wait.
+    ///
+    /// Returns the reason in English if that fails, nil otherwise.
     private func write() -> String? {
         do throws(Errno) {
             let isDone = try queue.drain { bytes throws(Errno) in
-                // Sound: the bytes are the packet's, which outlives the call.
+                // Sound: the bytes are those of the packet, which outlives the call.
                 guard case .done(let count)? = try unsafe opened?.write(bytes.bytes) else { return nil }
                 return count
             }

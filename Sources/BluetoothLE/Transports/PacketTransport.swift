@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// What carries HCI packets to and from one controller that nobody else uses, each with its indicator as first byte.
+/// The transport of HCI packets to and from a controller that belongs to this process alone.
 ///
-/// To be used on the event loop's thread.
+/// The first byte of each packet is its H4 indicator.
+///
+/// It is used on the event loop's thread.
 package protocol PacketTransport: AnyObject {
-    /// Takes each packet from the controller in place, before the next is read; never called from within `send`.
+    /// The handler of each packet from the controller, called before the next is read, and never during `send`.
+    ///
+    /// The span is valid during the call only.
     var onReceive: ((Span<UInt8>) -> Void)? { get set }
-    /// Called once when the way to the controller has ended by itself, with the reason for people.
+    /// The handler that is called once, when the connection to the controller has ended, with the reason in English.
     var onClosed: ((String) -> Void)? { get set }
 
-    /// Sends one packet, or keeps it until it can be sent; what a host may have under way is bounded by the controller.
+    /// Sends one packet, or queues it until it can be sent.
+    ///
+    /// The controller's flow control limits the packets that wait.
     func send(_ packet: [UInt8])
-    /// Lets go of the controller; nothing more is reported.
+    /// Releases the controller; no handler is called any more.
     func close()
 }

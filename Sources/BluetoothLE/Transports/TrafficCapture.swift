@@ -5,29 +5,30 @@ package import BluetoothPackets
 package import LinuxIO
 package import SystemPackage
 
-/// Records what passes between host and controller in a btsnoop file (CB-32).
+/// A recording of the HCI packets between host and controller, in a btsnoop file (CB-32).
 ///
-/// The kernel's traffic comes from its monitor channel; a host of our own hands its packets to `record`. A capture that
-/// fails stops, says so once, and disturbs nothing else. To be used on the event loop's thread.
+/// The packets of the kernel come from its monitor channel; the host stack of this library passes its packets to
+/// `record`. A capture that fails ends, calls `onFailure` once, and disturbs nothing else. It is used on the event
+/// loop's thread.
 package final class TrafficCapture {
-    /// Why there is no capture, or no more.
+    /// The reasons for which a capture cannot begin or go on.
     package enum Failure: Error, Equatable {
-        /// The file cannot be made, or begins like no capture.
+        /// The file of this path cannot be made, or exists and is not a btsnoop file.
         case cannotOpen(String, Errno)
-        /// The monitor channel cannot be opened.
+        /// The monitor channel cannot be opened or read.
         case cannotListen(Errno)
-        /// The file takes no more.
+        /// The file of this path cannot be written, or is at its limit.
         case cannotWrite(String, Errno)
     }
 
     /// The longest file, in bytes.
     package static let limit = 1 << 30
 
-    /// What may wait in the monitor's socket.
+    /// The size of the monitor socket's receive queue in bytes.
     private static let receiveBuffer: Int32 = 1 << 21
-    /// How many packets are read before the loop may look elsewhere.
+    /// The most packets that are read in a row before the loop serves its other descriptors.
     private static let batch = 256
-    /// How long a record may wait to be written.
+    /// The longest time before a record is written to the file.
     private static let flushInterval = Duration.milliseconds(500)
 
     private let loop: EventLoop
@@ -41,10 +42,10 @@ package final class TrafficCapture {
     private var selection = CaptureSelection()
     private var ownIndex = ControllerIndex(rawValue: 0)
 
-    /// Called once when the capture has stopped by itself.
+    /// The handler that is called once, when the capture has failed.
     package var onFailure: ((Failure) -> Void)?
 
-    /// Makes the file, readable for its owner only, or goes on with a capture that is there.
+    /// Makes the file, readable for its owner only, or appends to a capture that exists.
     package init(to path: String, on loop: EventLoop, limit: Int = TrafficCapture.limit) throws(Failure) {
         self.loop = loop
         self.path = path
@@ -58,7 +59,8 @@ package final class TrafficCapture {
 
     deinit { finish() }
 
-    /// Listens to the kernel's monitor channel from now on; what is heard is kept for the controller to `follow`.
+    /// Listens to the kernel's monitor channel from now on; the packets are kept until `follow` chooses the
+    /// controller.
     package func listen() throws(Failure) {
         do {
             let monitor = try MonitorSocket(receiveBuffer: Self.receiveBuffer)
@@ -70,13 +72,15 @@ package final class TrafficCapture {
         }
     }
 
-    /// Records this controller's packets and no other's, those heard before included.
+    /// Records the packets of this controller only, including those that `listen` has kept.
     package func follow(_ index: ControllerIndex) {
         ownIndex = index
         for record in selection.follow(index) { write(record) }
     }
 
-    /// Records a packet of a host of our own, its packet type as first byte (H4); one without a known type is left out.
+    /// Records a packet of the host stack of this library.
+    ///
+    /// Its first byte is the H4 indicator; a packet with an unknown one is left out.
     package func record(_ direction: MonitorOpcode.Direction, _ packet: Span<UInt8>) {
         guard !packet.isEmpty, let type = HCIPacketType(rawValue: packet[0]) else { return }
         write(
@@ -89,7 +93,7 @@ package final class TrafficCapture {
         )
     }
 
-    /// Takes what the kernel has still to tell, writes what waits, and closes the file.
+    /// Reads the packets that wait in the monitor channel, writes the records that wait, and closes the file.
     package func finish() {
         onFailure = nil
         if monitor != nil { read() }
@@ -154,7 +158,7 @@ package final class TrafficCapture {
     private func fail(_ failure: Failure) {
         let handler = onFailure
         onFailure = nil
-        // What was taken before is kept; where writing it fails as well, there is nothing more to say.
+        // The records before the failure are written; if that fails as well, there is nothing more to report.
         if failure != .cannotWrite(path, .noSpace) { try? file?.flush() }
         close()
         handler?(failure)

@@ -4,9 +4,10 @@ import BluetoothPackets
 package import LinuxIO
 import SystemPackage
 
-/// A controller of this machine that the kernel has left to us: the HCI user channel.
+/// The transport to a controller of this machine over the HCI user channel, on which the kernel leaves the controller
+/// to this process.
 ///
-/// To be used on the event loop's thread.
+/// It is used on the event loop's thread.
 package final class UserChannelTransport: PacketTransport {
     private let line: PacketLine<Opened>
     private var buffer = [UInt8](repeating: 0, count: HCIUserChannel.packetCapacity)
@@ -31,10 +32,10 @@ package final class UserChannelTransport: PacketTransport {
         }
     }
 
-    /// How many packets are read before the loop may look elsewhere.
+    /// The most packets that are read in a row before the loop serves its other descriptors.
     private static let batch = 64
 
-    /// Takes a controller, which must be down.
+    /// Takes over a controller, whose adapter has to be down.
     package init(controller index: ControllerIndex, on loop: EventLoop) throws(AdapterError) {
         do throws(Errno) {
             let opened = Opened(try HCIUserChannel(controller: index.rawValue))
@@ -49,7 +50,7 @@ package final class UserChannelTransport: PacketTransport {
 
     package func close() { line.close() }
 
-    /// Why a controller cannot be taken.
+    /// The error for a controller that cannot be taken over.
     static func error(_ error: Errno, _ name: String) -> AdapterError {
         switch error {
         case .resourceBusy:

@@ -2,7 +2,7 @@
 
 import Texts
 
-// The daemon, and what it says of itself.
+// The texts of findings about the daemon.
 
 extension FindingText {
     static let daemonNotAskable = FindingText(

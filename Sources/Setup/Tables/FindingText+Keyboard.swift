@@ -2,7 +2,7 @@
 
 import Texts
 
-// The virtual keyboard, who reads what it types, and what was asked for.
+// The texts of findings about the virtual keyboard, the readers of its keys, and the configuration.
 
 extension FindingText {
     static let uinputMissing = FindingText(

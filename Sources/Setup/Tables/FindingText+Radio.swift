@@ -3,7 +3,7 @@
 import Texts
 import Wedge
 
-// From the kernel's Bluetooth to the adapter that is meant, and who else uses it.
+// The texts of findings about the kernel's Bluetooth, the selected adapter, and other programs that use it.
 
 extension FindingText {
     static let kernelWithoutBluetooth = FindingText(

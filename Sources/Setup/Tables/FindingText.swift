@@ -2,13 +2,13 @@
 
 package import Texts
 
-/// What the doctor says of one cause, told of the same in all three texts.
+/// The three texts of a cause, which have the same arguments.
 package struct FindingText: Sendable {
-    /// What is wrong, in one sentence.
+    /// The fault, in one sentence.
     package let what: LocalText
-    /// Why it matters, in one sentence.
+    /// The reason why it matters, in one sentence.
     package let why: LocalText
-    /// What mends it, in one sentence.
+    /// The remedy, in one sentence.
     package let remedy: LocalText
 
     init(what: LocalText, why: LocalText, remedy: LocalText) {
@@ -64,7 +64,7 @@ extension Finding.Cause {
     }
 }
 
-/// How bad it is, before a finding.
+/// The words for the severities, which begin a finding.
 extension Finding.Severity: Localized {
     package var texts: LocalText {
         switch self {
@@ -75,9 +75,9 @@ extension Finding.Severity: Localized {
     }
 }
 
-/// Parts of findings that depend on what exactly was found.
+/// Parts of the findings' texts, chosen by the details.
 package enum FindingPartText: String, Localized {
-    // The serial port's controller.
+    // The controller on a serial port.
     case notStarted, withoutDriver, loadSerialDriver
     // /dev/uinput.
     case withoutModule, makeNode

@@ -4,7 +4,7 @@ package import Texts
 import Wedge
 
 extension TextTable {
-    /// The whole table of texts.
+    /// The table of all texts of the program.
     package static let whole =
         daemon + TextTable([FindingPartText.self, Finding.Severity.self])
         + TextTable(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// What became of every byte, as a keyboard in the foreground prints it at its end.
+/// The account of all received bytes, which a keyboard in the foreground prints at its end.
 package enum AccountText: String, Localized {
     case bytes, causes, cause, dropped, readBack, demo, demoBytes, demoNothing
 
@@ -31,11 +31,11 @@ package enum AccountText: String, Localized {
     }
 }
 
-/// The stages of the demo, in a picture or as news line by line.
+/// The stages of the demo, shown in a diagram or line by line.
 package enum DemoText: String, Localized {
-    // The stages' names.
+    // The names of the stages.
     case scanner, radio, link, ring, table, keys, screen, notify
-    // What they have seen.
+    // The values shown at the stages.
     case barcodes, counted, waiting, typed, events, sent, memory, advertises, state
 
     package var texts: LocalText {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Why a command ends before its work is done, beside what the keyboard, the daemon and the files say.
+/// The failures of commands, apart from those of the keyboard, the daemon and the files.
 package enum CommandFaultText: String, FaultText {
     // The command line.
     case useWantsDevice, deviceWanted, incomplete, outputTaken, gateRange, endWanted, rawWantsEnd, optionWantsScan
     case optionFault, stall, noHook, nameTooLong, nameDoesNotFit, pagesWantTerminal
-    // The choice.
+    // The choice of a device.
     case chosenAlready, nothingChanged
     // The machine.
     case systemCall, noLoop, noOutput, unreadable, noHelp, searchEnded

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// What keeps the daemon and its clients from each other, and what the daemon refuses them.
+/// The faults between the daemon and its clients, and the daemon's refusals.
 package enum ControlFaultText: String, FaultText {
     // The daemon's side.
     case taken, noDirectory, notPermittedToMake, pathTooLong, notMade, noWaiting, tooManyClients, ending

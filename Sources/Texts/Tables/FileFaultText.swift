@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// What is wrong with a file, or with what it names.
+/// The faults of files, and of the things that they name.
 package enum FileFaultText: String, FaultText {
-    // The choice.
+    // The file of the chosen device.
     case choiceUnreadable, choiceForbidden, choiceGarbled, choiceNotPermitted, choiceNotKept, choiceNotFollowed
     case noPlace
     // The configuration and its profiles.
@@ -12,7 +12,7 @@ package enum FileFaultText: String, FaultText {
     case layout, layoutWithoutLibrary, layoutMalformed, layoutUnknown, consoleUnreadable, tableUnreadable
     // Snippets.
     case snippetsUnreadable, snippetWithoutScans, snippetNotTypable, snippetsFaulty
-    // Other ends.
+    // Output ends other than the keyboard.
     case endNotMade
 
     package var said: (cause: LocalText, remedy: LocalText?) {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The user guide (LK-12): from nothing to the first typed character.
+/// The user guide (LK-12): the way from an unprepared machine to the first typed character.
 package enum GuideText: String, Localized {
     case title, intro
-    // The steps, and what mends each.
+    // The steps, and the remedy for each.
     case machine, machineFault, byCommand, daemon, daemonOpen, choose, chooseOpen, connect, connectOpen, attempt,
         attemptOpen
     // Marks before a step.
     case done, next, later
-    // What the access is used for.
+    // The purposes of the access rights.
     case accessTitle, access, privacy
     case further, keys
-    // The same without pages.
+    // The guide for use without the terminal pages.
     case commands
 
     package var texts: LocalText {

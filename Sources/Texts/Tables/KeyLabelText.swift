@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// What stands on the keypad's keys that have no sign of their own.
+/// The labels of those keys of the keypad that have no sign of their own.
 package enum KeyLabelText: String, Localized {
     case backspace, space, enter, left, right, home, end, delete, tab, clear, next
 

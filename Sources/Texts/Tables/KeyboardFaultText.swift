@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Why there is no virtual keyboard, or it types nothing.
+/// The reasons for which there is no virtual keyboard, or it types nothing.
 package enum KeyboardFaultText: String, FaultText {
-    // Making it.
+    // Creating the keyboard.
     case notPermitted, missing, tooOld, notMade, keysForbidden, noEventNode, eventsUnreadable, noScreen, noDataPath
     case ringTaken
-    // Writing to it.
+    // Writing events to it.
     case gone, malformed, forbidden, takesNoMore
-    // The keys of clients.
+    // Keys that clients ask for.
     case tooManyWait, noKeysForOthers, nothingTypedNow, keysOff, notDeclared, noSnippet, notTypable, tooManyKeys
     case keyMissing, layoutLacks
     // The gate.

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// What the daemon's status has to tell, by the names of its members, in words for people.
+/// The labels of the members of the daemon's status, for people.
 package enum LabelText: String, Localized {
     case since, seconds, device, address, addressType, selection, name, adapter, keyboard, profile, layout, table,
         paused,
         gate, gateReason, gateRemedy, counts, lastReceived, secondsAgo, length, rivals, selectionFault, selectionRemedy,
         pid, program
-    // What was counted.
+    // Counters.
     case notifications, received, typed, discarded, rejected, gated, lost, waiting
     case untypable, tooShort, tooLong, duplicate, cut
     case ringFull, writeFailed, tooOld, disconnected, switched
     case dropped, stray, verified, differing, readerDropped
-    // What members say.
+    // Values of members.
     case yes, no, open, closed, `public`, random
 
     package var texts: LocalText {
@@ -74,7 +74,7 @@ package enum LabelText: String, Localized {
     }
 }
 
-/// Words that stand for something that has no name of its own.
+/// Words for things that have no name of their own.
 package enum PlainText: String, Localized {
     case theDevice, oneDevice, unknown, layouts, ends, and, listed, inBrackets
 

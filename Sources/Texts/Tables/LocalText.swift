@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// One text in every language that the product speaks.
+/// One text in every language of the program.
 ///
-/// `{1}`, `{2}` … stand for what the text is told of: a name, a number, another message.
+/// `{1}`, `{2}` and so on are the places of its arguments: names, numbers, other messages.
 package struct LocalText: Equatable, Sendable {
-    /// In English.
+    /// The English text.
     package let english: String
-    /// In Japanese.
+    /// The Japanese text.
     package let japanese: String
 
-    /// The text in both languages.
+    /// Makes a text from its two languages.
     package init(_ english: String, _ japanese: String) {
         self.english = english
         self.japanese = japanese
     }
 
-    /// The text as it stands in the table.
+    /// The text in one language, with its places unfilled.
     package subscript(language: Language) -> String {
         switch language {
         case .english: english
@@ -23,7 +23,7 @@ package struct LocalText: Equatable, Sendable {
         }
     }
 
-    /// The text in one language, with what it is told of in its places.
+    /// The text in one language, with the arguments in its places.
     func filled(_ language: Language, with arguments: [String]) -> String {
         Self.parts(of: self[language]).map { part in
             switch part {
@@ -33,12 +33,12 @@ package struct LocalText: Equatable, Sendable {
         }.joined()
     }
 
-    /// The numbers of what a text is told of.
+    /// The numbers of the places in a text.
     package static func places(in text: String) -> Set<Int> {
         Set(parts(of: text).compactMap { if case .place(let number) = $0 { number } else { nil } })
     }
 
-    /// A text without what it is told of.
+    /// A text without its places.
     package static func outside(_ text: String) -> String {
         parts(of: text).map { if case .text(let text) = $0 { String(text) } else { "" } }.joined()
     }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// What commands tell people of their work, beside the data.
+/// The notes of commands on their work, apart from their data.
 package enum NoteText: String, Localized {
-    // Around everything.
+    // Introductions to other texts.
     case toMend, why, nothingWrong
-    // What the daemon has done.
+    // Changes made by the daemon.
     case chosen, chosenForRun, choiceGarbled, replaceChoice, forgotten, connects, disconnected, paused, resumed
     case reloaded, ends
-    // Listening.
+    // Scanning.
     case daemonScans, reportsDropped, nothingHeard, noDaemonListening
     case columnName, columnAddress, columnSignal, columnHeard, columnServices
     // A keyboard in the foreground.
@@ -121,7 +121,7 @@ package enum NoteText: String, Localized {
     }
 }
 
-/// What a hook did that was not wanted.
+/// The failures of a hook.
 package enum HookText: String, Localized {
     case failed, notRun, tooLong, exited, killed
 

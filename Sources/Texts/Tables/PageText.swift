@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// What the terminal pages say, beside the states.
+/// The texts of the terminal pages, apart from the states.
 package enum PageText: String, Localized {
     // The pages' names.
     case devices, check, keypad, snippets, settings, guide
-    // The keys at the bottom.
+    // The help lines for the keys, at the bottom.
     case helpQuit, helpConnect, helpDisconnect, helpPause, helpResume, helpPages, helpRefresh, helpScroll
-    // What holds on every page.
+    // Texts of every page.
     case since, paused, notTyped, received, noDaemon, startHere, starting, startFailed, startedEnded, attached, gone
     // Devices.
     case columnName, columnHeard, columnHeardShort, columnSignal, use, cancel, notHeard, nothingHeard, listening
     case askSwitch, askForget, ok, no, asking, chosen, forgotten
     // Check.
     case field, lastReceived, noneReceived, adapter, keyboard, typingOpen
-    // What was done.
+    // Reports of actions.
     case connecting, disconnecting, pausedNow, resumedNow, pressed, typedSnippet, cleared, tooMany
     // Keypad.
     case keypadHelp
@@ -111,7 +111,7 @@ package enum PageText: String, Localized {
     }
 }
 
-/// How long something is, in words: `{1}` is a number.
+/// Lengths of time in words; `{1}` is the number.
 package enum TimeLabelText: String, Localized {
     case seconds, minutes, hours, days
 
@@ -124,7 +124,7 @@ package enum TimeLabelText: String, Localized {
         }
     }
 
-    /// A number of seconds in the greatest unit that it fills.
+    /// A number of seconds in the greatest unit of which it has at least one.
     package static func text(seconds: Int64, _ language: Language) -> String {
         let seconds = max(0, seconds)
         let (label, count): (TimeLabelText, Int64) =

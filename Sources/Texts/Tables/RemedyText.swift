@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// What mends a fault in some cases only: where it is a permission, or where a disk is full.
+/// Remedies that apply in some cases of a fault only, such as a missing permission or a full disk.
 package enum RemedyText: String, Localized {
     case resume, bringToFront, ownerOf, rootOrOwnerOf, setRuntimeDirectory, makeRoom, makeWritable, otherPath
     case daemonMayRead, userMayRead, rootOrTTY, nameConsole, installRule
@@ -54,7 +54,7 @@ package enum RemedyText: String, Localized {
     }
 }
 
-/// Why the keyboard is as it is while nothing is wrong.
+/// The reasons for the keyboard's state while nothing is wrong.
 package enum ReasonText: String, Localized {
     case paused, gateClosed, otherTerminal, noTerminal, closingEarlier, heard, typedAgain, nothingTyped, unanswered
 

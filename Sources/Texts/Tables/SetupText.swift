@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// What setup says while it works.
+/// The messages of setup during its work.
 ///
-/// Its steps are lines that a shell would do too, in no language, but for the two that write a file.
+/// Its steps are shown as shell commands, which need no language, apart from the two that write a file.
 package enum SetupText: String, Localized {
     case nothingToDo, noSystemd, write, writeAnew, toWrite, toRemove, toMake, toGiveBack, exited, killed
 
@@ -26,7 +26,7 @@ package enum SetupText: String, Localized {
     }
 }
 
-/// What keeps setup from its work.
+/// The reasons for which setup fails.
 package enum SetupFaultText: String, FaultText {
     case notPermitted, noProgram, notRun, failed, denied, readOnly, error
 

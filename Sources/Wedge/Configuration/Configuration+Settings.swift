@@ -39,7 +39,7 @@ extension Configuration {
         }
     }
 
-    /// What the device may offer, the first of which counts.
+    /// The profiles that are tried on a device, in this order: the first that it offers is used.
     package func profiles() throws(CommandFailure) -> [Profile] {
         if profile == Self.anyProfile { return Profile.builtIn + ownProfiles }
         if let found = ownProfiles.first(where: { $0.name == profile }) ?? Profile(named: profile) { return [found] }
@@ -80,7 +80,7 @@ extension Configuration {
         table ?? (profiles.count == 1 ? profiles.first?.table : nil) ?? ByteTable.BuiltIn.linble.rawValue
     }
 
-    /// What the keyboard is to do with that device, everything read and checked that the configuration names.
+    /// The settings of a keyboard for that device, after every file that the configuration names was read and checked.
     package func settings(device: DeviceChoice?) throws(CommandFailure) -> KeyboardSettings {
         let profiles = try profiles()
         let layout = try LayoutSource.layout(layout)
@@ -115,7 +115,7 @@ extension Configuration {
             typing: TypingSettings(
                 table: compiled,
                 pacer: Pacer(pace),
-                scans: scanMode.isOn ? try scanRules(layout) : nil,
+                barcodes: barcodeMode.isOn ? try barcodeRules(layout) : nil,
                 maximumAge: maximumAge == .zero ? nil : maximumAge,
                 capsLock: capsLock,
                 verifies: verifies && destination == .keyboard,
@@ -125,19 +125,19 @@ extension Configuration {
         )
     }
 
-    private func scanRules(_ layout: KeyboardLayout) throws(CommandFailure) -> ScanRules {
-        let prefix = try affix(scanMode.prefix, "prefix", layout)
-        let suffix = try scanMode.suffix.map { text throws(CommandFailure) in try affix(text, "suffix", layout) }
-        do throws(ScanRules.Fault) {
-            return try scanMode.rules(prefix: prefix, suffix: suffix)
+    private func barcodeRules(_ layout: KeyboardLayout) throws(CommandFailure) -> BarcodeRules {
+        let prefix = try affix(barcodeMode.prefix, "prefix", layout)
+        let suffix = try barcodeMode.suffix.map { text throws(CommandFailure) in try affix(text, "suffix", layout) }
+        do throws(BarcodeRules.Fault) {
+            return try barcodeMode.rules(prefix: prefix, suffix: suffix)
         } catch {
             throw CommandFailure(.configuration, FileFaultText.scanMode, "\(error)")
         }
     }
 
-    private func affix(_ text: String, _ key: String, _ layout: KeyboardLayout) throws(CommandFailure) -> ScanAffix {
-        do throws(ScanAffix.Fault) {
-            return try ScanAffix(text, layout: layout)
+    private func affix(_ text: String, _ key: String, _ layout: KeyboardLayout) throws(CommandFailure) -> BarcodeAffix {
+        do throws(BarcodeAffix.Fault) {
+            return try BarcodeAffix(text, layout: layout)
         } catch {
             throw CommandFailure(.configuration, FileFaultText.scanAffix, key, "\(error)")
         }

@@ -119,7 +119,7 @@ extension Configuration {
         return nil
     }
 
-    /// What contradicts itself though each value by itself may be.
+    /// The faults of values that contradict each other, though each by itself is allowed.
     private func contradictions(_ lines: [String: Int]) -> [ConfigurationFault] {
         var faults: [ConfigurationFault] = []
         func fault(_ keys: [String], _ reason: String) {
@@ -141,8 +141,8 @@ extension Configuration {
         }
         if let hook, !hook.hasPrefix("/") { fault(["hook"], "hook wants a program's whole path, which begins with /") }
         if destination == .keyboard, isRaw { fault(["raw"], "raw wants another end than the keyboard: set to") }
-        do throws(ScanRules.Fault) {
-            _ = try scanMode.rules(prefix: .nothing, suffix: nil)
+        do throws(BarcodeRules.Fault) {
+            _ = try barcodeMode.rules(prefix: .nothing, suffix: nil)
         } catch {
             fault(lines.keys.filter { $0.hasPrefix("scan-mode.") }.sorted(), "scan-mode: \(error)")
         }
@@ -219,10 +219,10 @@ extension Configuration {
         """
 }
 
-extension Configuration.ScanMode {
-    /// The rules, with what is typed around a scan.
-    func rules(prefix: ScanAffix, suffix: ScanAffix?) throws(ScanRules.Fault) -> ScanRules {
-        try ScanRules(
+extension Configuration.BarcodeMode {
+    /// The rules, with what is typed around a barcode.
+    func rules(prefix: BarcodeAffix, suffix: BarcodeAffix?) throws(BarcodeRules.Fault) -> BarcodeRules {
+        try BarcodeRules(
             terminators: terminators,
             idleGap: idleGap?.inNanoseconds,
             minimumLength: minimumLength,

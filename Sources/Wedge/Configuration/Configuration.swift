@@ -4,27 +4,27 @@ package import BluetoothLE
 package import Keystrokes
 package import Typing
 
-/// What the configuration file says; what it leaves out is as here.
+/// The settings of the configuration file; a key that the file leaves out has the default of its property here.
 ///
-/// `ConfigurationKey.all` is the table of its keys, with what each means.
+/// `ConfigurationKey.all` is the table of its keys, with the meaning of each.
 package struct Configuration: Sendable, Equatable {
-    /// Scan mode's rules before a layout is known.
-    package struct ScanMode: Sendable, Equatable {
-        /// Whether whole scans are typed instead of bytes as they come.
+    /// Scan mode's rules, as the file has them: for whole barcodes, before a layout is known.
+    package struct BarcodeMode: Sendable, Equatable {
+        /// Whether whole barcodes are typed instead of bytes as they come.
         package var isOn = false
-        /// The bytes that end a scan.
-        package var terminators = ScanRules.defaultTerminators
-        /// The silence that ends a scan too; nil for none.
+        /// The bytes that end a barcode.
+        package var terminators = BarcodeRules.defaultTerminators
+        /// The silence that ends a barcode too; nil for none.
         package var idleGap: Duration?
-        /// The least bytes of a scan.
+        /// The least bytes of a barcode.
         package var minimumLength = 1
-        /// The most bytes of a scan.
-        package var maximumLength = ScanRules.defaultMaximumLength
-        /// What is typed before each scan.
+        /// The most bytes of a barcode.
+        package var maximumLength = BarcodeRules.defaultMaximumLength
+        /// The text that is typed before each barcode.
         package var prefix = ""
-        /// What is typed after each scan; nil types its terminator.
+        /// The text that is typed after each barcode; nil types its terminator.
         package var suffix: String?
-        /// How long the same scan is not typed again.
+        /// How long the same barcode is not typed again.
         package var duplicates = Duration.zero
 
         /// The defaults.
@@ -60,12 +60,12 @@ package struct Configuration: Sendable, Equatable {
     package var stall: Duration?
     /// The age after which bytes are not typed; zero for never.
     package var maximumAge = Duration.seconds(5)
-    /// What becomes of letters while CapsLock is on.
+    /// The way that letters are typed while CapsLock is on.
     package var capsLock = CapsLockPolicy.auto
     /// Whether the keyboard's events are read back.
     package var verifies = false
-    /// Scan mode.
-    package var scanMode = ScanMode()
+    /// The table `[scan-mode]` of the file.
+    package var barcodeMode = BarcodeMode()
     /// Where what is received goes.
     package var destination = WireDestination.keyboard
     /// Whether it goes there as received, instead of as it would be typed.

@@ -4,7 +4,7 @@
 package struct ConfigurationFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The line, counted from 1; nil where no single line is at fault.
     package var line: Int?
-    /// What is wrong, and what would be right.
+    /// The description of the fault: the value that is there, and the one that is wanted.
     package var reason: String
 
     /// A fault in a line.

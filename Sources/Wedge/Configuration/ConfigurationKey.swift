@@ -13,9 +13,9 @@ package struct ConfigurationKey: Sendable {
     package let section: String
     /// Its name there.
     package let name: String
-    /// What it means, for people.
+    /// The meaning of the key, for people.
     package let summary: String
-    /// What it may say where it says nothing by default.
+    /// A value as an example, for a key that has no default; else empty.
     let example: String
     let set: @Sendable (inout Configuration, TOMLValue) throws(UnfitValue) -> Void
     /// Its value as TOML; nil where it says nothing.
@@ -188,7 +188,7 @@ package struct ConfigurationKey: Sendable {
     // MARK: The table
 
     /// Every key, in the order in which `config show` has them: the file's own first, then table by table.
-    package static let all: [ConfigurationKey] = file + scanModeKeys + otherTables
+    package static let all: [ConfigurationKey] = file + barcodeModeKeys + otherTables
 
     private static let file: [ConfigurationKey] = [
         word(
@@ -302,11 +302,11 @@ package struct ConfigurationKey: Sendable {
         ),
     ]
 
-    private static let scanModeKeys: [ConfigurationKey] = [
-        flag("scan-mode.on", \.scanMode.isOn, "Type whole scans only, each checked before its first key."),
+    private static let barcodeModeKeys: [ConfigurationKey] = [
+        flag("scan-mode.on", \.barcodeMode.isOn, "Type whole scans only, each checked before its first key."),
         word(
             "scan-mode.terminator",
-            \.scanMode.terminators,
+            \.barcodeMode.terminators,
             "The bytes that end a scan: \(TerminatorText.form).",
             wanted: TerminatorText.form,
             read: { TerminatorText.bytes($0) },
@@ -314,26 +314,26 @@ package struct ConfigurationKey: Sendable {
         ),
         optionalTime(
             "scan-mode.idle-gap",
-            \.scanMode.idleGap,
-            .milliseconds(1)...Duration.nanoseconds(ScanRules.longestTime),
+            \.barcodeMode.idleGap,
+            .milliseconds(1)...Duration.nanoseconds(BarcodeRules.longestTime),
             "The silence that ends a scan too. Not set, only terminators do.",
             example: "50ms"
         ),
         number(
             "scan-mode.min-length",
-            \.scanMode.minimumLength,
-            0...ScanRules.greatestLength,
+            \.barcodeMode.minimumLength,
+            0...BarcodeRules.greatestLength,
             "No scan of fewer bytes is typed."
         ),
         number(
             "scan-mode.max-length",
-            \.scanMode.maximumLength,
-            0...ScanRules.greatestLength,
+            \.barcodeMode.maximumLength,
+            0...BarcodeRules.greatestLength,
             "No scan of more bytes is typed."
         ),
         word(
             "scan-mode.prefix",
-            \.scanMode.prefix,
+            \.barcodeMode.prefix,
             "What is typed before each scan; keys by name in braces, as in {f9}.",
             wanted: "a text in quotes",
             read: { $0 },
@@ -341,14 +341,14 @@ package struct ConfigurationKey: Sendable {
         ),
         text(
             "scan-mode.suffix",
-            \.scanMode.suffix,
+            \.barcodeMode.suffix,
             "What is typed after each scan in its terminator's stead. Not set, the terminator as the table says.",
             example: "{tab}"
         ),
         time(
             "scan-mode.duplicates",
-            \.scanMode.duplicates,
-            .zero...Duration.nanoseconds(ScanRules.longestTime),
+            \.barcodeMode.duplicates,
+            .zero...Duration.nanoseconds(BarcodeRules.longestTime),
             "The same scan within this time is not typed again; 0 types every one."
         ),
     ]

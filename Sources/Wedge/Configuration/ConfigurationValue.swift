@@ -12,7 +12,7 @@ struct UnfitValue: Error {
     }
 }
 
-// What a value has to be, for keys of the configuration and of profiles alike.
+// The kinds of values, each with its check, for keys of the configuration and of profiles alike.
 
 extension TOMLValue {
     /// A text.
@@ -74,7 +74,7 @@ extension TOMLValue {
         }
     }
 
-    /// What it is, in a word for people.
+    /// The value as a fault names it: quoted text, a number, or the name of its type.
     var shown: String {
         switch kind {
         case .string(let text): JSONObject.quoted(text)
@@ -89,7 +89,7 @@ extension TOMLValue {
 
 /// The members of a table, taken one after another by key; what is not taken in the end is unknown.
 struct TOMLTableReader {
-    /// What was wrong so far.
+    /// The faults found so far.
     private(set) var faults: [ConfigurationFault] = []
     private var members: [TOMLMember]
     private var known: [String] = []
@@ -100,7 +100,7 @@ struct TOMLTableReader {
         self.line = line
     }
 
-    /// What the key says, as `read` makes of it; nil where it is not there, or was noted as wrong.
+    /// The value of the key, converted by `read`; nil where the key is missing, or its value was noted as a fault.
     mutating func take<Value>(_ key: String, _ read: (TOMLValue) throws(UnfitValue) -> Value) -> Value? {
         known.append(key)
         guard let index = members.firstIndex(where: { $0.key == key }) else { return nil }
@@ -113,7 +113,7 @@ struct TOMLTableReader {
         }
     }
 
-    /// The same of a key that has to be there.
+    /// The value of a key that has to be there: as `take`, and a missing key is noted as a fault.
     mutating func need<Value>(_ key: String, _ read: (TOMLValue) throws(UnfitValue) -> Value) -> Value? {
         let isThere = members.contains { $0.key == key }
         if !isThere { note(line, "\(key) is missing") }

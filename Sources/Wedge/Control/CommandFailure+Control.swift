@@ -3,7 +3,7 @@
 package import SystemPackage
 package import Texts
 
-// What keeps the daemon and its clients from each other, in words.
+// The failures between the daemon and the clients of its control socket.
 
 extension CommandFailure {
     /// The control socket cannot be made.
@@ -30,7 +30,7 @@ extension CommandFailure {
         }
     }
 
-    /// What the daemon says is wrong.
+    /// The failure that the daemon's answer tells of.
     package init(answer: JSONValue) {
         let error = answer["error"]
         let status = error?["code"]?.integer.flatMap { Int32(exactly: $0) }.flatMap(ExitStatus.init)

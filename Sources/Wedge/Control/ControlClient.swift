@@ -6,11 +6,11 @@ package import Texts
 
 /// The other end of the control socket, for commands: it waits for each answer.
 package struct ControlClient: ~Copyable {
-    /// What the daemon answered: a line, and what it says.
+    /// An answer of the daemon: one line of JSON.
     package struct Answer: Sendable {
         /// The line as it came, without its end.
         package var line: String
-        /// The same, read.
+        /// The value that the line has.
         package var value: JSONValue
     }
 

@@ -23,7 +23,7 @@ final class ControlConnection {
     private var interest: EventLoop.Readiness = .readable
     private var timer: EventLoop.Timer?
 
-    /// What has come and was not taken yet: less than a line and a buffer.
+    /// The bytes that were read and not taken yet: less than a line and a buffer.
     ///
     /// A line that is too long comes as a piece without an end.
     private var input = LineSplitter(longestLine: ControlLine.mostBytes + 1, ends: .lineFeed)
@@ -110,7 +110,7 @@ final class ControlConnection {
 
     private func ready(_ readiness: EventLoop.Readiness) {
         if readiness.contains(.writable) { flush() }
-        // What a client has sent before it went is still carried out.
+        // The requests that a client has sent before it closed its end are still carried out.
         if isReading, !readiness.isDisjoint(with: [.readable, .hangUp]) { read() }
         if !isReading, !readiness.isDisjoint(with: [.hangUp, .error]) { end() }
     }

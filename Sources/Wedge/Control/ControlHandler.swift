@@ -2,7 +2,7 @@
 
 package import Texts
 
-/// What the control socket's server asks of the daemon; everything on the event loop's thread.
+/// The daemon, as the control socket's server uses it; everything on the event loop's thread.
 package protocol ControlHandler: AnyObject {
     /// Answers one request that its sender may make; `reply` is called exactly once, at once or later, with the members
     /// that the answer has besides `ok` and `version`.

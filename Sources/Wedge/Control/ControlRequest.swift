@@ -2,16 +2,16 @@
 
 package import Typing
 
-/// What a client asks of the daemon: one line of words (D-9).
+/// A request of a client to the daemon: one line of words (D-9).
 ///
 ///     status                      use LINBLE-TEST            key 1 2 enter
 ///     version 1 scan 10 anew      use "LT01 BC000120" yes    send text "\x02R\x03"
 ///
 /// `ControlLine` has the rules of words and quotation marks. A line may begin with `version 1`.
 package enum ControlRequest: Equatable, Sendable {
-    /// What the daemon does now.
+    /// Tell the status: the state of the daemon at this moment.
     case status
-    /// The same from now on: a line for each event.
+    /// Tell of every event from now on, a line for each.
     case events
     /// The devices that were heard in the last minute, after listening for so many seconds; with `isAnew` those that were
     /// heard in these only.
@@ -60,7 +60,7 @@ package enum ControlRequest: Equatable, Sendable {
         case reading
         /// The socket's owner, and root.
         case changing
-        /// The same, unless keys are switched off in the configuration.
+        /// The socket's owner, and root, unless keys are switched off in the configuration.
         case typing
     }
 
@@ -78,7 +78,7 @@ package enum ControlRequest: Equatable, Sendable {
 package struct ControlFault: Error, Equatable, Sendable, CustomStringConvertible {
     /// The word, counted from 1; one more than there are where one is missing.
     package var word: Int
-    /// What is wrong with it.
+    /// The fault of the word, in words.
     package var reason: String
 
     /// `word 2: …`.

@@ -11,7 +11,7 @@ package import Texts
 /// people is in English; beside it `texts` has each such member's id in the table and what it is told of, for clients that
 /// say it in another language. Everything happens on the loop's thread.
 package final class ControlServer {
-    /// What clients are held to.
+    /// The limits that clients are held to.
     package struct Limits: Sendable {
         /// The most clients at a time.
         package var clients = 16

@@ -68,7 +68,7 @@ package struct LineSplitter: Sendable {
         return nil
     }
 
-    /// What is left behind the last end of a line, which ends here; nil for nothing.
+    /// The last piece, where the input ends without an end of a line; nil where no bytes are left.
     package mutating func finish() -> Piece? {
         guard start < bytes.count else { return nil }
         return take(upTo: bytes.count, next: bytes.count, isLineEnd: true)

@@ -5,7 +5,7 @@ package import Texts
 import Typing
 
 extension AccountText {
-    /// What became of every byte, and of the events that were read back, in lines for people.
+    /// The counts of every byte's outcome, and of the events that were read back, in lines for people.
     package static func lines(_ counts: KeyboardService.Counts, _ language: Language) -> [String] {
         let bytes = counts.bytes
         let numbers = [

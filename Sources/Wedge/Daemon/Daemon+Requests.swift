@@ -6,7 +6,7 @@ import LinuxIO
 package import Texts
 import Typing
 
-// What clients ask for (D-9).
+// The requests of clients (D-9).
 
 extension Daemon {
     /// How long a device that is chosen by its name or address is listened for.
@@ -66,9 +66,9 @@ extension Daemon {
         _ reply: @escaping (Result<JSONObject, CommandFailure>) -> Void
     ) {
         if let refusal = refusalOfChange { return reply(.failure(refusal)) }
-        if case .selected(let selection)? = service.choice {
-            if choice.means(selection) { return reply(keep(selection)) }
-            if !confirmed { return reply(.failure(.chosenAlready(selection))) }
+        if case .kept(let kept)? = service.choice {
+            if choice.means(kept) { return reply(keep(kept)) }
+            if !confirmed { return reply(.failure(.chosenAlready(kept))) }
         }
         service.find(choice, for: Self.useTime) { [weak self] result in
             guard let self else { return }
@@ -76,19 +76,19 @@ extension Daemon {
         }
     }
 
-    private func keep(_ selection: Selection, heard: DeviceAddress? = nil) -> Result<JSONObject, CommandFailure> {
-        do throws(SelectionStore.Failure) {
-            try store.write(selection)
+    private func keep(_ choice: KeptChoice, heard: DeviceAddress? = nil) -> Result<JSONObject, CommandFailure> {
+        do throws(ChoiceStore.Failure) {
+            try store.write(choice)
         } catch {
             return .failure(CommandFailure(error))
         }
-        if service.choice == .selected(selection) { service.connect() } else { choose(selection, heard: heard) }
-        return .success(JSONObject(selection))
+        if service.choice == .kept(choice) { service.connect() } else { choose(choice, heard: heard) }
+        return .success(JSONObject(choice))
     }
 
     private func forget() throws(CommandFailure) {
         if let refusal = refusalOfChange { throw refusal }
-        do throws(SelectionStore.Failure) {
+        do throws(ChoiceStore.Failure) {
             try store.forget()
         } catch {
             throw CommandFailure(error)
@@ -97,7 +97,7 @@ extension Daemon {
     }
 
     private var refusalOfChange: CommandFailure? {
-        guard !options.followsSelection else { return nil }
+        guard !options.followsChoice else { return nil }
         let device = service.choice.map { Message(detail: "\($0)") } ?? PlainText.oneDevice.message()
         return CommandFailure(.usage, ControlFaultText.fixedDevice, device)
     }
@@ -110,7 +110,7 @@ extension Daemon {
 
     /// Empties the field as soon as nothing waits that goes into it: only then is it known how much there is to delete.
     ///
-    /// What a device sends without an end, or the beginning of a scan, is not waited for longer than `deadline`.
+    /// Bytes that come without a pause, or the beginning of a barcode, are not waited for longer than `deadline`.
     private func clear(until deadline: Duration, _ reply: @escaping (Result<JSONObject, CommandFailure>) -> Void) {
         let isOver = MonotonicClock.now >= deadline
         let waits = service.keyboard.waitingKeys > 0

@@ -10,29 +10,29 @@ package import Typing
 ///
 /// To be used on the loop's thread.
 package final class Daemon {
-    /// What the daemon is to do besides typing.
+    /// The settings of the daemon that do not concern typing.
     package struct Options: Sendable {
         /// Where it keeps what it needs.
         package var paths: DaemonPaths
         /// Whether it follows the file of the choice; else its device is the one of its settings, for good.
-        package var followsSelection: Bool
+        package var followsChoice: Bool
         /// The virtual terminal that must be in front; nil for any.
         package var terminal: Int?
         /// Whether clients may press keys (D-9).
         package var allowsKeys: Bool
-        /// What it was set up with.
+        /// The profile, the layout, the table and the program's version, as `status` shows them.
         package var labels: DaemonLabels
 
         /// Options.
         package init(
             paths: DaemonPaths,
-            followsSelection: Bool,
+            followsChoice: Bool,
             terminal: Int?,
             allowsKeys: Bool,
             labels: DaemonLabels
         ) {
             self.paths = paths
-            self.followsSelection = followsSelection
+            self.followsChoice = followsChoice
             self.terminal = terminal
             self.allowsKeys = allowsKeys
             self.labels = labels
@@ -53,21 +53,21 @@ package final class Daemon {
     /// The typing.
     package let service: KeyboardService
     let options: Options
-    let store: SelectionStore
+    let store: ChoiceStore
     let gate: KeyboardGate
     let loop: EventLoop
 
     private let lock: AdapterLock
-    private let follower: SelectionFollower?
+    private let follower: ChoiceFollower?
     private let notifier: ServiceNotifier
     private var server: ControlServer?
     private var meter = ReceivedMeter()
     private var meterTimer: EventLoop.Timer?
     private var stateSince = MonotonicClock.now
     private var lastReceived: (time: Int64, length: Int)?
-    private var selectionFault: Reason?
+    private var choiceFault: Reason?
     private var latest: JSONObject?
-    /// What was found while nobody listened yet.
+    /// The notes from before `onNote` was set.
     private var startNotes: [Reason] = []
 
     /// Sets everything up, so that clients are answered; nothing is scanned for yet.
@@ -80,17 +80,17 @@ package final class Daemon {
         let loop = core.loop
         self.loop = loop
         self.options = options
-        store = SelectionStore(options.paths.selection)
+        store = ChoiceStore(options.paths.choice)
         lock = AdapterLock(options.paths)
         gate = try KeyboardGate(terminal: options.terminal, on: loop)
-        follower = options.followsSelection ? try SelectionFollower(store, on: loop) : nil
+        follower = options.followsChoice ? try ChoiceFollower(store, on: loop) : nil
         notifier = ServiceNotifier(on: loop)
 
         var settings = settings
-        var fault: SelectionStore.Failure?
+        var fault: ChoiceStore.Failure?
         if let follower {
             switch follower.read() {
-            case .success(let selection): settings.device = selection.map(DeviceChoice.selected)
+            case .success(let kept): settings.device = kept.map(DeviceChoice.kept)
             case .failure(let failure): fault = failure
             }
         }
@@ -109,7 +109,7 @@ package final class Daemon {
             )
         } catch {
             // A keyboard for one device works without clients, and beside a daemon that uses another adapter.
-            if options.followsSelection { throw error }
+            if options.followsChoice { throw error }
             startNotes.append(Reason(ReasonText.unanswered.message(error.cause)))
         }
         service.refusal = { [unowned self] name in refusal(of: name) }
@@ -128,7 +128,7 @@ package final class Daemon {
         for note in startNotes { onNote?(note) }
         startNotes = []
         noteGate()
-        if service.choice == nil { take(.state(service.state, device: nil, reason: selectionFault)) }
+        if service.choice == nil { take(.state(service.state, device: nil, reason: choiceFault)) }
         service.start { [unowned self] result in
             notifier.ready()
             notifier.tell(service.state.sentence(service.choice, service.reason, in: .english))
@@ -156,7 +156,7 @@ package final class Daemon {
         }
     }
 
-    /// What the user has asked for that is kept nowhere else, for the process after this one.
+    /// The requests of the user that are in force and in no file, as words for the process that takes this one's place.
     package var memory: String {
         ([gate.isPaused ? "paused" : nil, service.state == .disconnected ? "disconnected" : nil] as [String?])
             .compactMap { $0 }.joined(separator: " ")
@@ -189,7 +189,7 @@ package final class Daemon {
             counts: service.counts,
             lastReceived: lastReceived.map { (now - .nanoseconds($0.time), $0.length) },
             rivals: DaemonStatus.rivals(),
-            selectionFault: selectionFault
+            choiceFault: choiceFault
         )
     }
 
@@ -272,25 +272,25 @@ package final class Daemon {
 
     // MARK: The choice
 
-    private func chosenElsewhere(_ result: Result<Selection?, SelectionStore.Failure>) {
+    private func chosenElsewhere(_ result: Result<KeptChoice?, ChoiceStore.Failure>) {
         switch result {
-        case .success(let selection): choose(selection)
-        // What was chosen stays in force.
+        case .success(let kept): choose(kept)
+        // The earlier choice stays in force.
         case .failure(let failure): onNote?(reason(of: failure))
         }
     }
 
     /// Means that device from now on; where it was `heard` just now, it is not listened for again.
-    func choose(_ selection: Selection?, heard: DeviceAddress? = nil) {
-        selectionFault = nil
-        let choice = selection.map(DeviceChoice.selected)
+    func choose(_ kept: KeptChoice?, heard: DeviceAddress? = nil) {
+        choiceFault = nil
+        let choice = kept.map(DeviceChoice.kept)
         // A file that was only touched changes nothing.
         if choice != service.choice { service.choose(choice, heard: heard) }
     }
 
-    private func reason(of failure: SelectionStore.Failure) -> Reason {
+    private func reason(of failure: ChoiceStore.Failure) -> Reason {
         let reason = Reason(CommandFailure(failure))
-        selectionFault = reason
+        choiceFault = reason
         return reason
     }
 
@@ -298,7 +298,7 @@ package final class Daemon {
     private func refusal(of adapter: String) -> CommandFailure? {
         guard let refusal = lock.take(adapter) else { return nil }
         // A keyboard for one device works where no lock can be made, but never where another has it.
-        return options.followsSelection || refusal.status == .unavailable ? refusal : nil
+        return options.followsChoice || refusal.status == .unavailable ? refusal : nil
     }
 
     private static func makeRuntimeDirectory(_ path: FilePath) throws(CommandFailure) {

@@ -68,8 +68,8 @@ package struct DaemonPaths: Hashable, Sendable {
     /// The socket that commands speak to the daemon on.
     package var controlSocket: FilePath { runtime.appending("control") }
     /// The user's choice of device.
-    package var selection: FilePath { state.appending("selection") }
-    /// What the daemon that uses an adapter such as `hci0` holds.
+    package var choice: FilePath { state.appending("selection") }
+    /// The lock file that is held by the daemon that uses an adapter such as `hci0`.
     ///
     /// `user:hci0` is the same as `hci0`; of other names every sign that is no letter or digit is written as a dash.
     package func lock(_ adapter: String) -> FilePath {

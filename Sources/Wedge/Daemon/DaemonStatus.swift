@@ -4,7 +4,7 @@ package import BluetoothLE
 import LinuxIO
 package import Texts
 
-/// What a daemon does at one moment, as `status` answers it.
+/// The state of a daemon at one moment, as it answers `status`.
 package struct DaemonStatus: Sendable {
     /// The session's state.
     package var state: Session.State
@@ -20,20 +20,20 @@ package struct DaemonStatus: Sendable {
     package var adapter: String?
     /// The keyboard's event node.
     package var keyboard: String?
-    /// What the daemon was set up with.
+    /// The profile, the layout, the table and the program's version, in words.
     package var labels: DaemonLabels
     /// Whether the user has paused.
     package var isPaused: Bool
     /// Why nothing is typed; nil while what comes is typed.
     package var gate: Reason?
-    /// What was counted.
+    /// The counts since the start.
     package var counts: KeyboardService.Counts
     /// How long ago a value was received, and its length, never its contents (D-6); nil before the first.
     package var lastReceived: (ago: Duration, length: Int)?
     /// Programs that are in this one's way.
     package var rivals: [String]
-    /// What about the choice could not be read, or kept.
-    package var selectionFault: Reason?
+    /// The reason why the choice could not be read or kept; nil where it could.
+    package var choiceFault: Reason?
 
     /// The answer's members.
     package var object: JSONObject {
@@ -46,7 +46,7 @@ package struct DaemonStatus: Sendable {
         object.add("device", choice.map { "\($0)" })
         object.add("address", device.map { "\($0.address)" })
         object.add("addressType", device.map { "\($0.type)" })
-        object.add("selection", selection)
+        object.add("selection", keptChoice)
         object.add("adapter", adapter)
         object.add("keyboard", keyboard)
         object.add("profile", labels.profile)
@@ -64,12 +64,12 @@ package struct DaemonStatus: Sendable {
             object.add("lastReceived", last)
         }
         object.add("rivals", rivals)
-        object.add("selectionFault", selectionFault?.cause)
-        object.add("selectionRemedy", selectionFault?.remedy)
+        object.add("selectionFault", choiceFault?.cause)
+        object.add("selectionRemedy", choiceFault?.remedy)
         object.addForms([
             ("reason", reason?.cause), ("remedy", reason?.remedy), ("gateReason", gate?.cause),
-            ("gateRemedy", gate?.remedy), ("selectionFault", selectionFault?.cause),
-            ("selectionRemedy", selectionFault?.remedy),
+            ("gateRemedy", gate?.remedy), ("selectionFault", choiceFault?.cause),
+            ("selectionRemedy", choiceFault?.remedy),
         ])
         object.add("pid", ProcessFacts.number)
         object.add("program", labels.program)
@@ -77,9 +77,9 @@ package struct DaemonStatus: Sendable {
     }
 
     /// The choice that is kept.
-    private var selection: JSONObject? {
-        guard case .selected(let selection)? = choice else { return nil }
-        return JSONObject(selection)
+    private var keptChoice: JSONObject? {
+        guard case .kept(let kept)? = choice else { return nil }
+        return JSONObject(kept)
     }
 
     /// The programs that also manage adapters, with their process numbers.
@@ -93,7 +93,7 @@ package struct DaemonStatus: Sendable {
     }
 }
 
-/// What a daemon was set up with, in words.
+/// The settings of a daemon that `status` shows, in words.
 package struct DaemonLabels: Sendable {
     /// The profile, or several.
     package var profile: String
@@ -115,10 +115,10 @@ package struct DaemonLabels: Sendable {
 
 extension JSONObject {
     /// A choice, as programs are told of it.
-    package init(_ selection: Selection) {
+    package init(_ choice: KeptChoice) {
         self.init()
-        add("name", selection.name)
-        add("address", "\(selection.device.address)")
-        add("addressType", "\(selection.device.type)")
+        add("name", choice.name)
+        add("address", "\(choice.device.address)")
+        add("addressType", "\(choice.device.type)")
     }
 }

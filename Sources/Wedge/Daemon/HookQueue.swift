@@ -4,7 +4,7 @@ package import BluetoothLE
 
 /// Something that a user's command is told of (CB-30), or several of a kind as one.
 package struct HookNotice: Equatable, Sendable {
-    /// What it is about.
+    /// The kinds of notices.
     package enum Occasion: String, Sendable, CaseIterable {
         /// The device is connected, and its values arrive.
         case connect
@@ -14,7 +14,7 @@ package struct HookNotice: Equatable, Sendable {
         case received
     }
 
-    /// What it is about.
+    /// The kind of the notice.
     package var occasion: Occasion
     /// How often it happened since the last notice of its kind.
     package var count: Int
@@ -40,7 +40,7 @@ package struct HookNotice: Equatable, Sendable {
         self.reason = reason
     }
 
-    /// What the command finds in its environment: lengths and names, never contents.
+    /// The variables of the command's environment: lengths and names, never contents.
     package var environment: [(name: String, value: String)] {
         var variables = [("EVENT", occasion.rawValue), ("COUNT", "\(count)"), ("LENGTH", "\(length)")]
         if let device { variables += [("ADDRESS", "\(device.address)"), ("ADDRESS_TYPE", "\(device.type)")] }

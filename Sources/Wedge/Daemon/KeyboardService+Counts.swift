@@ -5,7 +5,7 @@ package import Texts
 package import Typing
 
 extension KeyboardService {
-    /// What was counted since the start.
+    /// The counts since the start.
     package struct Counts: Sendable {
         /// Notifications of the profile's characteristic.
         package var notifications: UInt64
@@ -15,13 +15,13 @@ extension KeyboardService {
         package var dropped: UInt64
         /// The bytes' account.
         package var bytes: Ledger.Snapshot
-        /// What the self-check found; nil without one.
+        /// The counts of the self-check; nil without one.
         package var check: SelfCheck.Counts?
     }
 }
 
 extension KeyboardService.Counts {
-    /// What became of every byte, and what else was counted.
+    /// The counts as a JSON object: of every byte's outcome, and all others.
     package var object: JSONObject {
         var object = JSONObject()
         object.add("notifications", notifications)

@@ -9,7 +9,7 @@ package import Typing
 
 /// The whole wedge on an event loop: adapter, scan, link and subscription here, and the keyboard that types.
 package final class KeyboardService {
-    /// What happens, for who watches.
+    /// The events that an observer is told of.
     package enum Event {
         /// The virtual keyboard stands; readers find it at this node.
         case keyboard(node: String?)
@@ -165,7 +165,7 @@ package final class KeyboardService {
 
     // MARK: How it stands
 
-    /// What was counted so far.
+    /// The counts so far.
     package var counts: Counts {
         Counts(
             notifications: link.notifications,
@@ -322,7 +322,7 @@ package final class KeyboardService {
     package func find(
         _ choice: DeviceChoice,
         for limit: Duration,
-        completion: @escaping (Result<(kept: Selection, heard: DeviceAddress), CommandFailure>) -> Void
+        completion: @escaping (Result<(kept: KeptChoice, heard: DeviceAddress), CommandFailure>) -> Void
     ) {
         if let refusal = refusalOfLook { return completion(.failure(refusal)) }
         let place = settings.advertisedAddress
@@ -333,7 +333,7 @@ package final class KeyboardService {
             self.search = nil
             switch outcome {
             case .found(let device):
-                completion(.success((choice.selection(of: device, advertisedAt: place), device.address)))
+                completion(.success((choice.keptChoice(of: device, advertisedAt: place), device.address)))
             case .several(let devices):
                 completion(.failure(.severalHeard(choice, devices)))
             case .notHeard: completion(.failure(.notHeard(choice, within: limit)))

@@ -3,13 +3,13 @@
 package import BluetoothLE
 package import Typing
 
-/// What `KeyboardService` is to do.
+/// The settings of a `KeyboardService`.
 package struct KeyboardSettings: Sendable {
     /// Which adapter.
     package var adapter: AdapterTransport
     /// Which device, from the beginning; nil for none yet.
     package var device: DeviceChoice?
-    /// What the device may offer; the first of them that it does is used.
+    /// The profiles that are tried on the device, in this order: the first that it offers is used.
     package var profiles: [Profile]
     /// How what it sends is typed.
     package var typing: TypingSettings

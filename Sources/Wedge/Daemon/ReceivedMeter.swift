@@ -2,7 +2,7 @@
 
 /// Makes a bounded number of reports out of any number of received values: the first at once, then ten a second at most.
 package struct ReceivedMeter: Sendable {
-    /// What has been received since the last report.
+    /// The values received since the last report.
     package struct Report: Equatable, Sendable {
         /// Values.
         package var values: Int
@@ -42,7 +42,7 @@ package struct ReceivedMeter: Sendable {
         return takeAll(now: now)
     }
 
-    /// What has been counted and not reported, due or not; nil for nothing.
+    /// The report of all that was counted since the last one, due or not; nil where no value was received.
     package mutating func takeAll(now: Duration) -> Report? {
         guard since.values > 0 else { return nil }
         defer { since = Report(values: 0, bytes: 0) }

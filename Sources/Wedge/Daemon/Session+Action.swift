@@ -5,7 +5,7 @@ package import Keystrokes
 package import Texts
 
 extension Session {
-    /// What the driver is to do.
+    /// The actions that the driver is to perform.
     package enum Action: Equatable, Sendable {
         /// Listen for the chosen device.
         case scan

@@ -4,7 +4,7 @@ package import BluetoothLE
 package import Texts
 
 extension Session {
-    /// What happens to the session.
+    /// The events that the session is told of.
     package enum Event: Sendable {
         /// The adapter is powered and may scan.
         case adapterReady
@@ -32,7 +32,7 @@ extension Session {
         case attemptFailed(Reason)
         /// The link that was ready is gone.
         case linkLost(Reason)
-        /// What `closeLink` asked for is done.
+        /// The link that `closeLink` asked to close is closed.
         case linkClosed
         /// Time has passed.
         case deadline

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 extension Session {
-    /// What the user sees (LK-24).
+    /// The states that the user is shown (LK-24).
     package enum State: String, Sendable, CaseIterable {
         /// No device is chosen.
         case unselected
         /// The device is looked for, or an attempt is under way.
         case connecting
-        /// What the device sends is typed.
+        /// The link stands, and the device's values are typed.
         case connected
         /// The link was lost; it is tried again.
         case lost

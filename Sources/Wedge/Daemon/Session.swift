@@ -4,7 +4,7 @@ import BluetoothLE
 import Keystrokes
 import Texts
 
-/// What the keyboard does about its one chosen device, as a pure state machine: events and time in, actions out.
+/// The way from a chosen device to a link with it, as a pure state machine: events and time in, actions out.
 ///
 /// It connects only to a device that it has just heard, so that an attempt is short, and it listens for as long as it
 /// takes: that is how an advertisement brings an attempt forward (LK-16). No attempt begins sooner than `retryInterval`
@@ -42,7 +42,7 @@ package struct Session: Sendable {
         case connected
     }
 
-    /// What was reported last.
+    /// The state that was reported last.
     package private(set) var state: State
     private let attemptTimeout: Duration
     private var phase = Phase.idle
@@ -121,7 +121,7 @@ package struct Session: Sendable {
         self.isChosen = isChosen
         isWanted = true
         let actions = [.drop(cause)] + leave(now, isLoss: false)
-        // What was learnt of the device before says nothing of this one.
+        // The waiting times that failures of the device before have led to do not hold for this one.
         (floor, next, scanFailures) = (nil, nil, 0)
         guard case .closing = phase else { return actions + settle(now) }
         let change =
@@ -184,7 +184,7 @@ package struct Session: Sendable {
         case (.linkLost(let reason), .connected), (.attemptFailed(let reason), .connected):
             return leave(now, isLoss: true) + [report(.lost, reason)]
         default:
-            // What comes too late, too early or twice.
+            // An event that comes too late, too early or twice changes nothing.
             return []
         }
     }

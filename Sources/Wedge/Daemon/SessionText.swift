@@ -15,7 +15,7 @@ extension Session.State {
         return sentence(of: device, reason?.cause.text(language), reason?.remedy?.text(language), in: language)
     }
 
-    /// The same of texts.
+    /// The sentence for a state, with the device's name, the cause and the remedy as texts; nil for those not known.
     package func sentence(of device: String, _ cause: String?, _ remedy: String?, in language: Language) -> String {
         let why = cause.map { ": " + $0 + (remedy.map { " (\($0))" } ?? "") } ?? ""
         // While all is well there is nothing to do.

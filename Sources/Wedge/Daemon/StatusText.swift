@@ -3,7 +3,7 @@
 import BluetoothLE
 package import Texts
 
-/// What the daemon answers to `status`, as lines for people.
+/// The daemon's answer to `status`, as lines for people.
 ///
 /// The state comes first, in one sentence, and then everything else that the answer has, in its order: a newer daemon may
 /// say more than this knows.
@@ -28,7 +28,7 @@ package enum StatusText {
             + rows.map { "  \(DisplayWidth.padded($0.name, to: width))  \($0.text)" }
     }
 
-    /// What a member says in words, as the reader's language has them.
+    /// The text of a member in the reader's language; nil where the answer has none.
     private static func said(_ answer: JSONValue, _ name: String, _ language: Language) -> String? {
         answer.message(name).map { LocalName.printable($0.text(language)) }
     }

@@ -5,7 +5,7 @@ import LinuxIO
 import SystemPackage
 package import Texts
 
-// What BluetoothLE says of the adapter, the radio and a link, in the words of the table.
+// The errors of BluetoothLE about the adapter, the radio and a link, in the words of the table.
 
 extension CommandFailure {
     /// The adapter cannot be used.

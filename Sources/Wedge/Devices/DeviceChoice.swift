@@ -8,8 +8,8 @@ package enum DeviceChoice: Hashable, Sendable, CustomStringConvertible {
     case address(BluetoothAddress)
     /// The one that calls itself so, in letters of either case.
     case name(String)
-    /// The one that was chosen, by its address and the address's type (D-4).
-    case selected(Selection)
+    /// The one that is kept, by its address and the address's type (D-4).
+    case kept(KeptChoice)
 
     /// Reads an address, or else takes the text as a name; nil for nothing.
     package init?(_ text: String) {
@@ -27,7 +27,7 @@ package enum DeviceChoice: Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .address(let address): "\(address)"
         case .name(let name): name
-        case .selected(let selection): selection.label
+        case .kept(let kept): kept.label
         }
     }
 
@@ -40,29 +40,29 @@ package enum DeviceChoice: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Whether this is how the user would name the device that is chosen already (LK-8).
-    package func means(_ selection: Selection) -> Bool { isMet(by: selection.device, selection.name, []) }
+    package func means(_ kept: KeptChoice) -> Bool { isMet(by: kept.device, kept.name, []) }
 
     private func isMet(by device: DeviceAddress, _ name: String?, _ advertised: [BluetoothAddress]) -> Bool {
         switch self {
         case .address(let address): device.address == address || advertised.contains(address)
-        case .selected(let selection): device == selection.device || advertised.contains(selection.device.address)
+        case .kept(let kept): device == kept.device || advertised.contains(kept.device.address)
         case .name(let text): name?.lowercased() == text.lowercased()
         }
     }
 
-    /// What is kept of a device that is meant and was heard (D-4).
+    /// The choice to keep, for a device that was heard and is the one that is meant (D-4).
     ///
     /// Where it carries an address in its manufacturer data, that one is kept: the one on the air may change.
-    package func selection(of device: DiscoveredDevice, advertisedAt place: AdvertisedAddress?) -> Selection {
+    package func keptChoice(of device: DiscoveredDevice, advertisedAt place: AdvertisedAddress?) -> KeptChoice {
         let advertised = place?.addresses(in: device.data) ?? []
-        let kept: BluetoothAddress? =
+        let address: BluetoothAddress? =
             switch self {
             case .address(let address): address
-            case .selected(let selection): selection.device.address
+            case .kept(let kept): kept.device.address
             case .name: advertised.count == 1 ? advertised.first : nil
             }
-        let address = kept.map { DeviceAddress($0, device.address.type) } ?? device.address
-        return Selection(address, name: device.name?.text)
+        let identity = address.map { DeviceAddress($0, device.address.type) } ?? device.address
+        return KeptChoice(identity, name: device.name?.text)
     }
 
     // MARK: How it is listened for
@@ -82,7 +82,7 @@ package enum DeviceChoice: Hashable, Sendable, CustomStringConvertible {
     package var devices: DeviceTable {
         let filter: ScanFilter =
             switch self {
-            case .address, .selected: ScanFilter()
+            case .address, .kept: ScanFilter()
             case .name(let name): ScanFilter(name: .exactly(name))
             }
         return DeviceTable(filter: filter, reportsDuplicates: true)

@@ -2,7 +2,7 @@
 
 /// Barcodes as a scanner would send them, for simulated devices.
 package enum Barcodes {
-    /// What the demo's shop sells: books, food, a parcel, a serial number and an address on the web.
+    /// The barcodes of the demo: books, food, a parcel, a serial number and an address on the web.
     package static let samples = [
         ean13("490277802014"), ean13("978014044926"), ean13("400638133393"), ean13("501234567890"),
         "LOT-2026/11-A7", "SN:LT01 BC000120", ean13("307560000135"), "https://example.org/t?id=4711",

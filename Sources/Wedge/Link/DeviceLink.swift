@@ -9,7 +9,7 @@ import Texts
 /// Each link has a number, its epoch, from 1 on; values of a link that was closed are never passed on (BT-9). To be used
 /// on the loop's thread.
 final class DeviceLink {
-    /// What happens to the link that was asked for last.
+    /// The events of the link that was asked for last.
     enum Event {
         /// Subscribed, and the handshake is done.
         case ready
@@ -43,7 +43,7 @@ final class DeviceLink {
     private var setup: LinkSetup {
         didSet { wanted = setup.wanted }
     }
-    /// What the setup says, at hand for every value.
+    /// The handle whose values are typed, and their kind; nil during the handshake; a copy, at hand for each value.
     private var wanted: LinkSetup.Source?
     /// Called when no end of a link is waited for any more.
     private var closers: [() -> Void] = []

@@ -6,9 +6,9 @@ package import BluetoothLE
 ///
 /// A pure state machine over the client. Whatever the device does, it ends within the limits of attributes and time.
 package struct GATTBrowser: Sendable {
-    /// What is asked.
+    /// The tasks that a browser can be given.
     package enum Task: Equatable, Sendable {
-        /// What the device offers.
+        /// Discover the services, characteristics and descriptors.
         case tree
         /// The value of an attribute, or of all of a type.
         case read(GATTTarget)
@@ -22,7 +22,7 @@ package struct GATTBrowser: Sendable {
     package enum Progress: Equatable, Sendable {
         /// A procedure runs.
         case underWay
-        /// What the device offers.
+        /// The services, characteristics and descriptors that the device has.
         case tree(GATTTree)
         /// The values that were read, whole.
         case values([ATTPDU.HandleValue])
@@ -64,7 +64,7 @@ package struct GATTBrowser: Sendable {
     private var attributes = 0
     private var values: [ATTPDU.HandleValue] = []
     private var value = 0
-    /// What is subscribed to, known from the moment its subscription begins: the first value can come before the answer.
+    /// The characteristic subscribed to, set when the request is sent: the first value can come before the response.
     private var subscribed: GATTCharacteristic?
 
     /// The service of every device, asked for where only the answer matters: all that was sent before has arrived then.
@@ -209,7 +209,7 @@ package struct GATTBrowser: Sendable {
                 return try client.discoverPrimaryServices(Self.genericAccess, now: now)
             }
         }
-        // What precedes the value in a Write Request: opcode and handle. Core 6.0, Vol 3, Part F, 3.4.5.1.
+        // A Write Request has three bytes before the value: opcode and handle. Core 6.0, Vol 3, Part F, 3.4.5.1.
         let fits = bytes.count <= Int(client.mtu) &- 3
         return attempt(.write) { () throws(GATTError) in
             fits

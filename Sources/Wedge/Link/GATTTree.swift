@@ -2,7 +2,7 @@
 
 package import BluetoothLE
 
-/// What a device offers: its primary services with their characteristics and descriptors, by rising handles.
+/// The attributes of a device: its primary services with their characteristics and descriptors, by rising handles.
 package struct GATTTree: Equatable, Sendable {
     /// A characteristic and its descriptors.
     package struct Characteristic: Equatable, Sendable {

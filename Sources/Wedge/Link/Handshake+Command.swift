@@ -8,7 +8,7 @@ extension Handshake {
         /// The most attempts.
         package static let mostAttempts = 10
 
-        /// What is written; nil where the device speaks first.
+        /// The bytes to write; nil where the device speaks first.
         package var send: HexTemplate?
         /// The reply to wait for; nil to go on as soon as it is written.
         package var expect: HexTemplate?

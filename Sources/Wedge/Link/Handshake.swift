@@ -28,7 +28,7 @@ package struct Handshake: Sendable {
             self.otherBytes = otherBytes
         }
 
-        /// What is wrong, in one sentence.
+        /// The failure in one sentence, for people.
         package var message: Message {
             let time = TimeText.text(timeout)
             return otherBytes == 0
@@ -36,11 +36,11 @@ package struct Handshake: Sendable {
                 : LinkFaultText.otherReply.message("\(command)", time, "\(otherBytes)")
         }
 
-        /// The same for logs.
+        /// The failure in one English sentence, for logs.
         package var description: String { message.english }
     }
 
-    /// What the owner does next.
+    /// The next step that the owner has to take.
     package enum Step: Equatable, Sendable {
         /// Write these bytes, and call `written` when that is done.
         case write([UInt8])
@@ -63,7 +63,7 @@ package struct Handshake: Sendable {
     private var attempt = 1
     private var state = State.idle
     private var memory: HexTemplate.Memory = [:]
-    /// What came and may be the beginning of the reply.
+    /// The bytes received that may be the beginning of the reply.
     private var bytes: ArraySlice<UInt8> = []
     private var otherBytes = 0
     /// When `handleDeadline` wants to be called; nil while no reply is waited for.
@@ -87,7 +87,7 @@ package struct Handshake: Sendable {
         return advance(now)
     }
 
-    /// What the device sent.
+    /// Takes bytes that the device sent.
     package mutating func receive(_ received: [UInt8], now: Duration) -> Step {
         switch state {
         case .idle:
@@ -131,7 +131,7 @@ package struct Handshake: Sendable {
         let command = commands[index]
         let output = command.send.map { $0.bytes(memory) }
         deadline = now + command.timeout
-        // What came before a command was sent is no reply to it.
+        // Bytes that came before a command was sent are no reply to it.
         if output != nil {
             otherBytes &+= bytes.count
             bytes = []

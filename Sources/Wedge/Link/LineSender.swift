@@ -32,7 +32,7 @@ package final class LineSender {
 
     /// Sends all that can be sent now; to be called when somebody wants values, and when there is a line again.
     package func pump() {
-        // What makes room is heard of in here: the loop below goes on with it.
+        // A call from `onRoom`, made while the loop below sends: that loop goes on by itself.
         guard !isPumping else { return }
         isPumping = true
         defer {

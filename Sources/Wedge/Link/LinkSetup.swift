@@ -52,7 +52,7 @@ package struct LinkSetup: Sendable {
     }
     /// The characteristic that takes bytes for the device; nil where there is none.
     package private(set) var output: GATTCharacteristic?
-    /// What the device sent behind the last reply of the handshake: the first bytes for the keyboard.
+    /// The bytes that came after the last reply of the handshake: the first ones to type.
     package private(set) var earlyBytes: [UInt8] = []
 
     /// Where values come from, and in which way.

@@ -8,7 +8,7 @@ package import BluetoothLE
 /// Like the module that it plays, it discards what it is given while nobody has subscribed. To be used on the loop's
 /// thread.
 package final class SimulatedModule {
-    /// What happens, for who watches.
+    /// The events that an observer is told of.
     package enum Event {
         /// A central has connected.
         case connected(DeviceAddress)
@@ -20,7 +20,7 @@ package final class SimulatedModule {
         case disconnected(DeviceAddress, DisconnectReason)
     }
 
-    /// What was counted since the start.
+    /// The counts since the start.
     package struct Counts: Equatable, Sendable {
         /// Values that were queued for a subscriber.
         package var values = 0
@@ -38,7 +38,7 @@ package final class SimulatedModule {
     /// A value that some of those who want it have no room for yet, and who these are.
     private var held: (value: [UInt8], missing: [GATTServer.PeerID])?
 
-    /// What was counted so far.
+    /// The counts so far.
     package private(set) var counts = Counts()
     /// Called when there is room again for what `notify` did not take.
     package var onRoom: (() -> Void)?

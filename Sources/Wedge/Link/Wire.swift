@@ -9,8 +9,8 @@ package import Typing
 /// The wire to another end than the keyboard: what the device sends goes there, as text or as it is, and what comes from
 /// there goes to the device (X-9, D-7).
 ///
-/// As text, the bytes take the keyboard's whole way, with its table, scans and account, and what a reader would see of the
-/// keystrokes is handed over. To be used on the loop's thread.
+/// As text, the bytes take the keyboard's whole way, with its table, barcodes and account, and what a reader would see
+/// of the keystrokes is handed over. To be used on the loop's thread.
 package final class Wire {
     /// The keyboard without a kernel that the service types on.
     package let screen: TextKeyboard
@@ -41,7 +41,7 @@ package final class Wire {
     /// Joins the wire with a service that types on its screen.
     package func join(_ service: KeyboardService) {
         if isRaw { service.keyboard.rawEnd = { [unowned self] bytes in end.deliver(bytes) } }
-        // What a device that is not connected cannot take is dropped, as a cable that is not plugged in drops it.
+        // Bytes for a device that is not connected are dropped, as by a cable that is not plugged in.
         end.onBytes = { [unowned service] bytes in try? service.send(bytes) }
     }
 

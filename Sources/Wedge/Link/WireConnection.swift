@@ -3,7 +3,7 @@
 package import LinuxIO
 package import SystemPackage
 
-/// What a wire's bytes pass through.
+/// The file descriptor that a wire's bytes pass through.
 package enum WireChannel: ~Copyable {
     /// A pseudo-terminal's near end.
     case terminal(PseudoTerminal)

@@ -12,7 +12,7 @@ package final class WireEnd {
     package static let mostClients = 8
     /// How often standard output is tried again while its reader is behind.
     private static let retryInterval = Duration.milliseconds(20)
-    /// What a pipe that is writable takes whole (PIPE_BUF).
+    /// The bytes of one write, which a pipe that polls as writable takes whole (PIPE_BUF).
     private static let pieceLength = 4096
 
     /// Takes what comes for the device.

@@ -15,7 +15,7 @@ import Typing
 /// With a key, bytes on the air are each combined with the key's by exclusive or, the key beginning anew when it is over;
 /// check values are taken of the bytes beneath it.
 package struct HexTemplate: Hashable, Sendable {
-    /// What a template is for.
+    /// The purposes of a template.
     package enum Purpose: Sendable {
         /// It is sent.
         case command
@@ -23,10 +23,10 @@ package struct HexTemplate: Hashable, Sendable {
         case reply
     }
 
-    /// What was remembered of replies, by number.
+    /// The bytes remembered from replies, by their number in the template.
     package typealias Memory = [UInt8: UInt8]
 
-    /// What bytes are, compared with a template.
+    /// The outcome of a comparison of bytes with a template.
     package enum Match: Equatable, Sendable {
         /// Not what was expected, whatever follows.
         case none

@@ -6,7 +6,7 @@ import Typing
 package struct HexTemplateFault: Error, Equatable, Sendable, CustomStringConvertible {
     /// The character of the fault, counted from 1.
     package var column: Int
-    /// What is wrong, in words.
+    /// The description of the fault.
     package var reason: String
 
     /// Both.

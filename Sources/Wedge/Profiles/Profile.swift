@@ -3,14 +3,14 @@
 package import BluetoothLE
 package import Typing
 
-/// What a kind of device calls its serial port in GATT, and how it is spoken to.
+/// A kind of device: the service and characteristics of its serial port, and how it is spoken to.
 package struct Profile: Hashable, Sendable {
     /// The most characters of a name.
     package static let longestName = 32
 
-    /// What configurations call it.
+    /// The name that configurations and options use.
     package var name: String
-    /// What people call it.
+    /// The name that people are shown.
     package var title: String
     /// The service.
     package var service: BluetoothUUID
@@ -18,9 +18,9 @@ package struct Profile: Hashable, Sendable {
     package var fromPeripheral: BluetoothUUID
     /// The characteristic that carries bytes to the device; may be the same.
     package var toPeripheral: BluetoothUUID
-    /// What is exchanged before the link counts as connected (BT-5); nothing if empty.
+    /// The commands and replies before the link counts as connected (BT-5); empty for none.
     package var handshake: [Handshake.Command]
-    /// What the bytes to type are wrapped in; nil where they come bare.
+    /// The frames that the bytes to type come in; nil where they come bare.
     package var framing: Framing?
     /// The table for what comes, where none is chosen: a built-in one's name, or a file.
     package var table: String?

@@ -28,7 +28,7 @@ struct TimeArgument: ExpressibleByArgument {
     var defaultValueDescription: String { TimeText.text(duration) }
 }
 
-/// What every command that uses Bluetooth takes.
+/// The options of every command that uses Bluetooth.
 struct AdapterOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

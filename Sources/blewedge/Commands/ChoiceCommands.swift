@@ -64,7 +64,7 @@ struct UseCommand: ParsableCommand {
 
     /// Lets the daemon switch; it answers when the device was heard, or is kept as it is.
     private func use(_ choice: DeviceChoice, through client: inout ControlClient) throws {
-        let chosen = try client.ask(.status).value["selection"].flatMap(Selection.init(answer:))
+        let chosen = try client.ask(.status).value["selection"].flatMap(KeptChoice.init(answer:))
         let isAllowed = try yes || mayReplace(chosen, by: choice)
         let answer = try client.ask(.use(choice, confirmed: isAllowed), patience: .seconds(30))
         try daemon.show(answer, done: NoteText.chosen.message("\(choice)"))
@@ -73,12 +73,12 @@ struct UseCommand: ParsableCommand {
     /// Keeps the choice for the next daemon.
     private func useAlone(_ choice: DeviceChoice) throws {
         let paths = try DaemonPaths.current()
-        let store = SelectionStore(paths.selection)
-        let chosen: Selection?
+        let store = ChoiceStore(paths.choice)
+        let chosen: KeptChoice?
         do {
             chosen = try store.read()
         } catch .garbled(let path, _) {
-            // What it said is lost already; it is replaced.
+            // An unreadable choice is lost already, so it is replaced without a question.
             Console.note(NoteText.choiceGarbled.message("\(path)"))
             chosen = nil
         } catch {
@@ -88,28 +88,28 @@ struct UseCommand: ParsableCommand {
             if let chosen { throw CommandFailure.chosenAlready(chosen) }
             return
         }
-        let selection: Selection
+        let kept: KeptChoice
         if case .address(let address) = choice, let addressType {
-            selection = Selection(DeviceAddress(address, addressType), name: nil)
+            kept = KeptChoice(DeviceAddress(address, addressType), name: nil)
         } else {
             let place = try Configuration.read(paths.configurationFile, mustExist: false).advertisedAddress
-            selection = try ChoiceRun(choice, advertisedAt: place, through: adapterOptions.transport).run()
+            kept = try ChoiceRun(choice, advertisedAt: place, through: adapterOptions.transport).run()
         }
         do {
-            try store.write(selection)
+            try store.write(kept)
         } catch {
             throw CommandFailure(error)
         }
         try daemon.show(
-            JSONObject(selection),
-            done: NoteText.chosenForRun.message(selection.label, "\(selection.device)")
+            JSONObject(kept),
+            done: NoteText.chosenForRun.message(kept.label, "\(kept.device)")
         )
     }
 
     /// Whether the choice may take an earlier one's place: nothing is lost by it, or somebody says so (LK-8).
     ///
     /// False where nobody can be asked; throws where somebody says no.
-    private func mayReplace(_ chosen: Selection?, by choice: DeviceChoice) throws -> Bool {
+    private func mayReplace(_ chosen: KeptChoice?, by choice: DeviceChoice) throws -> Bool {
         guard let chosen, !choice.means(chosen) else { return true }
         guard StandardInput.isTerminal, StandardStream.error.isTerminal, !daemon.json else { return false }
         let question = NoteText.replaceChoice.text(.current, chosen.label, "\(chosen.device)", "\(choice)")
@@ -143,8 +143,8 @@ struct ForgetCommand: ParsableCommand {
             try daemon.show(try client.ask(.forget), done: done)
         } alone: {
             do {
-                try SelectionStore(try DaemonPaths.current().selection).forget()
-            } catch let failure as SelectionStore.Failure {
+                try ChoiceStore(try DaemonPaths.current().choice).forget()
+            } catch let failure as ChoiceStore.Failure {
                 throw CommandFailure(failure)
             }
             try daemon.show(JSONObject(), done: done)
@@ -160,7 +160,7 @@ extension AddressType: ExpressibleByArgument {
     }
 }
 
-extension Selection {
+extension KeptChoice {
     /// The choice as the daemon tells it; nil for none.
     fileprivate init?(answer: JSONValue) {
         guard let address = answer["address"]?.string.flatMap(BluetoothAddress.init),

@@ -18,7 +18,7 @@ struct ConfigCommand: ParsableCommand {
 
 /// Where the configuration is looked for.
 enum ConfigurationPlace {
-    /// What the user named, or the one that a daemon started by this user reads.
+    /// The path that the user gave, or that of the file which a daemon of this user reads.
     static func path(_ file: String?) throws(CommandFailure) -> FilePath {
         if let file { return FilePath(file) }
         return try DaemonPaths.current().configurationFile

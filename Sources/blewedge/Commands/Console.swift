@@ -4,14 +4,14 @@ import LinuxIO
 import Texts
 import Wedge
 
-/// What people read beside the data.
+/// Notes for people on standard error, beside the data on standard output.
 enum Console {
     /// Prints a line of progress to standard error.
     static func note(_ text: String) {
         try? StandardStream.error.write("blewedge: \(text)\n")
     }
 
-    /// The same of a message, in the language of this process.
+    /// Prints a message to standard error, in the language of this process.
     static func note(_ message: Message) { note(message.text(.current)) }
 
     /// Prints what went wrong, and what mends it.

@@ -6,7 +6,7 @@ import SystemPackage
 import Texts
 import Wedge
 
-/// What every command takes that speaks to the daemon.
+/// The options of every command that speaks to the daemon.
 struct DaemonOptions: ParsableArguments {
     @OptionGroup var place: SocketOption
 
@@ -35,7 +35,7 @@ struct DaemonOptions: ParsableArguments {
         }
     }
 
-    /// The same of what was done without a daemon.
+    /// Prints an object for programs, or that it is done for people, where no daemon was asked.
     func show(_ object: JSONObject, done: Message) throws {
         if json { try StandardStream.output.write(object.text + "\n") } else { Console.note(done) }
     }

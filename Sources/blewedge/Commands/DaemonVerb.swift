@@ -6,9 +6,9 @@ import Wedge
 
 /// A command that asks the daemon for one thing, and has nothing else to say.
 protocol DaemonVerb: ParsableCommand {
-    /// What the daemon is asked for.
+    /// The request that the daemon is sent.
     static var request: ControlRequest { get }
-    /// What people read when it is done.
+    /// The note for people when it is done.
     static var done: NoteText { get }
     var daemon: DaemonOptions { get }
 }

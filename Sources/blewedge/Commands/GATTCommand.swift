@@ -5,7 +5,7 @@ import BluetoothLE
 import Texts
 import Wedge
 
-/// What `blewedge gatt` does with an attribute.
+/// The actions of `blewedge gatt` on an attribute.
 enum GATTAction: String, ExpressibleByArgument, CaseIterable {
     case read
     case write

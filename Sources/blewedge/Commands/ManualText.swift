@@ -66,7 +66,7 @@ struct ManualText {
         return names.joined(separator: ", ") + value
     }
 
-    /// What a command's help says at length: sections with titles, sentences, and lines that are to stay as they are.
+    /// The long part of a command's help: sections with titles, sentences, and lines that are to stay as they are.
     private mutating func discussion(of command: JSONValue) {
         var isTable = false
         for line in (command["discussion"]?.string ?? "").split(separator: "\n", omittingEmptySubsequences: false) {

@@ -112,7 +112,7 @@ struct RunCommand: ParsableCommand {
     )
     var foreground = false
 
-    @OptionGroup(title: "Scan mode") var scanOptions: ScanModeOptions
+    @OptionGroup(title: "Scan mode") var barcodeModeOptions: BarcodeModeOptions
 
     @Flag(help: "Print one JSON object a line.")
     var json = false
@@ -150,7 +150,7 @@ struct RunCommand: ParsableCommand {
         let configuration = plan.configuration
         let options = Daemon.Options(
             paths: paths,
-            followsSelection: choice == nil,
+            followsChoice: choice == nil,
             terminal: configuration.gateTerminal,
             allowsKeys: configuration.allowsKeys,
             labels: plan.labels
@@ -178,7 +178,7 @@ struct RunCommand: ParsableCommand {
         try run.run()
     }
 
-    /// What is to be run, everything read and checked that the options and the configuration name.
+    /// The settings of a run, after every file that the options and the configuration name was read and checked.
     private struct Plan {
         var configuration: Configuration
         var settings: KeyboardSettings
@@ -214,7 +214,7 @@ struct RunCommand: ParsableCommand {
         }
     }
 
-    /// What the file says, with what the options say instead.
+    /// The settings of the file, with those of the options in their place.
     private func configuration(_ paths: DaemonPaths) throws(CommandFailure) -> Configuration {
         let file = config.map { FilePath($0) } ?? paths.configurationFile
         var configuration = try Configuration.read(file, mustExist: config != nil)
@@ -247,9 +247,9 @@ struct RunCommand: ParsableCommand {
     ) throws(CommandFailure) -> KeyboardSettings {
         var settings = try configuration.settings(device: choice)
         let layout = try LayoutSource.layout(configuration.layout)
-        if let scans = try scanOptions.rules(layout: layout) { settings.typing.scans = scans }
-        settings.typing.scans = try snippets.meant(
-            in: settings.typing.scans,
+        if let barcodes = try barcodeModeOptions.rules(layout: layout) { settings.typing.barcodes = barcodes }
+        settings.typing.barcodes = try snippets.meant(
+            in: settings.typing.barcodes,
             layout: layout,
             beside: settings.typing.table.keys
         )
@@ -263,7 +263,7 @@ struct RunCommand: ParsableCommand {
         let typing = try settings(configuration, nil, nil, snippets).typing
         return try Keypad(
             layout: try LayoutSource.layout(configuration.layout),
-            beside: typing.table.keys.union(typing.scans?.keys ?? KeySet()),
+            beside: typing.table.keys.union(typing.barcodes?.keys ?? KeySet()),
             snippets: snippets,
             clearing: configuration.clearMethod
         )

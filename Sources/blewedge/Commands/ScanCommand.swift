@@ -67,7 +67,7 @@ struct ScanCommand: ParsableCommand {
             case (false, true): .live(every: refresh.duration)
             case (false, false): .news(json ? .json : .lines)
             }
-        // What needs the adapter itself is not asked of a daemon.
+        // A capture, a passive scan and duplicates need the adapter itself, so a daemon is not asked for them.
         if captureOptions.capture == nil, !passive, !duplicates,
             var scan = DaemonScan(filter, through: adapterOptions.transport)
         {

@@ -3,7 +3,7 @@
 import ArgumentParser
 import Wedge
 
-/// What ends a line on its way to the central.
+/// The end of a line on its way to the central.
 enum LineEnd: String, ExpressibleByArgument, CaseIterable {
     case cr
     case lf

@@ -5,7 +5,7 @@ import LinuxIO
 import Texts
 import Wedge
 
-/// What the commands with pages take.
+/// The options of the commands with pages.
 struct TUIOptions: ParsableArguments {
     @OptionGroup var place: SocketOption
 

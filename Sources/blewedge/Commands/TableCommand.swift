@@ -143,7 +143,7 @@ struct TableShowCommand: ParsableCommand {
     }
 }
 
-/// What every command that uses a layout takes.
+/// The options of every command that uses a layout.
 struct LayoutOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

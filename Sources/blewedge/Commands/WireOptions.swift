@@ -4,7 +4,7 @@ import ArgumentParser
 import Texts
 import Wedge
 
-/// What kind of device is meant, and where goes what it sends.
+/// The options for the kind of device, and for the place where its bytes go.
 struct WireOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

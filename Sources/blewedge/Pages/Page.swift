@@ -24,7 +24,7 @@ enum Page: Int, CaseIterable {
     /// Whether it has a field to type into.
     var hasField: Bool { self != .devices && self != .settings }
 
-    /// What stands on it, for a space of that size.
+    /// The page's body, for a space of that size.
     func body(_ model: TUIModel, columns: Int, rows: Int) -> PageBody {
         switch self {
         case .devices: DevicesPage.body(model, columns: columns)
@@ -37,7 +37,7 @@ enum Page: Int, CaseIterable {
     }
 }
 
-/// What stands on a page between its head and its foot.
+/// The lines of a page between its head and its foot.
 struct PageBody {
     var lines: [PageLine] = []
     /// The lines that are to be seen; nil for a page that is read from a line on.
@@ -45,7 +45,7 @@ struct PageBody {
     /// Lines that stay at the bottom.
     var foot: [PageLine] = []
 
-    /// What is seen of it in so many rows.
+    /// The lines that are shown in so many rows.
     func visible(rows: Int, scroll: Int) -> [PageLine] {
         let foot = rows > self.foot.count ? self.foot : Array(self.foot.suffix(max(0, rows - 1)))
         let space = max(0, rows - foot.count)
@@ -125,7 +125,7 @@ enum PageFrame {
 
     // MARK: Foot
 
-    /// What came of the last key, or what keys there are, as many as fit.
+    /// The foot: the outcome of the last key, or the keys of the page, as many as fit.
     private static func foot(_ model: TUIModel, _ columns: Int) -> PageLine {
         switch model.notice {
         case .said(let text, let arguments): return PageLine(text.text(model.language, with: arguments), .bold)
@@ -170,7 +170,7 @@ enum PageFrame {
         return PageBody(lines: lines, focus: lines.count - 1..<lines.count)
     }
 
-    /// What stands on a page where no daemon answers.
+    /// The lines of a page where no daemon answers.
     static func absence(_ model: TUIModel, _ columns: Int) -> [PageLine] {
         var lines = PageLine.wrapped(
             (model.isStarting ? PageText.starting : .noDaemon).text(model.language),

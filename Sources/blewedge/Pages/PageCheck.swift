@@ -34,7 +34,7 @@ enum CheckPage {
             if let value { lines += wrapped("\(label.text(language)): \(value)") }
         }
         for rival in status.rivals { lines += wrapped("\(LabelText.rivals.text(language)): \(rival)", .yellow) }
-        if let fault = status.selectionFault { lines += wrapped(fault.line(language), .red) }
+        if let fault = status.choiceFault { lines += wrapped(fault.line(language), .red) }
         return PageBody(lines: lines, foot: foot)
     }
 

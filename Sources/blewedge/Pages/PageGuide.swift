@@ -38,7 +38,7 @@ enum GuidePage {
             }
         }
 
-        /// What is to be done for it.
+        /// The steps for the user to take, a line each.
         func remedies(_ model: TUIModel) -> [String] {
             let language = model.language
             switch self {
@@ -104,7 +104,7 @@ enum GuidePage {
 }
 
 extension GuidePage {
-    /// What of the doctor's findings keeps the machine from having a keyboard.
+    /// The doctor's findings that keep this machine from having a virtual keyboard.
     static func machineFaults(_ findings: [Finding]) -> [Reason] {
         findings.filter { $0.severity == .blocks && machineCauses.contains($0.cause) }.map { finding in
             Reason(

@@ -27,7 +27,7 @@ enum KeypadKey: Hashable {
         names.compactMap { KeyName($0).map(KeypadKey.name) }
     }
 
-    /// What stands on it.
+    /// The label of the key.
     func label(_ language: Language) -> String {
         switch self {
         case .clear: KeyLabelText.clear.text(language)

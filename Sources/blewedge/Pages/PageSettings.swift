@@ -3,9 +3,9 @@
 import Texts
 import Wedge
 
-/// What can be set here, and what is set elsewhere (LK-13).
+/// The page of settings: those that can be changed on it, and those that are changed elsewhere (LK-13).
 enum SettingsPage {
-    /// What Enter changes.
+    /// The rows that Enter changes.
     enum Row: Int, CaseIterable {
         case statusLine, language, reload
     }

@@ -33,7 +33,7 @@ struct ScreenStyle: OptionSet, Hashable {
 struct Screen: Equatable {
     /// One cell.
     struct Cell: Equatable {
-        /// What stands in it; nil for the right half of the wide character before it.
+        /// The character in the cell; nil for the right half of the wide character before it.
         var character: Character?
         var style: ScreenStyle
 

@@ -6,7 +6,7 @@ struct ScreenFrame {
     var hasColors: Bool
     /// Whether the terminal takes UTF-8; else every character beyond ASCII is shown as a question mark.
     var isUnicode: Bool
-    /// What the terminal shows; nil before the first frame, and where it was changed by others.
+    /// The screen that the terminal shows; nil before the first frame, and where others have written to the terminal.
     private(set) var shown: Screen?
 
     init(hasColors: Bool, isUnicode: Bool) {
@@ -17,7 +17,7 @@ struct ScreenFrame {
     /// Forgets what the terminal shows: the next frame draws everything.
     mutating func invalidate() { shown = nil }
 
-    /// What is to be written so that the terminal shows `screen`; empty where it does.
+    /// The bytes to write so that the terminal shows `screen`; empty where it does already.
     mutating func update(to screen: Screen) -> String {
         var output = ""
         var old = shown

@@ -5,7 +5,7 @@ import Wedge
 
 /// Text as a terminal's cells have it.
 enum ScreenText {
-    /// What stands for a character that a cell cannot have.
+    /// The character in the place of one that a cell cannot have.
     static let substitute: Character = "?"
 
     /// The characters of a text that have cells, and how many columns each takes.
@@ -58,7 +58,7 @@ enum ScreenText {
         return isBesideWide && second != " " && !closing.contains(second) && !opening.contains(first)
     }
 
-    /// What no line begins with, and what none ends with (JIS X 4051).
+    /// The characters that no line begins with, and those that none ends with (JIS X 4051).
     private static let closing = Set("、。,.:;?!)]}」』)・ーっゃゅょッャュョァィゥェォぁぃぅぇぉ")
     private static let opening = Set("([{「『(")
 

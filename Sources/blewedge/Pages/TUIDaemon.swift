@@ -28,7 +28,7 @@ final class TUIDaemon {
     private let loop: EventLoop
     private let paths: [String]
     private let scanTime: Int
-    /// What is answered at once; what takes its time, one after the other; and what is told unasked.
+    /// The connections: for requests that are answered at once, for slow ones in turn, and for the stream of events.
     private var quick: TUIConnection?
     private var slow: TUIConnection?
     private var events: TUIConnection?

@@ -16,7 +16,7 @@ struct TUIDevices: Equatable {
         /// Seconds since 1970; nil for one that was not heard since these pages began.
         var lastHeard: Int?
 
-        /// What the user knows it by.
+        /// The name that the user knows it by, or else its address.
         var label: String { name.map(LocalName.printable) ?? "\(address)" }
     }
 

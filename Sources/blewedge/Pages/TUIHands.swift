@@ -5,7 +5,7 @@ import Wedge
 
 /// Tells keys that a person presses from those that come from a keyboard such as blewedge's own.
 ///
-/// What a device sends is typed into whatever has the focus, which may be these pages: a barcode is no command, and a key
+/// A device's bytes are typed into whatever has the focus, which may be these pages: a barcode is no command, and a key
 /// that the keypad has pressed does not press itself again.
 struct TUIHands {
     /// How soon after a character another key is typed by no hand: blewedge leaves at most 50 ms between two (D-13), and
@@ -15,7 +15,7 @@ struct TUIHands {
     static let echoTime = Duration.seconds(1)
 
     private var lastCharacter: Duration?
-    /// What was pressed through the daemon and is to come back where these pages have the focus.
+    /// The keys pressed through the daemon that come back as input where these pages have the focus.
     private var echo: [TUIKey] = []
     private var echoEnd = Duration.zero
 
@@ -54,7 +54,7 @@ struct TUIHands {
         }
     }
 
-    /// What a key of the keypad sends to a terminal.
+    /// The keys that a terminal gets from a key of the keypad.
     static func keys(of name: KeyName) -> [TUIKey] {
         switch name {
         case .character(let scalar): [.character(Character(scalar))]
@@ -62,7 +62,7 @@ struct TUIHands {
         }
     }
 
-    /// What a snippet sends to a terminal.
+    /// The keys that a terminal gets from a snippet.
     static func keys(of snippet: Snippet) -> [TUIKey] {
         snippet.text.map { character in
             switch character {

@@ -175,7 +175,7 @@ struct TUIKeyDecoder {
             keys.append(.paste(String(decoding: text, as: UTF8.self)))
             return
         }
-        // What turns out to be no end belongs to the text.
+        // Bytes that turn out not to be the end of the paste belong to its text.
         while !tail.isEmpty, !Self.pasteEnd.starts(with: tail) {
             let first = tail.removeFirst()
             if text.count < Self.longestPaste { text.append(first) }

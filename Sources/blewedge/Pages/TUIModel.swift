@@ -4,7 +4,7 @@ import Texts
 import Typing
 import Wedge
 
-/// What the pages show and do: a value that keys, the daemon's answers and time change, and that pages are drawn of.
+/// The state of the pages: a value that keys, the daemon's answers and time change, and that the pages are drawn from.
 struct TUIModel {
     /// A line that tells what came of something, until the next key.
     enum Notice: Equatable {
@@ -14,7 +14,7 @@ struct TUIModel {
         case fault(Reason)
     }
 
-    /// What is asked before it is done (LK-8).
+    /// A question that the user answers before something is done (LK-8).
     struct Question: Equatable {
         var text: PageText
         var arguments: [String]
@@ -26,7 +26,7 @@ struct TUIModel {
 
     var page = Page.devices
     var language: Language
-    /// What the daemon does; nil while none answers.
+    /// The daemon's status; nil while none answers.
     var status: TUIStatus?
     /// Why none answers.
     var absence: Reason?
@@ -38,7 +38,7 @@ struct TUIModel {
     var snippets = Snippets.builtIn.all
     /// Why the file of snippets is not used.
     var snippetFault: Message?
-    /// What of the machine keeps a keyboard from working; nil before it was looked at.
+    /// The faults of this machine that keep a keyboard from working; nil before they were looked for.
     var machineFaults: [Reason]?
     var question: Question?
     var notice: Notice?
@@ -304,7 +304,7 @@ struct TUIModel {
     }
 }
 
-/// What is left to be done outside of the model.
+/// The effects of a key that are carried out outside of the model.
 enum TUIEffect: Equatable {
     /// Ask the daemon, and show that notice when it has done so.
     case ask(ControlRequest, TUIModel.Notice)

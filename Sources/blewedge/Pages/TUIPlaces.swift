@@ -12,10 +12,10 @@ struct TUIPlaces {
     let all: [DaemonPaths]
     /// The control sockets that are tried.
     let sockets: [String]
-    /// What the configuration says of the pages.
+    /// The configuration's settings of the pages: whether the status line is shown, and the seconds of a scan.
     let showsStatus: Bool
     let scanTime: Int
-    /// What is wrong with the configuration; then the pages are as without.
+    /// The fault of the configuration, where it has one; then the pages are as without a configuration.
     let fault: CommandFailure?
 
     /// Those of this user, or one control socket.
@@ -81,7 +81,7 @@ struct TUIPlaces {
 
     /// Whether this is the user's first time: no guide was shown, and nothing was ever chosen (LK-11).
     var isFirstTime: Bool {
-        !FileSystem.exists(guideMark.string) && !all.contains { FileSystem.exists($0.selection.string) }
+        !FileSystem.exists(guideMark.string) && !all.contains { FileSystem.exists($0.choice.string) }
     }
 
     /// Remembers that the guide was shown; where nothing can be kept, it is shown again.

@@ -12,7 +12,7 @@ final class TUIProcess {
     /// Called when it has ended by itself: how, and the last line that it has said.
     var onEnd: ((ChildProcess.End, String) -> Void)?
 
-    /// What of its words is read.
+    /// The greatest length of its log that is read, in bytes; a longer log is not read.
     private static let mostBytes = 64 * 1024
 
     private let loop: EventLoop

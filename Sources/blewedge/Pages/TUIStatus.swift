@@ -4,12 +4,12 @@ import BluetoothLE
 import Texts
 import Wedge
 
-/// What the daemon does, as it answers `status`; nothing in it acts on a terminal.
+/// The daemon's answer to `status`, with nothing in it that acts on a terminal.
 struct TUIStatus: Equatable {
     var state: Session.State
     var reason: Reason?
     var seconds: Int64
-    /// What the user calls the chosen device; nil for none.
+    /// The chosen device as the user has named it; nil for none.
     var device: String?
     var chosen: TUIDevices.Device?
     var adapter: String?
@@ -20,12 +20,12 @@ struct TUIStatus: Equatable {
     var isPaused: Bool
     var isTyping: Bool
     var gate: Reason?
-    /// What was counted, but for what was not.
+    /// The counts of the answer.
     var counts: [Count]
     /// How long ago a value was received, in seconds, and its length (D-6).
     var lastReceived: (ago: Int64, length: Int64)?
     var rivals: [String]
-    var selectionFault: Reason?
+    var choiceFault: Reason?
 
     struct Count: Equatable {
         var name: String
@@ -59,7 +59,7 @@ struct TUIStatus: Equatable {
         isTyping = answer["gate"]?.string != "closed"
         gate = reason("gateReason", "gateRemedy")
         rivals = (answer["rivals"]?.array ?? []).compactMap { $0.string.map(LocalName.printable) }
-        selectionFault = reason("selectionFault", "selectionRemedy")
+        choiceFault = reason("selectionFault", "selectionRemedy")
         if let ago = answer["lastReceived"]?["secondsAgo"]?.integer,
             let length = answer["lastReceived"]?["length"]?.integer
         {
@@ -69,13 +69,13 @@ struct TUIStatus: Equatable {
         if case .object(let members)? = answer["counts"] {
             counts = members.compactMap { name, value in value.integer.map { Count(name: name, count: $0) } }
         }
-        let selection = answer["selection"]
-        let address = selection?["address"]?.string ?? text("address")
+        let kept = answer["selection"]
+        let address = kept?["address"]?.string ?? text("address")
         chosen = address.flatMap { BluetoothAddress($0) }.map { address in
             TUIDevices.Device(
                 address: address,
-                type: (selection?["addressType"] ?? answer["addressType"])?.string ?? "",
-                name: selection?["name"]?.string,
+                type: (kept?["addressType"] ?? answer["addressType"])?.string ?? "",
+                name: kept?["name"]?.string,
                 rssi: nil,
                 lastHeard: nil
             )

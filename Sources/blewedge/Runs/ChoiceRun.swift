@@ -11,7 +11,7 @@ final class ChoiceRun {
     private let choice: DeviceChoice
     private let place: AdvertisedAddress?
     private var finder: DeviceFinder?
-    private var selection: Selection?
+    private var kept: KeptChoice?
 
     /// A search that has not begun; `place` is where devices carry their address besides the one on the air.
     init(
@@ -28,14 +28,14 @@ final class ChoiceRun {
     }
 
     /// Listens until the device is heard; throws why it was not, or the exit status of a signal.
-    func run() throws -> Selection {
+    func run() throws -> KeptChoice {
         try foreground.run(note: NoteText.noDaemonListening.message("\(choice)")) { [unowned self] radio in
             listen(on: radio)
         }
-        guard let selection else {
+        guard let kept else {
             throw CommandFailure(.internal, CommandFaultText.searchEnded)
         }
-        return selection
+        return kept
     }
 
     private func listen(on radio: RadioArbiter) {
@@ -44,7 +44,7 @@ final class ChoiceRun {
         finder.onOutcome = { [unowned self] outcome in
             switch outcome {
             case .found(let device):
-                selection = choice.selection(of: device, advertisedAt: place)
+                kept = choice.keptChoice(of: device, advertisedAt: place)
                 foreground.finish(.success(.success))
             case .several(let devices): foreground.finish(.failure(.severalHeard(choice, devices)))
             case .notHeard: foreground.finish(.failure(.notHeard(choice, within: DeviceFinder.usualLimit)))

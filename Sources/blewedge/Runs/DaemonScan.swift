@@ -69,7 +69,7 @@ struct DaemonScan: ~Copyable {
 }
 
 extension ListedDevice {
-    /// What it says of itself, without when and how strongly it was heard.
+    /// The data that it advertises, without the time and the strength at which it was heard.
     fileprivate var content: [String] {
         [address, addressType, name?.text ?? ""] + services.map(\.description)
     }

@@ -5,9 +5,9 @@ import Wedge
 
 /// The stages of the data path with what each has seen so far, drawn over itself on a terminal while it runs.
 struct DemoPicture {
-    /// What the picture shows.
+    /// The data that the picture shows.
     struct Stages: Equatable {
-        /// What the scanner was asked to send, and what it has sent, in barcodes.
+        /// The barcodes that the scanner has sent, and all that it is to send.
         var barcodes: (sent: Int, all: Int) = (0, 0)
         /// The session's state, and the reason for it.
         var state = Message(detail: "")
@@ -16,14 +16,14 @@ struct DemoPicture {
         var bytes: UInt64 = 0
         /// In the ring now.
         var waiting: UInt64 = 0
-        /// What the table made of the bytes.
+        /// The bytes by their outcome in the table.
         var typed: UInt64 = 0
         var discarded: UInt64 = 0
         var rejected: UInt64 = 0
-        /// What the encoder and the pacer made of the typed ones.
+        /// The events that the typed bytes have become, and the writes that the events left in.
         var events: UInt64 = 0
         var writes: UInt64 = 0
-        /// What a reader of the keyboard sees of the last barcode.
+        /// The last barcode, as a program that reads the keyboard sees it.
         var text = ""
 
         static func == (one: Stages, other: Stages) -> Bool { one.lines(.english) == other.lines(.english) }

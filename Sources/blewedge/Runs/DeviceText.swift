@@ -63,7 +63,7 @@ enum DeviceText {
         return [header] + (rows.isEmpty ? [word(.nothingHeard)] : rows)
     }
 
-    /// What people call a service, where they have a name for it.
+    /// The name of a service for people, or else its UUID.
     private static func serviceName(_ uuid: BluetoothUUID) -> String {
         Profile.builtIn.first { $0.service == uuid }?.title ?? uuid.description
     }

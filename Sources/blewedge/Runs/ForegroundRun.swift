@@ -6,14 +6,14 @@ import SystemPackage
 import Texts
 import Wedge
 
-/// What commands that use an adapter in the foreground share: the event loop, signals, the adapter, and one outcome.
+/// The base of commands that use an adapter in the foreground: event loop, signals, the adapter, and one outcome.
 ///
 /// To be used on the event loop's thread.
 final class ForegroundRun {
     let loop: EventLoop
     /// The adapter, once it is looked for.
     private(set) var core: AdapterCore?
-    /// What the command ends with, once that is known: nothing new is to begin.
+    /// The outcome of the command; nil until it is known, after which nothing new is begun.
     private(set) var outcome: Result<ExitStatus, CommandFailure>?
     /// Ends what the command has begun, and calls its argument when that is done; the adapter is open until then.
     var onFinish: (_ completion: @escaping () -> Void) -> Void = { $0() }

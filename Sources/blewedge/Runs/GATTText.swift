@@ -95,7 +95,7 @@ enum GATTText {
         return object.text
     }
 
-    /// What people call it, where they have a name for it.
+    /// The name of an attribute type for people; nil where it has none here.
     static func name(of uuid: BluetoothUUID) -> String? {
         switch uuid {
         case Profile.linble.fromPeripheral: "Data From Peripheral"

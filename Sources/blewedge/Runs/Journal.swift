@@ -4,7 +4,7 @@ import LinuxIO
 import Texts
 import Wedge
 
-/// What a daemon tells of its work on standard error: for people, or for a journal, which has the name and the time.
+/// The messages of a daemon on standard error: for people, or for a journal, which adds the name and the time.
 struct Journal {
     /// How much a line matters: syslog(3), sd-daemon(3).
     enum Priority: Int {
@@ -26,7 +26,7 @@ struct Journal {
     /// Whether lines are for a journal.
     let isOn: Bool
 
-    /// What it is told in: a journal stands beside others in English, and people read their own language.
+    /// The language of the messages: English in a journal, as those of other programs, else the user's own.
     var language: Language { isOn ? .english : .current }
 
     /// For a journal where standard error is connected to it, or where that is `wanted`.

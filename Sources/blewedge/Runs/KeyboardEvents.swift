@@ -6,7 +6,7 @@ import SystemPackage
 import Texts
 import Wedge
 
-/// What programs hear of a keyboard: an event stream on standard output, and a command that is run (CB-30).
+/// The events of a keyboard for programs: a stream on standard output, and a command that is run (CB-30).
 ///
 /// Both tell of the link and of how much was received, never of what. To be used on the event loop's thread.
 final class KeyboardEvents {

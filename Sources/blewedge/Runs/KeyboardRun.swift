@@ -10,7 +10,7 @@ import Wedge
 
 /// One keyboard in the foreground, from the first scan to the printed account.
 final class KeyboardRun {
-    /// What is printed.
+    /// The forms of output.
     enum Output {
         /// Progress, and the account at the end.
         case people
@@ -105,10 +105,10 @@ final class KeyboardRun {
 
     /// A daemon waits for an adapter that is not there, or is switched off; a keyboard for one device does not.
     private func adapterFailed(_ failure: CommandFailure) {
-        if !options.followsSelection || failure.status != .unavailable { finish(.failure(failure)) }
+        if !options.followsChoice || failure.status != .unavailable { finish(.failure(failure)) }
     }
 
-    /// What a process that has read its configuration anew is told of the one before.
+    /// The environment variable by which a process that was restarted for a new configuration hears of the one before.
     private static let reloadVariable = "BLEWEDGE_RELOADED"
 
     /// The terminal that it was started on is gone, which ends no keyboard (LK-17); or somebody means `reload` by it.

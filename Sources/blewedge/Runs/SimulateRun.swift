@@ -159,7 +159,7 @@ final class SimulateRun {
             return nil
         }
         guard let line = readLine() else { return nil }
-        // What was held up is not made up for: so many a second is the most.
+        // Lines that were delayed are not sent faster later: the rate is a maximum at every moment.
         if rate > 0 { dueTime = max(dueTime, now) + .nanoseconds(1_000_000_000 / rate) }
         return line
     }

@@ -11,10 +11,10 @@ import Wedge
 ///
 /// Nothing is drawn while nothing happens. To be used on the loop's thread.
 final class StatusLine {
-    /// What the line tells.
+    /// The facts that the line shows.
     struct Facts {
         var state: Session.State
-        /// What the user calls the device; nil for none.
+        /// The device as the user has named it; nil for none.
         var device: String?
         var isPaused: Bool
         var bytes: Ledger.Snapshot

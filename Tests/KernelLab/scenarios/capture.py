@@ -105,7 +105,7 @@ def records(data: bytes) -> list[tuple[int, int]]:
     return found
 
 
-@scenario("capture-disk-full", deadline=120, once=True)
+@scenario("capture-disk-full", deadline=240, once=True)
 async def disk_full(bench: Bench) -> None:
     """CB-32: a capture on a full disk stops, says so once, and leaves whole records; the keyboard goes on."""
     folder = "/run/lab/small"

@@ -120,8 +120,8 @@ class Patient:
         try:
             yield
         finally:
-            await relay.stop()
             writer.close()
+            await relay.stop()
 
 
 @scenario("doctor", peer="no adapter", deadline=240)

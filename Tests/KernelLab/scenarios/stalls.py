@@ -44,10 +44,8 @@ async def queue_limit(bench: Bench) -> None:
     keys, node = await bench.keys()
     seen = {}
     for number in (63, 64, 63):
-        reader = await EventReader.open(bench, node)
-        pid = str(reader.program.pid)
-        await reader.program.signal(signal.SIGSTOP)
-        await bench.guest.run("sh", "-c", f'until grep -q "^State:.T" /proc/{pid}/status; do sleep 0.01; done')
+        reader = await EventReader.open(bench, node, stopped=True)
+        await bench.guest.halt(reader.program)
         await order(keys, f"events {number}")
         await reader.program.signal(signal.SIGCONT)
         summary = await reader.summary()  # it reads once more before it ends

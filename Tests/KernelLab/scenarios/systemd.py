@@ -88,7 +88,7 @@ async def target(bench: Bench) -> AsyncIterator[Target]:
     bench.machines.append(machine)
     try:
         await machine.boot(own.binary, BOOT_SECONDS)
-        inner = Bench(machine, logs, bench.long)
+        inner = Bench(machine, logs, bench.long, bench.losses)
         try:
             yield Target(inner)
             complaint = await machine.complaint()

@@ -2,13 +2,13 @@
 
 package import Texts
 
-/// What a state is called before people (LK-24); `{1}` is the device.
+/// The texts of the states for people (LK-24); `{1}` is the device.
 extension Session.State: Localized {
     package var texts: LocalText { said.name }
 
     package var remedy: LocalText? { said.hint }
 
-    /// What a person can do about it, or what happens next by itself.
+    /// The hint that follows the state: a remedy, or the next step that the program takes by itself.
     package var hint: LocalText { said.hint }
 
     private var said: (name: LocalText, hint: LocalText) {

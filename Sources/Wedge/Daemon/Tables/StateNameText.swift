@@ -2,7 +2,7 @@
 
 package import Texts
 
-/// What a state is called in one word, as in the demo.
+/// The name of a state in one word, as the demo shows it.
 package enum StateNameText: String, Localized {
     case unselected, connecting, connected, lost, disconnected, failed, unsupported, bluetoothOff, unauthorized
 

@@ -3,18 +3,18 @@
 import BluetoothLE
 package import Texts
 
-/// Why Bluetooth cannot be used, or listened with.
+/// The reasons for which Bluetooth cannot be used, or a scan fails.
 ///
-/// The English of what BluetoothLE says too is taken from there.
+/// Where BluetoothLE has a text for the same fault, the English is taken from there.
 package enum AdapterFaultText: String, FaultText {
     // The adapter.
     case noBluetooth, noAdapter, notFound, noLowEnergy, softBlocked, hardBlocked, refusedByKernel, missingRights
     case refused, silent, system, noAddress, noLine, stream, streamNotPermitted, socketNotPermitted, streamNotListening
     case controller
-    // Listening.
+    // Scanning.
     case listening, scanRefused, scanWithoutRights, scanUnsupported, scanFailed, gone, nothingToListenWith
     case scannedAlready, busy
-    // Who else uses it.
+    // Other programs that use the adapter.
     case used, usedBy, noLock
 
     package var said: (cause: LocalText, remedy: LocalText?) {

@@ -3,17 +3,17 @@
 import BluetoothLE
 package import Texts
 
-/// Why the link to a device is gone, did not come about, or cannot be used.
+/// The reasons for which the link to a device ended, was not made, or cannot be used.
 package enum LinkFaultText: String, FaultText {
-    // The link, in the English of BluetoothLE.
+    // The link; the English is that of BluetoothLE.
     case ended, outOfReach, aborted, notInTime, noAnswer, protocolBroken, closed
-    // What the device offers.
+    // The services and characteristics of the device.
     case noService, noSerialService, noCharacteristic, noNotification, notWritable, nothingToRead, takesNothing
-    // Its handshake.
+    // The handshake of the device.
     case noReply, otherReply
-    // Which device.
+    // The search for the device.
     case notHeard, notHeardInTime, severalHeard, notFinished
-    // Sending to it.
+    // Sending to the device.
     case notConnected, noLink, noOutput, outputNotWritable, tooMuchWaits
 
     package var said: (cause: LocalText, remedy: LocalText?) {

@@ -4,8 +4,8 @@ import Testing
 
 @testable import Keystrokes
 
-@Suite("X-12: a scan with a byte that cannot be typed is rejected before its first key")
-struct UntypableScanTests {
+@Suite("X-12: a barcode with a byte that cannot be typed is rejected before its first key")
+struct UntypableBarcodeTests {
     /// US without the number sign, and with the tilde only while CapsLock is off.
     static let layout: KeyboardLayout = {
         var strokes = KeyboardLayout.us.strokes
@@ -16,40 +16,40 @@ struct UntypableScanTests {
         return KeyboardLayout(name: "without", strokes: strokes, capsLockStrokes: capsLockStrokes)
     }()
 
-    @Test("X-12, X-1: wherever the byte is, nothing of the scan is typed, every byte is counted, and the next is typed")
+    @Test("X-12, X-1: wherever the byte is, nothing of the barcode is typed, each byte is counted; the next is typed")
     func rejected() throws {
         for stall in [0, 100_000_000] as [Int64] {
             for place in 0...13 {
                 let path = try Path(
                     layout: Self.layout,
                     stall: stall,
-                    scans: try ScanRules(prefix: try ScanAffix("p"), duplicateWindow: 1_000_000_000)
+                    barcodes: try BarcodeRules(prefix: try BarcodeAffix("p"), duplicateWindow: 1_000_000_000)
                 )
-                var scan = "490123456789\u{1}4".bytes
-                scan.insert(0x23, at: place)
+                var barcode = "490123456789\u{1}4".bytes
+                barcode.insert(0x23, at: place)
                 // Byte by byte, the line feed of its end after it.
-                for byte in scan + [13, 10] {
+                for byte in barcode + [13, 10] {
                     path.receive([byte])
                     #expect(try path.typeDue() == .sleep || byte != 13)
                 }
                 #expect(path.recorded.isEmpty)
-                #expect(path.ledger.snapshot().rejected(.untypable) == UInt64(scan.count + 2))
+                #expect(path.ledger.snapshot().rejected(.untypable) == UInt64(barcode.count + 2))
                 path.receive("next\r".bytes)
                 try path.typeAll()
                 let account = path.ledger.snapshot()
                 #expect(path.keyboard.text == "pnext\n")
                 #expect(account.typed == 5 && account.discarded == 0 && account.waiting == 0)
-                #expect(account.rejected == UInt64(scan.count + 2))
+                #expect(account.rejected == UInt64(barcode.count + 2))
             }
         }
     }
 
     @Test("X-12: the terminator counts where it is typed, and not where a suffix is typed in its stead")
     func terminators() throws {
-        for (suffix, text) in [(nil, ""), (try ScanAffix("{tab}"), "ab\t")] {
+        for (suffix, text) in [(nil, ""), (try BarcodeAffix("{tab}"), "ab\t")] {
             let path = try Path(
                 layout: Self.layout,
-                scans: try ScanRules(terminators: [0x23], suffix: suffix)
+                barcodes: try BarcodeRules(terminators: [0x23], suffix: suffix)
             )
             path.receive("ab#".bytes)
             try path.typeAll()
@@ -62,17 +62,17 @@ struct UntypableScanTests {
 
     @Test("X-12: bytes that the table discards reject nothing")
     func discarded() throws {
-        let path = try Path(layout: Self.layout, scans: try ScanRules())
+        let path = try Path(layout: Self.layout, barcodes: try BarcodeRules())
         path.receive("a\u{1}b\u{0}\r".bytes)
         try path.typeAll()
         #expect(path.keyboard.text == "ab\n")
         #expect(path.ledger.snapshot().discarded == 2)
     }
 
-    @Test("X-12, X-5: what can be typed depends on the light, as it is when the scan is judged")
+    @Test("X-12, X-5: what can be typed depends on the light, as it is when the barcode is judged")
     func light() throws {
         let light = CapsLockLight()
-        let path = try Path(layout: Self.layout, scans: try ScanRules(), light: light)
+        let path = try Path(layout: Self.layout, barcodes: try BarcodeRules(), light: light)
         for isOn in [false, true, false] {
             light.set(isOn)
             path.keyboard.capsLock = isOn
@@ -83,10 +83,10 @@ struct UntypableScanTests {
         #expect(path.ledger.snapshot().rejected(.untypable) == 4)
     }
 
-    @Test("X-12, X-5, X-1: a byte that becomes untypable in the middle of a paced scan is rejected by itself")
+    @Test("X-12, X-5, X-1: a byte that becomes untypable in the middle of a paced barcode is rejected by itself")
     func lightInTheMiddle() throws {
         let light = CapsLockLight()
-        let path = try Path(layout: Self.layout, pace: try Pace(.scanner), scans: try ScanRules(), light: light)
+        let path = try Path(layout: Self.layout, pace: try Pace(.scanner), barcodes: try BarcodeRules(), light: light)
         path.receive("aa~aa\r".bytes)
         guard case .wait(let time) = try path.typeDue() else {
             Issue.record("not paced")

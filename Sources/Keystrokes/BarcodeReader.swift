@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The bytes in scan mode: copied out of the ring until a scan is whole, judged, and then typed with what goes around it.
+/// The bytes in scan mode: copied out of the ring until a barcode is whole, judged, and then typed with what goes
+/// around it.
 ///
-/// Memory is two scans of the greatest length, the one in hand and the one typed last, made once. A scan is refused as a
-/// whole, by the first of these that holds, before its first key:
+/// Memory is two barcodes of the greatest length, the one in hand and the one typed last, made once. A barcode is
+/// refused as a whole, by the first of these that holds, before its first key:
 ///
 /// 1. its first byte came to a closed gate, or its link was dropped;
 /// 2. bytes of it were lost, or its link ended before it did: cut;
@@ -11,27 +12,27 @@
 /// 4. its first byte is older than the greatest age;
 /// 5. it is too short, it has a byte that the layout cannot type, or it is a duplicate.
 ///
-/// The rest of a refused scan, up to its end, is refused too, so that no tail is ever taken for a scan. Its end is its
-/// terminator, another link, or a silence.
+/// The rest of a refused barcode, up to its end, is refused too, so that no tail is ever taken for a barcode. Its end
+/// is its terminator, another link, or a silence.
 ///
 /// A class, so that the typist of stream mode carries a reference and not its hundreds of bytes.
-final class ScanReader {
-    /// The silence that ends what is left of a refused scan where no idle gap is set, in nanoseconds.
+final class BarcodeReader {
+    /// The silence that ends what is left of a refused barcode where no idle gap is set, in nanoseconds.
     static let refusedGap: Int64 = 1_000_000_000
 
     /// The state of the reader.
     private enum State {
-        /// The scan in hand is not whole; it may have no byte yet.
+        /// The barcode in hand is not whole; it may have no byte yet.
         case collecting
-        /// The rest of a refused scan is refused too.
+        /// The rest of a refused barcode is refused too.
         case refusing(Ledger.Fate)
-        /// The scan in hand is whole.
+        /// The barcode in hand is whole.
         case whole
         /// Its first key has left.
         case typing
     }
 
-    private let rules: ScanRules
+    private let rules: BarcodeRules
     private let table: CompiledTable
     private var state = State.collecting
 
@@ -39,32 +40,32 @@ final class ScanReader {
     private var place: RingPlace
     /// True where it was seen already that bytes before the current chunk were lost.
     private var isMarkSeen = false
-    /// Set when the last byte was a carriage return that ended a scan.
+    /// Set when the last byte was a carriage return that ended a barcode.
     private var lineEnd: LineEnd?
-    /// The scan in hand.
-    private var scan: ScanInHand
+    /// The barcode in hand.
+    private var barcode: BarcodeInHand
     /// The link and the time of its first byte, and the time of the last byte that was read.
     private var epoch: UInt32 = 0
     private var began: Int64 = 0
     private var lastReceived: Int64 = 0
 
-    /// The scan typed last, without its terminator, and when it was whole; nil before the first.
+    /// The barcode typed last, without its terminator, and when it was whole; nil before the first.
     private var previous: [UInt8] = []
     private var previousTime: Int64?
 
     /// A reader that begins at a place.
-    init(_ place: RingPlace, _ rules: ScanRules, _ table: CompiledTable) {
+    init(_ place: RingPlace, _ rules: BarcodeRules, _ table: CompiledTable) {
         self.place = place
         self.rules = rules
         self.table = table
-        scan = ScanInHand(mostBytes: rules.lengths.upperBound + 1)
+        barcode = BarcodeInHand(mostBytes: rules.lengths.upperBound + 1)
         previous.reserveCapacity(rules.lengths.upperBound + 1)
     }
 
     /// How far the ring was read.
     var position: UInt { place.position }
 
-    /// Whether a scan is in hand, whole and good; if not, `wakeUp` is when to look again though no byte comes.
+    /// Whether a barcode is in hand, whole and good; if not, `wakeUp` is when to look again though no byte comes.
     func find(
         _ consumer: inout ByteRing.Consumer,
         _ ledger: Ledger,
@@ -90,13 +91,13 @@ final class ScanReader {
 
     // MARK: Collecting
 
-    /// Reads on, up to the end of a scan at most; false where nothing more is to be read now.
+    /// Reads on, up to the end of a barcode at most; false where nothing more is to be read now.
     private func collect(
         _ consumer: inout ByteRing.Consumer,
         _ ledger: Ledger,
         _ conditions: Typist.Conditions
     ) -> Bool {
-        if !scan.bytes.isEmpty, let fate = conditions.gate.refusal(epoch: epoch, received: began) {
+        if !barcode.bytes.isEmpty, let fate = conditions.gate.refusal(epoch: epoch, received: began) {
             refuse(fate, ledger)
         }
         // Asked before the ring, so that bytes which come in between are found in the ring.
@@ -111,7 +112,7 @@ final class ScanReader {
             return true
         }
         lineEnd = nil
-        if scan.bytes.isEmpty, case .collecting = state {
+        if barcode.bytes.isEmpty, case .collecting = state {
             epoch = place.chunk.epoch
             began = place.chunk.received
             if let fate = conditions.gate.refusal(epoch: epoch, received: began) { refuse(fate, ledger) }
@@ -122,13 +123,13 @@ final class ScanReader {
         return true
     }
 
-    /// Ends the scan in hand where the ring has no more bytes but there is a reason; true where there was one.
+    /// Ends the barcode in hand where the ring has no more bytes but there is a reason; true where there was one.
     private func endWithoutBytes(
         _ isMissingBytes: Bool,
         _ ledger: Ledger,
         _ conditions: Typist.Conditions
     ) -> Bool {
-        guard !scan.bytes.isEmpty, case .collecting = state else { return false }
+        guard !barcode.bytes.isEmpty, case .collecting = state else { return false }
         if epoch <= conditions.gate.endedThrough || isMissingBytes {
             refuse(.cut, ledger)
         } else if let gap = rules.idleGap, conditions.now &- lastReceived > gap {
@@ -140,22 +141,22 @@ final class ScanReader {
         return false
     }
 
-    /// Ends what is in hand where a chunk begins that is no part of it; true where that made a scan whole.
+    /// Ends what is in hand where a chunk begins that is no part of it; true where that made a barcode whole.
     private func endsBeforeChunk(_ ledger: Ledger) -> Bool {
         let chunk = place.chunk
         if chunk.epoch != epoch {
-            if !scan.bytes.isEmpty { refuse(.cut, ledger) }
+            if !barcode.bytes.isEmpty { refuse(.cut, ledger) }
             state = .collecting
             epoch = chunk.epoch
         } else if chunk.received &- lastReceived > rules.idleGap ?? Self.refusedGap, !chunk.followsMissingBytes {
             if case .refusing = state { state = .collecting }
-            if rules.idleGap != nil, !scan.bytes.isEmpty {
+            if rules.idleGap != nil, !barcode.bytes.isEmpty {
                 isWhole()
                 return true
             }
         }
         if chunk.followsMissingBytes, !isMarkSeen {
-            // The lost bytes may have had the scan's end, so the bytes up to the next end are refused too.
+            // The lost bytes may have had the barcode's end, so the bytes up to the next end are refused too.
             refuse(.cut, ledger)
             isMarkSeen = true
             lineEnd = nil
@@ -168,7 +169,9 @@ final class ScanReader {
         let length = bytesBeforeTerminator(input)
         let terminators = length < input.count ? 1 : 0
         let count = length + terminators
-        if case .collecting = state, scan.bytes.count + length > rules.lengths.upperBound { refuse(.tooLong, ledger) }
+        if case .collecting = state, barcode.bytes.count + length > rules.lengths.upperBound {
+            refuse(.tooLong, ledger)
+        }
         if case .refusing(let fate) = state {
             ledger.add(count, to: fate)
             if terminators > 0 {
@@ -176,7 +179,7 @@ final class ScanReader {
                 endLine(input[length], fate)
             }
         } else {
-            for index in 0..<count { scan.bytes.append(input[index]) }
+            for index in 0..<count { barcode.bytes.append(input[index]) }
             if terminators > 0 { isWhole(terminators: terminators) }
         }
         return count
@@ -190,7 +193,7 @@ final class ScanReader {
 
     private func isWhole(terminators: Int = 0) {
         state = .whole
-        scan.end(terminators: terminators, rules)
+        barcode.end(terminators: terminators, rules)
     }
 
     private func bytesBeforeTerminator(_ input: Span<UInt8>) -> Int {
@@ -198,16 +201,16 @@ final class ScanReader {
         return input.count
     }
 
-    /// Refuses the bytes in hand, and what follows up to the scan's end.
+    /// Refuses the bytes in hand, and what follows up to the barcode's end.
     private func refuse(_ fate: Ledger.Fate, _ ledger: Ledger) {
-        ledger.add(scan.bytes.count, to: fate)
-        scan.clear()
+        ledger.add(barcode.bytes.count, to: fate)
+        barcode.clear()
         state = .refusing(fate)
     }
 
     /// When to look again though no byte comes.
     private func nextLook(_ conditions: Typist.Conditions) -> Int64? {
-        guard !scan.bytes.isEmpty else { return nil }
+        guard !barcode.bytes.isEmpty else { return nil }
         let (tooOld, isNever) = began.addingReportingOverflow(conditions.maximumAge)
         let old = isNever ? nil : tooOld
         let idle = rules.idleGap.map { lastReceived &+ $0 }
@@ -217,12 +220,12 @@ final class ScanReader {
 
     // MARK: Judging
 
-    /// Why the whole scan in hand is not typed; nil where it is.
+    /// Why the whole barcode in hand is not typed; nil where it is.
     private func judgement(_ conditions: Typist.Conditions) -> Ledger.Fate? {
         if let fate = conditions.gate.refusal(epoch: epoch, received: began) { return fate }
         if conditions.now &- began > conditions.maximumAge { return .tooOld }
-        if scan.length < rules.lengths.lowerBound, scan.meaning == nil { return .tooShort }
-        if scan.hasUntypable(rules, table, capsLock: conditions.capsLock) { return .untypable }
+        if barcode.length < rules.lengths.lowerBound, barcode.meaning == nil { return .tooShort }
+        if barcode.hasUntypable(rules, table, capsLock: conditions.capsLock) { return .untypable }
         return isDuplicate ? .duplicate : nil
     }
 
@@ -230,44 +233,44 @@ final class ScanReader {
         guard rules.duplicateWindow > 0, let previousTime, lastReceived &- previousTime <= rules.duplicateWindow else {
             return false
         }
-        return scan.body == previous[...]
+        return barcode.body == previous[...]
     }
 
-    /// Refuses what has no outcome yet of the scan in hand, which is whole.
+    /// Refuses what has no outcome yet of the barcode in hand, which is whole.
     private func refuseRest(_ fate: Ledger.Fate, _ ledger: Ledger) {
-        ledger.add(scan.bytesWithoutOutcome, to: fate)
+        ledger.add(barcode.bytesWithoutOutcome, to: fate)
         finish(fate)
     }
 
     private func finish(_ fate: Ledger.Fate) {
-        if let terminator = scan.terminator { endLine(terminator, fate) }
+        if let terminator = barcode.terminator { endLine(terminator, fate) }
         if case .typing = state {
-            scan.swapBody(&previous)
+            barcode.swapBody(&previous)
             previousTime = lastReceived
         }
-        scan.clear()
+        barcode.clear()
         state = .collecting
     }
 
     // MARK: Typing
 
     /// Goes back to what has no outcome yet.
-    func begin() { scan.begin() }
+    func begin() { barcode.begin() }
 
-    /// Encodes on, until `limit` events or the scan's end, for readers with CapsLock off or on.
+    /// Encodes on, until `limit` events or the barcode's end, for readers with CapsLock off or on.
     func encode(_ batch: inout EventBatch, limit: Int, capsLock: Bool) -> Typist.End {
-        scan.encode(&batch, rules, table, limit: limit, capsLock: capsLock)
+        barcode.encode(&batch, rules, table, limit: limit, capsLock: capsLock)
     }
 
     /// Counts what became of everything encoded.
     func settle(_ ledger: Ledger) {
         state = .typing
-        if let fate = scan.settle(ledger) { finish(fate) }
+        if let fate = barcode.settle(ledger) { finish(fate) }
     }
 
     /// Counts what became of everything encoded where only the first keystrokes have left: the others' bytes are lost.
     func settle(_ ledger: Ledger, _ batch: inout EventBatch, typing keystrokes: Int) {
-        scan.loseAll(after: keystrokes, ledger, &batch, rules, table)
+        barcode.loseAll(after: keystrokes, ledger, &batch, rules, table)
         settle(ledger)
     }
 

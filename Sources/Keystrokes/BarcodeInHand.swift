@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A whole scan in scan mode: its bytes as they are collected, and then how far it is typed, with what goes around it.
+/// A whole barcode in scan mode: its bytes as they are collected, and then how far it is typed, with what goes around
+/// it.
 ///
-/// Within a scan a line feed after a carriage return is absorbed, whatever the time between them.
-struct ScanInHand {
+/// Within a barcode a line feed after a carriage return is absorbed, whatever the time between them.
+struct BarcodeInHand {
     /// The parts that are typed one after the other.
     private enum Part: Int {
         case prefix, body, end, nothing
     }
 
-    /// A place in the scan, and the outcomes of the bytes from `done` to it.
+    /// A place in the barcode, and the outcomes of the bytes from `done` to it.
     private struct Progress {
         var part = Part.prefix
         /// Bytes of that part that are behind.
@@ -17,7 +18,7 @@ struct ScanInHand {
         var typed = 0
         var discarded = 0
         var rejected = 0
-        /// The outcome of the last byte of the scan.
+        /// The outcome of the last byte of the barcode.
         var last = Ledger.Fate.discarded
     }
 
@@ -25,21 +26,21 @@ struct ScanInHand {
     var bytes: [UInt8] = []
     /// The bytes before the terminator.
     private(set) var length = 0
-    /// The text that is typed in the scan's stead; nil to type its bytes.
-    private(set) var meaning: ScanAffix?
+    /// The text that is typed in the barcode's stead; nil to type its bytes.
+    private(set) var meaning: BarcodeAffix?
     /// How far it has an outcome, and how far it is encoded.
     private var done = Progress()
     private var ahead = Progress()
     /// Whether it was encoded for readers with CapsLock on.
     private var capsLock = false
 
-    /// No scan yet, with room for one.
+    /// No barcode yet, with room for one.
     init(mostBytes: Int) {
         bytes.reserveCapacity(mostBytes)
     }
 
     /// Takes note that it is whole.
-    mutating func end(terminators: Int, _ rules: ScanRules) {
+    mutating func end(terminators: Int, _ rules: BarcodeRules) {
         length = bytes.count - terminators
         if !rules.meanings.isEmpty { meaning = rules.meanings[Array(body)] }
     }
@@ -74,7 +75,7 @@ struct ScanInHand {
     }
 
     /// Whether a byte of it, its terminator among them where that is typed, has no keys in the layout.
-    func hasUntypable(_ rules: ScanRules, _ table: CompiledTable, capsLock: Bool) -> Bool {
+    func hasUntypable(_ rules: BarcodeRules, _ table: CompiledTable, capsLock: Bool) -> Bool {
         if let meaning { return meaning.hasUntypable(capsLock: capsLock) }
         let typed = rules.suffix == nil ? bytes.count : length
         return bytes.prefix(typed).contains { table.isRejected($0, capsLock: capsLock) }
@@ -83,10 +84,10 @@ struct ScanInHand {
     /// Goes back to what has no outcome yet.
     mutating func begin() { ahead = done }
 
-    /// Encodes on, until `limit` events or the scan's end, for readers with CapsLock off or on.
+    /// Encodes on, until `limit` events or the barcode's end, for readers with CapsLock off or on.
     mutating func encode(
         _ batch: inout EventBatch,
-        _ rules: ScanRules,
+        _ rules: BarcodeRules,
         _ table: CompiledTable,
         limit: Int,
         capsLock: Bool
@@ -110,7 +111,7 @@ struct ScanInHand {
             case .nothing: break
             }
             if !isFull, let meaning {
-                // The scan counts as typed with the last key of its text.
+                // The barcode counts as typed with the last key of its text.
                 if meaning.isEmpty { ahead.discarded += length } else { ahead.typed += length }
                 ahead.discarded += bytes.count - length
                 ahead.part = .nothing
@@ -121,20 +122,20 @@ struct ScanInHand {
             }
         }
         batch.finish()
-        return isFull ? .full : .scanEnd
+        return isFull ? .full : .barcodeEnd
     }
 
-    /// Encodes on in a prefix or suffix, or in what the scan stands for; true where the limit ends it.
-    private mutating func encode(_ affix: ScanAffix, _ batch: inout EventBatch, _ limit: Int) -> Bool {
+    /// Encodes on in a prefix or suffix, or in what the barcode stands for; true where the limit ends it.
+    private mutating func encode(_ affix: BarcodeAffix, _ batch: inout EventBatch, _ limit: Int) -> Bool {
         ahead.last = .discarded
         guard let table = affix.table else { return false }
         let rest = affix.bytes.span.extracting(droppingFirst: ahead.offset)
-        let run = batch.type(rest, table, limit: limit, stopAtScanEnd: false, capsLock: capsLock)
+        let run = batch.type(rest, table, limit: limit, stopAtBarcodeEnd: false, capsLock: capsLock)
         ahead.offset += run.taken
         return run.stop != nil
     }
 
-    /// Encodes on in that part of the scan; true where the limit ends it.
+    /// Encodes on in that part of the barcode; true where the limit ends it.
     private mutating func encodeBytes(
         _ part: Range<Int>,
         _ batch: inout EventBatch,
@@ -145,7 +146,7 @@ struct ScanInHand {
         let bytes = bytes
         let rest = bytes.span.extracting(part).extracting(droppingFirst: ahead.offset)
         guard !rest.isEmpty else { return false }
-        let run = batch.type(rest, table, limit: limit, stopAtScanEnd: false, capsLock: capsLock)
+        let run = batch.type(rest, table, limit: limit, stopAtBarcodeEnd: false, capsLock: capsLock)
         ahead.offset += run.taken
         ahead.typed += run.typed
         ahead.rejected += run.rejected
@@ -158,7 +159,7 @@ struct ScanInHand {
         return run.stop != nil
     }
 
-    /// Counts what became of everything encoded; at the scan's end, what became of its last byte.
+    /// Counts what became of everything encoded; at the barcode's end, what became of its last byte.
     mutating func settle(_ ledger: Ledger) -> Ledger.Fate? {
         ledger.add(ahead.typed, to: .typed)
         ledger.add(ahead.discarded, to: .discarded)
@@ -175,7 +176,7 @@ struct ScanInHand {
         after keystrokes: Int,
         _ ledger: Ledger,
         _ batch: inout EventBatch,
-        _ rules: ScanRules,
+        _ rules: BarcodeRules,
         _ table: CompiledTable
     ) {
         let all = ahead

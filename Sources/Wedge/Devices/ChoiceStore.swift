@@ -5,13 +5,13 @@ package import SystemPackage
 package import Texts
 
 /// The file in which the choice of device outlives the program (LK-5, LK-20).
-package struct SelectionStore: Sendable {
+package struct ChoiceStore: Sendable {
     /// Why the choice could not be read or kept; what was there before is there still.
     package enum Failure: Error, Equatable, Sendable {
         /// The file is there, and cannot be read.
         case unreadable(FilePath, Errno)
         /// The file does not say which device.
-        case garbled(FilePath, Selection.Fault)
+        case garbled(FilePath, KeptChoice.Fault)
         /// The choice cannot be written.
         case unwritable(FilePath, Errno)
     }
@@ -28,7 +28,7 @@ package struct SelectionStore: Sendable {
     }
 
     /// The choice; nil where none was made.
-    package func read() throws(Failure) -> Selection? {
+    package func read() throws(Failure) -> KeptChoice? {
         let bytes: [UInt8]
         do throws(Errno) {
             bytes = try FileSystem.contents(of: path.string, limit: Self.limit)
@@ -38,20 +38,20 @@ package struct SelectionStore: Sendable {
             throw .unreadable(path, error)
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw .garbled(path, Selection.Fault(line: 1, cause: "begins a text that is no UTF-8"))
+            throw .garbled(path, KeptChoice.Fault(line: 1, cause: "begins a text that is no UTF-8"))
         }
-        do throws(Selection.Fault) {
-            return try Selection(parsing: text)
+        do throws(KeptChoice.Fault) {
+            return try KeptChoice(parsing: text)
         } catch {
             throw .garbled(path, error)
         }
     }
 
     /// Keeps a choice: whole and on the disk when this returns, and the earlier one untouched when it throws.
-    package func write(_ selection: Selection) throws(Failure) {
+    package func write(_ choice: KeptChoice) throws(Failure) {
         do throws(Errno) {
             try FileSystem.makeDirectory(path.removingLastComponent(), mode: 0o755)
-            try FileSystem.replace(path, with: Array(selection.text.utf8), mode: 0o644)
+            try FileSystem.replace(path, with: Array(choice.text.utf8), mode: 0o644)
         } catch {
             throw .unwritable(path, error)
         }
@@ -69,12 +69,12 @@ package struct SelectionStore: Sendable {
 
 extension CommandFailure {
     /// Another device is chosen, and nobody said that it may be given up (LK-8).
-    package static func chosenAlready(_ selection: Selection) -> CommandFailure {
-        CommandFailure(.usage, CommandFaultText.chosenAlready, selection.label, "\(selection.device)")
+    package static func chosenAlready(_ choice: KeptChoice) -> CommandFailure {
+        CommandFailure(.usage, CommandFaultText.chosenAlready, choice.label, "\(choice.device)")
     }
 
     /// The choice could not be read or kept.
-    package init(_ failure: SelectionStore.Failure) {
+    package init(_ failure: ChoiceStore.Failure) {
         switch failure {
         case .unreadable(let path, .permissionDenied):
             self.init(.permission, FileFaultText.choiceForbidden, "\(path)", "\(Errno.permissionDenied)")

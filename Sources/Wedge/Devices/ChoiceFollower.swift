@@ -7,17 +7,17 @@ import Texts
 /// Follows the file of the choice, whoever writes it (LK-18).
 ///
 /// To be used on the loop's thread.
-final class SelectionFollower {
+final class ChoiceFollower {
     /// Called with what the file says, each time that it may have changed.
-    var onChange: ((Result<Selection?, SelectionStore.Failure>) -> Void)?
+    var onChange: ((Result<KeptChoice?, ChoiceStore.Failure>) -> Void)?
 
-    private let store: SelectionStore
+    private let store: ChoiceStore
     private let loop: EventLoop
     private var watch: FileWatch?
     private var registration: EventLoop.Registration?
 
     /// Begins to watch the file's directory, which is made where it is not there.
-    init(_ store: SelectionStore, on loop: EventLoop) throws(CommandFailure) {
+    init(_ store: ChoiceStore, on loop: EventLoop) throws(CommandFailure) {
         self.store = store
         self.loop = loop
         let directory = store.path.removingLastComponent()
@@ -37,9 +37,9 @@ final class SelectionFollower {
         }
     }
 
-    /// What the file says now.
-    func read() -> Result<Selection?, SelectionStore.Failure> {
-        do throws(SelectionStore.Failure) {
+    /// The choice that the file has now; nil for none.
+    func read() -> Result<KeptChoice?, ChoiceStore.Failure> {
+        do throws(ChoiceStore.Failure) {
             return .success(try store.read())
         } catch {
             return .failure(error)

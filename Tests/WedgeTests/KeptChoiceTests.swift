@@ -9,7 +9,7 @@ import Texts
 import Wedge
 
 @Suite("The choice of device")
-struct SelectionTests {
+struct KeptChoiceTests {
     private static let device = DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random)
     private static let text = """
         address = F0:F1:F2:F3:F4:F5
@@ -51,14 +51,14 @@ struct SelectionTests {
         ]
         for name in names {
             for device in [Self.device, DeviceAddress(Self.device.address, .public)] {
-                let selection = Selection(device, name: name)
-                #expect(try Selection(parsing: selection.text) == selection)
+                let kept = KeptChoice(device, name: name)
+                #expect(try KeptChoice(parsing: kept.text) == kept)
                 #expect(
-                    selection.text.unicodeScalars.allSatisfy { $0 == "\n" || $0.properties.generalCategory != .control }
+                    kept.text.unicodeScalars.allSatisfy { $0 == "\n" || $0.properties.generalCategory != .control }
                 )
             }
         }
-        #expect(try Selection(parsing: Self.text) == Selection(Self.device, name: "LINBLE-TEST"))
+        #expect(try KeptChoice(parsing: Self.text) == KeptChoice(Self.device, name: "LINBLE-TEST"))
     }
 
     @Test(
@@ -74,16 +74,16 @@ struct SelectionTests {
         ]
     )
     func garbled(text: String, line: Int) {
-        let fault = #expect(throws: Selection.Fault.self) { try Selection(parsing: text) }
+        let fault = #expect(throws: KeptChoice.Fault.self) { try KeptChoice(parsing: text) }
         #expect(fault?.line == line)
     }
 
     @Test("LK-5: a file that was cut anywhere is a choice of the same device, or no choice; never of another")
     func cut() throws {
-        let text = Array(Selection(Self.device, name: "LINBLE-TEST").text.utf8)
+        let text = Array(KeptChoice(Self.device, name: "LINBLE-TEST").text.utf8)
         for length in 0..<text.count {
             let part = String(decoding: text.prefix(length), as: UTF8.self)
-            if let read = try? Selection(parsing: part) { #expect(read.device == Self.device) }
+            if let read = try? KeptChoice(parsing: part) { #expect(read.device == Self.device) }
         }
     }
 
@@ -96,18 +96,18 @@ struct SelectionTests {
             for _ in 0..<Int.random(in: 0...60, using: &generator) {
                 text.append(alphabet[Int.random(in: 0..<alphabet.count, using: &generator)])
             }
-            _ = try? Selection(parsing: String(text))
+            _ = try? KeptChoice(parsing: String(text))
         }
     }
 
     @Test("LK-5, LK-7: a choice is kept, replaced and dropped; nothing else is left in the directory")
     func store() throws {
         try inDirectory { directory in
-            let store = SelectionStore(directory.appending("state/selection"))
+            let store = ChoiceStore(directory.appending("state/selection"))
             #expect(try store.read() == nil)
             try store.forget()
-            let first = Selection(Self.device, name: "A")
-            let second = Selection(DeviceAddress(BluetoothAddress(rawValue: 1), .public), name: nil)
+            let first = KeptChoice(Self.device, name: "A")
+            let second = KeptChoice(DeviceAddress(BluetoothAddress(rawValue: 1), .public), name: nil)
             try store.write(first)
             #expect(try store.read() == first)
             try store.write(second)
@@ -122,18 +122,18 @@ struct SelectionTests {
     @Test("LK-5: a garbled, a too long and an unreadable file are errors that name it, not a missing choice")
     func unreadable() throws {
         try inDirectory { directory in
-            let store = SelectionStore(directory.appending("selection"))
+            let store = ChoiceStore(directory.appending("selection"))
             try put(Array("address = nonsense\n".utf8), store.path)
-            let garbled = #expect(throws: SelectionStore.Failure.self) { try store.read() }
+            let garbled = #expect(throws: ChoiceStore.Failure.self) { try store.read() }
             #expect(garbled.map { CommandFailure($0).status } == .configuration)
             #expect(garbled.map { CommandFailure($0).cause.english.contains("selection") } == true)
             try put([0x61, 0xFF, 0xFE], store.path)
-            #expect(throws: SelectionStore.Failure.self) { try store.read() }
+            #expect(throws: ChoiceStore.Failure.self) { try store.read() }
             try put([UInt8](repeating: 0x23, count: 5000), store.path)
-            #expect(throws: SelectionStore.Failure.unreadable(store.path, .fileTooLarge)) { try store.read() }
+            #expect(throws: ChoiceStore.Failure.unreadable(store.path, .fileTooLarge)) { try store.read() }
             unlink(store.path.string)
             mkdir(store.path.string, 0o700)
-            #expect(throws: SelectionStore.Failure.unreadable(store.path, .isDirectory)) { try store.read() }
+            #expect(throws: ChoiceStore.Failure.unreadable(store.path, .isDirectory)) { try store.read() }
             rmdir(store.path.string)
         }
     }
@@ -142,20 +142,20 @@ struct SelectionTests {
     func unwritable() throws {
         // A full disk: /dev/full cannot be renamed onto, so a directory stands where the file should go.
         try inDirectory { directory in
-            let store = SelectionStore(directory.appending("selection"))
+            let store = ChoiceStore(directory.appending("selection"))
             mkdir(store.path.string, 0o700)
-            #expect(throws: SelectionStore.Failure.unwritable(store.path, .isDirectory)) {
-                try store.write(Selection(Self.device, name: nil))
+            #expect(throws: ChoiceStore.Failure.unwritable(store.path, .isDirectory)) {
+                try store.write(KeptChoice(Self.device, name: nil))
             }
             #expect(names(directory) == ["selection"])
             rmdir(store.path.string)
         }
         // A file system that takes no files.
-        let store = SelectionStore("/proc/blewedge/selection")
-        #expect(throws: SelectionStore.Failure.self) { try store.write(Selection(Self.device, name: nil)) }
-        #expect(CommandFailure(SelectionStore.Failure.unwritable("/x/selection", .noSpace)).status == .inputOutput)
+        let store = ChoiceStore("/proc/blewedge/selection")
+        #expect(throws: ChoiceStore.Failure.self) { try store.write(KeptChoice(Self.device, name: nil)) }
+        #expect(CommandFailure(ChoiceStore.Failure.unwritable("/x/selection", .noSpace)).status == .inputOutput)
         #expect(
-            CommandFailure(SelectionStore.Failure.unwritable("/x/selection", .permissionDenied)).status == .permission
+            CommandFailure(ChoiceStore.Failure.unwritable("/x/selection", .permissionDenied)).status == .permission
         )
     }
 }

@@ -5,8 +5,8 @@ import Testing
 
 @testable import Keystrokes
 
-@Suite("X-12, D-1, D-2: whole scans")
-struct ScanModeTests {
+@Suite("X-12, D-1, D-2: whole barcodes")
+struct BarcodeModeTests {
     static let millisecond: Int64 = 1_000_000
 
     /// The settings of the random conversations; the first is stream mode.
@@ -46,12 +46,12 @@ struct ScanModeTests {
         ),
     ]
 
-    static func rules(_ naive: NaiveReader.Rules?) throws -> ScanRules? {
+    static func rules(_ naive: NaiveReader.Rules?) throws -> BarcodeRules? {
         guard let naive else { return nil }
-        func affix(_ text: String) throws -> ScanAffix {
-            try ScanAffix(text.replacing("\n", with: "{enter}").replacing("\t", with: "{Tab}"))
+        func affix(_ text: String) throws -> BarcodeAffix {
+            try BarcodeAffix(text.replacing("\n", with: "{enter}").replacing("\t", with: "{Tab}"))
         }
-        return try ScanRules(
+        return try BarcodeRules(
             terminators: naive.terminators,
             idleGap: naive.idleGap,
             minimumLength: naive.lengths.lowerBound,
@@ -76,8 +76,9 @@ struct ScanModeTests {
     {
         var random = SeededGenerator(seed: seed)
         let path = try Path(capacity: 1 << 12, startingAt: UInt.max - 3000)
-        let scanning = try rules(naive)
-        let product = try scanning.map { try Path(scans: $0, capacity: 1 << 12, startingAt: UInt.max - 3000) } ?? path
+        let barcodes = try rules(naive)
+        let product =
+            try barcodes.map { try Path(barcodes: $0, capacity: 1 << 12, startingAt: UInt.max - 3000) } ?? path
         var model = NaiveReader(rules: naive, flaw: flaw)
         var epoch: UInt32 = 1
         let words = ["123", "AbC", "4901234567894", "7", "", "\u{1}\u{2}z", "long long text beyond"]
@@ -157,39 +158,39 @@ struct ScanModeTests {
         #expect(differences.contains { $0 != nil })
     }
 
-    @Test("D-1: a link lost at every byte of a scan: what is cut is rejected, and never joined to the next")
+    @Test("D-1: a link lost at every byte of a barcode: what is cut is rejected, and never joined to the next")
     func cuts() throws {
-        let scan = "4901234567894\r".bytes
-        for length in 1..<scan.count {
+        let barcode = "4901234567894\r".bytes
+        for length in 1..<barcode.count {
             for (rules, typesAfter) in [
-                (try ScanRules(), "4901234567894\n"),
-                (try ScanRules(terminators: [], idleGap: 50 * Self.millisecond), ""),
+                (try BarcodeRules(), "4901234567894\n"),
+                (try BarcodeRules(terminators: [], idleGap: 50 * Self.millisecond), ""),
             ] {
                 for isTold in [true, false] {
-                    let path = try Path(scans: rules)
-                    path.receive(Array(scan[..<length]))
+                    let path = try Path(barcodes: rules)
+                    path.receive(Array(barcode[..<length]))
                     _ = try path.typeDue()
                     if isTold { path.gate.endLink(through: 1) }
                     _ = try path.typeDue()
                     #expect(path.ledger.snapshot().rejected(.cut) == (isTold ? UInt64(length) : 0))
-                    path.receive(Array(scan[length...]) + (typesAfter.isEmpty ? [] : scan), epoch: 2)
+                    path.receive(Array(barcode[length...]) + (typesAfter.isEmpty ? [] : barcode), epoch: 2)
                     path.gate.endLink(through: 2)
                     try path.typeAll()
                     let account = path.ledger.snapshot()
                     // The second link's first bytes are whole by their terminator, and end as nobody knows in the other.
-                    let tail = String(decoding: scan[length...], as: UTF8.self).replacing("\r", with: "\n")
-                    let isTyped = !typesAfter.isEmpty && length < scan.count - 1
+                    let tail = String(decoding: barcode[length...], as: UTF8.self).replacing("\r", with: "\n")
+                    let isTyped = !typesAfter.isEmpty && length < barcode.count - 1
                     #expect(path.keyboard.text == (isTyped ? tail + typesAfter : typesAfter))
-                    #expect(account.rejected(.cut) == UInt64(typesAfter.isEmpty ? scan.count : length))
+                    #expect(account.rejected(.cut) == UInt64(typesAfter.isEmpty ? barcode.count : length))
                     #expect(account.waiting == 0)
                 }
             }
         }
     }
 
-    @Test("X-12: bytes lost in the middle of a scan cut it, before and after them")
+    @Test("X-12: bytes lost in the middle of a barcode cut it, before and after them")
     func missingBytes() throws {
-        let path = try Path(scans: try ScanRules(), capacity: 64)
+        let path = try Path(barcodes: try BarcodeRules(), capacity: 64)
         path.receive("123".bytes)
         #expect(path.receive([UInt8](repeating: 0x39, count: 60)) == .lost)
         _ = try path.typeDue()
@@ -201,10 +202,10 @@ struct ScanModeTests {
         #expect(account.rejected(.cut) == 7 && account.lost(.ringFull) == 60 && account.typed == 4)
     }
 
-    @Test("LK-22, X-12: a gate closed and opened in the middle of a scan types neither its head nor its tail")
+    @Test("LK-22, X-12: a gate closed and opened in the middle of a barcode types neither its head nor its tail")
     func gate() throws {
-        for scans in [try ScanRules(), nil] {
-            let path = try Path(scans: scans)
+        for barcodes in [try BarcodeRules(), nil] {
+            let path = try Path(barcodes: barcodes)
             path.gate.close()
             path.receive("123".bytes)
             _ = try path.typeDue()
@@ -217,9 +218,11 @@ struct ScanModeTests {
         }
     }
 
-    @Test("X-12: nothing is typed before a scan is whole; a silence ends it where one is set")
+    @Test("X-12: nothing is typed before a barcode is whole; a silence ends it where one is set")
     func wholeness() throws {
-        let path = try Path(scans: try ScanRules(idleGap: 100 * Self.millisecond, suffix: try ScanAffix("{{{f9}")))
+        let path = try Path(
+            barcodes: try BarcodeRules(idleGap: 100 * Self.millisecond, suffix: try BarcodeAffix("{{{f9}"))
+        )
         path.receive("12".bytes)
         #expect(try path.typeDue() == .wait(until: path.now + 100 * Self.millisecond + 1))
         path.now += 90 * Self.millisecond
@@ -232,9 +235,9 @@ struct ScanModeTests {
         #expect(keys == [2, 3, 4, 5, 42, 26, 67])
     }
 
-    @Test("X-12, X-2: a scan too large for the window is paced from its first key; the gate stops the rest of it")
+    @Test("X-12, X-2: a barcode too large for the window is paced from its first key; the gate stops the rest of it")
     func paced() throws {
-        let path = try Path(stall: 100 * Self.millisecond, scans: try ScanRules(prefix: try ScanAffix("AB")))
+        let path = try Path(stall: 100 * Self.millisecond, barcodes: try BarcodeRules(prefix: try BarcodeAffix("AB")))
         path.receive((String(repeating: "5", count: 40) + "\r").bytes)
         for _ in 0..<10 {
             if case .wait(let time) = try path.typeDue() { path.now = time }
@@ -246,10 +249,10 @@ struct ScanModeTests {
         #expect(account.typed == 8 && account.gated == 33 && account.waiting == 0)
     }
 
-    @Test("X-1: a device that takes a part of a scan: whole keystrokes are typed, the rest of the write is lost")
+    @Test("X-1: a device that takes a part of a barcode: whole keystrokes are typed, the rest of the write is lost")
     func failures() throws {
         for accepted in 0...18 {
-            let path = try Path(scans: try ScanRules(prefix: try ScanAffix("x")))
+            let path = try Path(barcodes: try BarcodeRules(prefix: try BarcodeAffix("x")))
             path.receive("aB\r\n".bytes)
             try #require(path.next() == .write)
             try #require(path.outputEvents().count == 18)
@@ -265,17 +268,17 @@ struct ScanModeTests {
 
     @Test("X-12: rules and affixes that cannot be are refused, and say why")
     func faults() {
-        #expect(throws: ScanRules.Fault.self) { try ScanRules(terminators: []) }
-        #expect(throws: ScanRules.Fault.self) { try ScanRules(idleGap: 0) }
-        #expect(throws: ScanRules.Fault.self) { try ScanRules(idleGap: Int64.max) }
-        #expect(throws: ScanRules.Fault.self) { try ScanRules(minimumLength: 9, maximumLength: 8) }
-        #expect(throws: ScanRules.Fault.self) { try ScanRules(minimumLength: -1) }
-        #expect(throws: ScanRules.Fault.self) { try ScanRules(maximumLength: 65_537) }
-        #expect(throws: ScanRules.Fault.self) { try ScanRules(duplicateWindow: -1) }
+        #expect(throws: BarcodeRules.Fault.self) { try BarcodeRules(terminators: []) }
+        #expect(throws: BarcodeRules.Fault.self) { try BarcodeRules(idleGap: 0) }
+        #expect(throws: BarcodeRules.Fault.self) { try BarcodeRules(idleGap: Int64.max) }
+        #expect(throws: BarcodeRules.Fault.self) { try BarcodeRules(minimumLength: 9, maximumLength: 8) }
+        #expect(throws: BarcodeRules.Fault.self) { try BarcodeRules(minimumLength: -1) }
+        #expect(throws: BarcodeRules.Fault.self) { try BarcodeRules(maximumLength: 65_537) }
+        #expect(throws: BarcodeRules.Fault.self) { try BarcodeRules(duplicateWindow: -1) }
         for text in ["{", "{f25}", "{leftshift}", "{capslock}", "{sysrq}", "{power}", "\u{E9}", "\n", "a{b"] {
-            #expect(throws: ScanAffix.Fault.self, "\(text)") { try ScanAffix(text) }
+            #expect(throws: BarcodeAffix.Fault.self, "\(text)") { try BarcodeAffix(text) }
         }
-        #expect(throws: ScanAffix.Fault.self) { try ScanAffix(String(repeating: "a", count: 257)) }
-        #expect(throws: Never.self) { try ScanAffix("}") }
+        #expect(throws: BarcodeAffix.Fault.self) { try BarcodeAffix(String(repeating: "a", count: 257)) }
+        #expect(throws: Never.self) { try BarcodeAffix("}") }
     }
 }

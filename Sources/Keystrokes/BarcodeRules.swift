@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The rules of scan mode: where a scan ends, which scans are typed, and the text around them.
-public struct ScanRules: Sendable {
+/// The rules of scan mode: where a barcode ends, which barcodes are typed, and the text around them.
+public struct BarcodeRules: Sendable {
     /// Why rules were refused.
     public struct Fault: Error, Equatable, Sendable, CustomStringConvertible {
         /// One line for people: which rule, and what it must be.
@@ -10,7 +10,7 @@ public struct ScanRules: Sendable {
 
     /// The greatest `maximumLength`.
     public static let greatestLength = 65_536
-    /// The most digits of a QR code: the longest scan unless told otherwise.
+    /// The most digits of a QR code: the longest barcode unless told otherwise.
     public static let defaultMaximumLength = 7_089
     /// Carriage return, line feed and tab.
     public static let defaultTerminators: Set<UInt8> = [
@@ -19,36 +19,36 @@ public struct ScanRules: Sendable {
     /// The longest idle gap and duplicate window, in nanoseconds: an hour.
     public static let longestTime: Int64 = 3_600_000_000_000
 
-    /// The bytes that end a scan.
+    /// The bytes that end a barcode.
     let terminators: InlineArray<256, Bool>
-    /// The silence that ends a scan, in nanoseconds; nil where only terminators do.
+    /// The silence that ends a barcode, in nanoseconds; nil where only terminators do.
     let idleGap: Int64?
-    /// The bytes of a scan without its terminator.
+    /// The bytes of a barcode without its terminator.
     let lengths: ClosedRange<Int>
-    /// The text that is typed before each scan.
-    let prefix: ScanAffix
-    /// The text that is typed after each scan in its terminator's stead; nil types the terminator as the table says.
-    let suffix: ScanAffix?
-    /// How long the scan typed last is not typed again, in nanoseconds; 0 types every scan.
+    /// The text that is typed before each barcode.
+    let prefix: BarcodeAffix
+    /// The text that is typed after each barcode in its terminator's stead; nil types the terminator as the table says.
+    let suffix: BarcodeAffix?
+    /// How long the barcode typed last is not typed again, in nanoseconds; 0 types every barcode.
     let duplicateWindow: Int64
     /// True where a carriage return and its line feed are one end.
     let joinsLineEnds: Bool
-    /// Scans that stand for something else: their bytes, without the terminator, and what is typed in their stead.
-    private(set) var meanings: [[UInt8]: ScanAffix] = [:]
+    /// Barcodes that stand for something else: their bytes, without the terminator, and what is typed in their stead.
+    private(set) var meanings: [[UInt8]: BarcodeAffix] = [:]
 
     /// Rules, checked.
     ///
-    /// `terminators` end a scan, and so does a silence of `idleGap` nanoseconds; one of the two must be given. A scan has
-    /// `minimumLength` to `maximumLength` bytes, its terminator not counted. `prefix` is typed before it, and `suffix`
-    /// after it in the terminator's stead. The same scan within `duplicateWindow` nanoseconds of the one typed just before
-    /// is not typed again.
+    /// `terminators` end a barcode, and so does a silence of `idleGap` nanoseconds; one of the two must be given. A
+    /// barcode has `minimumLength` to `maximumLength` bytes, its terminator not counted. `prefix` is typed before it,
+    /// and `suffix` after it in the terminator's stead. The same barcode within `duplicateWindow` nanoseconds of the
+    /// one typed just before is not typed again.
     public init(
         terminators: Set<UInt8> = defaultTerminators,
         idleGap: Int64? = nil,
         minimumLength: Int = 1,
         maximumLength: Int = defaultMaximumLength,
-        prefix: ScanAffix = .nothing,
-        suffix: ScanAffix? = nil,
+        prefix: BarcodeAffix = .nothing,
+        suffix: BarcodeAffix? = nil,
         duplicateWindow: Int64 = 0
     ) throws(Fault) {
         guard !terminators.isEmpty || idleGap != nil else {
@@ -77,9 +77,9 @@ public struct ScanRules: Sendable {
         joinsLineEnds = isTerminator[Int(ByteTable.carriageReturn)] && isTerminator[Int(ByteTable.lineFeed)]
     }
 
-    /// These rules, with scans that stand for a text: it is typed in the stead of the scan, its prefix, terminator and
-    /// suffix, whatever the least length.
-    public func typing(_ meanings: [[UInt8]: ScanAffix]) throws(Fault) -> ScanRules {
+    /// These rules, with barcodes that stand for a text: it is typed in the stead of the barcode, its prefix,
+    /// terminator and suffix, whatever the least length.
+    public func typing(_ meanings: [[UInt8]: BarcodeAffix]) throws(Fault) -> BarcodeRules {
         for bytes in meanings.keys {
             guard (1...lengths.upperBound).contains(bytes.count), !bytes.contains(where: { terminators[Int($0)] })
             else {
@@ -94,7 +94,7 @@ public struct ScanRules: Sendable {
         return rules
     }
 
-    /// The keys that prefix and suffix press, and what scans stand for.
+    /// The keys that prefix and suffix press, and what barcodes stand for.
     public var keys: KeySet {
         meanings.values.reduce(prefix.keys.union(suffix?.keys ?? KeySet())) { $0.union($1.keys) }
     }

@@ -4,34 +4,34 @@ import Testing
 
 @testable import Keystrokes
 
-@Suite("HK-1: scans that stand for something else")
-struct ScanMeaningTests {
-    /// `ab`, Backspace, `C` in a scan's stead.
-    static func meaning() throws -> ScanAffix {
-        try ScanAffix(
+@Suite("HK-1: barcodes that stand for something else")
+struct BarcodeMeaningTests {
+    /// `ab`, Backspace, `C` in a barcode's stead.
+    static func meaning() throws -> BarcodeAffix {
+        try BarcodeAffix(
             [.character("a", []), .character("b", []), .key(.backspace, []), .character("C", [])],
             layout: .us
         )
     }
 
-    static func rules(minimumLength: Int = 1, duplicateWindow: Int64 = 0) throws -> ScanRules {
-        try ScanRules(
+    static func rules(minimumLength: Int = 1, duplicateWindow: Int64 = 0) throws -> BarcodeRules {
+        try BarcodeRules(
             minimumLength: minimumLength,
-            prefix: try ScanAffix("p"),
-            suffix: try ScanAffix("{tab}"),
+            prefix: try BarcodeAffix("p"),
+            suffix: try BarcodeAffix("{tab}"),
             duplicateWindow: duplicateWindow
         )
     }
 
     @Test(
-        "HK-1, X-1: a scan that stands for a text types it alone, once, and all its bytes are counted; others are typed"
+        "HK-1, X-1: a barcode that stands for a text types it alone, once, its bytes are counted; others are typed"
     )
     func typed() throws {
         for stall in [0, 100_000_000] as [Int64] {
             // One byte, one that the table discards, and one below the least length.
             for code in ["B1", "\u{2}", "x"] {
                 let rules = try Self.rules(minimumLength: 2).typing([code.bytes: try Self.meaning()])
-                let path = try Path(stall: stall, scans: rules)
+                let path = try Path(stall: stall, barcodes: rules)
                 path.receive("12\r\(code)\r\n34\r\(code)5\r".bytes)
                 try path.typeAll()
                 let last = (code + "5").filter { $0 != "\u{2}" }
@@ -45,11 +45,11 @@ struct ScanMeaningTests {
         }
     }
 
-    @Test("HK-1, X-12: what holds for scans holds for these: duplicates, age, the gate, an end that is no terminator")
+    @Test("HK-1, X-12: the rules of barcodes hold for these: duplicates, age, the gate, an end that is no terminator")
     func refused() throws {
         let code = "B1\r".bytes
         let path = try Path(
-            scans: try Self.rules(duplicateWindow: 1_000_000_000).typing(["B1".bytes: try Self.meaning()])
+            barcodes: try Self.rules(duplicateWindow: 1_000_000_000).typing(["B1".bytes: try Self.meaning()])
         )
         path.receive(code + code)
         try path.typeAll()
@@ -66,7 +66,7 @@ struct ScanMeaningTests {
         #expect(path.keyboard.text == "ab\u{8}C" && path.ledger.snapshot().lost(.tooOld) == 3)
 
         let silent = try Path(
-            scans: try ScanRules(terminators: [], idleGap: 1000).typing(["B1".bytes: try Self.meaning()])
+            barcodes: try BarcodeRules(terminators: [], idleGap: 1000).typing(["B1".bytes: try Self.meaning()])
         )
         silent.receive("B1".bytes)
         try silent.typeAll()
@@ -74,12 +74,12 @@ struct ScanMeaningTests {
     }
 
     @Test(
-        "HK-1, X-1: a device that takes a part of it: the scan is lost, to the last key; a gate that closes amid it too"
+        "HK-1, X-1: a device that takes a part of it, or a gate that closes in it: the barcode is lost to its last key"
     )
     func failures() throws {
         let rules = try Self.rules().typing(["B1".bytes: try Self.meaning()])
         for accepted in 0...18 {
-            let path = try Path(scans: rules)
+            let path = try Path(barcodes: rules)
             path.receive("B1\r".bytes)
             try #require(path.next() == .write)
             try #require(path.outputEvents().count == 18)
@@ -94,7 +94,7 @@ struct ScanMeaningTests {
             )
             #expect(account.discarded == 1 && account.waiting == 0, "\(accepted)")
         }
-        let path = try Path(stall: 100_000_000, pace: try Pace(.scanner), scans: rules)
+        let path = try Path(stall: 100_000_000, pace: try Pace(.scanner), barcodes: rules)
         path.receive("B1\r".bytes)
         guard case .wait(let time) = try path.typeDue() else {
             Issue.record("nothing is paced")
@@ -108,15 +108,15 @@ struct ScanMeaningTests {
         #expect(path.ledger.snapshot().gated == 3 && path.ledger.snapshot().waiting == 0)
     }
 
-    @Test("HK-1: what can be no scan stands for nothing; keys of meanings are declared; an empty one discards")
+    @Test("HK-1: what can be no barcode stands for nothing; keys of meanings are declared; an empty one discards")
     func bounds() throws {
-        let rules = try ScanRules(maximumLength: 4)
+        let rules = try BarcodeRules(maximumLength: 4)
         for bytes in [[], "12345".bytes, "1\r".bytes] {
-            #expect(throws: ScanRules.Fault.self) { try rules.typing([bytes: try Self.meaning()]) }
+            #expect(throws: BarcodeRules.Fault.self) { try rules.typing([bytes: try Self.meaning()]) }
         }
         #expect(try rules.typing(["1234".bytes: try Self.meaning()]).keys.codes.contains(.backspace))
         #expect(!rules.keys.codes.contains(.backspace))
-        let path = try Path(scans: try rules.typing(["no".bytes: .nothing]))
+        let path = try Path(barcodes: try rules.typing(["no".bytes: .nothing]))
         path.receive("no\ryes\r".bytes)
         try path.typeAll()
         #expect(path.keyboard.text == "yes\n")
@@ -127,12 +127,12 @@ struct ScanMeaningTests {
     func capsLock() throws {
         let light = CapsLockLight()
         light.set(true)
-        let layout = UntypableScanTests.layout
+        let layout = UntypableBarcodeTests.layout
         let meanings = [
-            "t".bytes: try ScanAffix([.character("a", []), .character("~", [])], layout: layout),
-            "u".bytes: try ScanAffix([.character("a", []), .character("B", [])], layout: layout),
+            "t".bytes: try BarcodeAffix([.character("a", []), .character("~", [])], layout: layout),
+            "u".bytes: try BarcodeAffix([.character("a", []), .character("B", [])], layout: layout),
         ]
-        let path = try Path(layout: layout, scans: try ScanRules().typing(meanings), light: light)
+        let path = try Path(layout: layout, barcodes: try BarcodeRules().typing(meanings), light: light)
         path.keyboard.capsLock = true
         path.receive("t\ru\r".bytes)
         try path.typeAll()

@@ -35,8 +35,8 @@ struct PaceOptions: ParsableArguments {
     }
 }
 
-/// Scan mode: whole scans instead of bytes as they come.
-struct ScanModeOptions: ParsableArguments {
+/// Scan mode: whole barcodes instead of bytes as they come.
+struct BarcodeModeOptions: ParsableArguments {
     @Flag(help: "Type whole scans only, each checked before its first key.")
     var scan = false
 
@@ -56,7 +56,7 @@ struct ScanModeOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "With --scan: type no scan of more bytes (default: \(ScanRules.defaultMaximumLength)).",
+            "With --scan: type no scan of more bytes (default: \(BarcodeRules.defaultMaximumLength)).",
             valueName: "bytes"
         )
     )
@@ -87,7 +87,7 @@ struct ScanModeOptions: ParsableArguments {
     var duplicates: TimeArgument?
 
     /// The rules for readers who use `layout`; nil in stream mode.
-    func rules(layout: KeyboardLayout) throws(CommandFailure) -> ScanRules? {
+    func rules(layout: KeyboardLayout) throws(CommandFailure) -> BarcodeRules? {
         guard scan else {
             if let option = optionWithoutScan { throw CommandFailure(.usage, CommandFaultText.optionWantsScan, option) }
             return nil
@@ -95,11 +95,11 @@ struct ScanModeOptions: ParsableArguments {
         let prefix = try affix(prefix, "--prefix", layout) ?? .nothing
         let suffix = try affix(suffix, "--suffix", layout)
         do {
-            return try ScanRules(
-                terminators: terminator?.bytes ?? ScanRules.defaultTerminators,
+            return try BarcodeRules(
+                terminators: terminator?.bytes ?? BarcodeRules.defaultTerminators,
                 idleGap: idleGap?.nanoseconds,
                 minimumLength: minLength ?? 1,
-                maximumLength: maxLength ?? ScanRules.defaultMaximumLength,
+                maximumLength: maxLength ?? BarcodeRules.defaultMaximumLength,
                 prefix: prefix,
                 suffix: suffix,
                 duplicateWindow: duplicates?.nanoseconds ?? 0
@@ -117,11 +117,14 @@ struct ScanModeOptions: ParsableArguments {
         ].first { $0.0 }?.1
     }
 
-    private func affix(_ text: String?, _ option: String, _ layout: KeyboardLayout) throws(CommandFailure) -> ScanAffix?
-    {
+    private func affix(
+        _ text: String?,
+        _ option: String,
+        _ layout: KeyboardLayout
+    ) throws(CommandFailure) -> BarcodeAffix? {
         guard let text else { return nil }
         do {
-            return try ScanAffix(text, layout: layout)
+            return try BarcodeAffix(text, layout: layout)
         } catch {
             throw CommandFailure(.configuration, CommandFaultText.optionFault, option, "\(error)")
         }
@@ -135,7 +138,7 @@ extension TimeArgument {
     var nanoseconds: Int64 { duration.inNanoseconds }
 }
 
-/// Bytes that end a scan, on the command line: names and numbers with commas between them, or `none`.
+/// Bytes that end a barcode, on the command line: names and numbers with commas between them, or `none`.
 struct TerminatorArgument: ExpressibleByArgument {
     let bytes: Set<UInt8>
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// Text that is typed before or after each scan, or in a scan's stead, with keys that have no character.
+/// Text that is typed before or after each barcode, or in a barcode's stead, with keys that have no character.
 ///
-/// It is a small text and a table of its own for the encoder that types the scans: each different action is a byte value.
-public struct ScanAffix: Sendable {
+/// It is a small text and a table of its own for the encoder that types the barcodes: each different action is a byte
+/// value.
+public struct BarcodeAffix: Sendable {
     /// Why an affix was refused.
     public struct Fault: Error, Equatable, Sendable, CustomStringConvertible {
         /// One line for people: what is wrong, and where.
@@ -13,7 +14,7 @@ public struct ScanAffix: Sendable {
     /// The most characters and keys of an affix.
     public static let greatestLength = 256
     /// Types nothing.
-    public static let nothing = ScanAffix()
+    public static let nothing = BarcodeAffix()
 
     /// The actions, in the order in which they are typed.
     let bytes: [UInt8]

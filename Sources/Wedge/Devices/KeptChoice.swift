@@ -2,7 +2,7 @@
 
 package import BluetoothLE
 
-/// The device that the user has chosen (D-4), and its form as a text file.
+/// The device that the user has chosen, as it is kept (D-4), and its form as a text file.
 ///
 /// ```
 /// address = F0:F1:F2:F3:F4:F5
@@ -10,10 +10,10 @@ package import BluetoothLE
 /// name = "LINBLE-TEST"
 /// ```
 /// A name is what a stranger's device says: what is not plain in it is written as `\u{…}`.
-package struct Selection: Hashable, Sendable {
+package struct KeptChoice: Hashable, Sendable {
     /// Which device, exactly.
     package var device: DeviceAddress
-    /// What it called itself when it was chosen; nil for one that was not heard to have a name.
+    /// The name that it advertised when it was chosen; nil where none was heard.
     package var name: String?
 
     /// A choice.
@@ -29,7 +29,7 @@ package struct Selection: Hashable, Sendable {
     package struct Fault: Error, Equatable, Sendable {
         /// From 1 on; the last one for what is missing.
         package var line: Int
-        /// What is wrong.
+        /// The description of the fault.
         package var cause: String
     }
 

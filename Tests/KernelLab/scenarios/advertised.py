@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# A device that is chosen by the address printed on it, which it carries in its manufacturer data.
+
+from __future__ import annotations
+
+import signal
+
+from bench import Bench, compare
+from daemons import CONFIGURATION, fresh, start, status, tell, until_connected, write
+from peer import NAME, ean13
+from readers import EventReader
+from scenarios import scenario
+from waiting import expect
+
+PRINTED = "C0:FF:EE:01:02:03"
+COMPANY = b"\xff\xff"
+# The offset is counted from the company's number.
+SETTINGS = "[advertised-address]\noffset = 2\n"
+
+
+@scenario("use-advertised", deadline=180)
+async def use_advertised(bench: Bench) -> None:
+    """BT-3, CB-31: `use` by the address in the manufacturer data, with a daemon and without; one scan for one choice."""
+    await bench.peer.device.stop_advertising()
+    await bench.peer.advertise(manufacturer=COMPANY + bytes.fromhex(PRINTED.replace(":", "")))
+    await fresh(bench)
+    await write(bench, CONFIGURATION, SETTINGS)
+    daemon = await start(bench)
+    reader = await EventReader.open(bench, daemon.node)
+    await daemon.state("unselected", 20)
+    await tell(bench, "use", PRINTED)
+    await until_connected(bench, daemon)
+    selection = (await status(bench))["selection"]
+    expect((selection["address"], selection["name"]) == (PRINTED, NAME), f"kept: {selection}")
+    # The kernel's own scans, before it connects, are passive ones.
+    scans = [scan for scan in bench.monitor.events("scan") if scan["on"] and scan["active"]]
+    expect(len(scans) == 1, f"{len(scans)} scans for one choice")
+    sent = bench.peer.burst([ean13(1)])
+    await reader.until(sent, 20)
+    compare(ean13(1), reader.text)
+    await daemon.end(signal.SIGTERM, 143)
+    await bench.peer.until_alone()
+    bench.account(sent, len(reader.text), daemon.counts())
+
+    await tell(bench, "forget")
+    before = len(bench.monitor.events("scan"))
+    said = await tell(bench, "use", PRINTED)
+    scans = [scan for scan in bench.monitor.events("scan")[before:] if scan["on"]]
+    expect(len(scans) == 1, f"{len(scans)} scans for one choice without a daemon: {said}")
+    daemon = await start(bench)
+    await until_connected(bench, daemon)
+    await daemon.end(signal.SIGTERM, 143)
+    bench.note = "one scan for each choice"
