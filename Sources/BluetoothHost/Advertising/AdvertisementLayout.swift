@@ -6,7 +6,7 @@ public import BluetoothPackets
 ///
 /// The flags and the services come first in the advertisement, for centrals look for them without asking; the name
 /// follows when it fits. What does not fit goes to the scan response as a whole, a list of services piece by piece.
-/// What fits neither is refused, and nothing is shortened without being asked for.
+/// An item that fits neither is refused, and nothing is shortened without being asked for.
 ///
 /// Core 6.0, Vol 3, Part C, 11; Core Specification Supplement, Part A, 1.
 public struct AdvertisementLayout: Hashable, Sendable {

@@ -168,7 +168,7 @@ package enum AdapterFaultText: String, FaultText {
         }
     }
 
-    /// What mends a radio that a switch has silenced.
+    /// The remedy for a radio that a switch has silenced.
     package static let switchOn = LocalText(
         AdapterSentence.Remedy.switchOn,
         "スイッチを入れるか、ファームウェアの設定を確認してください"
