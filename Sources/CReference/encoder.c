@@ -9,17 +9,12 @@ static uint64_t word(uint16_t key, uint64_t value) {
 }
 
 static void set(cref_encoder *encoder, uint8_t byte, uint16_t key, unsigned shift) {
-    for (unsigned held = 0; held < 2; held++) {
-        struct cref_row *row = &encoder->rows[held][byte];
-        row->shift = word(KEY_LEFTSHIFT, shift);
-        row->down = word(key, 1);
-        row->up = word(key, 0);
-        row->key = held != shift ? cref_event : 0;
-        row->next = row->key + 4 * cref_event;
-        row->tail = shift ? cref_event : 0;
-        row->held = shift != 0;
-        row->types = 1;
-    }
+    struct cref_rows *rows = &encoder->rows;
+    rows->down[byte] = word(key, 1);
+    rows->keep[byte] = 0;
+    rows->shift[byte] = word(KEY_LEFTSHIFT, shift);
+    rows->held[byte] = shift ? cref_event : 0;
+    rows->size[byte] = cref_key;
 }
 
 static void set_row(cref_encoder *encoder, uint16_t first, const char *plain, const char *shifted) {
@@ -31,18 +26,14 @@ cref_encoder *cref_encoder_create(void) {
     cref_encoder *encoder = aligned_alloc(64, (sizeof *encoder + 63) / 64 * 64);
     if (encoder == NULL) return NULL;
     memset(encoder, 0, sizeof *encoder);
-    for (int byte = 0; byte < 256; byte++) {
-        // A byte that types nothing moves no end and leaves Shift as it is.
-        encoder->rows[1][byte].held = 1;
-        encoder->rows[1][byte].tail = cref_event;
-    }
+    // A byte that types nothing moves no end and leaves Shift as it is.
+    memset(encoder->rows.keep, 0xFF, sizeof encoder->rows.keep);
     set_row(encoder, KEY_1, "1234567890-=", "!@#$%^&*()_+");
     set_row(encoder, KEY_Q, "qwertyuiop[]", "QWERTYUIOP{}");
     set_row(encoder, KEY_A, "asdfghjkl;'`", "ASDFGHJKL:\"~");
     set_row(encoder, KEY_BACKSLASH, "\\zxcvbnm,./", "|ZXCVBNM<>?");
     set(encoder, ' ', KEY_SPACE, 0);
     set(encoder, '\r', KEY_ENTER, 0);
-    set(encoder, '\n', KEY_ENTER, 0);
     set(encoder, '\t', KEY_TAB, 0);
     set(encoder, '\b', KEY_BACKSPACE, 0);
     return encoder;
@@ -53,7 +44,7 @@ void cref_encoder_destroy(cref_encoder *encoder) {
 }
 
 const uint8_t *cref_encoder_output(const cref_encoder *encoder) {
-    return encoder->batch;
+    return encoder->memory + cref_event;
 }
 
 size_t cref_encode(cref_encoder *encoder, const uint8_t *input, size_t count, size_t *taken) {
@@ -79,11 +70,11 @@ struct bare_rows {
 size_t cref_store_blocks(const cref_encoder *encoder, const uint8_t *input, size_t count, size_t block) {
     static struct bare_rows rows;
     for (int byte = 0; byte < 256; byte++) {
-        const struct cref_row *row = &encoder->rows[0][byte];
-        rows.down[byte] = row->down;
-        rows.shift[byte] = row->shift;
-        rows.held[byte] = row->types && row->held ? cref_event : 0;
-        rows.size[byte] = row->types ? 4 * cref_event : 0;
+        uint8_t from = byte == '\n' ? '\r' : (uint8_t)byte;
+        rows.down[byte] = encoder->rows.down[from];
+        rows.shift[byte] = encoder->rows.shift[from];
+        rows.held[byte] = encoder->rows.held[from];
+        rows.size[byte] = encoder->rows.size[from];
     }
     alignas(64) static uint8_t batch[(64 * 5 + 8) * sizeof(struct input_event)];
     size_t bytes = 0;
@@ -95,11 +86,11 @@ size_t cref_store_blocks(const cref_encoder *encoder, const uint8_t *input, size
         for (size_t index = at; index < last; index++) {
             uint8_t byte = input[index];
             uint8_t *key = place + (rows.held[byte] ^ held);
-            cref_store(place, 0, rows.shift[byte]);
-            cref_store(key, 0, rows.down[byte]);
-            cref_store(key, cref_event, 0);
-            cref_store(key, 2 * cref_event, (uint32_t)rows.down[byte]);
-            cref_store(key, 3 * cref_event, 0);
+            cref_store(place, rows.shift[byte]);
+            cref_store(key, rows.down[byte]);
+            cref_store(key + cref_event, 0);
+            cref_store(key + 2 * cref_event, (uint32_t)rows.down[byte]);
+            cref_store(key + 3 * cref_event, 0);
             place = key + rows.size[byte];
             held = rows.held[byte];
         }

@@ -9,74 +9,103 @@
 
 #include "CReference.h"
 
-// The events of a byte when Shift is up (0) or down (1).
-struct cref_row {
-    uint64_t shift;      // the word of Shift's change, stored in any case
-    uint64_t down, up;   // the words of the key
-    uint16_t key, next;  // bytes from the end of the events
-    uint16_t tail;       // bytes that a Shift still down will need
-    uint8_t held;        // Shift afterwards
-    uint8_t types;
+enum { cref_event = sizeof(struct input_event), cref_word = cref_event - 8, cref_key = 4 * cref_event };
+
+// The words of all bytes, as five planes: a byte is the place of each of its words.
+struct cref_rows {
+    uint64_t down[256];  // the event of the press; 0 for a byte that types nothing
+    uint64_t keep[256];  // what Shift's state goes through: 0 for a key, all ones for a byte that types nothing
+    uint64_t shift[256]; // the event that brings Shift, stored in any case
+    uint64_t held[256];  // Shift as the key needs it: the size of an event where it is down
+    uint64_t size[256];  // bytes of the key's events, without Shift's
 };
 
 struct cref_encoder {
-    struct cref_row rows[2][256];
-    // The batch has room for one key more than its limit, because a key is stored before the limit is checked.
-    alignas(64) uint8_t batch[(cref_batch_events + 8) * sizeof(struct input_event)];
+    struct cref_rows rows;
+    // One event before the first, which the end of an empty batch is written to, and room for one key more than the limit.
+    alignas(64) uint8_t memory[(1 + cref_batch_events + 8) * sizeof(struct input_event)];
 };
 
-enum { cref_event = sizeof(struct input_event), cref_word = cref_event - 8 };
-
-static inline void cref_store(uint8_t *batch, size_t at, uint64_t word) {
-    memcpy(batch + at + cref_word, &word, 8);
+static inline uint8_t *cref_batch(struct cref_encoder *encoder) {
+    return encoder->memory + cref_event;
 }
 
-// The state of an encoder between bytes: the end of the events, Shift, and the previous byte.
+static inline void cref_store(uint8_t *place, uint64_t word) {
+    memcpy(place + cref_word, &word, 8);
+}
+
+// The state of an encoder between calls: the end of the events, Shift (the size of an event where it is down), and the
+// last byte.
 struct cref_state {
     size_t end;
-    unsigned held;
-    uint8_t previous;
+    uint64_t held;
+    uint8_t last;
 };
 
-// Encodes the bytes that fit into the batch; returns their number.
+// Fills in five words, after which Shift is as `held` says and the place stands `size` further.
+static inline __attribute__((always_inline)) void cref_fill(const struct cref_rows *rows, uint8_t byte, uint64_t after,
+                                                            uint64_t size, uint8_t **place, uint64_t *held) {
+    const uint64_t released = ~((uint64_t)UINT32_MAX << 32);
+    uint8_t *key = *place + (after ^ *held);
+    cref_store(*place, rows->shift[byte]);
+    cref_store(key, rows->down[byte]);
+    cref_store(key + cref_event, 0);
+    cref_store(key + 2 * cref_event, rows->down[byte] & released);
+    cref_store(key + 3 * cref_event, 0);
+    *place = key + size;
+    *held = after;
+}
+
+// Encodes the bytes that fit into the batch; returns their number. As the product does: two keys at a time while nothing but
+// keys comes and all fit whatever they are, then byte by byte without a branch for those that type nothing.
 static inline __attribute__((always_inline)) size_t cref_type(struct cref_encoder *encoder, struct cref_state *state,
                                                               const uint8_t *input, size_t count) {
-    uint8_t *batch = encoder->batch;
-    size_t end = state->end;
-    unsigned held = state->held;
+    const struct cref_rows *rows = &encoder->rows;
+    uint8_t *const first = cref_batch(encoder);
+    uint8_t *place = first + state->end;
+    uint64_t held = state->held;
     size_t index = 0;
-    uint8_t previous = state->previous;
-    for (; index < count; index++) {
-        uint8_t byte = input[index];
-        if (byte == '\n' && previous == '\r') {
-            previous = byte;
-            continue;
+    while (index < count) {
+        size_t rest = cref_batch_events * cref_event - (size_t)(place - first);
+        // So many keys fit, each with a change of Shift, and its release after them: five events have at most 128 bytes.
+        size_t sure = index + (rest < cref_event ? 0 : (rest - cref_event) >> 7);
+        if (sure > count) sure = count;
+        if (sure <= index) {
+            uint8_t byte = input[index] == '\n' ? '\r' : input[index];
+            uint64_t after = (held & rows->keep[byte]) | rows->held[byte];
+            if ((held ^ after) + after + rows->size[byte] > rest) break;
+            sure = index + 1;
         }
-        const struct cref_row *row = &encoder->rows[held][byte];
-        if (end + row->next + row->tail > cref_batch_events * cref_event) break;
-        cref_store(batch, end, row->shift);
-        cref_store(batch, end + row->key, row->down);
-        cref_store(batch, end + row->key + cref_event, 0);
-        cref_store(batch, end + row->key + 2 * cref_event, row->up);
-        cref_store(batch, end + row->key + 3 * cref_event, 0);
-        end += row->next;
-        held = row->held;
-        previous = byte;
+        while (index + 1 < sure) {
+            uint8_t one = input[index], two = input[index + 1];
+            if (rows->down[one] == 0 || rows->down[two] == 0) break;
+            cref_fill(rows, one, rows->held[one], cref_key, &place, &held);
+            cref_fill(rows, two, rows->held[two], cref_key, &place, &held);
+            index += 2;
+        }
+        for (; index < sure; index++) {
+            uint8_t byte = input[index];
+            // A line feed has no row of its own: it is Enter, unless a carriage return stands before it.
+            if (byte == '\n') {
+                if ((index > 0 ? input[index - 1] : state->last) == '\r') continue;
+                byte = '\r';
+            }
+            cref_fill(rows, byte, (held & rows->keep[byte]) | rows->held[byte], rows->size[byte], &place, &held);
+        }
     }
-    state->end = end;
+    if (index > 0) state->last = input[index - 1];
+    state->end = (size_t)(place - first);
     state->held = held;
-    state->previous = previous;
     return index;
 }
 
-// Releases a Shift that is down, together with the last key; returns the bytes of events in the batch.
+// Releases a Shift that is down, together with the last key, without a branch; returns the bytes of events in the batch.
 static inline size_t cref_finish(struct cref_encoder *encoder, struct cref_state *state) {
-    if (state->held != 0) {
-        cref_store(encoder->batch, state->end - cref_event, (uint64_t)KEY_LEFTSHIFT << 16 | EV_KEY);
-        cref_store(encoder->batch, state->end, 0);
-        state->end += cref_event;
-        state->held = 0;
-    }
+    uint8_t *end = cref_batch(encoder) + state->end;
+    cref_store(end - cref_event, ((uint64_t)KEY_LEFTSHIFT << 16 | EV_KEY) * (state->held / cref_event));
+    cref_store(end, 0);
+    state->end += state->held;
+    state->held = 0;
     return state->end;
 }
 

@@ -98,7 +98,7 @@ void cref_path_consume(cref_path *path, size_t total) {
             left -= count;
         }
         size_t bytes = cref_finish(encoder, &state);
-        if (bytes > 0 && write(path->fd, encoder->batch, bytes) != (ssize_t)bytes) abort();
+        if (bytes > 0 && write(path->fd, cref_batch(encoder), bytes) != (ssize_t)bytes) abort();
         state.end = 0;
         add(&path->typed, typed);
         if (lost > 0) add(&path->lost, lost);
