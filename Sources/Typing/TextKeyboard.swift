@@ -14,9 +14,10 @@ package struct TextKeyboard: Sendable {
     package final class Screen: Sendable {
         fileprivate struct State: Sendable {
             var text = ""
-            var isShifted = false
+            var held: KeyModifiers = []
             var events: UInt64 = 0
             var writes: UInt64 = 0
+            var undelivered: UInt64 = 0
         }
 
         fileprivate let state = Mutex(State())
@@ -30,6 +31,12 @@ package struct TextKeyboard: Sendable {
         /// The number of events that were written, and the number of writes.
         package var counts: (events: UInt64, writes: UInt64) { state.withLock { ($0.events, $0.writes) } }
 
+        /// The bytes of taken text that the other end had no room for, or nobody to give to.
+        package var undelivered: UInt64 { state.withLock { $0.undelivered } }
+
+        /// Adds to `undelivered`.
+        package func addUndelivered(_ count: Int) { state.withLock { $0.undelivered += UInt64(count) } }
+
         /// Returns the text that was typed since the last call.
         package func takeText() -> String {
             state.withLock { state in
@@ -42,6 +49,10 @@ package struct TextKeyboard: Sendable {
     /// The screen that receives the text.
     package let screen: Screen
     private let characters: [KeyboardLayout.Stroke: Unicode.Scalar]
+
+    private static let modifiers: [KeyCode: KeyModifiers] = [
+        .leftShift: .shift, .rightAlt: .altGr, .leftControl: .control, .leftAlt: .alt, .leftMeta: .meta,
+    ]
 
     /// Makes a keyboard whose reader uses `layout`.
     package init(layout: KeyboardLayout) throws(Errno) {
@@ -63,10 +74,10 @@ package struct TextKeyboard: Sendable {
             state.writes += 1
             for event in parsed where event.type == InputEvent.key {
                 let key = KeyCode(rawValue: event.code)
-                if key == .leftShift {
-                    state.isShifted = event.value != 0
+                if let modifier = Self.modifiers[key] {
+                    if event.value == 0 { state.held.remove(modifier) } else { state.held.insert(modifier) }
                 } else if event.value == 1 {
-                    let stroke = KeyboardLayout.Stroke(key, state.isShifted ? .shift : [])
+                    let stroke = KeyboardLayout.Stroke(key, state.held)
                     if let character = characters[stroke] {
                         state.text.unicodeScalars.append(character)
                     } else {

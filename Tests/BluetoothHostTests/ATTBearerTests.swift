@@ -143,7 +143,7 @@ import Testing
         #expect(bearer.failure == .transactionTimeout(.readRequest))
     }
 
-    @Test("CB-11: 64 commands wait at most, and each that leaves makes room")
+    @Test("64 commands wait at most, and each that leaves makes room")
     func commandQueue() throws {
         var bearer = ATTBearer()
         let command = ATTPDU.writeCommand(Self.handle, value: [1])
@@ -170,6 +170,25 @@ import Testing
         #expect(bearer.nextOutgoing() == nil)
         #expect(throws: ATTBearer.Refusal.notOurs(.readResponse)) {
             try bearer.send(.readResponse(value: []), now: .zero)
+        }
+        let longest = [0x1B, 3, 0] + [UInt8](repeating: 0x41, count: 20)
+        #expect(bearer.receive(longest.span, now: .zero) == .notification(Self.handle))
+        #expect(bearer.receive((longest + [0x41]).span, now: .zero) == .ignored)
+        #expect(bearer.counters.tooLong == 1)
+    }
+
+    @Test("CB-12: the MTU is asked for once on a link, whatever the answer was")
+    func oneExchange() throws {
+        for answer: [UInt8] in [[0x03, 0x64, 0x00], [0x01, 0x02, 0x00, 0x00, 0x06]] {
+            var bearer = ATTBearer()
+            try bearer.send(.exchangeMTURequest(clientReceiveMTU: 517), now: .zero)
+            #expect(bearer.nextOutgoing() == [0x02, 0x05, 0x02])
+            _ = bearer.receive(answer.span, now: .zero)
+            #expect(bearer.canRequest)
+            #expect(throws: ATTBearer.Refusal.exchangedAlready) {
+                try bearer.send(.exchangeMTURequest(clientReceiveMTU: 100), now: .zero)
+            }
+            #expect(bearer.nextOutgoing() == nil)
         }
     }
 

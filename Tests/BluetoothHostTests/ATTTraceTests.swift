@@ -2,6 +2,7 @@
 
 import BluetoothHost
 import BluetoothPackets
+import TestSupport
 import Testing
 
 @Suite("ATT PDUs in recorded traffic")
@@ -66,10 +67,10 @@ struct ATTTraceTests {
         #expect(trace.malformed == 3)
     }
 
-    @Test("CB-32: any bytes as an ACL packet, and beginnings on every connection, cost bounded memory and no trap")
+    @Test("Any bytes as an ACL packet, and beginnings on every connection, cost bounded memory and no trap")
     func hostile() {
         var trace = ATTTrace()
-        var random = SystemRandomNumberGenerator()
+        var random = SeededGenerator(seed: 31)
         for round in 0..<20_000 {
             let count = Int.random(in: 0...12, using: &random)
             var payload = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }

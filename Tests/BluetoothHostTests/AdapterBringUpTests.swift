@@ -46,7 +46,7 @@ struct AdapterBringUpTests {
         }
     }
 
-    @Test("CB-1: Low Energy is set before power, and nothing is set that is set already")
+    @Test("Low Energy is set before power, and nothing is set that is set already")
     func order() throws {
         var bringUp = AdapterBringUp(for: .any)
         var step = try answer(&bringUp, bringUp.begin(), .success, [2, 0, 1, 0, 0, 0])

@@ -166,7 +166,7 @@ import Testing
         #expect(advertiser.nextCommand(now: .zero) == nil)
     }
 
-    @Test("D-12: somebody else's switching is counted, and no packet harms", arguments: generations)
+    @Test("Somebody else's switching is counted, and no packet harms", arguments: generations)
     func foreign(_ generation: Advertiser.Generation) {
         var advertiser = started(generation)
         advertiser.handle(ScanEvents.complete(Self.opcodes(generation)[4], .success).span, now: .zero)

@@ -123,7 +123,7 @@ import Testing
         #expect(scanner.feed(ScanEvents.legacy(2, name)).map(\.change) == [.appeared])
     }
 
-    @Test("LK-3: a table that does not fit keeps its strongest and its matching devices, and counts")
+    @Test("A table that does not fit keeps its strongest and its matching devices, and counts")
     func capacity() {
         var scanner = scanner(ScanFilter(name: .prefix("L")))
         scanner.feed(ScanEvents.legacy(1, name, rssi: -100))

@@ -78,6 +78,17 @@ import Testing
         #expect(client.isIdle)
     }
 
+    @Test("T19: a procedure stops when its time is over, however soon each answer comes")
+    func timeBudget() throws {
+        var limits = GATTClient.Limits()
+        limits.procedureTime = .seconds(5)
+        var client = GATTClient(limits: limits)
+        _ = try client.discoverIncludedServices(of: Self.service, now: .zero)
+        #expect(Self.serve(&client, after: .seconds(1)) == 6)
+        #expect(client.nextEvent()?.result == .failure(.tookTooLong(limit: .seconds(5))))
+        #expect(client.isIdle)
+    }
+
     @Test("T19: a value that never ends stops at 512 bytes")
     func endlessValue() throws {
         var client = GATTClient()
@@ -96,15 +107,17 @@ import Testing
         #expect(try event?.result.get().count == 512)
     }
 
-    /// Plays the honest, endless server until the client asks no more; the number of requests.
-    private static func serve(_ client: inout GATTClient) -> Int {
+    /// Plays the honest, endless server, which takes a time for each answer, until the client asks no more.
+    ///
+    /// The result is the number of requests.
+    private static func serve(_ client: inout GATTClient, after time: Duration = .zero) -> Int {
         var server = GATTHostileServer(seed: 0)
         server.honesty = 100
         var count = 0
         while let pdu = client.nextOutgoing(), count < 5000 {
             count += 1
             guard let answer = server.answers(to: pdu, mtu: Int(client.mtu)).last else { break }
-            _ = client.receive(answer.span, now: .zero)
+            _ = client.receive(answer.span, now: time * count)
         }
         return count
     }

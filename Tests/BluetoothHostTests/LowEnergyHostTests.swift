@@ -89,7 +89,7 @@ import Testing
         #expect(controller.host.connections.isEmpty)
     }
 
-    @Test("CB-13: connecting, in both generations of commands", arguments: [true, false])
+    @Test("Connecting, in both generations of commands", arguments: [true, false])
     func connects(_ isExtended: Bool) throws {
         var controller = ModelController.ready(isExtended: isExtended)
         controller.host.connect(to: Self.peer, timeout: .seconds(10), now: .zero)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("What --adapter names")
 struct AdapterTransportTests {
-    @Test("X-10: each way to a controller is read, and written as it is read")
+    @Test("Each way to a controller is read, and written as it is read")
     func forms() throws {
         let address = try #require(BluetoothAddress("00:1A:7D:DA:71:13"))
         let forms: [(String, AdapterTransport)] = [
@@ -29,7 +29,7 @@ struct AdapterTransportTests {
         #expect(try AdapterTransport("h4:/dev/ttyACM0") == .h4(.serialLine("/dev/ttyACM0", speed: 115_200)))
     }
 
-    @Test("X-10: whatever else is refused with what is wrong")
+    @Test("Whatever else is refused with what is wrong")
     func refusals() {
         let refusals: [(String, AdapterTransport.ParsingError)] = [
             ("", .unknownForm("")), ("eth0", .unknownForm("eth0")), ("hci", .unknownForm("hci")),
@@ -57,7 +57,7 @@ struct AdapterTransportTests {
         }
     }
 
-    @Test("X-9: a refusal quotes no control characters, and not without end")
+    @Test("A refusal quotes no control characters, and not without end")
     func quoting() {
         let error = AdapterTransport.ParsingError.unknownForm("\u{1B}[2J" + String(repeating: "x", count: 1000))
         #expect(!error.description.unicodeScalars.contains("\u{1B}"))

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import LinuxIO
 import Synchronization
 import SystemPackage
 import Testing
 
 @testable import BluetoothLE
+@testable import LinuxIO
 
 @Suite(.timeLimit(.minutes(10))) struct CentralTests {
     /// A central that is connected to the scripted device, and the characteristic of its level.
@@ -87,6 +89,50 @@ import Testing
         #expect(try await adapter.fake { $0.disconnected } == [Script.device])
         try await central.connect(to: Script.device)
         #expect(await central.connectedDevices == [Script.device])
+    }
+
+    @Test("CB-13: of two that wait for one device, the one that is cancelled leaves the attempt to the other")
+    func oneOfTwoCancelled() async throws {
+        let adapter = try await BluetoothAdapter.fake { $0.attempts = [nil] }
+        let first = try await adapter.waiter(for: Script.device)
+        let second = try await adapter.waiter(for: Script.device)
+        #expect(try await adapter.fake { $0.begun } == 1)
+        await adapter.cancelWaiter(first)
+        #expect(try await adapter.fake { $0.cancelled } == 0)
+        await adapter.cancelWaiter(second)
+        #expect(try await adapter.fake { $0.cancelled } == 1)
+    }
+
+    @Test("X-7: who waits for a connection is told when the adapter is lost")
+    func adapterLostWhileWaiting() async throws {
+        let adapter = try await BluetoothAdapter.fake { $0.attempts = [nil] }
+        let task = Task { try await Central(adapter).connect(to: Script.device) }
+        #expect(try await adapter.until { $0.begun == 1 })
+        try await adapter.fake { $0.onLoss?(.removed("fake0")) }
+        let lost = BluetoothError.unavailable(.resetting, cause: "fake0 was removed", remedy: "plug it in again")
+        await #expect(throws: lost) { try await task.value }
+    }
+
+    @Test("CB-14: known are the devices that were connected to or tried, connected those whose link stands, by address")
+    func knownDevices() async throws {
+        let adapter = try await BluetoothAdapter.fake(Script.play)
+        let central = Central(adapter)
+        #expect(await central.knownDevices == [])
+        #expect(await central.connectedDevices == [])
+        let devices = [1, 2, 3].map { number in
+            DeviceAddress(BluetoothAddress(rawValue: 0xC000_0000_0000 | number), .random)
+        }
+        let third = try await central.connect(to: devices[2])
+        try await central.connect(to: devices[0])
+        #expect(await central.connectedDevices == [devices[0], devices[2]])
+        try await adapter.fake { $0.attempts = [.system(.permissionDenied)] }
+        await #expect(throws: BluetoothError.self) { try await central.connect(to: devices[1]) }
+        #expect(await central.knownDevices == devices)
+        #expect(await central.connectedDevices == [devices[0], devices[2]])
+        await third.disconnect()
+        try await adapter.fake { $0.channels[1].lose(.system(.timedOut)) }
+        #expect(await central.connectedDevices == [])
+        #expect(await central.knownDevices == devices)
     }
 
     @Test("CB-13: a link that breaks while a read waits ends the read with the reason, and is reported")
@@ -202,4 +248,14 @@ private final class Total: Sendable {
     private let sum = Atomic<Int>(0)
     var value: Int { sum.load(ordering: .relaxed) }
     func add(_ number: Int) { sum.add(number, ordering: .relaxed) }
+}
+
+extension BluetoothAdapter {
+    /// One more that waits for a connection to a device, by its number.
+    fileprivate func waiter(for device: DeviceAddress) throws -> UInt64 {
+        try core.value.central.connect(device, Reply<Void>())
+    }
+
+    /// The one of that number waits no longer.
+    fileprivate func cancelWaiter(_ number: UInt64) { core.value.central.cancel(number) }
 }

@@ -9,7 +9,7 @@ import SystemPackage
 final class FakeAdapter: LowEnergyAdapter {
     let name = "fake0"
     let address = BluetoothAddress(rawValue: 0xC0FF_EE00_0001)
-    var onLoss: ((String) -> Void)?
+    var onLoss: ((AdapterLoss) -> Void)?
 
     let loop: EventLoop
     /// What the device answers to a PDU; nil is silence.

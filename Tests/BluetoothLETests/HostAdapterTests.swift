@@ -94,7 +94,7 @@ struct HostAdapterTests {
         let other = try opening(on: loop, radio.addController(BluetoothAddress(rawValue: 0xC0FF_EE00_0002))).0.get()
 
         var told: [String] = []
-        adapter.onLoss = { reason in told.append("loss: \(reason)") }
+        adapter.onLoss = { loss in told.append("loss: \(loss.cause)") }
         other.advertise(
             Advertisement(data: [], interval: .milliseconds(20)),
             onConnection: { _ in },

@@ -83,6 +83,16 @@ import Testing
         withExtendedLifetime(server) {}
     }
 
+    @Test("CB-23: a value from a handler that is longer than any can be is answered with Unlikely Error")
+    func longValue() async throws {
+        let handlers = ServerHandlers(read: { (_, _) throws(ATTError) in [UInt8](repeating: 0x41, count: 513) })
+        let (adapter, server, dynamic, _) = try await serving(handlers)
+        try await adapter.fake { $0.channels[0].deliver(Self.pdu(0x0A, dynamic)) }
+        let refusal = Self.pdu(0x01, AttributeHandle(UInt16(0x0A) | (dynamic.rawValue & 0xFF) << 8))
+        #expect(try await adapter.until { $0.channels[0].sent == [refusal + [0x00, 0x0E]] })
+        withExtendedLifetime(server) {}
+    }
+
     @Test("CB-25, CB-26: subscribed, updated until the queue is full, ready again, gone")
     func updates() async throws {
         let (adapter, server, _, notified) = try await serving()

@@ -113,11 +113,11 @@ import Testing
         let peripheral = try await central.connect(to: Script.device)
         let states = await adapter.states()
         let reports = try await central.scan()
-        try await adapter.fake { $0.onLoss?("fake0 was removed") }
+        try await adapter.fake { $0.onLoss?(.removed("fake0")) }
         var iterator = states.makeAsyncIterator()
         #expect(try await iterator.next() == .poweredOn)
         #expect(try await iterator.next() == .resetting)
-        let lost = BluetoothError.unavailable(.resetting, cause: "fake0 was removed", remedy: nil)
+        let lost = BluetoothError.unavailable(.resetting, cause: "fake0 was removed", remedy: "plug it in again")
         var reader = reports.makeAsyncIterator()
         await #expect(throws: lost) { try await reader.next() }
         #expect(await !peripheral.isConnected)

@@ -124,7 +124,7 @@ struct ATTVector: CustomTestStringConvertible, Sendable {
         #expect(refusal([0x13, 0]) == expected("Write Response", "end", 1, .trailing(count: 1)))
     }
 
-    @Test("CB-8: the fields of the PDUs that discovery and subscription use")
+    @Test("The fields of the PDUs that discovery and subscription use")
     func fields() throws {
         func pdu(_ text: String) throws -> ATTPDU {
             let bytes = try #require(VectorFile.bytes(text))

@@ -93,15 +93,19 @@ private func size(_ value: AdvertisementData) -> Int {
 
     @Test("CB-5: a scan response adds to its advertisement and replaces nothing but a shortened name")
     func merges() {
-        let advertisement: [UInt8] = [2, 1, 6, 3, 8, 0x4C, 0x54, 3, 3, 0x0A, 0x18, 5, 0xFF, 0x4C, 0, 1, 2]
+        let advertisement: [UInt8] = [
+            2, 1, 6, 2, 0x0A, 4, 3, 8, 0x4C, 0x54, 3, 3, 0x0A, 0x18, 5, 0xFF, 0x4C, 0, 1, 2,
+        ]
         let response: [UInt8] = [
-            2, 1, 4, 5, 9, 0x4C, 0x54, 0x30, 0x31, 5, 3, 0x0A, 0x18, 0x0F, 0x18, 2, 0x0A, 8, 5, 0xFF, 0x4C, 0, 1, 2,
+            2, 1, 4, 5, 9, 0x4C, 0x54, 0x30, 0x31, 5, 3, 0x0A, 0x18, 0x0F, 0x18, 2, 0x0A, 8, 3, 0x19, 0xC1, 3, 5, 0xFF,
+            0x4C, 0, 1, 2,
         ]
         let merged = AdvertisementData.parse(advertisement.span).value
             .merged(with: AdvertisementData.parse(response.span).value)
         #expect(
             describe(.init(value: merged, fault: nil)) == [
-                "flags 06", "name LT01 complete", "tx 8", "services 180A,180F", "manufacturer 004C 0102",
+                "flags 06", "name LT01 complete", "tx 4", "appearance 03C1", "services 180A,180F",
+                "manufacturer 004C 0102",
             ]
         )
     }

@@ -13,6 +13,7 @@ import Testing
         #expect(BluetoothUUID(0x180A as UInt16).hashValue == BluetoothUUID(0x180A as UInt32).hashValue)
         #expect(BluetoothUUID(0x180A as UInt16) != BluetoothUUID(0x180B as UInt16))
         #expect(BluetoothUUID("0000180A-0000-1000-8000-00805F9B34FC") != BluetoothUUID(0x180A as UInt16))
+        #expect(BluetoothUUID("0000180A-0000-1001-8000-00805F9B34FB")?.shortForm32 == nil)
     }
 
     @Test("CB-16: a UUID is printed in its shortest form, in capitals, and read again")

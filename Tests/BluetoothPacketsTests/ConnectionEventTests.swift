@@ -37,7 +37,7 @@ private func describe(_ packet: [UInt8]) throws -> String {
 @Suite struct ConnectionEventTests {
     static let vectors = HCIVector.load("hci-connections.txt")
 
-    @Test("CB-13: every field of a connection's event is read", arguments: vectors)
+    @Test("Every field of a connection's event is read", arguments: vectors)
     func reads(_ vector: HCIVector) throws {
         #expect(try describe(vector.bytes) == vector.expected.first)
     }

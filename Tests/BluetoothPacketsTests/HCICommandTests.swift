@@ -31,7 +31,7 @@ import Testing
         "leSetExtendedScanEnable off": .leSetExtendedScanEnable(false, coded),
     ].merging(HCIHostCommands.all) { first, _ in first }
 
-    @Test("CB-2, CB-4: the bytes of a command", arguments: HCIVector.load("hci-commands.txt"))
+    @Test("The bytes of a command", arguments: HCIVector.load("hci-commands.txt"))
     func encodes(_ vector: HCIVector) throws {
         let command = try #require(Self.commands[vector.name])
         #expect(Hexadecimal.text(command.encoded) == Hexadecimal.text(vector.bytes))
@@ -44,7 +44,7 @@ import Testing
         #expect(HCICommand(opcode: opcode, parameters: [UInt8](repeating: 0, count: 256)) == nil)
     }
 
-    @Test("CB-4: interval and window keep to the specification's range, and the window to the interval")
+    @Test("Interval and window keep to the specification's range, and the window to the interval")
     func slots() {
         #expect(ScanParameters.Slots(rawValue: 0).rawValue == 0x0004)
         #expect(ScanParameters.Slots(rawValue: 0xFFFF).rawValue == 0x4000)

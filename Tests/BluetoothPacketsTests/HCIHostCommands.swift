@@ -51,7 +51,7 @@ enum HCIHostCommands {
 }
 
 @Suite struct HCIHostCommandTests {
-    @Test("CB-24: advertising data of 31 bytes fits, and of 32 makes no command")
+    @Test("Advertising data of 31 bytes fits, and of 32 makes no command")
     func advertisingDataIsBounded() {
         for (length, fits) in [(0, true), (31, true), (32, false)] {
             let data = [UInt8](repeating: 0, count: length)

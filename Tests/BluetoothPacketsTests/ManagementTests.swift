@@ -36,7 +36,7 @@ private func describe(_ packet: [UInt8]) throws -> String {
 @Suite struct ManagementTests {
     static let vectors = HCIVector.load("management.txt")
 
-    @Test("CB-1, LK-9: every field of a management event is read", arguments: vectors)
+    @Test("Every field of a management event is read", arguments: vectors)
     func reads(_ vector: HCIVector) throws {
         #expect(try [describe(vector.bytes)] == vector.expected)
     }
@@ -56,7 +56,7 @@ private func describe(_ packet: [UInt8]) throws -> String {
         }
     }
 
-    @Test("CB-1, CB-13: the bytes of management commands")
+    @Test("The bytes of management commands")
     func commands() {
         let hci1 = ControllerIndex(rawValue: 1)
         let device = DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random)
@@ -77,7 +77,7 @@ private func describe(_ packet: [UInt8]) throws -> String {
         #expect(ManagementAddress(device.address, .classic).device == nil)
     }
 
-    @Test("CB-1: a controller's 280 bytes, none less or more")
+    @Test("A controller's 280 bytes, none less or more")
     func controllerInformation() throws {
         var bytes: [UInt8] = [0x06, 0x05, 0x04, 0x03, 0x02, 0x01, 0x0C, 0x02, 0x00]
         bytes += [0xFF, 0xBE, 0x01, 0x00, 0x81, 0x02, 0x00, 0x00, 0x0C, 0x01, 0x1C]
@@ -99,7 +99,7 @@ private func describe(_ packet: [UInt8]) throws -> String {
         }
     }
 
-    @Test("CB-14: what commands return, refused at every other length")
+    @Test("What commands return, refused at every other length")
     func returns() throws {
         #expect(try ManagementVersion(returnParameters: [1, 22, 0].span).revision == 22)
         #expect(try ManagementReturn.indexList([2, 0, 0, 0, 5, 0].span).map(\.rawValue) == [0, 5])
@@ -118,7 +118,7 @@ private func describe(_ packet: [UInt8]) throws -> String {
         }
     }
 
-    @Test("LK-9, LK-10: a management status has its name")
+    @Test("A management status has its name")
     func statusNames() {
         #expect("\(ManagementStatus.rfkilled)" == "RFKilled (0x12)")
         #expect("\(ManagementStatus.permissionDenied)" == "Permission Denied (0x14)")

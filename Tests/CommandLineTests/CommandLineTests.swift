@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import Glibc
+import TestSupport
 import Testing
 
 /// What a run of the program left behind.
@@ -10,8 +11,20 @@ struct Outcome {
     var error: String
 }
 
+extension TestDirectory {
+    /// The variables that make a program keep everything below this directory, and ask no daemon elsewhere, whoever runs
+    /// it.
+    var environment: [String] {
+        ["CONFIGURATION_DIRECTORY=\(path)", "STATE_DIRECTORY=\(path)", "RUNTIME_DIRECTORY=\(path)", "HOME=\(path)"]
+    }
+}
+
 /// Runs the program that was built with these tests, without a terminal, and returns all that it printed.
-func run(_ arguments: [String], environment variables: [String] = []) throws -> Outcome {
+///
+/// Its directories are those that the variables name, else some that are empty and go with it: never the machine's.
+func run(_ arguments: [String], environment variables: [String]? = nil) throws -> Outcome {
+    let home = try TestDirectory()
+    defer { withExtendedLifetime(home) {} }
     // The tests lie beside the program.
     let folder = CommandLine.arguments[0].split(separator: "/", omittingEmptySubsequences: false).dropLast()
     let path = (folder.isEmpty ? ["."] : folder.map(String.init)).joined(separator: "/") + "/blewedge"
@@ -32,7 +45,7 @@ func run(_ arguments: [String], environment variables: [String] = []) throws -> 
 
     var argv = ([path] + arguments).map { strdup($0) } + [nil]
     defer { for argument in argv { free(argument) } }
-    var environment = variables.map { strdup($0) } + [nil]
+    var environment = (variables ?? home.environment).map { strdup($0) } + [nil]
     defer { for variable in environment { free(variable) } }
     var child: pid_t = 0
     try #require(posix_spawn(&child, path, &actions, nil, &argv, &environment) == 0)
@@ -77,6 +90,9 @@ struct CommandLineTests {
             ["snippet", "a", "b"],
             ["send"], ["send", "--hex", "0"], ["send", "--hex", ""], ["send", "--text", ""],
             ["send", "--hex", "00", "--text", "a"], ["clear", "all"], ["completions"], ["completions", "csh"],
+            ["ask"], ["ask", "A"], ["ask", "01", "02"], ["ask", "01", "--reply", "8"], ["ask", "01", "--within", "1s"],
+            ["ask", "01", "--reply", "81", "--within", "61s"], ["ask", "01", "--reply", "81", "--times", "0"],
+            ["gate", "give"], ["gate", "give", ""], ["gate", "give", ".."], ["gate", "take", "X"],
             ["stop", "--socket"],
             ["simulate", "extra"], ["simulate", "--barcodes", "0"], ["simulate", "--rate", "-1"],
             ["simulate", "--file", "a", "--barcodes", "1"], ["simulate", "--hex", "--json"],
@@ -127,24 +143,27 @@ struct CommandLineTests {
 
     @Test("D-10: a wrong configuration is exit status 78, and names what is wrong and where")
     func configuration() throws {
-        let table = try run(["run", "--device", "X", "--table", "/etc/passwd"])
+        let home = try TestDirectory()
+        try home.write("no table\n", to: "file")
+        let file = home("file")
+        let table = try run(["run", "--device", "X", "--table", file])
         #expect(table.status == 78)
-        #expect(table.error.contains("/etc/passwd: line 1, column 1"))
+        #expect(table.error.contains("\(file): line 1, column 1"))
         let missing = try run(["run", "--device", "X", "--table", "/nonexistent"])
         #expect(missing.status == 78)
         #expect(missing.error.contains("linble"))
         let stall = try run(["run", "--device", "X", "--stall", "5s"])
         #expect(stall.status == 78)
         #expect(stall.error.contains("--stall"))
-        let hook = try run(["run", "--device", "X", "--hook", "/etc/passwd"])
+        let hook = try run(["run", "--device", "X", "--hook", file])
         #expect(hook.status == 78)
-        #expect(hook.error.contains("--hook /etc/passwd"))
+        #expect(hook.error.contains("--hook \(file)"))
     }
 
     @Test("CB-32: a capture is printed packet by packet; what is none, is cut, or is not there is exit status 74")
     func capture() throws {
-        let path = "/tmp/blewedge-test.\(getpid()).btsnoop"
-        defer { unlink(path) }
+        let home = try TestDirectory()
+        let path = home("btsnoop")
         // A header, then a received notification of 0x0003 at the first second of 2000, in one record.
         let bytes: [UInt8] =
             Array("btsnoop\0".utf8) + [0, 0, 0, 1, 0, 0, 7, 0xD1]
@@ -171,13 +190,14 @@ struct CommandLineTests {
             #expect(cut.status == 74, "\(count) bytes")
             #expect(cut.output.isEmpty)
         }
-        for path in ["/nonexistent", "/etc/passwd", "/tmp"] { #expect(try run(["capture", path]).status == 74) }
+        try home.write("no capture, but a text of some length\n", to: "text")
+        for path in [home("none"), home("text"), home.path] { #expect(try run(["capture", path]).status == 74) }
     }
 
     @Test("CB-32: the demo's capture holds its notifications, from the first subscription to the last barcode")
     func demoCapture() throws {
-        let path = "/tmp/blewedge-test.\(getpid()).demo.btsnoop"
-        defer { unlink(path) }
+        let home = try TestDirectory()
+        let path = home("btsnoop")
         #expect(try run(["demo", "--fast", "--barcodes", "3", "--capture", path]).status == 0)
         let packets = try run(["capture", path]).output.split(separator: "\n")
         #expect(packets.first?.contains("Exchange MTU Request") == true)
@@ -197,7 +217,7 @@ struct CommandLineTests {
         arguments: [
             "scan", "run", "gatt", "simulate", "capture", "status", "use", "forget", "connect", "disconnect", "pause",
             "resume",
-            "events", "key", "snippet", "clear", "send", "reload", "stop", "completions",
+            "events", "key", "snippet", "clear", "send", "ask", "reload", "stop", "completions",
         ]
     )
     func examples(command: String) throws {

@@ -10,11 +10,6 @@ import Texts
 import Wedge
 
 extension TestDirectory {
-    /// What makes a program keep everything below this directory, whoever runs it.
-    fileprivate var environment: [String] {
-        ["CONFIGURATION_DIRECTORY=\(path)", "STATE_DIRECTORY=\(path)", "RUNTIME_DIRECTORY=\(path)", "HOME=\(path)"]
-    }
-
     fileprivate func text(_ name: String) -> String? {
         (try? FileSystem.contents(of: self(name), limit: 4096)).map { String(decoding: $0, as: UTF8.self) }
     }
@@ -62,6 +57,10 @@ private final class FakeDaemon: ControlHandler {
         case .scan: reply(.success(Self.devices))
         case .use(_, confirmed: false): reply(.failure(Self.failure(.usage, "another is chosen", "yes")))
         case .send: reply(.failure(Self.failure(.unavailable, "nothing is connected", "`blewedge connect`")))
+        case .ask(let command) where command.expect != nil:
+            var object = JSONObject()
+            object.add("reply", "A5FF")
+            reply(.success(object))
         case .stop:
             reply(.success(JSONObject()))
             loop.stop()
@@ -122,7 +121,7 @@ struct DaemonCommandTests {
     static let commands = [
         ["status"], ["status", "--watch"], ["events"], ["connect"], ["disconnect"], ["pause"], ["resume"],
         ["key", "1"],
-        ["snippet", "link"], ["clear"], ["send", "--text", "R"], ["reload"], ["stop"],
+        ["snippet", "link"], ["clear"], ["send", "--text", "R"], ["ask", "01"], ["reload"], ["stop"],
     ]
 
     @Test("D-8, D-10: without a daemon: exit status 69, said with what to do", arguments: commands)
@@ -161,9 +160,25 @@ struct DaemonCommandTests {
         #expect(
             requests == [
                 "status", "connect", "disconnect", "pause", "resume", "key 1", "snippet link", "clear", "send hex 52",
+                "ask 01",
                 "reload", "key 1 < - space enter", "send hex 020D", "stop",
             ]
         )
+    }
+
+    @Test("BT-6: ask waits for the reply that the daemon tells, and prints it; a template that is wrong asks nothing")
+    func ask() throws {
+        let home = try TestDirectory()
+        let requests = try FakeDaemon.run(at: home("control")) { _ in
+            let words = ["ask", "A5 01 {crc8-maxim}", "--reply", "A5 ??", "--within", "500ms", "--times", "3"]
+            #expect(try run(words, environment: home.environment).output == "A5FF\n")
+            let json = try run(words + ["--json"], environment: home.environment).output
+            #expect(json == #"{"ok":true,"version":1,"reply":"A5FF"}"# + "\n")
+            let wrong = try run(["ask", "A5", "--reply", "A5 {crc}"], environment: home.environment)
+            #expect(wrong.status == 64 && wrong.error.contains("no checksum is called"), "\(wrong.error)")
+        }
+        let line = #"ask "A5 01 {crc8-maxim}" reply "A5 ??" within 500ms times 3"#
+        #expect(requests == [line, line, "stop"])
     }
 
     @Test("LK-24: status has the state in its first line for people, and the daemon's answer for programs")

@@ -8,7 +8,7 @@ import Wedge
 
 @Suite("The demo's picture")
 struct DemoPictureTests {
-    @Test("X-1: each stage has a line with its figures, drawn over the one before, never wider than the terminal")
+    @Test("Each stage has a line with its figures, drawn over the one before, never wider than the terminal")
     func drawing() {
         var stages = DemoPicture.Stages()
         stages.barcodes = (2, 8)
@@ -31,7 +31,7 @@ struct DemoPictureTests {
         )
     }
 
-    @Test("LK-24: in Japanese the stages' names stand in the same columns, two of them for each character")
+    @Test("In Japanese the stages' names stand in the same columns, two of them for each character")
     func japanese() {
         var stages = DemoPicture.Stages()
         stages.barcodes = (2, 8)

@@ -10,7 +10,7 @@ import Wedge
 
 @Suite("The manual page")
 struct ManualTests {
-    @Test("D-10: the manual has every command with every option and example of its help")
+    @Test("The manual has every command with every option and example of its help")
     func complete() throws {
         let page = try ManualCommand.page()
         let plain = page.replacing("\\-", with: "-").replacing("\\e", with: "\\").replacing("\\&", with: "")
@@ -28,7 +28,7 @@ struct ManualTests {
         #expect(plain.contains("\n.B \"--socket <path>\"\n"))
     }
 
-    @Test("D-10: the table file that the help shows is a correct one; the manual has it, files, languages and statuses")
+    @Test("The table file that the help shows is a correct one; the manual has it, files, languages and statuses")
     func overview() throws {
         let lines = TableCommand.configuration.discussion.split(separator: "\n")
         let file = lines.drop { $0 != "TABLE FILES:" }.dropFirst()
@@ -42,7 +42,7 @@ struct ManualTests {
         #expect(page.contains("\nShow help information.\n.PP\nA table says"))
     }
 
-    @Test("D-10: no line of a text is taken for a request")
+    @Test("No line of a text is taken for a request")
     func requests() throws {
         let help = try JSONValue(
             Array(

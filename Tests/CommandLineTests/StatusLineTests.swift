@@ -28,6 +28,12 @@ struct StatusLineTests {
         #expect(quiet.hasPrefix("connected to LINBLE-"))
         #expect(quiet.hasSuffix("  received 0  typed 0"))
         #expect(line(facts(.connected, received: 42, discarded: 2)).hasSuffix("  received 42  typed 40  discarded 2"))
+        var all = facts(.connected, received: 42)
+        all.bytes.rejections[Ledger.Rejection.untypable.rawValue] = 1
+        all.bytes.gated = 2
+        all.bytes.losses[Ledger.Loss.ringFull.rawValue] = 3
+        all.bytes.waiting = 4
+        #expect(line(all, columns: 200).hasSuffix("  received 42  typed 42  rejected 1  gated 2  lost 3  waiting 4"))
         #expect(line(facts(.bluetoothOff)).hasPrefix("Bluetooth is off"))
         var paused = facts(.connected)
         paused.isPaused = true
@@ -46,7 +52,7 @@ struct StatusLineTests {
         #expect(StatusLine.flashTime < .milliseconds(500))
     }
 
-    @Test("LK-13: it is one line that fits, whatever the device is called and however small the terminal is")
+    @Test("It is one line that fits, whatever the device is called and however small the terminal is")
     func fits() {
         for columns in [0, 1, 5, 12, 20, 39, 79] {
             for isFlashing in [false, true] {

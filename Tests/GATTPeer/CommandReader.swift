@@ -26,8 +26,18 @@ final class CommandReader: Sendable {
         )
     }
 
+    /// Lines by read(2): `readLine` would hold the lock of `stdin` while it waits, and glibc 2.41 waits for that at exit.
     private func read() {
-        while let line = readLine() { onLine(line.split(separator: " ").map(String.init)) }
+        var line: [UInt8] = []
+        var byte: UInt8 = 0
+        while Glibc.read(STDIN_FILENO, &byte, 1) == 1 {
+            if byte != UInt8(ascii: "\n") {
+                line.append(byte)
+            } else {
+                onLine(String(decoding: line, as: UTF8.self).split(separator: " ").map(String.init))
+                line = []
+            }
+        }
         onLine(["quit"])
     }
 }

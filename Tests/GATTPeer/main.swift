@@ -5,7 +5,8 @@
 //
 //     gattpeer ADAPTER NAME
 //
-// Prints what its database was built from and then what happens, one JSON object a line. Commands on standard input:
+// Prints what its database was built from and then what happens, the adapter's state included, one JSON object a line. It
+// advertises whenever the adapter is powered on. Commands on standard input:
 //
 //     notify COUNT      send so many numbered values to who subscribed
 //     indicate COUNT    the same, each confirmed
@@ -20,6 +21,7 @@ import Glibc
 enum Input: Sendable {
     case command([String])
     case event(ServerEvent)
+    case state(BluetoothState)
 }
 
 /// A line on standard output, at once.
@@ -41,7 +43,7 @@ func fail(_ cause: String) -> Never {
 guard CommandLine.arguments.count == 3 else { fail("usage: gattpeer ADAPTER NAME") }
 let name = CommandLine.arguments[2]
 do {
-    let adapter = try await BluetoothAdapter.open(try AdapterTransport(CommandLine.arguments[1]))
+    let adapter = try BluetoothAdapter(try AdapterTransport(CommandLine.arguments[1]))
     let rich = try RichDatabase(name: name)
     let dynamic = DynamicValue()
     let server = PeripheralServer(
@@ -58,8 +60,12 @@ do {
     let events = Task {
         for try await event in server.events { source.yield(.event(event)) }
     }
-    try await server.advertise(.init(localName: name, services: [RichDatabase.batteryService]))
-    say(#"{"event":"advertising"}"#)
+    let states = await adapter.states()
+    let following = Task {
+        for try await state in states { source.yield(.state(state)) }
+    }
+    // Of a failure the states tell, and of each later attempt.
+    try? await adapter.start()
 
     let follower = Follower(Central(adapter))
     var sender: Sender?
@@ -75,6 +81,16 @@ do {
                 try await follower.follow(address, words[2])
             case ("quit", _): break inputs
             default: fail("no command: \(words.joined(separator: " "))")
+            }
+        case .state(let state):
+            say(#"{"event":"state","state":"\#(state)"}"#)
+            guard state == .poweredOn else { continue }
+            do throws(BluetoothError) {
+                try await server.advertise(.init(localName: name, services: [RichDatabase.batteryService]))
+                say(#"{"event":"advertising"}"#)
+            } catch {
+                // An adapter that was lost again meanwhile comes back by itself, and a state with it.
+                say(#"{"event":"silent"}"#)
             }
         case .event(.connected): say(#"{"event":"connected"}"#)
         case .event(.disconnected): say(#"{"event":"disconnected"}"#)
@@ -92,6 +108,7 @@ do {
         }
     }
     events.cancel()
+    following.cancel()
     await follower.leave()
     for central in await server.centrals { await server.disconnect(central.id) }
     await server.stopAdvertising()

@@ -152,7 +152,7 @@ struct BarcodeModeTests {
         }
     }
 
-    @Test("X-1: a model that leaves one rule out is found out (control)", arguments: NaiveReader.Flaw.allCases)
+    @Test("A model that leaves one rule out is found out (control)", arguments: NaiveReader.Flaw.allCases)
     func controls(flaw: NaiveReader.Flaw) throws {
         let differences = try Self.settings.map { try Self.converse($0, flaw: flaw, steps: 5_000, seed: 1) }
         #expect(differences.contains { $0 != nil })

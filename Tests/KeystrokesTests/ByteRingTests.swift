@@ -5,7 +5,7 @@ import Testing
 
 @testable import Keystrokes
 
-@Suite("X-1: the ring")
+@Suite("The ring")
 struct ByteRingTests {
     /// Counters to begin at: zero, and those that wrap while the test runs.
     static func starts(_ capacity: Int) -> [UInt] {
@@ -13,7 +13,7 @@ struct ByteRingTests {
         return (0..<size).map { $0 } + (0...size).map { UInt.max - $0 }
     }
 
-    @Test("X-1: every capacity, start and count keeps its bytes", arguments: [2, 4, 8, 16, 32, 64])
+    @Test("Every capacity, start and count keeps its bytes", arguments: [2, 4, 8, 16, 32, 64])
     func exhaustive(capacity: Int) throws {
         for start in Self.starts(capacity) {
             for count in 0...capacity + 1 {
@@ -48,7 +48,7 @@ struct ByteRingTests {
         }
     }
 
-    @Test("X-1: two words and a payload go in as one or not at all", arguments: [16, 32, 64])
+    @Test("Two words and a payload go in as one or not at all", arguments: [16, 32, 64])
     func records(capacity: Int) throws {
         for start in Self.starts(capacity) {
             for count in 0...capacity {
@@ -70,7 +70,7 @@ struct ByteRingTests {
         }
     }
 
-    @Test("X-1: random pushes and pops against a model", arguments: [2, 8, 64, 1024])
+    @Test("Random pushes and pops against a model", arguments: [2, 8, 64, 1024])
     func model(capacity: Int) throws {
         var random = SeededGenerator(seed: UInt64(capacity))
         let ring = try ByteRing(capacity: capacity, startingAt: UInt.max - 100)
@@ -92,7 +92,7 @@ struct ByteRingTests {
         }
     }
 
-    @Test("X-1: capacities that are no power of two, or out of bounds, are refused")
+    @Test("Capacities that are no power of two, or out of bounds, are refused")
     func capacities() throws {
         for capacity in [Int.min, -2, 0, 1, 3, 5, 100, (1 << 30) + 1, 1 << 31, Int.max] {
             #expect(throws: ByteRing.CapacityError(capacity: capacity)) { try ByteRing(capacity: capacity) }
@@ -100,7 +100,7 @@ struct ByteRingTests {
         #expect(try ByteRing(capacity: 2).capacity == 2)
     }
 
-    @Test("X-1: each end exists once")
+    @Test("Each end exists once")
     func ends() throws {
         let ring = try ByteRing(capacity: 2)
         var taken = 0
@@ -111,7 +111,7 @@ struct ByteRingTests {
         #expect(taken == 2)
     }
 
-    @Test("X-1: positions outside what was pushed give nothing, and release nothing that is not there")
+    @Test("Positions outside what was pushed give nothing, and release nothing that is not there")
     func positions() throws {
         let ring = try ByteRing(capacity: 8, startingAt: UInt.max - 3)
         let ends = try Ends(ring)
@@ -128,7 +128,7 @@ struct ByteRingTests {
         #expect(ends.pop(9).count == 8)
     }
 
-    @Test("X-1: a push wakes a consumer that fell asleep, once; one that is awake is left alone")
+    @Test("A push wakes a consumer that fell asleep, once; one that is awake is left alone")
     func wake() throws {
         let ring = try ByteRing(capacity: 8)
         let ends = try Ends(ring)

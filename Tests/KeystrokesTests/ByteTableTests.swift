@@ -232,7 +232,7 @@ struct ByteTableTests {
         #expect(error.description.hasPrefix("line \(fault.line), column \(fault.column): "))
     }
 
-    @Test("LK-21: random text never traps")
+    @Test("Random text never traps")
     func noise() {
         var random = SeededGenerator(seed: 5)
         let pieces = [
@@ -326,7 +326,7 @@ struct KeySetTests {
         #expect(ForbiddenKeys.together(.leftAlt, .enter).description.contains("leftalt"))
     }
 
-    @Test("X-4: names and numbers of keys are the kernel's, each once")
+    @Test("Names and numbers of keys are the kernel's, each once")
     func names() {
         #expect(Set(KeyCode.named.map(\.name)).count == KeyCode.named.count)
         #expect(Set(KeyCode.named.map(\.code)).count == KeyCode.named.count)

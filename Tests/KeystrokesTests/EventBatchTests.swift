@@ -5,7 +5,7 @@ import Testing
 
 @testable import Keystrokes
 
-@Suite("LK-21, X-4: modifiers, macros and sequences in batches")
+@Suite("LK-21: modifiers, macros and sequences in batches")
 struct EventBatchTests {
     private static let table: ByteTable = {
         var table = ByteTable.linble
@@ -34,7 +34,7 @@ struct EventBatchTests {
     }
 
     @Test(
-        "X-4: modifiers go down before their key in its frame, are held over a run, and are up at the batch's end",
+        "Modifiers go down before their key in its frame, are held over a run, and are up at the batch's end",
         arguments: [
             ([0x61], "+30 . -30 ."), ([0x41], "+42 +30 . -30 -42 ."),
             ([0x41, 0x41, 0x61], "+42 +30 . -30 . +30 . -30 . -42 +30 . -30 ."),
@@ -53,7 +53,7 @@ struct EventBatchTests {
         #expect(run.taken == bytes.count && run.typed == bytes.count { $0 != 0 } && run.stop == nil)
     }
 
-    @Test("X-4: at every limit a byte has all its keystrokes in the batch or none, and the batch is within the limit")
+    @Test("At every limit a byte has all its keystrokes in the batch or none, and the batch is within the limit")
     func limits() throws {
         let table = try CompiledTable(Self.table)
         var random = SeededGenerator(seed: 3)
@@ -90,7 +90,7 @@ struct EventBatchTests {
         }
     }
 
-    @Test("X-12: one byte at a time is one byte, however many keystrokes it has")
+    @Test("One byte at a time is one byte, however many keystrokes it has")
     func oneByte() throws {
         let table = try CompiledTable(Self.table)
         for (bytes, taken, events) in [
@@ -104,7 +104,7 @@ struct EventBatchTests {
         }
     }
 
-    @Test("X-12: macros in a write that is cut anywhere: typed whole or counted as lost")
+    @Test("Macros in a write that is cut anywhere: typed whole or counted as lost")
     func cut() throws {
         let bytes: [UInt8] = [0x61, 0x1D, 0x41, 0x1D, 0x0D]
         // By the keystrokes: a, <GS>, A, <GS>, Enter.
@@ -129,7 +129,7 @@ struct EventBatchTests {
         }
     }
 
-    @Test("X-12: a paced stream of macros types them all")
+    @Test("A paced stream of macros types them all")
     func paced() throws {
         let path = try Path(table: Self.table, stall: 50_000_000)
         path.receive(Array(repeating: [0x61, 0x1D, 0x41], count: 40).flatMap(\.self) + [0x0D])
@@ -139,7 +139,7 @@ struct EventBatchTests {
     }
 
     @Test(
-        "X-2, X-12: macros at every pace: all typed, never more than 63 events in a stall",
+        "X-2: macros at every pace: all typed, never more than 63 events in a stall",
         arguments: Pace.Profile.allCases
     )
     func profiles(profile: Pace.Profile) throws {
@@ -193,7 +193,7 @@ struct EventBatchTests {
         }
     }
 
-    @Test("X-4, X-12: what does not fit the kernel's queue, or no frame, is refused with its byte")
+    @Test("What does not fit the kernel's queue, or no frame, is refused with its byte")
     func tooLong() throws {
         var table = ByteTable.linble
         table[0x02] = .text("aA")

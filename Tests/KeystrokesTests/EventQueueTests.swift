@@ -8,7 +8,7 @@ import Testing
 /// The model of the kernel's queue against the kernel itself.
 ///
 /// The vectors are what real kernels delivered; the lab's scenario `queue-model` plays them to its kernels again.
-@Suite("X-2, D-13: the model of the kernel's queue")
+@Suite("The model of the kernel's queue")
 struct EventQueueTests {
     struct Fault: Error {
         var letter: Character
@@ -26,7 +26,7 @@ struct EventQueueTests {
         }
     }
 
-    @Test("X-2: the model gives what the kernel gave, for every recorded trace")
+    @Test("The model gives what the kernel gave, for every recorded trace")
     func recorded() throws {
         var traces = 0
         var overflows = 0

@@ -11,7 +11,7 @@ struct PacerTests {
     static let stalls: [Int64] =
         [1, 17, 33, 50, 84, 100, 126, 250, 499].map { $0 * millisecond } + [Pace.greatestStall]
 
-    @Test("X-2: the model of the kernel's queue keeps 63 events and loses 64")
+    @Test("The model of the kernel's queue keeps 63 events and loses 64")
     func queue() {
         for count in [2, 62, 63, 64, 65, 200] {
             var queue = EventQueue()
@@ -140,7 +140,7 @@ struct PacerTests {
         }
     }
 
-    @Test("D-13: a reader that stalls twice as long as was said loses events (control)", arguments: stalls)
+    @Test("A reader that stalls twice as long as was said loses events (control)", arguments: stalls)
     func overflows(stall: Int64) throws {
         let path = try Path(stall: stall, maximumAge: nil)
         path.receive((String(repeating: "0123456789", count: 12) + "\r").bytes)

@@ -31,7 +31,7 @@ private final class Worker: Sendable {
     }
 }
 
-@Suite("X-1: the ring between two threads")
+@Suite("The ring between two threads")
 struct RingThreads {
     /// Bytes to carry over; fewer where the code is not optimised.
     #if DEBUG
@@ -40,7 +40,7 @@ struct RingThreads {
         static let total = 12_000_000
     #endif
 
-    @Test("X-1: millions of bytes in odd pieces, in order, none lost", arguments: [64, 4096])
+    @Test("Millions of bytes in odd pieces, in order, none lost", arguments: [64, 4096])
     func bytes(capacity: Int) throws {
         let ring = try ByteRing(capacity: capacity, startingAt: UInt.max - 500_000)
         guard var consumer = ring.takeConsumer() else { throw NoHandle() }
@@ -70,7 +70,7 @@ struct RingThreads {
         #expect(faults == 0)
     }
 
-    @Test("X-1: a consumer that sleeps between records is woken for every one")
+    @Test("A consumer that sleeps between records is woken for every one")
     func sleeping() throws {
         let ring = try ByteRing(capacity: 256)
         guard var consumer = ring.takeConsumer() else { throw NoHandle() }

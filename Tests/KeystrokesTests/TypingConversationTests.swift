@@ -41,7 +41,7 @@ struct TypingConversationTests {
     )
     func barcodes(_ one: TypingConversation) throws { try Self.play(one) }
 
-    @Test("X-1: there are at least 150 conversations, each of its own name, each with an account of bytes at its end")
+    @Test("There are at least 150 conversations, each of its own name, each with an account of bytes at its end")
     func count() throws {
         let all = try TypingConversation.files.flatMap { try TypingConversation.all($0) }
         #expect(all.count >= 150)
@@ -56,7 +56,7 @@ struct TypingConversationTests {
     }
 
     @Test(
-        "X-1: a key, a time or an account that is another than in the file is noticed (control)",
+        "A key, a time or an account that is another than in the file is noticed (control)",
         arguments: TypingConversation.files
     )
     func controls(file: String) throws {

@@ -72,12 +72,14 @@ struct ChildProcessTests {
     }
 
     @Test("CB-30: what cannot be run is an error with its cause")
-    func missing() {
+    func missing() throws {
         #expect(throws: Errno.noSuchFileOrDirectory) {
             _ = try ChildProcess("/nonexistent/program", environment: [], replacing: "BLEWEDGE_")
         }
+        let directory = try TestDirectory()
+        try directory.write("", to: "file")
         #expect(throws: Errno.permissionDenied) {
-            _ = try ChildProcess("/etc/passwd", environment: [], replacing: "BLEWEDGE_")
+            _ = try ChildProcess(directory("file"), environment: [], replacing: "BLEWEDGE_")
         }
     }
 }

@@ -74,7 +74,7 @@ struct ConsoleKeymapTests {
         #expect(translated.levels.map(\.output) == [.character(0x71), .character(0x51), .character(0x40)])
     }
 
-    @Test("X-5: every value that the kernel could give is read or left out, none traps")
+    @Test("Every value that the kernel could give is read or left out, none traps")
     func everyValue() {
         var counts = [Bool: Int]()
         for isUnicode in [false, true] {

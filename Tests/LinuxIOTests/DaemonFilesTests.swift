@@ -85,6 +85,27 @@ struct DaemonFilesTests {
         }
     }
 
+    @Test("D-9: a socket that is listened at stays, one that was left behind is replaced; each removes its own")
+    func sockets() throws {
+        try inDirectory { directory in
+            let (path, aside) = (directory.appending("socket").string, directory.appending("aside").string)
+            let first = try LocalListener(at: path, mode: 0o600)
+            #expect(throws: Errno.addressInUse) { _ = try LocalListener(at: path, mode: 0o600) }
+            #expect(FileSystem.exists(path))
+            try #require(rename(path, aside) == 0)
+            let second = try LocalListener(at: path, mode: 0o600)
+            _ = consume first
+            #expect(FileSystem.exists(path))
+            _ = consume second
+            #expect(!FileSystem.exists(path))
+            // Nobody listens at this file any more.
+            try #require(rename(aside, path) == 0)
+            let third = try LocalListener(at: path, mode: 0o600)
+            #expect(throws: Never.self) { _ = try LocalStream(connectingTo: path) }
+            _ = consume third
+        }
+    }
+
     @Test("LK-22: the terminal in front is read from the kernel's words, and nothing from others")
     func terminal() throws {
         try inDirectory { directory in

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Glibc
 import LinuxIO
 import SystemPackage
 import TestSupport
@@ -18,6 +19,17 @@ struct FileSystemTests {
         }
         #expect(throws: Errno.noSuchFileOrDirectory) {
             try FileSystem.contents(of: directory("none"), limit: 1)
+        }
+    }
+
+    @Test("A file that is replaced has the mode that was asked for, whatever the mask of the process")
+    func replacedMode() throws {
+        let directory = try TestDirectory()
+        var status = stat()
+        // Masks take the right to write from others, and usually from the group.
+        for mode: UInt32 in [0o666, 0o600] {
+            try FileSystem.replace(FilePath(directory("file")), with: [0x61], mode: mode)
+            #expect(stat(directory("file"), &status) == 0 && status.st_mode & 0o777 == mode)
         }
     }
 

@@ -20,7 +20,7 @@ struct ProbeTests {
         #expect(ProcessEntry(stat: "8 (getty) S 1 8 8 1088 8 0")?.virtualTerminal == nil)
     }
 
-    @Test("X-6: every cut of a stat line is refused or read, and none stops the program")
+    @Test("Every cut of a stat line is refused or read, and none stops the program")
     func cutStat() {
         let whole = "31 (agetty) S 1 31 31 1025 31"
         for length in 0..<whole.count {

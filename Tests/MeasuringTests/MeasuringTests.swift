@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct MeasuringTests {
     @Test(
-        "B-6: the encoder and its twin in C, which has tables of its own, type the same events",
+        "The encoder and its twin in C, which has tables of its own, type the same events",
         arguments: Corpus.allCases
     )
     func encodersAgree(corpus: Corpus) throws {
@@ -15,20 +15,20 @@ import Testing
         #expect(outputs.ours == outputs.reference)
     }
 
-    @Test("B-6: another table is seen to type otherwise than the twin in C")
+    @Test("Another table is seen to type otherwise than the twin in C")
     func anotherTableDiffers() throws {
         let outputs = try EncoderMeasurement.outputs(Corpus.random.bytes(16384), CompiledTable(.strict))
         #expect(outputs.ours != outputs.reference)
     }
 
-    @Test("B-1, B-2, B-3: what goes through either ring comes out as it went in", arguments: [1, 20, 244])
+    @Test("What goes through either ring comes out as it went in", arguments: [1, 20, 244])
     func ringsCarry(chunk: Int) throws {
         let pattern = Pattern(.random)
         _ = try RingMeasurement.ours(pattern, chunk: chunk, checks: true).run(5000)
         _ = try RingMeasurement.reference(pattern, chunk: chunk, checks: true).run(5000)
     }
 
-    @Test("B-10: every byte of the measured path has an outcome")
+    @Test("Every byte of the measured path has an outcome")
     func pathBalances() throws {
         let sink = try PathMeasurement.Sink()
         _ = try PathMeasurement.ours(Pattern(.mixed), CompiledTable(.linble), chunk: 20, to: sink).run(2000)

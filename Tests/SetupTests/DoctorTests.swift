@@ -345,7 +345,7 @@ struct DoctorTests {
         #expect(Doctor.object([finding]).text == #"{"version":1,"status":69,"findings":[\#(object)]}"#)
     }
 
-    @Test("X-6: nothing that a device calls itself acts on a terminal, or becomes part of a command")
+    @Test("Nothing that a device calls itself acts on a terminal, or becomes part of a command")
     func hostileName() throws {
         var facts = try healthy()
         facts.says {

@@ -36,7 +36,7 @@ struct SetupTests {
     private static let folder = FilePath(#filePath).removingLastComponent().removingLastComponent()
         .removingLastComponent().appending("udev")
 
-    @Test("X-6: the program carries every file of udev/, as it is there")
+    @Test("The program carries every file of udev/, as it is there")
     func oneSource() throws {
         let names = FileSystem.names(in: Self.folder.string).filter { !$0.hasSuffix(".swift") }
         let texts = try names.map { name in
@@ -64,7 +64,7 @@ struct SetupTests {
     }
 
     @Test(
-        "X-6: on a fresh machine each file is written, then the user made, modules loaded, udev told, the service started"
+        "On a fresh machine each file is written, then the user made, modules loaded, udev told, the service started"
     )
     func fresh() {
         let lines = SetupPlan.installing(freshMachine()).map { $0.text(.english) }
@@ -87,7 +87,7 @@ struct SetupTests {
         )
     }
 
-    @Test("X-6: where all is in place there is nothing to do; a service that has stopped is started")
+    @Test("Where all is in place there is nothing to do; a service that has stopped is started")
     func again() {
         #expect(SetupPlan.installing(readyMachine()).isEmpty)
         var stopped = readyMachine()
@@ -97,7 +97,7 @@ struct SetupTests {
         )
     }
 
-    @Test("X-6: a file that somebody changed is written anew, and the service restarted; others are left alone")
+    @Test("A file that somebody changed is written anew, and the service restarted; others are left alone")
     func changed() {
         var facts = readyMachine()
         facts.files["/etc/systemd/system/blewedge.service"] = "[Service]\n"
@@ -107,7 +107,7 @@ struct SetupTests {
         #expect(steps.last?.text(.english) == "/usr/bin/systemctl restart blewedge.service")
     }
 
-    @Test("X-6: a program that a package has installed is not copied, and a newer one is")
+    @Test("A program that a package has installed is not copied, and a newer one is")
     func program() {
         var facts = readyMachine()
         facts.isProgramInstalled = false
@@ -117,7 +117,7 @@ struct SetupTests {
         #expect(SetupPlan.installing(facts).first == .copyProgram(from: "/tmp/blewedge", to: "/usr/local/bin/blewedge"))
     }
 
-    @Test("X-6: without systemd and udev there is a user, its directory and the list of modules")
+    @Test("Without systemd and udev there is a user, its directory and the list of modules")
     func busybox() {
         var facts = SetupFacts()
         facts.programs = ["adduser": "/usr/sbin/adduser", "modprobe": "/sbin/modprobe"]
@@ -132,7 +132,7 @@ struct SetupTests {
         )
     }
 
-    @Test("LK-9: a radio that software blocks is unblocked, and the driver of a controller on a UART loaded")
+    @Test("A radio that software blocks is unblocked, and the driver of a controller on a UART loaded")
     func mending() {
         var facts = readyMachine()
         facts.softBlocks = ["/sys/class/rfkill/rfkill0/soft"]
@@ -144,7 +144,7 @@ struct SetupTests {
         )
     }
 
-    @Test("X-6: removing stops the service and takes away every file that was written, and nothing where there is none")
+    @Test("Removing stops the service and takes away every file that was written, and nothing where there is none")
     func removing() {
         let lines = SetupPlan.removing(readyMachine()).map { $0.text(.english) }
         #expect(lines.first == "/usr/bin/systemctl stop blewedge.service")
@@ -154,7 +154,7 @@ struct SetupTests {
         #expect(!lines.contains { $0.contains("chown") })
     }
 
-    @Test("X-6: removing gives back what keyboards are made through, which udev would leave to the service's group")
+    @Test("Removing gives back what keyboards are made through, which udev would leave to the service's group")
     func givingBack() throws {
         var facts = readyMachine()
         facts.isMakerGiven = true
@@ -169,7 +169,7 @@ struct SetupTests {
 
 @Suite("Setup's steps")
 struct SetupRunnerTests {
-    @Test("X-6: what is written is there with its mode, what is removed is not, and neither twice is a failure")
+    @Test("What is written is there with its mode, what is removed is not, and neither twice is a failure")
     func files() throws {
         let root = try TestDirectory()
         let runner = root.runner
@@ -188,7 +188,7 @@ struct SetupRunnerTests {
         #expect(!FileSystem.exists(path))
     }
 
-    @Test("D-10: a program that fails is named with its code, unless it may; one that is not there likewise")
+    @Test("A program that fails is named with its code, unless it may; one that is not there likewise")
     func programs() throws {
         let runner = SetupRunner()
         try runner.perform(.run(["/bin/sh", "-c", "exit 0"], mayFail: false))
@@ -204,7 +204,7 @@ struct SetupRunnerTests {
         #expect(missing?.status == .inputOutput)
     }
 
-    @Test("D-10: a place that cannot be written is named with its cause")
+    @Test("A place that cannot be written is named with its cause")
     func unwritable() throws {
         let root = try TestDirectory()
         try root.runner.perform(.write(path: "/etc", text: "a file where a folder is to be\n", isNew: true))

@@ -11,7 +11,7 @@ struct TextTableTests {
     /// Texts that are the same in both languages: units, marks and names of keys and of things.
     private static let common: Set<String> = ["RSSI", "OK", "BS", "PgUp/PgDn", "[  ]", "gate.vt", "line"]
 
-    @Test("LK-24: every group of texts in the sources is in the table, and stands in a folder of tables")
+    @Test("Every group of texts in the sources is in the table, and stands in a folder of tables")
     func groups() throws {
         var found: Set<String> = []
         for file in try ["Texts", "Typing", "Wedge", "Setup", "blewedge"].flatMap({ try SourceFiles.files(of: $0) }) {
@@ -47,7 +47,7 @@ struct TextTableTests {
         }
     }
 
-    @Test("LK-24: no two texts have the same id, so that the control socket names one")
+    @Test("No two texts have the same id, so that the control socket names one")
     func names() {
         let ids = TextTable.whole.entries.flatMap(\.texts).map(\.id)
         #expect(Set(ids).count == ids.count)

@@ -1,12 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A random number generator with the same numbers in every run, so that a failure can be repeated (SplitMix64).
+/// A random number generator whose numbers follow from its seed and from that of the run, so that a failure can be repeated
+/// (SplitMix64).
+///
+/// The seed of the run is printed when the first generator is made. Another is taken from the environment:
+///
+///     BLEWEDGE_SEED=4711 swift test
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// Makes a generator whose numbers follow from `seed`.
+    /// The seed of the run: the number in the environment variable `BLEWEDGE_SEED`, 0 without it.
+    public static let run: UInt64 = {
+        let run = UInt64(RunCount.from("BLEWEDGE_SEED", usual: 0).magnitude)
+        print("random tests: BLEWEDGE_SEED=\(run)")
+        return run
+    }()
+
+    /// Makes a generator whose numbers follow from `seed` and from `run`.
     public init(seed: UInt64) {
-        state = seed
+        state = seed ^ Self.run &* 0xD6E8_FEB8_6659_FD93
     }
 
     /// The next number.

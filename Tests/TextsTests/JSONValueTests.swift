@@ -8,7 +8,7 @@ import Texts
 struct JSONValueTests {
     private func value(_ text: String) throws(JSONValue.Fault) -> JSONValue { try JSONValue(Array(text.utf8)) }
 
-    @Test("D-17: every kind of value is read; members keep their order")
+    @Test("Every kind of value is read; members keep their order")
     func kinds() throws {
         let text = #"{"b":[null,true,false,0,-9223372036854775808,1.5,1e3,"\u00e9\n\ud83d\ude00"],"a":{},"":[]}"#
         #expect(
@@ -32,7 +32,7 @@ struct JSONValueTests {
     }
 
     @Test(
-        "D-17: what RFC 8259 does not allow is refused, with its line and column",
+        "What RFC 8259 does not allow is refused, with its line and column",
         arguments: [
             "", " ", "{", "[1,]", "{\"a\":1,}", "{a:1}", "{'a':1}", "[1 2]", "[01]", "[+1]", "[.5]", "[1.]", "[NaN]",
             "[0x1]",
@@ -44,7 +44,7 @@ struct JSONValueTests {
         #expect(throws: JSONValue.Fault.self) { try value(text) }
     }
 
-    @Test("D-17: bytes that are no UTF-8, every truncation, and deep nesting are refused; nothing stops the reader")
+    @Test("Bytes that are no UTF-8, every truncation, and deep nesting are refused; nothing stops the reader")
     func hostile() throws {
         #expect(throws: JSONValue.Fault.self) { try JSONValue([0x22, 0xFF, 0x22]) }
         #expect(throws: JSONValue.Fault.self) { try JSONValue([0x22, 0xC0, 0x80, 0x22]) }
@@ -67,7 +67,17 @@ struct JSONValueTests {
         }
     }
 
-    @Test("D-9: what the writer writes, the reader reads: any text comes back as it was")
+    @Test("D-9: nothing in a text that is written acts on a terminal that shows it")
+    func controls() throws {
+        for value in Array(0x00...0x1F as ClosedRange<UInt8>) + Array(0x7F...0x9F) {
+            let control = Unicode.Scalar(value)
+            let written = JSONObject.quoted("a\(control)b")
+            #expect(written.unicodeScalars.allSatisfy { (0x20...0x7E).contains($0.value) }, "\(value)")
+            if value != 0 { #expect(try self.value(written) == .string("a\(control)b")) }
+        }
+    }
+
+    @Test("What the writer writes, the reader reads: any text comes back as it was")
     func roundTrip() throws {
         var random = SeededGenerator(seed: 18)
         for _ in 0..<RunCount.from("BLEWEDGE_CONTROL_RUNS", usual: 1000) {

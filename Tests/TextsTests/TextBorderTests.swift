@@ -96,7 +96,7 @@ struct TextBorderTests {
         }
     }
 
-    @Test("LK-24: every exception from that is needed")
+    @Test("Every exception from that is needed")
     func nothingNeedless() throws {
         let sentences = try Self.sentences.get()
         for category in Category.allCases {
@@ -129,7 +129,7 @@ struct TextBorderTests {
         return found
     }
 
-    @Test("LK-24: no sentence of the library stands a second time in a table, and none names the product")
+    @Test("No sentence of the library stands a second time in a table, and none names the product")
     func once() throws {
         let library = ["BluetoothLE", "BluetoothHost", "BluetoothPackets", "LinuxIO"]
         let said = try Self.sentences(of: library)
@@ -143,7 +143,7 @@ struct TextBorderTests {
         }
     }
 
-    @Test("LK-24: a text is found in every form of a literal, and what it is an argument of")
+    @Test("A text is found in every form of a literal, and what it is an argument of")
     func reading() {
         let source = ##"""
             // "no text" /* here */

@@ -167,13 +167,14 @@ struct KeypadTests {
     @Test("HK-1: there need be no file; one that cannot be read is a permission or configuration failure with its path")
     func files() throws {
         let directory = try TestDirectory()
+        try directory.write("no snippets\n", to: "file")
         #expect(try Snippets(file: directory("none")) == .builtIn)
         #expect(throws: CommandFailure.self) { try Snippets(file: directory.path) }
         do throws(CommandFailure) {
-            _ = try Snippets(file: "/etc/passwd")
+            _ = try Snippets(file: directory("file"))
             Issue.record("taken")
         } catch {
-            #expect(error.status == .configuration && error.cause.english.contains("/etc/passwd: line 1"))
+            #expect(error.status == .configuration && error.cause.english.contains("\(directory("file")): line 1"))
         }
     }
 

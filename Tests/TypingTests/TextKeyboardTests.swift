@@ -9,7 +9,7 @@ import Typing
 @Suite("The keyboard that shows text")
 struct TextKeyboardTests {
     @Test(
-        "LK-21, X-1: what the linble table types is seen as text, in every built-in layout",
+        "LK-21: what the linble table types is seen as text, in every built-in layout",
         arguments: KeyboardLayout.builtIn
     )
     func readsBack(layout: KeyboardLayout) throws {
@@ -30,7 +30,18 @@ struct TextKeyboardTests {
         #expect(keyboard.screen.takeText() == "")
     }
 
-    @Test("LK-21: a key without a character is shown by its name")
+    @Test("Characters of AltGr are seen as text, and a key with Ctrl by its name")
+    func seesModifiers() throws {
+        let layout = try LayoutSource.layout("de")
+        let keyboard = try TextKeyboard(layout: layout)
+        var encoder = ByteEncoder(try CompiledTable(ByteTable(text: "0x01 = key ctrl+a\n"), layout: layout))
+        let bytes = Array("a@[]{}\\|z\u{1}A".utf8)
+        #expect(encoder.encode(bytes.span) == bytes.count)
+        _ = try keyboard.write(encoder.output)
+        #expect(keyboard.screen.takeText() == "a@[]{}\\|z[ctrl+a]A")
+    }
+
+    @Test("A key without a character is shown by its name")
     func namesKeys() throws {
         let keyboard = try TextKeyboard(layout: .us)
         var encoder = ByteEncoder(try CompiledTable(ByteTable(.linble), layout: .us))

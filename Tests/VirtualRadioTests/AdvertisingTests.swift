@@ -23,7 +23,7 @@ import VirtualRadio
         bench.succeed(bench.first, 0x200C, "01 \(filter ? "01" : "00")")
     }
 
-    @Test("CB-2, CB-4: an advertisement and its scan response, in legacy reports, byte for byte")
+    @Test("An advertisement and its scan response, in legacy reports, byte for byte")
     func legacyReports() throws {
         let bench = Bench.pair(.legacy)
         advertise(bench, type: "00")
@@ -42,7 +42,7 @@ import VirtualRadio
         }
     }
 
-    @Test("CB-2, CB-4: the same in extended reports")
+    @Test("The same in extended reports")
     func extendedReports() {
         let bench = Bench.pair()
         bench.succeed(bench.second, 0x2036, "05 1300 200000 200000 07 00 00 000000000000 00 7F 01 00 01 0A 00")
@@ -91,7 +91,7 @@ import VirtualRadio
         #expect(bench.packets(bench.first).isEmpty)
     }
 
-    @Test("CB-3: without the duplicate filter every event is reported, about fifty a second at 20 ms")
+    @Test("Without the duplicate filter every event is reported, about fifty a second at 20 ms")
     func duplicates() {
         let bench = Bench.pair(.legacy)
         advertise(bench, type: "00")

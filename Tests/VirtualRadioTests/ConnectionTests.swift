@@ -8,7 +8,7 @@ import VirtualRadio
     static let noRPAs = "000000000000 000000000000"
 
     @Test(
-        "CB-6, CB-13: a connection's life in both generations, byte for byte",
+        "A connection's life in both generations, byte for byte",
         arguments: VirtualController.Generation.allCases
     )
     func life(_ generation: VirtualController.Generation) {
@@ -53,7 +53,7 @@ import VirtualRadio
         #expect(bench.packets(bench.first) == [hex("04 3E 13 01 00 4000 00 00 0200000000C0 1800 0000 6400 00")])
     }
 
-    @Test("CB-13: a cancelled attempt completes with Unknown Connection Identifier")
+    @Test("A cancelled attempt completes with Unknown Connection Identifier")
     func cancel() {
         let bench = Bench.pair()
         #expect(bench.status(bench.first, 0x200E) == 0x0C)
@@ -95,7 +95,7 @@ import VirtualRadio
         #expect(more.status(more.first, 0x2043, "00 00 \(peer) 01 1000 1000 1800 1800 0000 6400 0000 0000") == 0x0B)
     }
 
-    @Test("CB-15: connecting by accept list, to and from random addresses")
+    @Test("Connecting by accept list, to and from random addresses")
     func acceptList() {
         let bench = Bench.pair()
         bench.succeed(bench.first, 0x2005, "1111111111C1")
@@ -122,7 +122,7 @@ import VirtualRadio
         )
     }
 
-    @Test("CB-13: out of range, both sides give up after the supervision time-out, and not before")
+    @Test("Out of range, both sides give up after the supervision time-out, and not before")
     func supervision() {
         let bench = Bench.pair()
         bench.link()

@@ -43,7 +43,7 @@ import VirtualRadio
         (.extended, "04 0E 04 01 030C 00", "04 10 01 00"),
     ]
 
-    @Test("CB-1: every question of a host's beginning has its answer, byte for byte", arguments: answers.indices)
+    @Test("Every question of a host's beginning has its answer, byte for byte", arguments: answers.indices)
     func answer(_ index: Int) {
         let row = Self.answers[index]
         let bench = Bench([row.generation])

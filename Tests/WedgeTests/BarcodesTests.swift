@@ -6,7 +6,7 @@ import Wedge
 
 @Suite("Barcodes of simulated devices")
 struct BarcodesTests {
-    @Test("LK-21: check digits are those of EAN-13, as printed on known books and pencils")
+    @Test("Check digits are those of EAN-13, as printed on known books and pencils")
     func checkDigits() {
         #expect(Barcodes.ean13("978014044926") == "9780140449266")
         #expect(Barcodes.ean13("400638133393") == "4006381333931")
@@ -14,7 +14,7 @@ struct BarcodesTests {
         #expect(Barcodes.ean13("97801404492x") == "97801404492x")
     }
 
-    @Test("LK-21: numbered ones are 13 digits and differ")
+    @Test("Numbered ones are 13 digits and differ")
     func numbered() {
         let some = (0..<1000).map(Barcodes.numbered)
         #expect(Set(some).count == 1000)

@@ -38,7 +38,7 @@ struct ConfigurationReadingTests {
         #expect(failure?.cause.english.contains("refused together") == true, "\(failure?.cause.english ?? "")")
     }
 
-    @Test("D-17: reading again sees a change of the text and of every file that it names, and nothing else")
+    @Test("Reading again sees a change of the text and of every file that it names, and nothing else")
     func changes() throws {
         let directory = try TestDirectory()
         func profile(_ service: String) -> String { "service = \"\(service)\"\nfrom-device = \"FFE1\"\n" }

@@ -53,7 +53,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("LK-13, D-9: an empty file, and none, are the defaults")
+    @Test("An empty file, and none, are the defaults")
     func empty() throws {
         #expect(try Configuration(text: "") == Configuration())
         #expect(Configuration().showsStatus)
@@ -63,7 +63,7 @@ struct ConfigurationTests {
         #expect(!Configuration().barcodeMode.isOn)
     }
 
-    @Test("LK-13, LK-22, BT-3, D-9: every key is read as what it means")
+    @Test("D-17: every key is read as what it means")
     func everyKey() throws {
         let text = """
             adapter = "hci1"

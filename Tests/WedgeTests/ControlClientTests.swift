@@ -104,7 +104,8 @@ struct ControlClientTests {
         }
         #expect(failure([]) == .noDaemon)
         #expect(failure([directory("none"), directory("none/deeper")]) == .noDaemon)
-        #expect(failure(["/etc/passwd"]) == .noDaemon)
+        try directory.write("", to: "file")
+        #expect(failure([directory("file")]) == .noDaemon)
         #expect(failure([String(repeating: "x", count: 200)])?.status == .usage)
         #expect(failure([""])?.status == .usage)
         #expect(CommandFailure.noDaemon.status == .unavailable)

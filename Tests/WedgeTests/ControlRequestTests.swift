@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import BluetoothLE
 import TestSupport
 import Testing
 import Texts
@@ -89,6 +90,7 @@ struct ControlRequestTests {
             (.status, true, false), (.events, true, false), (.scan(seconds: 5, isAnew: false), true, false),
             (.use(.name("A"), confirmed: true), false, false), (.forget, false, false), (.connect, false, false),
             (.disconnect, false, false), (.pause, false, false), (.resume, false, false), (.send([1]), false, false),
+            (.ask(Handshake.Command(send: nil, expect: nil)), false, false),
             (.reload, false, false), (.stop, false, false), (.key([.character("1")]), false, true),
             (.snippet("link"), false, true), (.clear, false, true),
         ]
@@ -121,7 +123,7 @@ extension ControlRequest {
                 UInt8.random(in: .min ... .max, using: &random)
             }
         }
-        switch Int.random(in: 0..<15, using: &random) {
+        switch Int.random(in: 0..<16, using: &random) {
         case 0: return .status
         case 1: return .events
         case 2:
@@ -141,7 +143,18 @@ extension ControlRequest {
         case 10: return .snippet(text())
         case 11: return .clear
         case 12: return .send(bytes())
-        case 13: return .reload
+        case 13:
+            let hex = Hexadecimal.text(bytes().prefix(HexTemplate.greatestLength))
+            let hasReply = Bool.random(using: &random)
+            return .ask(
+                Handshake.Command(
+                    send: try? HexTemplate(hex, for: .command),
+                    expect: hasReply ? try? HexTemplate(hex, for: .reply) : nil,
+                    timeout: hasReply ? .milliseconds(Int.random(in: 10...60_000, using: &random)) : .seconds(2),
+                    attempts: hasReply ? Int.random(in: 1...10, using: &random) : 1
+                )
+            )
+        case 14: return .reload
         default: return .stop
         }
     }

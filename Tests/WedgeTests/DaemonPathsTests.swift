@@ -44,6 +44,17 @@ struct DaemonPathsTests {
         #expect(plain.withSystem == [plain, .system])
     }
 
+    @Test("D-8: a command asks its own daemon, then the system's; with a runtime directory of its own no other")
+    func reachable() throws {
+        func places(_ environment: [String: String]) throws -> [DaemonPaths] {
+            try #require(DaemonPaths.reachable(user: 0) { environment[$0] })
+        }
+        #expect(try places([:]) == [.system])
+        #expect(try places(["STATE_DIRECTORY": "/s"]).map(\.runtime) == ["/run/blewedge", "/run/blewedge"])
+        let apart = try places(["RUNTIME_DIRECTORY": "/run/other"])
+        #expect(apart.map(\.controlSocket) == ["/run/other/control"])
+    }
+
     @Test("D-8: a path that is not absolute is ignored, and without a home there is none")
     func unusable() {
         #expect(paths(["HOME": "/home/a", "XDG_STATE_HOME": "state"])?.state == "/home/a/.local/state/blewedge")

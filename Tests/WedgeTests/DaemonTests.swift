@@ -337,7 +337,7 @@ struct DaemonTests {
         let daemon = try bench.make()
         daemon.start { _ in }
         #expect(try bench.until { bench.radio.listening == 1 })
-        bench.radio.onLoss?("it was unplugged")
+        bench.radio.onLoss?(.failed("quiet0", cause: "it was unplugged"))
         #expect(daemon.service.state == .bluetoothOff)
         #expect(daemon.status.reason?.cause == "it was unplugged")
         #expect(bench.radio.listening == 0)

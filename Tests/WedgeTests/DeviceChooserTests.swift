@@ -64,7 +64,7 @@ struct DeviceChooserTests {
         #expect(chooser.heard(again, now: .seconds(5)) == .take(again))
     }
 
-    @Test("LK-15: a device that takes no connections is not taken, and another name is not heard")
+    @Test("A device that takes no connections is not taken, and another name is not heard")
     func notConnectable() throws {
         var chooser = DeviceChooser(.name("LINBLE-TEST"))
         var table = chooser.choice.devices
@@ -83,6 +83,22 @@ struct DeviceChooserTests {
         #expect(chooser.heard(other, now: .zero) == .listen)
         let meant = try #require(try hear(&table, 0xF0F1_F2F3_F4F5, name: "B", now: .zero))
         #expect(chooser.heard(meant, now: .zero) == .take(meant))
+    }
+
+    @Test("D-4: a kept choice is the device of that address and type, and no other of the same address or name")
+    func kept() throws {
+        let address = BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5)
+        for type in AddressType.allCases {
+            let choice = DeviceChoice.kept(KeptChoice(DeviceAddress(address, type), name: "LINBLE-TEST"))
+            var chooser = DeviceChooser(choice)
+            var table = DeviceTable()
+            // The table's devices have random addresses.
+            let device = try #require(try hear(&table, address.rawValue, name: "LINBLE-TEST", now: .zero))
+            let verdict = DeviceChooser.Verdict.take(device)
+            #expect(chooser.heard(device, now: .zero) == (type == .random ? verdict : .listen))
+            let other = try #require(try hear(&table, 0xF0F1_F2F3_F4F6, name: "LINBLE-TEST", now: .zero))
+            #expect(chooser.heard(other, now: .zero) == .listen)
+        }
     }
 
     @Test("A choice is an address where it looks like one, else a name; nothing is no choice")

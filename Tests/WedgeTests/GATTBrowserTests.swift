@@ -218,7 +218,7 @@ struct GATTBrowserTests {
         #expect(progress == .failed(.procedure(.notSubscribable(AttributeHandle(3)))))
     }
 
-    @Test("CB-7: a device that answers for ever is left in time, and one of endless attributes after so many")
+    @Test("A device that answers for ever is left in time, and one of endless attributes after so many")
     func bounds() throws {
         var client = GATTClient()
         var browser = GATTBrowser(.tree)
@@ -260,7 +260,7 @@ struct GATTBrowserTests {
         )
     }
 
-    @Test("CB-16: an attribute is named by 0x and a handle, or by a UUID; nothing else is either")
+    @Test("An attribute is named by 0x and a handle, or by a UUID; nothing else is either")
     func targets() {
         #expect(GATTTarget("0x0012") == .handle(AttributeHandle(0x12)))
         #expect(GATTTarget("0X3") == .handle(AttributeHandle(3)))

@@ -87,7 +87,7 @@ struct KeptChoiceTests {
         }
     }
 
-    @Test("LK-5: bytes of any kind are read or refused, and never trap")
+    @Test("Bytes of any kind are read or refused, and never trap")
     func random() {
         var generator = SeededGenerator(seed: 5)
         let alphabet = Array("address = type name \"\\u{}0F:\n#random".unicodeScalars)

@@ -32,7 +32,7 @@ struct LinkHandshakeTests {
         }
     }
 
-    @Test("LK-15, BT-5: each built-in profile is found on a device that offers it, by its name and by what it offers")
+    @Test("LK-15: each built-in profile is found on a device that offers it, by its name and by what it offers")
     func builtIn() {
         #expect(Set(Profile.builtIn.map(\.name)).count == Profile.builtIn.count)
         for profile in Profile.builtIn {
@@ -112,6 +112,21 @@ struct LinkHandshakeTests {
             #expect(device.typed.isEmpty)
             #expect(device.written.count == 1)
         }
+    }
+
+    @Test(
+        "CB-11: what is sent to the device goes in parts that fit the MTU, with response or without",
+        arguments: [0x04, 0x08] as [UInt8]
+    )
+    func sending(properties: UInt8) {
+        let device = ScriptedDevice([.init(.nordic, write: properties)], LinkSetup(profile: .nordic))
+        let bytes = [UInt8](0..<45)
+        #expect(device.setup.send(bytes, &device.client, now: .zero) == 0)
+        device.run()
+        #expect(device.setup.send(bytes, &device.client, now: .zero) == bytes.count)
+        while device.step() {}
+        #expect(device.written.map(\.count) == [20, 20, 5])
+        #expect(device.written.flatMap(\.self) == bytes)
     }
 
     @Test("BT-5: a device with a handshake that takes no bytes is unsupported")

@@ -7,7 +7,7 @@ import LinuxIO
 final class QuietRadio: LowEnergyAdapter {
     let name = "quiet0"
     let address = BluetoothAddress(rawValue: 0xC0FF_EE00_0009)
-    var onLoss: ((String) -> Void)?
+    var onLoss: ((AdapterLoss) -> Void)?
     /// How many scanners listen.
     private(set) var listening = 0
     /// How often a scan has begun.

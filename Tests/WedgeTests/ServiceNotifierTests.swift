@@ -52,7 +52,7 @@ struct ServiceNotifierTests {
         #expect(manager.heard() == ["READY=1", "STATUS=connected to LINBLE READY=0", "STOPPING=1"])
     }
 
-    @Test("LK-17: one that begins anew is not taken for one that ends, and is not waited for by the watchdog meanwhile")
+    @Test("One that begins anew is not taken for one that ends, and is not waited for by the watchdog meanwhile")
     func reloading() throws {
         let manager = try Manager()
         let loop = try EventLoop()
@@ -87,6 +87,21 @@ struct ServiceNotifierTests {
         }
         try loop.run()
         #expect(manager.heard() == [])
+    }
+
+    @Test("The watchdog is fed twice in its time, and not more often")
+    func interval() throws {
+        let manager = try Manager()
+        let loop = try EventLoop()
+        let notifier = ServiceNotifier(socket: manager.path, watchdog: 400_000, on: loop)
+        let start = MonotonicClock.now
+        notifier.watch(hasAnswered: { true }, ask: {})
+        _ = loop.schedule(at: start + .milliseconds(190)) { #expect(manager.heard() == []) }
+        _ = loop.schedule(at: start + .milliseconds(390)) {
+            #expect(manager.heard() == ["WATCHDOG=1"])
+            loop.stop()
+        }
+        try loop.run()
     }
 
     @Test("Without a manager nothing is said, and nothing is asked")

@@ -97,7 +97,7 @@ struct SessionRandomTests {
             } else {
                 expect(session.deadline == nil, "waits for a time without an adapter")
             }
-            expect(session.deadline.map { $0 - now <= Session.recheckInterval } ?? true, "waits too long")
+            expect(session.deadline.map { $0 - now <= Session.longestBackOff } ?? true, "waits too long")
         }
     }
 

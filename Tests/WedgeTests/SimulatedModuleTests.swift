@@ -113,7 +113,7 @@ struct SimulatedModuleTests {
         #expect(bench.module.isSubscribed)
     }
 
-    @Test("CB-10: a line longer than the MTU goes in parts; one that nobody is left for begins anew")
+    @Test("A line longer than the MTU goes in parts; one that nobody is left for begins anew")
     func longLine() throws {
         let long = (0..<4000).map { UInt8(truncatingIfNeeded: $0) }
         let bench = try Bench([long, Self.line(1)])
@@ -130,7 +130,7 @@ struct SimulatedModuleTests {
         #expect(bench.log.sent == [long, Self.line(1)])
     }
 
-    @Test("CB-24: what is written is reported; a name that does not fit is refused with its sizes")
+    @Test("What is written is reported; a name that does not fit is refused with its sizes")
     func written() throws {
         let bench = try Bench([])
         let central = bench.adapter.connect(1)
@@ -166,7 +166,7 @@ struct LineSplitterTests {
         return pieces.map { String(decoding: $0.bytes, as: UTF8.self) + ($0.isLineEnd ? "" : "…") }
     }
 
-    @Test("LK-21: CR LF, LF and CR each end one line, wherever the pieces are cut", arguments: 1...12)
+    @Test("CR LF, LF and CR each end one line, wherever the pieces are cut", arguments: 1...12)
     func ends(size: Int) {
         #expect(lines("a\nbc\r\nd\re\r\rf\n\n\r\ng", by: size) == ["a", "bc", "d", "e", "", "f", "", "", "g"])
         #expect(lines("a\r\n", by: size) == ["a"])

@@ -6,7 +6,7 @@ import BluetoothLE
 final class StubPeripheral: LowEnergyAdapter {
     let name = "stub0"
     let address = BluetoothAddress(rawValue: 0xC0FF_EE00_0001)
-    var onLoss: ((String) -> Void)?
+    var onLoss: ((AdapterLoss) -> Void)?
     private(set) var advertisement: Advertisement?
     private(set) var disconnected: [DeviceAddress] = []
     private var onConnection: ((any ATTChannel) -> Void)?

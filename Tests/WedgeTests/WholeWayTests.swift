@@ -4,6 +4,7 @@ import BluetoothLE
 import Keystrokes
 import LinuxIO
 import Testing
+import Texts
 import Typing
 import VirtualTransport
 import Wedge
@@ -136,6 +137,55 @@ struct WholeWayTests {
         #expect(!stage.states.contains(.connected))
         #expect(stage.keyboard.screen.takeText().isEmpty)
         #expect(stage.service?.counts.bytes.received == 0)
+        try stage.end()
+    }
+
+    @Test("BT-6, BT-9: commands while connected: in order, no reply is typed, and none outlives its link")
+    func commands() throws {
+        let stage = try Stage()
+        try stage.begin(.linble) { command in
+            switch command.first {
+            case 0x01: [[0x34, 0x81, 0x37], [0x39]]
+            case 0x02: [[0x82]]
+            default: []
+            }
+        }
+        try stage.run { stage.states.last == .connected }
+        var ends: [String] = []
+        func ask(_ send: String, _ reply: String) throws {
+            let command = Handshake.Command(
+                send: try HexTemplate(send, for: .command),
+                expect: try HexTemplate(reply, for: .reply),
+                timeout: .milliseconds(300)
+            )
+            stage.service?.ask(command) { result in
+                switch result {
+                case .success(let bytes): ends.append("\(send) \(Hexadecimal.text(bytes))")
+                case .failure(let failure): ends.append("\(send) \(failure.cause.english)")
+                }
+            }
+        }
+        for (send, reply) in [("01", "81 ??"), ("02", "82"), ("03", "83")] { try ask(send, reply) }
+        try stage.run { ends.count == 3 }
+        #expect(ends == ["01 8137", "02 82", "03 the command had no reply as expected within 300ms"])
+        #expect(stage.greetings == [[0x01], [0x02], [0x03]])
+        _ = stage.module?.notify([0x30, 0x0D])
+        var typed = ""
+        try stage.run {
+            typed += stage.keyboard.screen.takeText()
+            return typed.hasSuffix("\n")
+        }
+        #expect(typed == "490\n")
+        #expect(stage.service?.counts.bytes.received == 4)
+        for (send, reply) in [("04", "84"), ("05", "85")] { try ask(send, reply) }
+        try stage.run { stage.greetings.last == [0x04] }
+        stage.service?.disconnect()
+        try stage.run { ends.count == 5 }
+        #expect(ends[3] == "04 the link ended before the reply came; the command was written")
+        #expect(ends[4] == "05 the link ended before the command was written")
+        try ask("06", "86")
+        #expect(ends.last == "06 not connected")
+        #expect(stage.greetings.last == [0x04])
         try stage.end()
     }
 

@@ -79,6 +79,8 @@ struct WireTests {
         var received: [UInt8] = []
         do {
             let end = try #require(try WireEnd(.socket(path), on: loop))
+            var status = stat()
+            #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
             let text = Array("4901234567894\r".utf8)
             #expect(end.deliver(text.span) == 0)
             let client = try LocalStream(connectingTo: path)

@@ -69,10 +69,9 @@ public struct Advertiser: Sendable {
             case .tooLong(let data, let scanResponse):
                 "advertising data of \(data) and scan response of \(scanResponse) bytes; each may have "
                     + "\(HCICommand.maximumAdvertisingDataLength)"
-            case .refused(let opcode, let status): "\(opcode) was refused: \(status)"
-            case .noAnswer(let opcode): "\(opcode) was not answered within \(HCICommandQueue.timeout)"
-            case .hardwareError(let code):
-                "the controller reported a hardware error (0x\(Hexadecimal.text(UInt64(code), digits: 2)))"
+            case .refused(let opcode, let status): HostFailure.refused(opcode, status).description
+            case .noAnswer(let opcode): HostFailure.noAnswer(opcode).description
+            case .hardwareError(let code): HostFailure.hardwareError(code).description
             }
         }
     }

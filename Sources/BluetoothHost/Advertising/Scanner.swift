@@ -49,10 +49,9 @@ public struct Scanner: Sendable {
         /// One line for people.
         public var description: String {
             switch self {
-            case .refused(let opcode, let status): "\(opcode) was refused: \(status)"
-            case .noAnswer(let opcode): "\(opcode) was not answered within \(HCICommandQueue.timeout)"
-            case .hardwareError(let code):
-                "the controller reported a hardware error (0x\(Hexadecimal.text(UInt64(code), digits: 2)))"
+            case .refused(let opcode, let status): HostFailure.refused(opcode, status).description
+            case .noAnswer(let opcode): HostFailure.noAnswer(opcode).description
+            case .hardwareError(let code): HostFailure.hardwareError(code).description
             }
         }
     }

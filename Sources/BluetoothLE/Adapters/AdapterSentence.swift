@@ -23,6 +23,10 @@ package enum AdapterSentence {
         "\(name) is blocked by a switch or the firmware (rfkill hard)"
     }
 
+    package static func removed(_ name: String) -> String { "\(name) was removed" }
+
+    package static func switchedOff(_ name: String) -> String { "\(name) was switched off" }
+
     package static func missingRights(_ capabilities: String) -> String { "not permitted: \(capabilities) missing" }
 
     package static func scanWithoutRights(_ capabilities: String) -> String {
@@ -49,6 +53,7 @@ package enum AdapterSentence {
             "load it with `modprobe bluetooth`, or use a kernel built with CONFIG_BT and CONFIG_BT_LE"
         package static let plugIn =
             "plug one in; `dmesg | grep -i bluetooth` tells of one that did not start, and a UART controller needs `btattach`"
+        package static let plugBackIn = "plug it in again"
         package static let newerAdapter = "use an adapter of Bluetooth 4.0 or later"
         package static let unblock = "unblock it with `rfkill unblock bluetooth`"
         package static let switchOn = "turn the switch on, or look for it in the firmware's settings"
@@ -61,6 +66,10 @@ package enum AdapterSentence {
         package static let startAnew =
             "start the controller anew: unplug it and plug it in again, or restart what emulates it"
         package static let otherScan = "another program may be scanning; else unplug the adapter and plug it in again"
+
+        package static func powerOn(_ name: String) -> String {
+            "it is switched on again within 3 s; `btmgmt -i \(name) power on` does it at once"
+        }
 
         package static func lineOwner(_ path: String) -> String {
             "run as root, or as a member of the group that owns it (`ls -l \(path)`)"

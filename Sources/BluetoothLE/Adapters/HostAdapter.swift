@@ -27,7 +27,7 @@ package final class HostAdapter: LowEnergyAdapter {
     weak var activeScanner: HostScanner?
 
     package let name: String
-    package var onLoss: ((String) -> Void)?
+    package var onLoss: ((AdapterLoss) -> Void)?
     /// The handler of every HCI packet, for a capture; `isSent` is true for a packet to the controller.
     package var onPacket: ((_ isSent: Bool, Span<UInt8>) -> Void)?
 
@@ -325,7 +325,11 @@ package final class HostAdapter: LowEnergyAdapter {
         onAdvertisingStopped = []
         for completion in stopped { completion() }
         activeScanner?.noteFailure(.adapterGone)
-        if onReady != nil { report(.failure(.controller(reason))) } else { onLoss?(reason) }
+        if onReady != nil {
+            report(.failure(.controller(reason)))
+        } else {
+            onLoss?(.failed(name, cause: reason))
+        }
     }
 }
 

@@ -18,10 +18,12 @@ package final class KernelAdapter: LowEnergyAdapter {
     /// The management channel, whose events of this adapter are read here.
     package let management: ManagementChannel
 
-    /// The handler that is called once, when the adapter was removed or switched off, with the reason in English.
-    package var onLoss: ((String) -> Void)?
+    /// The handler that is called once, when the adapter was removed or switched off.
+    package var onLoss: ((AdapterLoss) -> Void)?
 
     let loop: EventLoop
+    /// True until the adapter was removed or switched off.
+    private var isOn = true
     /// The handler that is called when the kernel reports the end of a discovery.
     var onDiscoveryEnd: (() -> Void)?
     /// The address types of the kernel's last discovery, which the command to end it must repeat; empty if there was
@@ -46,8 +48,8 @@ package final class KernelAdapter: LowEnergyAdapter {
     private func handle(_ event: ManagementEvent) {
         guard event.index == index else { return }
         switch event.kind {
-        case .indexRemoved: lose("\(name) was removed")
-        case .newSettings(let settings) where !settings.contains(.powered): lose("\(name) was switched off")
+        case .indexRemoved: lose(.removed(name))
+        case .newSettings(let settings) where !settings.contains(.powered): lose(.switchedOff(name))
         case .discovering(let types, isOn: true): discoveryTypes = types
         case .discovering(_, isOn: false): onDiscoveryEnd?()
         // The controller stops advertising when a central connects, and could not start again while it had no room.
@@ -64,12 +66,13 @@ package final class KernelAdapter: LowEnergyAdapter {
         management.close()
     }
 
-    private func lose(_ reason: String) {
+    private func lose(_ loss: AdapterLoss) {
+        isOn = false
         advertiser?.close()
         advertiser = nil
         let handler = onLoss
         onLoss = nil
-        handler?(reason)
+        handler?(loss)
     }
 
     /// The adapter's name, such as `hci0`.
@@ -92,9 +95,15 @@ package final class KernelAdapter: LowEnergyAdapter {
         try KernelATTChannel(to: device, from: address, on: loop, timeout: timeout, completion: completion)
     }
 
-    /// Ends the connection with a device at once; `completion` is called when the kernel has answered.
+    /// Ends the connection with a device; `completion` is called, later, when the kernel has answered.
+    ///
+    /// An adapter that is switched off has ended its connections: nothing is sent to it (BT-10). The end of a link is
+    /// often noticed before the event that says why, so the events that have arrived are read first.
     package func disconnect(_ device: DeviceAddress, completion: @escaping () -> Void) {
-        management.send(.disconnect(index, ManagementAddress(device))) { _ in completion() }
+        _ = loop.schedule(at: .zero) { [self] in
+            guard isOn else { return completion() }
+            management.send(.disconnect(index, ManagementAddress(device))) { _ in completion() }
+        }
     }
 
     /// Finds an adapter, switches it on, and makes it ready; `completion` is called once, later, on the loop's
@@ -120,6 +129,10 @@ package final class KernelAdapter: LowEnergyAdapter {
             case .send(let command): send(command)
             case .sendLater(let command, let delay):
                 _ = loop.schedule(at: MonotonicClock.now + delay) { send(command) }
+            // A powered adapter can be looked at by anybody, and used by nobody without these.
+            case .ready where !Capability.missing.isEmpty:
+                management.close()
+                completion(.failure(.notPermitted(missing: Capability.missing)))
             case .ready(let index, let information):
                 completion(
                     .success(KernelAdapter(index: index, information: information, management: management, loop: loop))

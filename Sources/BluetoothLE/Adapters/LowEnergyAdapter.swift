@@ -78,8 +78,8 @@ package protocol LowEnergyAdapter: AnyObject {
     var name: String { get }
     /// The adapter's public address.
     var address: BluetoothAddress { get }
-    /// The handler that is called once, when the adapter was lost, with the reason in English.
-    var onLoss: ((String) -> Void)? { get set }
+    /// The handler that is called once, when the adapter was lost.
+    var onLoss: ((AdapterLoss) -> Void)? { get set }
 
     /// Makes a scanner, which begins with `start`.
     func makeScanner() throws(ScanError) -> any DeviceScanner

@@ -24,9 +24,8 @@ package final class AdapterCore {
         case ready(any LowEnergyAdapter)
         /// The adapter could not be opened; the next attempt follows in 3 s.
         case failed(AdapterError)
-        /// The adapter of this name was lost, for the reason in the second value; the next attempt to open it follows
-        /// in 3 s.
-        case lost(name: String, String)
+        /// The adapter was lost; the next attempt to open it follows in 3 s.
+        case lost(AdapterLoss)
     }
 
     /// The time from a loss, or from a failed attempt, to the next attempt to open the adapter.
@@ -62,7 +61,9 @@ package final class AdapterCore {
         self.opener = opener
         radio = RadioArbiter(on: loop)
         central = CentralCore(radio)
-        radio.onAdapterGone = { [weak self] in self?.lost(ScanError.adapterGone.cause) }
+        radio.onAdapterGone = { [weak self] in
+            self?.lost(.failed(self?.adapter?.name ?? "", cause: ScanError.adapterGone.cause))
+        }
     }
 
     /// Makes a core whose adapter is opened over a transport; `capture` records the adapter's packets.
@@ -141,7 +142,7 @@ package final class AdapterCore {
                 adapter.close()
                 return openLater()
             }
-            adapter.onLoss = { [weak self] reason in self?.lost(reason) }
+            adapter.onLoss = { [weak self] loss in self?.lost(loss) }
             radio.use(adapter)
             enter(.poweredOn)
             reply(.success(()))
@@ -161,14 +162,14 @@ package final class AdapterCore {
         for reply in waiting { reply.give(outcome) }
     }
 
-    private func lost(_ reason: String) {
+    private func lost(_ loss: AdapterLoss) {
         guard let adapter else { return }
         adapter.onLoss = nil
-        radio.lose(reason)
-        central.adapterLost(reason)
-        enter(.resetting)
+        radio.lose(loss)
+        central.adapterLost(loss.cause)
+        enter(loss.state)
         openLater()
-        onEvent?(.lost(name: adapter.name, reason))
+        onEvent?(.lost(loss))
     }
 
     private func openLater() {

@@ -31,13 +31,20 @@ public actor BluetoothAdapter {
         core = LoopBound(to: thread.executor) { loop in AdapterCore(loop, opener) }
     }
 
+    /// Makes an adapter that is not opened before `start`; its state is `unknown` until then.
+    ///
+    /// Throws if the adapter's event loop cannot be made.
+    public init(_ transport: AdapterTransport = .any) throws(BluetoothError) {
+        try self.init { (loop, completion) throws(AdapterError) in
+            try LowEnergyAdapters.open(transport, on: loop, completion: completion)
+        }
+    }
+
     /// Finds an adapter and switches it on.
     ///
     /// Throws `unavailable`, with the cause and a remedy, if it cannot be used now.
     public static func open(_ transport: AdapterTransport = .any) async throws(BluetoothError) -> BluetoothAdapter {
-        let adapter = try BluetoothAdapter { (loop, completion) throws(AdapterError) in
-            try LowEnergyAdapters.open(transport, on: loop, completion: completion)
-        }
+        let adapter = try BluetoothAdapter(transport)
         try await adapter.start()
         return adapter
     }
@@ -45,8 +52,8 @@ public actor BluetoothAdapter {
     /// Opens the adapter.
     ///
     /// Throws `unavailable`, with the cause and a remedy, if it cannot be used now; attempts to open it go on all the
-    /// same.
-    package func start() async throws(BluetoothError) {
+    /// same, and `states` tells of their end.
+    public func start() async throws(BluetoothError) {
         let reply = Reply<Void>()
         core.value.start(reply)
         try await reply.value()

@@ -68,10 +68,10 @@ package final class RadioArbiter {
     }
 
     /// Drops the adapter after its loss: every scan fails with `ScanError.adapterGone`, every connection attempt with
-    /// `LinkFailure.adapterLost` and the reason, and the server's connections end.
-    package func lose(_ reason: String) {
+    /// `LinkFailure.adapterLost` and the cause, and the server's connections end.
+    package func lose(_ loss: AdapterLoss) {
         adapter = nil
-        absence = .unavailable(.resetting, cause: reason, remedy: nil)
+        absence = .unavailable(loss.state, cause: loss.cause, remedy: loss.remedy)
         cancelPause()
         switch radio {
         case .scanning(let scanner, _), .stopping(let scanner): scanner.close()
@@ -81,8 +81,8 @@ package final class RadioArbiter {
         let (lostScans, lostAttempts) = (scans, attempts)
         (scans, attempts) = ([], [])
         for scan in lostScans { scan.fail(.adapterGone) }
-        for attempt in lostAttempts { attempt.finish(.failure(.adapterLost(reason))) }
-        server?.adapterLost(reason)
+        for attempt in lostAttempts { attempt.finish(.failure(.adapterLost(loss.cause))) }
+        server?.adapterLost(loss.cause)
         becomeQuiet()
     }
 

@@ -119,8 +119,8 @@ extension FindingText {
             "{1} は未対応の機器です。プロファイルが必要とするものがありません{2}"
         ),
         why: LocalText(
-            "it is left alone, and looked at again every ten minutes",
-            "接続せず、10分ごとに確認し直します"
+            "it is left alone, and tried again after 3 s, then each time after twice as long, up to a minute",
+            "3秒後に、その後は間隔を倍にして（最長1分）確認し直します"
         ),
         remedy: LocalText(
             "choose another profile or device; see what this one offers",

@@ -8,6 +8,8 @@ package enum ControlFaultText: String, FaultText {
     // The client's side.
     case noDaemon, notPermittedToOpen, noMoreClients, noPath, unreachable, tooLong, closed, otherVersion
     case noJSON, answerTooLong, cannotWait, ended, cannotRead, cannotAsk, noAnswer, refusedWithoutWord, unknownState
+    // Another instance.
+    case noInstance, sameInstance, otherRefuses, gateStaysClosed
 
     package var said: (cause: LocalText, remedy: LocalText?) {
         let restart = "`systemctl restart blewedge`"
@@ -184,6 +186,28 @@ package enum ControlFaultText: String, FaultText {
             )
         case .unknownState:
             (LocalText("the daemon's state is not known to this program: {1}", "不明な状態です: {1}"), nil)
+        case .noInstance:
+            (
+                LocalText(
+                    "no instance {1} runs: nothing answers at {2}",
+                    "インスタンス {1} が動いていません: {2} から応答がありません"
+                ),
+                LocalText(
+                    "an instance goes by the name of its runtime directory",
+                    "実行時ディレクトリの名前がインスタンスの名前です"
+                )
+            )
+        case .sameInstance:
+            (
+                LocalText("{1} is this instance itself", "{1} はこのインスタンス自身です"),
+                LocalText("name another one", "別のインスタンスを指定してください")
+            )
+        case .otherRefuses: (LocalText("the instance {1} refuses: {2}", "インスタンス {1} が拒否しました: {2}"), nil)
+        case .gateStaysClosed:
+            (
+                LocalText("the gate of {1} stays closed: {2}", "{1} のゲートは閉じたままです: {2}"),
+                nil
+            )
         }
     }
 }

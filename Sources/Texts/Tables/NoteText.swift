@@ -6,7 +6,7 @@ package enum NoteText: String, Localized {
     case toMend, why, nothingWrong
     // Changes made by the daemon.
     case chosen, chosenForRun, choiceGarbled, replaceChoice, forgotten, connects, disconnected, paused, resumed
-    case reloaded, ends
+    case reloaded, ends, commandWritten, given
     // Scanning.
     case daemonScans, reportsDropped, nothingHeard, noDaemonListening
     case columnName, columnAddress, columnSignal, columnHeard, columnServices
@@ -60,6 +60,12 @@ package enum NoteText: String, Localized {
         case .resumed: LocalText("what comes from now on is typed", "これ以降の受信データを入力します")
         case .reloaded: LocalText("the configuration is in force", "設定を読み直しました")
         case .ends: LocalText("the daemon ends", "デーモンを終了します")
+        case .commandWritten: LocalText("the command is written", "コマンドを書き込みました")
+        case .given:
+            LocalText(
+                "{1} types from now on; this instance is paused until `blewedge resume`",
+                "これからは {1} が入力します。このインスタンスは `blewedge resume` まで一時停止します"
+            )
         case .daemonScans:
             LocalText("the daemon scans, which uses the adapter", "アダプタを使用しているデーモンがスキャンします")
         case .reportsDropped:

@@ -45,7 +45,10 @@ package enum PageText: String, Localized {
         case .received: LocalText("received", "受信")
         case .noDaemon: LocalText("No daemon runs.", "デーモンが動いていません。")
         case .startHere:
-            LocalText("Enter starts one that ends with this screen.", "Enterで、この画面とともに終わるデーモンを起動します。")
+            LocalText(
+                "Enter starts one; it goes on when this screen ends, until `blewedge stop`.",
+                "Enterで起動します。この画面を閉じても `blewedge stop` まで動作を続けます。"
+            )
         case .starting: LocalText("The daemon is starting.", "デーモンを起動しています。")
         case .startFailed: LocalText("The daemon could not be started: {1}", "デーモンを起動できませんでした: {1}")
         case .startedEnded:

@@ -42,6 +42,9 @@ package struct ControlClient: ~Copyable {
         throw failure
     }
 
+    /// The daemon's process; nil where the kernel does not say it.
+    package var process: Int32? { (try? stream.peer())?.process }
+
     /// Asks, and waits for the answer; throws what the daemon says is wrong.
     ///
     /// `patience` is how long the daemon may take; nil waits for ever.

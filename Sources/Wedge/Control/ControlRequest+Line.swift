@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Texts
 import Typing
 
 // The line that a request is, both ways.
@@ -9,7 +10,7 @@ extension ControlRequest {
     /// The words that begin a request, in the order in which they are listed to people.
     package static let verbs = [
         "status", "events", "scan", "use", "forget", "connect", "disconnect", "pause", "resume", "key", "snippet",
-        "clear", "send", "reload", "stop",
+        "clear", "send", "ask", "reload", "stop",
     ]
 
     /// Reads a line without its end.
@@ -37,6 +38,7 @@ extension ControlRequest {
         case "snippet": self = .snippet(try words.text("a title is missing"))
         case "clear": self = .clear
         case "send": self = .send(try words.bytes())
+        case "ask": self = .ask(try words.command())
         case "reload": self = .reload
         case "stop": self = .stop
         default:
@@ -65,10 +67,18 @@ extension ControlRequest {
             case .snippet(let title): ["snippet", ControlLine.written(title.utf8)]
             case .clear: ["clear"]
             case .send(let bytes): ["send", "hex", Hexadecimal.text(bytes)]
+            case .ask(let command): ["ask"] + Self.words(command)
             case .reload: ["reload"]
             case .stop: ["stop"]
             }
         return (["version", "\(Self.version)"] + words).joined(separator: " ")
+    }
+
+    private static func words(_ command: Handshake.Command) -> [String] {
+        let send = ControlLine.written((command.send?.text ?? "").utf8)
+        guard let expected = command.expect else { return [send] }
+        let reply = ControlLine.written(expected.text.utf8)
+        return [send, "reply", reply, "within", TimeText.text(command.timeout), "times", "\(command.attempts)"]
     }
 }
 
@@ -144,6 +154,57 @@ private struct Words {
             keys.append(key)
         } while !isAtEnd
         return keys
+    }
+
+    /// A command, and where one is named its reply, its time and its attempts, in this order.
+    mutating func command() throws(ControlFault) -> Handshake.Command {
+        let send = try template(.command, "the bytes of the command are missing")
+        guard try option("reply", "only `reply` may follow") else { return Handshake.Command(send: send, expect: nil) }
+        let reply = try template(.reply, "the bytes of the reply are missing")
+        var command = Handshake.Command(send: send, expect: reply)
+        if try option("within", nil) {
+            let times = Handshake.Command.timeouts
+            guard let time = TimeText.duration(try text("a time is missing")), times.contains(time) else {
+                let ends = [times.lowerBound, times.upperBound].map(TimeText.text)
+                throw fault("a time from \(ends.joined(separator: " to ")) belongs here")
+            }
+            command.timeout = time
+        }
+        if try option("times", "only `within` and `times` may follow") {
+            guard let count = Int(try text("a number is missing")), 1...Handshake.Command.mostAttempts ~= count else {
+                throw fault("a number from 1 to \(Handshake.Command.mostAttempts) belongs here")
+            }
+            command.attempts = count
+        }
+        return command
+    }
+
+    /// Whether the next word is that name, which is taken then; another word is a fault where `wanted` says what may be.
+    private mutating func option(_ name: String, _ wanted: String?) throws(ControlFault) -> Bool {
+        guard !isAtEnd else { return false }
+        if words[taken] == Array(name.utf8) {
+            taken += 1
+            return true
+        }
+        guard let wanted else { return false }
+        _ = try text("")
+        throw fault(wanted)
+    }
+
+    private mutating func template(
+        _ purpose: HexTemplate.Purpose,
+        _ missing: String
+    ) throws(ControlFault) -> HexTemplate {
+        let text = try text(missing)
+        do throws(HexTemplateFault) {
+            let template = try HexTemplate(text, for: purpose)
+            if let number = template.uses.subtracting(template.remembers).min() {
+                throw HexTemplateFault(column: 1, reason: "$\(number) is used, but nothing remembers ?\(number)")
+            }
+            return template
+        } catch {
+            throw fault("\(error)")
+        }
     }
 
     mutating func bytes() throws(ControlFault) -> [UInt8] {

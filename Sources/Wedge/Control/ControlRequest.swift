@@ -36,6 +36,8 @@ package enum ControlRequest: Equatable, Sendable {
     case clear
     /// Send bytes to the device.
     case send([UInt8])
+    /// Write a command to the device when those before it have had their replies, and answer with its own (BT-6).
+    case ask(Handshake.Command)
     /// Read the configuration again.
     case reload
     /// End.
@@ -69,7 +71,7 @@ package enum ControlRequest: Equatable, Sendable {
         switch self {
         case .status, .events, .scan: .reading
         case .key, .snippet, .clear: .typing
-        case .use, .forget, .connect, .disconnect, .pause, .resume, .send, .reload, .stop: .changing
+        case .use, .forget, .connect, .disconnect, .pause, .resume, .send, .ask, .reload, .stop: .changing
         }
     }
 }

@@ -46,6 +46,16 @@ extension Daemon {
             )
         case .clear: clear(until: MonotonicClock.now + Self.clearTime, reply)
         case .send(let bytes): reply(result { () throws(CommandFailure) in try service.send(bytes) })
+        case .ask(let command):
+            service.ask(command) { result in
+                reply(
+                    result.map { bytes in
+                        var object = JSONObject()
+                        object.add("reply", Hexadecimal.text(bytes))
+                        return object
+                    }
+                )
+            }
         }
     }
 

@@ -301,7 +301,7 @@ package final class Daemon {
         return options.followsChoice || refusal.status == .unavailable ? refusal : nil
     }
 
-    private static func makeRuntimeDirectory(_ path: FilePath) throws(CommandFailure) {
+    static func makeRuntimeDirectory(_ path: FilePath) throws(CommandFailure) {
         do throws(Errno) {
             try FileSystem.makeDirectory(path, mode: 0o755)
         } catch {

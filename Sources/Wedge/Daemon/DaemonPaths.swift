@@ -77,8 +77,26 @@ package struct DaemonPaths: Hashable, Sendable {
         return runtime.appending(String(name.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" }) + ".lock")
     }
 
-    /// The places where a command looks for a daemon: the process's own, then the system's.
+    /// The places where a daemon may have an adapter: the process's own, then the system's.
     package var withSystem: [DaemonPaths] { self == .system ? [self] : [self, .system] }
+
+    /// The places where a command looks for a daemon: the process's own, then the system's.
+    ///
+    /// Where the environment names a runtime directory it is the own place alone, so that no daemon is asked that was not
+    /// meant. Nil as for `init`.
+    package static func reachable(user: UInt32, environment: (String) -> String?) -> [DaemonPaths]? {
+        DaemonPaths(user: user, environment: environment).map { own in
+            first(of: environment("RUNTIME_DIRECTORY")) == nil ? own.withSystem : [own]
+        }
+    }
+
+    /// Those of this process.
+    package static func reachable() throws(CommandFailure) -> [DaemonPaths] {
+        guard let places = reachable(user: ProcessFacts.user, environment: ProcessFacts.environment) else {
+            throw CommandFailure(.configuration, FileFaultText.noPlace)
+        }
+        return places
+    }
 
     private static func personal(_ environment: (String) -> String?) -> DaemonPaths? {
         let home = absolute(environment("HOME"))

@@ -17,6 +17,8 @@ extension KeyboardService {
         package var bytes: Ledger.Snapshot
         /// The counts of the self-check; nil without one.
         package var check: SelfCheck.Counts?
+        /// The bytes of typed text that the other end than the keyboard did not take; nil where the keyboard types.
+        package var undelivered: UInt64?
     }
 }
 
@@ -32,6 +34,7 @@ extension KeyboardService.Counts {
         for (name, count) in causes { object.add(name, count) }
         object.add("dropped", dropped)
         object.add("stray", strayValues)
+        object.add("undelivered", undelivered)
         object.add("verified", check?.verified)
         object.add("differing", check?.differing)
         object.add("readerDropped", check?.dropped)

@@ -30,6 +30,7 @@ package final class KeyboardService {
     private let loop: EventLoop
     private let settings: KeyboardSettings
     private let core: AdapterCore
+    private let screen: TextKeyboard?
     private let onEvent: (Event) -> Void
 
     private var session: Session
@@ -68,6 +69,7 @@ package final class KeyboardService {
         loop = core.loop
         self.settings = settings
         self.core = core
+        self.screen = screen
         self.onEvent = onEvent
         choice = settings.device
         session = Session(isChosen: settings.device != nil, attemptTimeout: Self.attemptTimeout(settings.profiles))
@@ -154,6 +156,22 @@ package final class KeyboardService {
         try link.send(bytes)
     }
 
+    /// Writes a command to the device when those before it have ended (BT-6); `completion` is called once, with the bytes
+    /// of the reply.
+    package func ask(
+        _ command: Handshake.Command,
+        completion: @escaping (Result<[UInt8], CommandFailure>) -> Void
+    ) {
+        guard state == .connected else {
+            return completion(.failure(CommandFailure(.unavailable, LinkFaultText.notConnected)))
+        }
+        let isQueued = link.ask(command) { outcome in completion(outcome.result(of: command)) }
+        if !isQueued {
+            let most = "\(CommandQueue.mostCommands)"
+            completion(.failure(CommandFailure(.unavailable, LinkFaultText.commandsWait, most)))
+        }
+    }
+
     /// The profile that the device was found to have; nil without a link.
     package var profile: Profile? { link.profile }
 
@@ -172,7 +190,8 @@ package final class KeyboardService {
             strayValues: link.strayValues,
             dropped: link.dropped,
             bytes: keyboard.bytes,
-            check: keyboard.check
+            check: keyboard.check,
+            undelivered: screen?.screen.undelivered
         )
     }
 
@@ -238,9 +257,9 @@ package final class KeyboardService {
         case .failed(let error):
             apply(Session.Event(error))
             started(.failure(CommandFailure(error)))
-        case .lost(let name, let cause):
+        case .lost(let loss):
             keyboard.endLink(through: link.epoch)
-            apply(.adapterLost(Reason(lossOf: name, Message(detail: cause))))
+            apply(.adapterLost(Reason(loss)))
             link.abandon()
         }
     }
@@ -278,6 +297,8 @@ package final class KeyboardService {
     private func found(_ heard: DeviceAddress) {
         device = heard
         apply(.heard(heard))
+        // It is left alone for now: it matters when it is heard again.
+        if session.isListening { finder?.goOn() }
     }
 
     private func startListening() {

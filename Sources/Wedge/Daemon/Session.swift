@@ -7,19 +7,22 @@ import Texts
 /// The way from a chosen device to a link with it, as a pure state machine: events and time in, actions out.
 ///
 /// It connects only to a device that it has just heard, so that an attempt is short, and it listens for as long as it
-/// takes: that is how an advertisement brings an attempt forward (LK-16). No attempt begins sooner than `retryInterval`
-/// after the end of the last one, or after a loss (LK-19). Where listening itself fails, nothing can be heard, and the
-/// next try waits twice as long each time, up to `longestBackOff`. One link at a time: the next is not asked for before
-/// the last is closed, or `closingTimeout` is over.
+/// takes. After a loss the next attempt begins `retryInterval` later (LK-19). After a failed attempt it does too, and
+/// after each further one twice as long later, up to `longestBackOff` (LK-16); so it is for a device without the service
+/// (D-5), and where listening itself fails. A device that refuses may advertise all the time, which is no reason to try
+/// it sooner; one that was silent for `absence` and is heard again is tried at once. One link at a time: the next is not
+/// asked for before the last is closed, or `closingTimeout` is over.
 package struct Session: Sendable {
     /// How long after a loss or a failed attempt the next one may begin.
     package static let retryInterval = Duration.seconds(3)
-    /// The longest pause between two tries to listen.
+    /// The longest pause between two attempts, or two tries to listen.
     package static let longestBackOff = Duration.seconds(60)
+    /// The silence after which an advertisement brings the next attempt forward.
+    package static let absence = Duration.seconds(3)
+    /// How long a link stands that makes the next pause the shortest again.
+    package static let provenTime = Duration.seconds(60)
     /// How long the device may stay unheard before the state says so.
     package static let patience = Duration.seconds(10)
-    /// How long until a device without the service is looked at again (D-5).
-    package static let recheckInterval = Duration.seconds(600)
     /// How long an attempt may take that needs no handshake, from a device just heard to its subscription.
     package static let usualAttemptTimeout = Duration.seconds(15)
     /// How long the end of a link is waited for.
@@ -37,9 +40,11 @@ package struct Session: Sendable {
         case idle
         case closing(until: Duration)
         case resting(until: Duration)
+        /// Listening to a device that is left alone until then, and was heard last, or may have been, at that time.
+        case watching(until: Duration, heard: Duration)
         case listening(since: Duration, reported: Bool)
         case attempting(until: Duration)
-        case connected
+        case connected(since: Duration)
     }
 
     /// The state that was reported last.
@@ -54,6 +59,8 @@ package struct Session: Sendable {
     /// Before this time none begins by itself.
     private var next: Duration?
     private var scanFailures = 0
+    /// The attempts that failed, and the devices that were found without the service, since the count began.
+    private var failures = 0
 
     /// A session that knows nothing of its adapter yet.
     package init(isChosen: Bool, attemptTimeout: Duration = usualAttemptTimeout) {
@@ -65,7 +72,7 @@ package struct Session: Sendable {
     /// When `.deadline` wants to be told, if no other event comes first.
     package var deadline: Duration? {
         switch phase {
-        case .closing(let until), .resting(let until), .attempting(let until): until
+        case .closing(let until), .resting(let until), .watching(let until, _), .attempting(let until): until
         case .listening(let since, reported: false): since + Self.patience
         case .idle, .listening, .connected: nil
         }
@@ -73,7 +80,10 @@ package struct Session: Sendable {
 
     /// True from a `scan` to its end.
     package var isListening: Bool {
-        if case .listening = phase { true } else { false }
+        switch phase {
+        case .listening, .watching: true
+        case .idle, .closing, .resting, .attempting, .connected: false
+        }
     }
 
     /// True from a `connect` to its outcome.
@@ -122,7 +132,7 @@ package struct Session: Sendable {
         isWanted = true
         let actions = [.drop(cause)] + leave(now, isLoss: false)
         // The waiting times that failures of the device before have led to do not hold for this one.
-        (floor, next, scanFailures) = (nil, nil, 0)
+        (floor, next, scanFailures, failures) = (nil, nil, 0, 0)
         guard case .closing = phase else { return actions + settle(now) }
         let change =
             isChosen ? change(to: .connecting, Reason(ReasonText.closingEarlier.message())) : change(to: .unselected)
@@ -133,11 +143,16 @@ package struct Session: Sendable {
         guard isChosen else { return [] }
         isWanted = true
         next = floor
+        failures = 0
         switch phase {
         case .idle, .resting:
             let actions = settle(now)
             // Nobody who asked is to read for three more seconds what was before.
             return actions.isEmpty && adapter == .ready ? change(to: .connecting) : actions
+        case .watching:
+            guard let floor, now < floor else { return endWatch(now) }
+            phase = .watching(until: floor, heard: now)
+            return change(to: .connecting)
         case .closing, .listening, .attempting, .connected: return []
         }
     }
@@ -154,16 +169,19 @@ package struct Session: Sendable {
     // MARK: The device
 
     private mutating func heard(_ event: Event, _ now: Duration) -> [Action] {
-        guard case .listening = phase else { return [] }
+        guard isListening else { return [] }
         switch event {
         case .heard(let device):
-            phase = .attempting(until: now + attemptTimeout)
             scanFailures = 0
+            if case .watching(let until, let heard) = phase, now - heard < Self.absence {
+                phase = .watching(until: until, heard: now)
+                return []
+            }
+            phase = .attempting(until: now + attemptTimeout)
             return [.stopScan, report(.connecting, Reason(ReasonText.heard.message("\(device)"))), .connect(device)]
         case .scanFailed(let reason):
-            let wait = min(Self.retryInterval * (1 << min(scanFailures, 5)), Self.longestBackOff)
             scanFailures += 1
-            return rest(until: now + wait, reason)
+            return rest(until: now + Self.backOff(scanFailures), reason)
         default: return []
         }
     }
@@ -171,15 +189,12 @@ package struct Session: Sendable {
     private mutating func linkChanged(_ event: Event, _ now: Duration) -> [Action] {
         switch (event, phase) {
         case (.ready, .attempting):
-            phase = .connected
+            phase = .connected(since: now)
             return [report(.connected, nil)]
-        case (.unsupported(let reason), .attempting):
-            let actions = leave(now, isLoss: true)
-            next = now + Self.recheckInterval
-            return actions + [report(.unsupported, reason)]
+        case (.unsupported(let reason), .attempting): return fail(now) + [report(.unsupported, reason)]
         case (.attemptFailed(let reason), .attempting), (.linkLost(let reason), .attempting):
-            return leave(now, isLoss: true) + [report(.failed, reason)]
-        case (.attemptFailed(let reason), .listening):
+            return fail(now) + [report(.failed, reason)]
+        case (.attemptFailed(let reason), .listening), (.attemptFailed(let reason), .watching):
             return rest(until: now + Self.retryInterval, reason)
         case (.linkLost(let reason), .connected), (.attemptFailed(let reason), .connected):
             return leave(now, isLoss: true) + [report(.lost, reason)]
@@ -193,6 +208,7 @@ package struct Session: Sendable {
         guard let deadline, now >= deadline else { return [] }
         switch phase {
         case .closing, .resting: return settle(now)
+        case .watching: return endWatch(now)
         case .listening(let since, _):
             phase = .listening(since: since, reported: true)
             let time = "\(Self.patience.components.seconds)"
@@ -216,16 +232,36 @@ package struct Session: Sendable {
             phase = .idle
             return []
         case .closing: return []
-        case .listening:
+        case .listening, .watching:
             phase = .idle
             return [.stopScan]
         case .attempting, .connected:
+            if case .connected(let since) = phase, now - since >= Self.provenTime { failures = 0 }
             if case .attempting = phase { floor = now + Self.retryInterval }
             if isLoss { floor = now + Self.retryInterval }
             next = floor
             phase = .closing(until: now + Self.closingTimeout)
             return [.closeLink]
         }
+    }
+
+    /// Ends an attempt that came to nothing; the next one begins the later, the more have failed.
+    private mutating func fail(_ now: Duration) -> [Action] {
+        let actions = leave(now, isLoss: true)
+        failures += 1
+        next = now + Self.backOff(failures)
+        return actions
+    }
+
+    /// The pause after that many failures, which are one or more: 3, 6, 12, 24, 48, 60 s.
+    private static func backOff(_ failures: Int) -> Duration {
+        min(retryInterval * (1 << min(failures - 1, 5)), longestBackOff)
+    }
+
+    /// Listens anew, and connects as soon as the device is heard, whether it was silent before or not.
+    private mutating func endWatch(_ now: Duration) -> [Action] {
+        phase = .listening(since: now, reported: false)
+        return [.stopScan, report(.connecting, nil), .scan]
     }
 
     /// Does what the adapter, the choice and the user's will ask for, when no link stands.
@@ -240,8 +276,14 @@ package struct Session: Sendable {
         guard isChosen else { return change(to: .unselected) }
         guard isWanted else { return change(to: .disconnected) }
         if let next, now < next {
-            phase = .resting(until: next)
-            return [.lost, .failed, .unsupported].contains(state) ? [] : change(to: .connecting)
+            let actions = [.lost, .failed, .unsupported].contains(state) ? [] : change(to: .connecting)
+            // Whatever is heard before the floor brings nothing forward.
+            if let floor, next <= floor {
+                phase = .resting(until: next)
+                return actions
+            }
+            phase = .watching(until: next, heard: now)
+            return actions + [.scan]
         }
         phase = .listening(since: now, reported: false)
         return [report(.connecting, nil), .scan]
@@ -249,6 +291,7 @@ package struct Session: Sendable {
 
     /// Listens no more for a while.
     private mutating func rest(until: Duration, _ reason: Reason) -> [Action] {
+        let until = max(until, next ?? until)
         next = until
         phase = .resting(until: until)
         return [.stopScan, report(.failed, reason)]

@@ -18,13 +18,14 @@ extension Session.Event {
 }
 
 extension Reason {
-    /// Why an adapter of the kernel has gone: a switch says more than the kernel's event.
-    init(lossOf name: String, _ cause: Message) {
+    /// Why an adapter is lost: rfkill says more than the kernel's event.
+    init(_ loss: AdapterLoss) {
+        let name = loss.name
         let index = name.hasPrefix("hci") ? UInt16(name.dropFirst(3)) : nil
         if let rfkill = index.flatMap({ RFKill(controller: $0) }), rfkill.isSoftBlocked || rfkill.isHardBlocked {
             self.init(CommandFailure(AdapterError.blocked(name, isHard: rfkill.isHardBlocked)))
         } else {
-            self.init(cause)
+            self.init(CommandFailure(loss))
         }
     }
 }

@@ -31,6 +31,15 @@ extension CommandFailure {
         }
     }
 
+    /// The adapter is lost.
+    package init(_ loss: AdapterLoss) {
+        switch loss {
+        case .removed(let name): self.init(.unavailable, AdapterFaultText.removed, name)
+        case .switchedOff(let name): self.init(.unavailable, AdapterFaultText.switchedOff, name)
+        case .failed(_, let cause): self.init(.unavailable, Message(detail: cause))
+        }
+    }
+
     /// The stream to a controller cannot be opened.
     private init(opening address: H4Address, _ error: Errno) {
         switch (address, error) {

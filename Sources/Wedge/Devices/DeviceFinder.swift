@@ -22,7 +22,7 @@ package final class DeviceFinder {
     /// How long a device is looked for that somebody waits for.
     package static let usualLimit = Duration.seconds(10)
 
-    /// Called once after each start, unless the finder is stopped before; it scans on until `stop`.
+    /// Called once after each start and each `goOn`, unless the finder is stopped before; it scans on until `stop`.
     package var onOutcome: ((Outcome) -> Void)?
     /// Whether devices are asked for more than they say by themselves, though the choice needs no asking.
     ///
@@ -58,7 +58,7 @@ package final class DeviceFinder {
         if isThorough { parameters.type = .active }
         let scan = RadioScan(parameters, devices: choice.devices)
         self.scan = scan
-        scan.onUpdate = { [unowned self] update in take(chooser.heard(update.device, now: MonotonicClock.now)) }
+        goOn()
         scan.onFailure = { [unowned self] error in
             self.scan = nil
             end(.failed(error))
@@ -70,6 +70,11 @@ package final class DeviceFinder {
             }
         }
         radio.start(scan)
+    }
+
+    /// Takes the device's next advertisement as it took the last one, in the scan that goes on; nothing without a scan.
+    package func goOn() {
+        scan?.onUpdate = { [unowned self] update in take(chooser.heard(update.device, now: MonotonicClock.now)) }
     }
 
     /// Listens no more; `completion` is called when the controller scans no more, or for others only.

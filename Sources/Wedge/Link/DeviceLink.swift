@@ -41,9 +41,18 @@ final class DeviceLink {
     private var attempt: RadioAttempt?
     private var link: ATTLink?
     private var setup: LinkSetup {
-        didSet { wanted = setup.wanted }
+        didSet { wanted = commands.isAwaiting ? nil : setup.wanted }
     }
-    /// The handle whose values are typed, and their kind; nil during the handshake; a copy, at hand for each value.
+    /// The commands to the device that were asked for since it is connected (BT-6).
+    private var commands = CommandQueue() {
+        didSet { wanted = commands.isAwaiting ? nil : setup.wanted }
+    }
+    private var commandEnds: [UInt64: (CommandQueue.Outcome) -> Void] = [:]
+    /// The procedure by which the command under way is written; nil where none is outstanding.
+    private var commandProcedure: GATTClient.ProcedureID?
+    private var commandTimer: EventLoop.Timer?
+    /// The handle whose values are typed, and their kind; nil while a reply is waited for; a copy, at hand for each
+    /// value.
     private var wanted: LinkSetup.Source?
     /// Called when no end of a link is waited for any more.
     private var closers: [() -> Void] = []
@@ -72,6 +81,7 @@ final class DeviceLink {
     func close(completion: @escaping () -> Void) {
         if let replyTimer { radio.loop.cancel(replyTimer) }
         replyTimer = nil
+        endCommands()
         closers.append(completion)
         closings &+= 1
         let finish = { [weak self] in
@@ -107,6 +117,16 @@ final class DeviceLink {
         }
     }
 
+    /// Writes a command to the device when those before it have ended; false where too many wait.
+    ///
+    /// `completion` is called once, at the latest when the link ends.
+    func ask(_ command: Handshake.Command, completion: @escaping (CommandQueue.Outcome) -> Void) -> Bool {
+        guard let added = commands.add(command, now: MonotonicClock.now) else { return false }
+        commandEnds[added.number] = completion
+        take(added.steps)
+        return true
+    }
+
     /// The adapter is gone, and with it what was waited for.
     func abandon() {
         closings = 0
@@ -136,6 +156,7 @@ final class DeviceLink {
     private func take(_ event: ATTLink.Event, of link: ATTLink) {
         guard link === self.link else { return }
         switch event {
+        case .procedure(let event) where event.procedure == commandProcedure: commandWritten(event.result)
         case .procedure(let event): progress(link.perform { client, now in setup.handle(event, &client, now: now) })
         case .closed(let failure): onEvent?(.failed(failure.message))
         }
@@ -169,8 +190,11 @@ final class DeviceLink {
         onValue?(value)
     }
 
-    /// Hands what the device says during its profile's handshake to that.
+    /// Hands what the device says during its profile's handshake to that, and later to the command under way.
     private func takeReply(_ value: Span<UInt8>, from source: LinkSetup.Source) {
+        if commands.isAwaiting, source == setup.wanted {
+            return take(commands.receive([UInt8](copying: value), now: MonotonicClock.now))
+        }
         guard let link, source == setup.replies else {
             strayValues &+= 1
             return
@@ -188,5 +212,68 @@ final class DeviceLink {
                 progress(link.perform { client, now in setup.handleDeadline(&client, now: now) })
             }
         }
+    }
+
+    // MARK: Commands
+
+    private func take(_ first: CommandQueue.Steps) {
+        var steps = first
+        while true {
+            if !steps.others.isEmpty {
+                notifications &+= 1
+                onValue?(steps.others.span)
+            }
+            armCommandTimer()
+            for end in steps.ends { commandEnds.removeValue(forKey: end.number)?(end.outcome) }
+            guard let bytes = steps.write else { return }
+            guard let next = write(bytes) else { return }
+            steps = next
+        }
+    }
+
+    /// Writes a command; nil where its end comes as an event.
+    private func write(_ bytes: [UInt8]) -> CommandQueue.Steps? {
+        guard let link, let output = setup.output, output.isWritable else {
+            return commands.notWritten(now: MonotonicClock.now)
+        }
+        do throws(GATTError) {
+            if output.properties.contains(.write) {
+                commandProcedure = try link.perform { client, now throws(GATTError) in
+                    try client.write(bytes, to: output.value, now: now)
+                }
+                return nil
+            }
+            try link.perform { client, now throws(GATTError) in
+                try client.writeWithoutResponse(bytes, to: output.value, now: now)
+            }
+        } catch {
+            return commands.notWritten(now: MonotonicClock.now)
+        }
+        return commands.written(now: MonotonicClock.now)
+    }
+
+    private func commandWritten(_ result: Result<GATTClient.Outcome, GATTError>) {
+        commandProcedure = nil
+        switch result {
+        case .success: take(commands.written(now: MonotonicClock.now))
+        // A bearer that failed closes the link, which ends the commands.
+        case .failure(.bearer): break
+        case .failure: take(commands.notWritten(now: MonotonicClock.now))
+        }
+    }
+
+    private func armCommandTimer() {
+        if let commandTimer { radio.loop.cancel(commandTimer) }
+        commandTimer = commands.deadline.map { deadline in
+            radio.loop.schedule(at: deadline) { [unowned self] in
+                commandTimer = nil
+                take(commands.handleDeadline(now: MonotonicClock.now))
+            }
+        }
+    }
+
+    private func endCommands() {
+        commandProcedure = nil
+        take(commands.removeAll())
     }
 }

@@ -3,8 +3,8 @@
 extension Handshake {
     /// One command.
     package struct Command: Hashable, Sendable {
-        /// The longest time-out.
-        package static let longestTimeout = Duration.seconds(60)
+        /// The shortest and the longest time-out.
+        package static let timeouts = Duration.milliseconds(10)...Duration.seconds(60)
         /// The most attempts.
         package static let mostAttempts = 10
 

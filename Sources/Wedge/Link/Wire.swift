@@ -55,6 +55,6 @@ package final class Wire {
 
     private func handOver() {
         let text = Array(screen.screen.takeText().utf8)
-        if !text.isEmpty { _ = end.deliver(text.span) }
+        if !text.isEmpty { screen.screen.addUndelivered(text.count - end.deliver(text.span)) }
     }
 }

@@ -118,7 +118,7 @@ extension Profile {
         let send = template("send", .command)
         let expect = template("expect", .reply)
         let timeout = reader.take("within") { (value: TOMLValue) throws(UnfitValue) in
-            try value.time(.milliseconds(10)...Handshake.Command.longestTimeout)
+            try value.time(Handshake.Command.timeouts)
         }
         let attempts = reader.take("attempts") { (value: TOMLValue) throws(UnfitValue) in
             try value.integer(1...Handshake.Command.mostAttempts)

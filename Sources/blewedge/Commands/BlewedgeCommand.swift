@@ -82,9 +82,10 @@ struct BlewedgeCommand: ParsableCommand {
             DemoCommand.self, GuideCommand.self, TUICommand.self, ScanCommand.self, RunCommand.self, GATTCommand.self,
             SimulateCommand.self, CaptureCommand.self, TableCommand.self, ConfigCommand.self, ProfilesCommand.self,
             StatusCommand.self, UseCommand.self, ForgetCommand.self, ConnectCommand.self, DisconnectCommand.self,
-            PauseCommand.self, ResumeCommand.self, EventsCommand.self, KeyCommand.self, SnippetCommand.self,
-            ClearCommand.self, SendCommand.self, ReloadCommand.self, StopCommand.self, CompletionsCommand.self,
-            ManualCommand.self, DoctorCommand.self, SetupCommand.self, BenchCommand.self,
+            PauseCommand.self, ResumeCommand.self, GateCommand.self, EventsCommand.self, KeyCommand.self,
+            SnippetCommand.self, ClearCommand.self, SendCommand.self, AskCommand.self, ReloadCommand.self,
+            StopCommand.self, CompletionsCommand.self, ManualCommand.self, DoctorCommand.self, SetupCommand.self,
+            BenchCommand.self,
         ]
     )
 

@@ -7,7 +7,7 @@ import SystemPackage
 import Texts
 import Wedge
 
-/// The packet capture of every command that uses an adapter.
+/// The packet capture of `scan`, `gatt`, `run`, `simulate` and `demo`.
 struct CaptureOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -162,7 +162,7 @@ extension AddressType: ExpressibleByArgument {
 
 extension KeptChoice {
     /// The choice as the daemon tells it; nil for none.
-    fileprivate init?(answer: JSONValue) {
+    init?(answer: JSONValue) {
         guard let address = answer["address"]?.string.flatMap(BluetoothAddress.init),
             let type = answer["addressType"]?.string.flatMap(AddressType.init(argument:))
         else { return nil }

@@ -42,7 +42,7 @@ struct DoctorCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        let places = try DaemonPaths.current().withSystem
+        let places = try DaemonPaths.reachable()
         let findings = Doctor.findings(
             SystemFacts(at: places, adapter: adapterOptions.adapter?.selector, layout: layout)
         )

@@ -15,10 +15,11 @@ struct RunCommand: ParsableCommand {
         abstract: "Connect to a device and type what it sends.",
         discussion: """
             Without --device it is the daemon: it types what the device sends that `blewedge use` has chosen, follows \
-            another choice at once, and waits for an adapter that is not there. With --device it is for that one.
+            another choice at once, and waits for an adapter or a permission that it lacks. With --device it is for that one.
 
             It connects, subscribes to the device's serial service and types through a virtual keyboard. A lost link is \
-            tried again after 3 s, for ever. What no option says here is as in the configuration file \
+            tried again after 3 s, a connection that fails after 3, 6, 12, 24, 48 and then every 60 s, and at once when the \
+            device is heard again after a silence. What no option says here is as in the configuration file \
             (`blewedge config show`). Ctrl-C closes the link and prints what became of every byte; SIGHUP is \
             `blewedge reload`. On a terminal the last line shows the state, unless status-line is off.
 

@@ -12,7 +12,7 @@ struct ScanCommand: ParsableCommand {
         abstract: "Show the Bluetooth LE devices around.",
         discussion: """
             On a terminal a table, strongest first, drawn anew every two seconds; a device not heard for a minute leaves \
-            it. Into a pipe a line for each new device, and again when what it says has changed: address, type of \
+            it, but the chosen one, which stands on top with an asterisk. Into a pipe a line for each new device, and again when what it says has changed: address, type of \
             address, RSSI, name, services, separated by tabs. Where a daemon uses the adapter, the daemon scans, a look \
             after the other; --passive, --duplicates and --capture want the adapter to themselves.
 
@@ -79,8 +79,14 @@ struct ScanCommand: ParsableCommand {
             parameters: passive ? ScanParameters(type: .passive) : .discovery,
             devices: DeviceTable(filter: filter, reportsDuplicates: duplicates),
             duration: seconds?.duration ?? (once ? .seconds(5) : nil),
-            display: display
+            display: display,
+            choice: Self.choice
         )
         try run.run()
+    }
+
+    /// The device that the next `run` connects to; nil where none is chosen, or the choice cannot be read.
+    private static func choice() -> KeptChoice? {
+        (try? DaemonPaths.current()).flatMap { try? ChoiceStore($0.choice).read() }
     }
 }

@@ -13,7 +13,7 @@ struct SnippetList {
 
     /// Prints those that a daemon of this user would know, or else one of the system.
     func print() throws {
-        let paths = try DaemonPaths.current().withSystem.map(\.snippets.string)
+        let paths = try DaemonPaths.reachable().map(\.snippets.string)
         let path = paths.first(where: FileSystem.exists)
         for snippet in try path.map(Snippets.init(file:))?.all ?? Snippets.builtIn.all {
             try StandardStream.output.write(line(snippet) + "\n")

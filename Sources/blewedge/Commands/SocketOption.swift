@@ -19,7 +19,7 @@ struct SocketOption: ParsableArguments {
     /// Where the daemon may be.
     func paths() throws(CommandFailure) -> [String] {
         if let socket { return [socket] }
-        return try DaemonPaths.current().withSystem.map(\.controlSocket.string)
+        return try DaemonPaths.reachable().map(\.controlSocket.string)
     }
 
     /// A connection to the daemon.

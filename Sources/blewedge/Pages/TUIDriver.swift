@@ -18,8 +18,6 @@ final class TUIDriver {
     private static let sequenceTime = Duration.milliseconds(50)
     /// How long received data is shown (LK-25).
     private static let flashTime = Duration.milliseconds(400)
-    /// How long a daemon of these pages' own may take to end.
-    private static let endTime = Duration.seconds(3)
 
     private let loop: EventLoop
     private let terminal: Terminal
@@ -186,7 +184,7 @@ final class TUIDriver {
         }
     }
 
-    // MARK: A daemon of these pages' own
+    // MARK: A daemon that these pages start
 
     private func startDaemon() {
         guard process?.isRunning != true else { return }
@@ -201,7 +199,6 @@ final class TUIDriver {
     }
 
     private func ended(_ end: ChildProcess.End, _ words: String) {
-        if outcome != nil { return loop.stop() }
         let code =
             switch end {
             case .exited(let code), .killed(let code): code
@@ -212,15 +209,9 @@ final class TUIDriver {
         }
     }
 
+    /// Ends the pages; a daemon that they have started goes on (LK-17).
     private func finish(_ result: Result<ExitStatus, CommandFailure>) {
-        guard outcome == nil else { return process?.kill() ?? loop.stop() }
-        outcome = result
-        guard let process, process.isRunning else { return loop.stop() }
-        // Its keyboard and its link end in good order, or at the latest now.
-        if !daemon.ask(.stop, completion: { _ in }) || model.status == nil { process.kill() }
-        _ = loop.schedule(at: MonotonicClock.now + Self.endTime) { [unowned self] in
-            process.kill()
-            loop.stop()
-        }
+        if outcome == nil { outcome = result }
+        loop.stop()
     }
 }

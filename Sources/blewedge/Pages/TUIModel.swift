@@ -32,7 +32,7 @@ struct TUIModel {
     var absence: Reason?
     /// Why none answers where one is there, or may be.
     var otherFault: Reason? { absence?.cause == CommandFailure.noDaemon.cause ? nil : absence }
-    /// Whether a daemon of these pages' own is being started.
+    /// Whether a daemon that these pages start does not answer yet.
     var isStarting = false
     var devices = TUIDevices()
     var snippets = Snippets.builtIn.all
@@ -310,7 +310,7 @@ enum TUIEffect: Equatable {
     case ask(ControlRequest, TUIModel.Notice)
     /// Ask for the devices around, at once; with `isAnew` those heard earlier are forgotten (LK-4).
     case rescan(isAnew: Bool)
-    /// Start a daemon that ends with these pages.
+    /// Start a daemon.
     case startDaemon
     /// Read the file of snippets.
     case loadSnippets

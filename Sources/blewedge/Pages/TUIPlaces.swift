@@ -21,7 +21,7 @@ struct TUIPlaces {
     /// Those of this user, or one control socket.
     init(socket: String?) throws(CommandFailure) {
         let own = try DaemonPaths.current()
-        all = own.withSystem
+        all = try DaemonPaths.reachable()
         sockets = socket.map { [$0] } ?? all.map(\.controlSocket.string)
         var configuration = Configuration()
         var fault: CommandFailure?

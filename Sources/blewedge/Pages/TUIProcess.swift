@@ -5,7 +5,7 @@ import SystemPackage
 import Texts
 import Wedge
 
-/// A daemon that the pages have started, and that ends with them.
+/// A daemon that the pages have started: its end is told while they are shown, and it goes on when they end (LK-17).
 ///
 /// To be used on the loop's thread.
 final class TUIProcess {
@@ -41,11 +41,6 @@ final class TUIProcess {
     }
 
     var isRunning: Bool { child != nil }
-
-    /// Ends it at once.
-    func kill() {
-        child?.stop()
-    }
 
     private func ended() {
         guard let end = child?.takeEnd() else { return }

@@ -15,7 +15,7 @@ struct DaemonScan: ~Copyable {
 
     /// A scan through the daemon that uses this adapter; nil where none does, or it may not be asked.
     init?(_ filter: ScanFilter, through adapter: AdapterTransport) {
-        guard let paths = try? DaemonPaths.current().withSystem.map(\.controlSocket.string),
+        guard let paths = try? DaemonPaths.reachable().map(\.controlSocket.string),
             var client = try? ControlClient(at: paths), let status = try? client.ask(.status),
             let name = status.value["adapter"]?.string, adapter == .any || adapter.description == name
         else { return nil }
@@ -27,6 +27,7 @@ struct DaemonScan: ~Copyable {
     mutating func run(for duration: Duration?, _ display: ScanDisplay) throws {
         Console.note(NoteText.daemonScans.message())
         var table = LiveTable()
+        var rows = ListedRows(filter)
         let end = duration.map { MonotonicClock.now + $0 }
         // A list that is printed once has no devices that were heard before.
         var isAnew = if case .atTheEnd = display { true } else { false }
@@ -37,7 +38,8 @@ struct DaemonScan: ~Copyable {
             case .news(let text): try StandardStream.output.write(news.map { text.line($0) }.joined())
             case .live:
                 let size = StandardStream.output.windowSize ?? (80, 24)
-                let lines = DeviceText.table(devices, columns: size.columns)
+                let choice = try client.ask(.status).value["selection"].flatMap(KeptChoice.init(answer:))
+                let lines = DeviceText.table(rows.rows(devices, choice), columns: size.columns)
                 try StandardStream.output.write(table.frame(lines, rows: size.rows))
             case .atTheEnd: break
             }

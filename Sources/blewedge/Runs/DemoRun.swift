@@ -106,7 +106,7 @@ final class DemoRun {
             switch event {
             case .ready: advertise()
             case .failed(let error): finish(.failure(CommandFailure(error)))
-            case .lost(_, let reason): finish(.failure(CommandFailure(.unavailable, Message(detail: reason))))
+            case .lost(let loss): finish(.failure(CommandFailure(loss)))
             }
         }
         peripheral.start()

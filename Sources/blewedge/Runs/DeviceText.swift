@@ -39,7 +39,7 @@ enum DeviceText {
         ].joined(separator: "\t")
     }
 
-    /// A header and a row for each device, none wider than `columns`.
+    /// A header and a row for each device, none wider than `columns`; the chosen one has an asterisk.
     static func table(_ devices: [ListedDevice], columns: Int, in language: Language = .current) -> [String] {
         func word(_ text: NoteText) -> String { text.text(language) }
         let header = row(
@@ -52,7 +52,7 @@ enum DeviceText {
         )
         let rows = devices.map { device in
             row(
-                device.name?.printable ?? "-",
+                (device.isChosen ? "* " : "") + (device.name?.printable ?? "-"),
                 device.address,
                 device.rssi.map { "\($0)" } ?? "-",
                 device.heard,

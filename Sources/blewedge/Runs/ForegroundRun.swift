@@ -50,7 +50,7 @@ final class ForegroundRun {
             switch event {
             case .ready: begin(core.radio)
             case .failed(let error): finish(.failure(CommandFailure(error)))
-            case .lost(_, let reason): finish(.failure(CommandFailure(.unavailable, Message(detail: reason))))
+            case .lost(let loss): finish(.failure(CommandFailure(loss)))
             }
         }
         // From the loop, since an adapter that cannot be used at all says so at once.

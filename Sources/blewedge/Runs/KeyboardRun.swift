@@ -74,12 +74,10 @@ final class KeyboardRun {
             if outcome != nil { Process.exit(ExitStatus(signal: number).rawValue) }
             finish(.success(ExitStatus(signal: number)))
         }
-        if settings.adapter.needsCapabilities, !Capability.missing.isEmpty {
-            throw CommandFailure(AdapterError.notPermitted(missing: Capability.missing))
-        }
+        wire = try makeWire?(loop) ?? nil
+        guard try isPermitted() else { return try end(memory: "") }
         let capture = try captureOptions.begin(on: loop, for: settings.adapter)
         defer { capture?.finish() }
-        wire = try makeWire?(loop) ?? nil
         let core = AdapterCore(loop, settings.adapter, capture: capture)
         let daemon = try Daemon(settings, options, through: core, screen: wire?.screen)
         wire?.join(daemon.service)
@@ -97,15 +95,48 @@ final class KeyboardRun {
         daemon.restore(ProcessFacts.environment(Self.reloadVariable))
         try loop.run()
         status?.end()
-        wire?.close()
         printCounts(daemon.service.counts)
-        if isReloading { try Process.replaceBySelf(telling: (Self.reloadVariable, daemon.memory)) }
+        try end(memory: daemon.memory)
+    }
+
+    /// Ends the process's work, or begins it anew with `memory` of what the user has asked for; throws the exit status.
+    private func end(memory: String) throws {
+        wire?.close()
+        if isReloading { try Process.replaceBySelf(telling: (Self.reloadVariable, memory)) }
         if let status = try outcome?.get(), status != .success { throw status }
     }
 
-    /// A daemon waits for an adapter that is not there, or is switched off; a keyboard for one device does not.
+    /// Waits for the permissions that are missing, for as long as it takes; a keyboard for one device does not.
+    ///
+    /// Returns false where the run is over, or begins anew.
+    private func isPermitted() throws -> Bool {
+        let hasKeyboard = wire == nil
+        guard let missing = PermissionWait.missing(for: settings.adapter, hasKeyboard: hasKeyboard) else { return true }
+        guard options.followsChoice else { throw missing }
+        let wait = try PermissionWait(
+            options,
+            settings.adapter,
+            hasKeyboard: hasKeyboard,
+            missing: missing,
+            on: loop
+        )
+        wait.onEvent = { [unowned self] event in show(event) }
+        wait.onStopAsked = { [unowned self] in finish(.success(.success)) }
+        wait.onPermitted = { [unowned self] needsRestart in
+            isReloading = needsRestart
+            loop.stop()
+        }
+        wait.begin()
+        try loop.run()
+        wait.end(isOver: outcome != nil && !isReloading)
+        return outcome == nil && !isReloading
+    }
+
+    /// A daemon waits for an adapter that is not there, is switched off or not its to use; a keyboard for one device does
+    /// not.
     private func adapterFailed(_ failure: CommandFailure) {
-        if !options.followsChoice || failure.status != .unavailable { finish(.failure(failure)) }
+        let isWaitedFor = failure.status == .unavailable || failure.status == .permission
+        if !options.followsChoice || !isWaitedFor { finish(.failure(failure)) }
     }
 
     /// The environment variable by which a process that was restarted for a new configuration hears of the one before.

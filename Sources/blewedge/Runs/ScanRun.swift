@@ -21,20 +21,26 @@ final class ScanRun {
     private let duration: Duration?
     private let display: ScanDisplay
     private let scan: RadioScan
+    private let choice: () -> KeptChoice?
+    private var rows: ListedRows
     private var table = LiveTable()
 
+    /// A scan that has not begun; `choice` answers the chosen device, which stands on top of a table that is drawn anew.
     init(
         transport: AdapterTransport,
         capture: CaptureOptions,
         parameters: ScanParameters,
         devices: DeviceTable,
         duration: Duration?,
-        display: ScanDisplay
+        display: ScanDisplay,
+        choice: @escaping () -> KeptChoice?
     ) throws(CommandFailure) {
         foreground = try ForegroundRun(transport, capture: capture)
         scan = RadioScan(parameters, devices: devices)
+        rows = ListedRows(devices.filter)
         self.duration = duration
         self.display = display
+        self.choice = choice
         foreground.onFinish = { [unowned self] completion in stop(completion) }
     }
 
@@ -67,12 +73,8 @@ final class ScanRun {
         guard foreground.outcome == nil else { return }
         scan.expireDevices()
         let size = StandardStream.output.windowSize ?? (80, 24)
-        foreground.print(
-            table.frame(
-                DeviceText.table(scan.devices.devices.map { ListedDevice($0) }, columns: size.columns),
-                rows: size.rows
-            )
-        )
+        let devices = rows.rows(scan.devices.devices.map { ListedDevice($0) }, choice())
+        foreground.print(table.frame(DeviceText.table(devices, columns: size.columns), rows: size.rows))
         _ = foreground.loop.schedule(at: MonotonicClock.now + period) { [unowned self] in redraw(every: period) }
     }
 

@@ -9,8 +9,8 @@ package import Texts
 package enum AdapterFaultText: String, FaultText {
     // The adapter.
     case noBluetooth, noAdapter, notFound, noLowEnergy, softBlocked, hardBlocked, refusedByKernel, missingRights
-    case refused, silent, system, noAddress, noLine, stream, streamNotPermitted, socketNotPermitted, streamNotListening
-    case controller
+    case removed, switchedOff, refused, silent, system
+    case noAddress, noLine, stream, streamNotPermitted, socketNotPermitted, streamNotListening, controller
     // Scanning.
     case listening, scanRefused, scanWithoutRights, scanUnsupported, scanFailed, gone, nothingToListenWith
     case scannedAlready, busy
@@ -75,6 +75,19 @@ package enum AdapterFaultText: String, FaultText {
                     "{1} はスイッチまたはファームウェアで無効にされています(rfkill、ハードウェア)"
                 ),
                 Self.switchOn
+            )
+        case .removed:
+            (
+                LocalText(AdapterSentence.removed("{1}"), "{1} が取り外されました"),
+                LocalText(AdapterSentence.Remedy.plugBackIn, "もう一度接続してください")
+            )
+        case .switchedOff:
+            (
+                LocalText(AdapterSentence.switchedOff("{1}"), "{1} の電源が切られました"),
+                LocalText(
+                    AdapterSentence.Remedy.powerOn("{1}"),
+                    "3秒以内にもう一度電源を入れます。`btmgmt -i {1} power on` で直ちに入ります"
+                )
             )
         case .refusedByKernel:
             (LocalText(AdapterSentence.refusedByKernel, "使用が許可されていません: カーネルが拒否しました"), rights)

@@ -15,6 +15,8 @@ package enum LinkFaultText: String, FaultText {
     case notHeard, notHeardInTime, severalHeard, notFinished
     // Sending to the device.
     case notConnected, noLink, noOutput, outputNotWritable, tooMuchWaits
+    // Commands to the connected device.
+    case commandsWait, commandUnanswered, commandNotWritten, commandCut, commandNotSent
 
     package var said: (cause: LocalText, remedy: LocalText?) {
         switch self {
@@ -123,6 +125,42 @@ package enum LinkFaultText: String, FaultText {
                 LocalText(
                     "{1} of {2} bytes cannot be sent: too many wait already",
                     "{2}バイト中{1}バイトを送信できません: 送信待ちが多すぎます"
+                ), nil
+            )
+        case .commandsWait:
+            (
+                LocalText(
+                    "{1} commands to the device wait already",
+                    "デバイスへのコマンドがすでに{1}件待っています"
+                ),
+                LocalText("try again when some have had their reply", "応答があってからもう一度お試しください")
+            )
+        case .commandUnanswered:
+            (
+                LocalText(
+                    "the command had no reply as expected within {1}",
+                    "コマンドに対する期待どおりの応答が {1} 以内にありませんでした"
+                ), nil
+            )
+        case .commandNotWritten:
+            (
+                LocalText(
+                    "the command was not written: the device does not take it",
+                    "コマンドを書き込めませんでした: デバイスが受け付けません"
+                ), nil
+            )
+        case .commandCut:
+            (
+                LocalText(
+                    "the link ended before the reply came; the command was written",
+                    "コマンドは書き込みましたが、応答の前に接続が終了しました"
+                ), nil
+            )
+        case .commandNotSent:
+            (
+                LocalText(
+                    "the link ended before the command was written",
+                    "コマンドを書き込む前に接続が終了しました"
                 ), nil
             )
         }

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import BluetoothLE
+import Keystrokes
+package import LinuxIO
+import SystemPackage
+package import Texts
+import Typing
+
+/// A daemon without the permissions that it needs: it tells its clients so, and looks again and again whether it may
+/// begin (LK-10).
+///
+/// It is in the state `unauthorized`, and has neither a keyboard nor an adapter. To be used on the loop's thread.
+package final class PermissionWait {
+    /// The time between two looks.
+    private static let interval = Duration.seconds(3)
+
+    /// Told of the state, when it begins and with each other permission that is missing.
+    package var onEvent: ((KeyboardService.Event) -> Void)?
+    /// Called when a client has asked for the end.
+    package var onStopAsked: (() -> Void)?
+    /// Called once, when the permissions are there.
+    ///
+    /// `needsRestart` is true where the program's file grants them: a process gets them when it is started from it.
+    package var onPermitted: ((_ needsRestart: Bool) -> Void)?
+
+    private let options: Daemon.Options
+    private let adapter: AdapterTransport
+    private let hasKeyboard: Bool
+    private let loop: EventLoop
+    private let notifier: ServiceNotifier
+    private let start = MonotonicClock.now
+    /// What the program's file granted at the start, which this process lacks all the same.
+    private let grantedInVain = Set(Capability.allCases.filter(\.isGrantedByFile))
+    private var missing: CommandFailure
+    private var server: ControlServer?
+    private var timer: EventLoop.Timer?
+
+    /// The first permission that a daemon lacks, with what grants it; nil where it lacks none.
+    ///
+    /// Without `hasKeyboard` nothing is typed through the kernel, and /dev/uinput is not needed.
+    package static func missing(for adapter: AdapterTransport, hasKeyboard: Bool) -> CommandFailure? {
+        let capabilities = Capability.missing
+        if adapter.needsCapabilities, !capabilities.isEmpty {
+            return CommandFailure(AdapterError.notPermitted(missing: capabilities))
+        }
+        guard hasKeyboard, let fault = DeviceProbe.uinputFault() else { return nil }
+        let failure = CommandFailure(makingKeyboard: fault)
+        return failure.status == .permission ? failure : nil
+    }
+
+    /// A wait for `missing`, whose clients are answered; it looks for the permissions from `begin` on.
+    package init(
+        _ options: Daemon.Options,
+        _ adapter: AdapterTransport,
+        hasKeyboard: Bool,
+        missing: CommandFailure,
+        on loop: EventLoop
+    ) throws(CommandFailure) {
+        self.options = options
+        self.adapter = adapter
+        self.hasKeyboard = hasKeyboard
+        self.missing = missing
+        self.loop = loop
+        notifier = ServiceNotifier(on: loop)
+        try Daemon.makeRuntimeDirectory(options.paths.runtime)
+        server = try ControlServer(
+            at: options.paths.controlSocket.string,
+            allowsKeys: options.allowsKeys,
+            on: loop,
+            handler: self
+        )
+    }
+
+    /// Tells how it stands, and looks every 3 s from now on.
+    package func begin() {
+        report()
+        notifier.ready()
+        notifier.watch(hasAnswered: { true }, ask: {})
+        lookLater()
+    }
+
+    /// Lets clients go; unless all `isOver`, the daemon begins then.
+    package func end(isOver: Bool) {
+        if let timer { loop.cancel(timer) }
+        timer = nil
+        server?.close()
+        server = nil
+        if isOver { notifier.stopping() } else { notifier.reloading() }
+    }
+
+    private func lookLater() {
+        timer = loop.schedule(at: MonotonicClock.now + Self.interval) { [unowned self] in look() }
+    }
+
+    private func look() {
+        timer = nil
+        guard let now = Self.missing(for: adapter, hasKeyboard: hasKeyboard) else {
+            return permitted(needsRestart: false)
+        }
+        let granted = Set(Capability.allCases.filter(\.isGrantedByFile))
+        if granted.isSuperset(of: Capability.missing), granted != grantedInVain { return permitted(needsRestart: true) }
+        if now != missing {
+            missing = now
+            report()
+        }
+        lookLater()
+    }
+
+    private func permitted(needsRestart: Bool) {
+        let handler = onPermitted
+        onPermitted = nil
+        handler?(needsRestart)
+    }
+
+    private var choice: DeviceChoice? {
+        (try? ChoiceStore(options.paths.choice).read()).flatMap(\.self).map(DeviceChoice.kept)
+    }
+
+    private var event: KeyboardService.Event { .state(.unauthorized, device: nil, reason: Reason(missing)) }
+
+    private func report() {
+        notifier.tell(Session.State.unauthorized.sentence(choice, Reason(missing), in: .english))
+        if let object = event.object(choice) { server?.publish(object) }
+        onEvent?(event)
+    }
+
+    private var status: DaemonStatus {
+        DaemonStatus(
+            state: .unauthorized,
+            reason: Reason(missing),
+            since: MonotonicClock.now - start,
+            choice: choice,
+            labels: options.labels,
+            isPaused: false,
+            counts: KeyboardService.Counts(notifications: 0, strayValues: 0, dropped: 0, bytes: Ledger.Snapshot()),
+            rivals: DaemonStatus.rivals()
+        )
+    }
+}
+
+extension PermissionWait: ControlHandler {
+    package var currentEvents: [JSONObject] { event.object(choice).map { [$0] } ?? [] }
+
+    package func handle(_ request: ControlRequest, reply: @escaping (Result<JSONObject, CommandFailure>) -> Void) {
+        switch request {
+        case .status: reply(.success(status.object))
+        case .stop:
+            reply(.success(JSONObject()))
+            // The answer leaves first.
+            _ = loop.schedule(at: MonotonicClock.now + .milliseconds(20)) { [weak self] in self?.onStopAsked?() }
+        default: reply(.failure(missing))
+        }
+    }
+}

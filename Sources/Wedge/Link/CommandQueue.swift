@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// Commands to a connected device, strictly one after another, each with its reply and its time-out (BT-6), as a pure
+/// state machine.
+///
+/// The bytes of a reply are taken out of what the device sends; all others are handed back in their order. Bytes that may
+/// begin a reply are kept until more bytes or the time-out decide it.
+package struct CommandQueue: Sendable {
+    /// The most commands at a time, the one under way among them.
+    package static let mostCommands = 32
+
+    /// The outcome of a command.
+    package enum Outcome: Equatable, Sendable {
+        /// These bytes are the reply; none for a command that expects none.
+        case answered([UInt8])
+        /// The last attempt had no reply in time.
+        case unanswered
+        /// The command could not be written.
+        case notWritten
+        /// The link ended, before or after the command was written.
+        case lost(isWritten: Bool)
+    }
+
+    /// The end of the command with that number.
+    package struct End: Equatable, Sendable {
+        /// The number that `add` gave it.
+        package var number: UInt64
+        /// The outcome.
+        package var outcome: Outcome
+    }
+
+    /// The steps that the owner has to take, in this order.
+    package struct Steps: Equatable, Sendable {
+        /// Bytes of the device that are no reply.
+        package var others: [UInt8] = []
+        /// The commands that have ended.
+        package var ends: [End] = []
+        /// Bytes to write; `written` or `notWritten` is to be called then.
+        package var write: [UInt8]?
+    }
+
+    private struct Running: Sendable {
+        var number: UInt64
+        var command: Handshake.Command
+        var attempt = 1
+        var isWritten = false
+        var reply: [UInt8]?
+        /// The bytes that may begin the reply.
+        var kept: ArraySlice<UInt8> = []
+        var deadline: Duration
+    }
+
+    private var running: Running?
+    private var waiting: [(number: UInt64, command: Handshake.Command)] = []
+    private var lastNumber: UInt64 = 0
+
+    /// An empty queue.
+    package init() {}
+
+    /// True while a reply is waited for: what the device sends is to be passed to `receive`.
+    package var isAwaiting: Bool { running.map { $0.command.expect != nil && $0.reply == nil } ?? false }
+
+    /// When `handleDeadline` wants to be called; nil while no reply is waited for.
+    package var deadline: Duration? { isAwaiting ? running?.deadline : nil }
+
+    /// Adds a command; nil where as many wait as may.
+    package mutating func add(_ command: Handshake.Command, now: Duration) -> (number: UInt64, steps: Steps)? {
+        guard waiting.count + (running == nil ? 0 : 1) < Self.mostCommands else { return nil }
+        lastNumber &+= 1
+        waiting.append((lastNumber, command))
+        var steps = Steps()
+        begin(&steps, now)
+        return (lastNumber, steps)
+    }
+
+    /// The bytes of the last `write` are written.
+    package mutating func written(now: Duration) -> Steps {
+        running?.isWritten = true
+        var steps = Steps()
+        advance(&steps, now)
+        return steps
+    }
+
+    /// The bytes of the last `write` cannot be written.
+    package mutating func notWritten(now: Duration) -> Steps {
+        var steps = Steps()
+        end(.notWritten, &steps, now)
+        return steps
+    }
+
+    /// Takes bytes that the device sent.
+    package mutating func receive(_ received: [UInt8], now: Duration) -> Steps {
+        var steps = Steps()
+        guard isAwaiting, let expected = running?.command.expect else {
+            steps.others = received
+            return steps
+        }
+        var bytes = (running?.kept ?? []) + received
+        var memory = HexTemplate.Memory()
+        search: while !bytes.isEmpty {
+            switch expected.match(bytes, &memory) {
+            case .partial: break search
+            case .none: steps.others += [bytes.removeFirst()]
+            case .whole(let count):
+                running?.reply = Array(bytes.prefix(count))
+                steps.others += bytes.dropFirst(count)
+                bytes = []
+            }
+        }
+        running?.kept = bytes
+        advance(&steps, now)
+        return steps
+    }
+
+    /// Time has passed.
+    package mutating func handleDeadline(now: Duration) -> Steps {
+        var steps = Steps()
+        guard let deadline, now >= deadline, let running else { return steps }
+        guard running.attempt < running.command.attempts else {
+            end(.unanswered, &steps, now)
+            return steps
+        }
+        steps.others = Array(running.kept)
+        self.running?.kept = []
+        self.running?.attempt += 1
+        write(&steps, now)
+        return steps
+    }
+
+    /// The link has ended, and with it every command: their ends in the order of the commands, and the bytes that were kept.
+    package mutating func removeAll() -> Steps {
+        var steps = Steps()
+        if let running {
+            steps.others = Array(running.kept)
+            steps.ends.append(End(number: running.number, outcome: .lost(isWritten: running.isWritten)))
+        }
+        steps.ends += waiting.map { End(number: $0.number, outcome: .lost(isWritten: false)) }
+        running = nil
+        waiting = []
+        return steps
+    }
+
+    private mutating func begin(_ steps: inout Steps, _ now: Duration) {
+        guard running == nil, !waiting.isEmpty else { return }
+        let (number, command) = waiting.removeFirst()
+        running = Running(number: number, command: command, deadline: now)
+        write(&steps, now)
+    }
+
+    private mutating func write(_ steps: inout Steps, _ now: Duration) {
+        guard let command = running?.command else { return }
+        running?.isWritten = false
+        running?.deadline = now + command.timeout
+        steps.write = command.send?.bytes() ?? []
+    }
+
+    private mutating func advance(_ steps: inout Steps, _ now: Duration) {
+        guard let running, running.isWritten, !isAwaiting else { return }
+        end(.answered(running.reply ?? []), &steps, now)
+    }
+
+    private mutating func end(_ outcome: Outcome, _ steps: inout Steps, _ now: Duration) {
+        guard let running else { return }
+        steps.others += running.kept
+        steps.ends.append(End(number: running.number, outcome: outcome))
+        self.running = nil
+        begin(&steps, now)
+    }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import ArgumentParser
+import LinuxIO
+import SystemPackage
+import Texts
+import Wedge
+
+/// `blewedge gate`.
+struct GateCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "gate",
+        abstract: "Hand the typing over to another instance.",
+        subcommands: [GateGiveCommand.self]
+    )
+}
+
+/// `blewedge gate give`.
+struct GateGiveCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "give",
+        abstract: "Let another instance type, and this one no more.",
+        discussion: """
+            Opens the gate of the other instance, and closes ours, as `resume` there and `pause` here. Where the other one \
+            refuses, or its gate stays closed for another reason, ours stays as it was. An instance is a daemon with a \
+            runtime directory of its own, and goes by that directory's name: with RUNTIME_DIRECTORY=/run/till beside \
+            /run/blewedge it is till. A path names the directory of one that is elsewhere.
+
+            EXAMPLES:
+              blewedge gate give till
+              RUNTIME_DIRECTORY=/run/till blewedge gate give blewedge
+              blewedge gate give /run/user/1000/blewedge --json
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The other instance.", valueName: "name"))
+    var name: String
+
+    @OptionGroup var daemon: DaemonOptions
+
+    func validate() throws {
+        if ["", ".", ".."].contains(name) { throw ValidationError("give wants the name of an instance.") }
+    }
+
+    func run() throws {
+        var own = try daemon.client()
+        let socket = place(beside: own.path)
+        var other = try instance(at: socket)
+        if own.process == other.process { throw CommandFailure(.usage, ControlFaultText.sameInstance, name) }
+        let wasPaused = try open(&other)
+        do throws(CommandFailure) {
+            _ = try own.ask(.pause)
+        } catch {
+            if wasPaused { _ = try? other.ask(.pause) }
+            throw error
+        }
+        try show(socket)
+    }
+
+    private func instance(at socket: String) throws(CommandFailure) -> ControlClient {
+        do throws(CommandFailure) {
+            return try ControlClient(at: [socket])
+        } catch {
+            throw error == .noDaemon ? CommandFailure(.unavailable, ControlFaultText.noInstance, name, socket) : error
+        }
+    }
+
+    /// Opens the other's gate; answers whether it was paused, and throws with the gate as it was.
+    private func open(_ other: inout ControlClient) throws(CommandFailure) -> Bool {
+        let wasPaused = try other.ask(.status).value["paused"]?.bool ?? false
+        do throws(CommandFailure) {
+            _ = try other.ask(.resume)
+        } catch {
+            throw CommandFailure(error.status, ControlFaultText.otherRefuses, name, error.cause, remedy: error.remedy)
+        }
+        let status = try other.ask(.status).value
+        guard status["gate"]?.string == "open" else {
+            if wasPaused { _ = try other.ask(.pause) }
+            let cause = status.message("gateReason") ?? ReasonText.paused.message()
+            throw CommandFailure(
+                .unavailable,
+                ControlFaultText.gateStaysClosed,
+                name,
+                cause,
+                remedy: status.message("gateRemedy")
+            )
+        }
+        return wasPaused
+    }
+
+    /// The control socket of the instance with that name, whose directory lies beside that of this one.
+    private func place(beside socket: String) -> String {
+        let directory =
+            name.contains("/")
+            ? FilePath(name) : FilePath(socket).removingLastComponent().removingLastComponent().appending(name)
+        return directory.appending("control").string
+    }
+
+    private func show(_ socket: String) throws {
+        var answer = JSONObject()
+        answer.add("ok", true)
+        answer.add("version", ControlRequest.version)
+        answer.add("given", name)
+        answer.add("socket", socket)
+        try daemon.show(answer, done: NoteText.given.message(name))
+    }
+}
