@@ -43,7 +43,7 @@ async def extended(setting: Setting) -> None:
 
 @test("client-values")
 async def values(setting: Setting) -> None:
-    """CB-9, CB-11: 512 bytes read and written, part by part, at MTUs of 23 and 247; refusals end in their exit codes."""
+    """CB-9, CB-11, CB-12: 512 bytes read and written, part by part, at MTUs of 23 and 247; refusals end in their exit codes."""
     await setting.serve()
     service = rich(setting.peer.device)
     long = service.characteristics[0]

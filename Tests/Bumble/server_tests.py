@@ -39,7 +39,7 @@ async def extended(setting: Setting) -> None:
 
 @test("server-values")
 async def values(setting: Setting) -> None:
-    """CB-23, CB-24: 512 bytes read and written, part by part, at MTUs of 23, 247 and 517; dynamic values; what is under lock."""
+    """CB-23, CB-24, CB-27: 512 bytes read and written in parts at MTUs of 23, 247 and 517; dynamic values; what is under lock."""
     device = await setting.central()
     program, built = await setting.server(await setting.port())
     before = VALUE
@@ -124,7 +124,7 @@ async def simulated(setting: Setting, *arguments: str) -> tuple[Any, Device, Fou
 
 @test("simulate-lines")
 async def lines(setting: Setting) -> None:
-    """Lines on standard input wait for a central, are held up by a controller that takes nothing, and all arrive."""
+    """CB-26: lines on standard input wait for a central, are held up by a controller that takes nothing, and all arrive."""
     product, device, found = await simulated(setting, "--json")
     sent = [f"line {number:07d}" for number in range(setting.count * 2)]
     data = "".join(line + "\n" for line in sent).encode()
@@ -214,7 +214,7 @@ async def returning(setting: Setting) -> None:
 
 @test("simulate-refusals")
 async def refusals(setting: Setting) -> None:
-    """Names that do not fit, files that are not there, controllers that are not there: each has its exit code."""
+    """CB-22: names that do not fit, files that are not there, controllers that are not there: each has its exit code."""
     port = await setting.port()
     nowhere = f"h4:unix:{setting.folder}/none"
     cases = [

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import random
 import signal
 import time
 from collections.abc import Callable
@@ -45,6 +46,13 @@ class Machine:
         # The repository at its own place, also where the guest has a file system of its own over that (/tmp).
         mount = 'mkdir -p "$1" && mount --bind "/run/host$1" "$1"'
         await self.guest.run("sh", "-c", mount, "sh", str(REPOSITORY))
+
+    def beside(self, product: str) -> Path:
+        """Another program of the same build as the product: what an older build left must not stand for it."""
+        path = self.binary.resolve().parent / product
+        if not path.is_file():
+            raise LabError(f"{path} is not built (swift build --static-swift-stdlib --product {product}, as the binary was)")
+        return path
 
     async def complaint(self) -> str:
         """What the kernel holds against the scenario that just ran, or nothing."""
@@ -85,6 +93,11 @@ class Monitor:
         life = [o["event"] for o in self.program.objects if o.get("index") == index and o["event"] in stages]
         return life[-1:] == ["ready"]
 
+    @property
+    def numbers(self) -> set[int]:
+        """Of the controllers that are ready."""
+        return {o["index"] for o in self.program.objects if "index" in o and self.ready(o["index"])}
+
     async def until_ready(self, *indexes: int) -> None:
         await self.program.until(lambda: all(map(self.ready, indexes)), "the controllers appear", 10)
 
@@ -115,10 +128,14 @@ class Bench:
         self.losses = losses or Losses()
         self.must_fail = ""  # a control: the cause that the lab has to find by itself once the scenario is over
         self.started = time.monotonic()
+        self.seed: int | None = None  # of the random numbers; by the command line, or the first that asks for any
+        self._is_random = False
         self._programs: list[Program] = []
         self._monitor: Monitor | None = None
         self._peer: Peer | None = None
         self._relay: Program | None = None
+        self._emulator: Program | None = None
+        self._emulators: list[Program] = []
         self._products: list[Product] = []
 
     @property
@@ -149,26 +166,53 @@ class Bench:
         if peer != "no adapter":
             await self.add_controllers(peer)
 
-    async def add_controllers(self, peer: str) -> None:
-        """What was left out by "no adapter"."""
-        await self._controllers()
+    async def add_controllers(self, peer: str, first: int = 0, count: int = 2) -> None:
+        """What was left out by "no adapter", or has been removed, numbered from `first` on; the peer has the second."""
+        await self._controllers(first, count)
         if peer:
             self._peer = Peer(self.machine.vm.hci_socket, with_service=peer == "linble")
             await self._peer.connect()
-            relay = self._relay = await self.start("relay", "1", "lab.hci")
+            relay = self._relay = await self.start("relay", str(first + 1), "lab.hci")
             await relay.until(lambda: "ready" in relay.out, "the relay owns the peer's controller", 20)
             await self._peer.start()
 
-    async def _controllers(self) -> None:
-        """Two of them. The kernel gives up on one that does not answer in time, as on a very busy machine: again then."""
+    async def remove_controllers(self) -> None:
+        """Both go, and the peer with its one; what the product's does is seen by the monitor."""
+        assert self._emulator is not None
+        await self._emulator.stop()
+        await self.monitor.program.until(lambda: not self.monitor.numbers, "the controllers are gone", 10)
+        if self._peer is not None:
+            await self.relay.wait(10)
+            await self._peer.close()
+        self._peer = self._relay = None
+
+    async def _controllers(self, first: int, count: int) -> None:
+        """So many. The kernel gives up on one that does not answer in time, as on a very busy machine: again then."""
         for _ in range(3):
-            emulator = await self.start("btvirt", "-l2")
+            emulator = self._emulator = await self.start_emulator(f"-l{count}")
             try:
-                return await self.monitor.until_ready(0, 1)
+                return await self.monitor.until_ready(*range(first, first + count))
             except LabError as error:
                 cause = error
                 await emulator.stop()
         raise cause
+
+    async def start_emulator(self, *options: str) -> Program:
+        """BlueZ's emulated controllers.
+
+        From BlueZ 5.80 on, a timer of an advertising set that fires together with the command that ends the advertising is
+        used after it was freed. Without glibc's caches of freed memory the parts that are used are still there.
+        """
+        program = await self.start("env", "GLIBC_TUNABLES=glibc.malloc.tcache_count=0", "btvirt", *options)
+        self._emulators.append(program)
+        return program
+
+    @property
+    def emulator_fault(self) -> str:
+        """The signal that an emulator crashed with, or nothing."""
+        ends = [-emulator.status for emulator in self._emulators if emulator.status is not None and emulator.status < 0]
+        crashes = [number for number in ends if number in (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL)]
+        return f"btvirt ended with {signal.Signals(crashes[0]).name}" if crashes else ""
 
     async def product(self, *arguments: str, before: tuple[str, ...] = ()) -> Product:
         """The product, with these arguments; `before` is a command that starts it."""
@@ -199,6 +243,13 @@ class Bench:
         await program.until(lambda: program.objects, "the lab's keyboard", 20)
         return program, str(program.objects[0]["node"])
 
+    def chooser(self) -> random.Random:
+        """Random numbers of a seed that the scenario's line has, and `lab --seed` repeats."""
+        self._is_random = True
+        if self.seed is None:
+            self.seed = random.SystemRandom().getrandbits(32)
+        return random.Random(self.seed)
+
     def account(self, sent: int, arrived: int, counts: dict[str, int]) -> None:
         """The scenario's figures: `lost` is what neither arrived at the reader nor was counted as discarded."""
         discarded = counts["discarded"]
@@ -208,7 +259,8 @@ class Bench:
         """The figures and the note, for the scenario's line."""
         units = {"sent": " bytes"}
         figures = ", ".join(f"{what} {number}{units.get(what, '')}" for what, number in self.figures.items())
-        return "; ".join(part for part in (figures, self.note) if part)
+        seed = f"seed {self.seed}" if self._is_random else ""
+        return "; ".join(part for part in (figures, self.note, seed) if part)
 
     async def clean(self) -> None:
         """Ends what the scenario started, last first."""

@@ -28,9 +28,9 @@ async def write(bench: Bench, path: str, text: str) -> None:
     await bench.guest.write_file(path, text.encode())
 
 
-async def start(bench: Bench, *arguments: str) -> Product:
-    """The daemon; its keyboard stands."""
-    daemon = await bench.product("run", "--json", *arguments)
+async def start(bench: Bench, *arguments: str, before: tuple[str, ...] = ()) -> Product:
+    """The daemon; its keyboard stands. `before` is a command that starts it."""
+    daemon = await bench.product("run", "--json", *arguments, before=before)
     await daemon.keyboard()
     return daemon
 
@@ -60,18 +60,20 @@ async def until_count(bench: Bench, name: str, least: int) -> None:
     await until_status(bench, 20, f"{least} bytes {name}", lambda answer: answer["counts"][name] >= least)
 
 
-async def until_connected(bench: Bench, daemon: Product, may_fail: bool = False) -> None:
-    await daemon.state("connected", 40, may_fail)
+async def until_connected(bench: Bench, daemon: Product) -> None:
+    await daemon.state("connected", 40)
     await bench.peer.until_subscribed()
 
 
-async def chosen(bench: Bench, *arguments: str, configuration: str = "") -> tuple[Product, EventReader]:
+async def chosen(
+    bench: Bench, *arguments: str, configuration: str = "", before: tuple[str, ...] = ()
+) -> tuple[Product, EventReader]:
     """A daemon on a machine that nobody has set up, for which the peer is chosen and connected; and a reader of its keys."""
     await fresh(bench)
     if configuration:
         await write(bench, CONFIGURATION, configuration)
-    daemon = await start(bench, *arguments)
+    daemon = await start(bench, *arguments, before=before)
     reader = await EventReader.open(bench, daemon.node)
     await tell(bench, "use", NAME)
-    await until_connected(bench, daemon, may_fail=True)
+    await until_connected(bench, daemon)
     return daemon, reader

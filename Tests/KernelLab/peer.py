@@ -43,6 +43,7 @@ class Peer(Changing):
     def __init__(self, socket: Path, with_service: bool = True) -> None:
         super().__init__()
         self.connections = 0
+        self.reasons: list[int] = []  # why each link ended
         self.subscribed = False
         self.connection: Connection | None = None
         self.confirmations = 0
@@ -95,10 +96,10 @@ class Peer(Changing):
         await device.power_on()
         await self.advertise()
 
-    async def advertise(self, connectable: bool = True, manufacturer: bytes = b"") -> None:
+    async def advertise(self, connectable: bool = True, manufacturer: bytes = b"", again: bool = True) -> None:
         """The name in the advertisement, the 128-bit UUID in the scan response: together they do not fit.
 
-        With manufacturer data the advertisement has that too, behind the name.
+        With manufacturer data the advertisement has that too, behind the name. It comes `again` after a link.
         """
         assert self._device is not None
         service = SERVICE if self._with_service else OTHER_SERVICE
@@ -116,7 +117,7 @@ class Peer(Changing):
             try:
                 await self._device.start_advertising(
                     advertising_type=kinds[0] if connectable else kinds[1],
-                    advertising_data=bytes(advertisement), scan_response_data=bytes(response), auto_restart=True
+                    advertising_data=bytes(advertisement), scan_response_data=bytes(response), auto_restart=again
                 )
                 return
             except hci.HCI_Error as error:
@@ -150,7 +151,8 @@ class Peer(Changing):
         connection.on("disconnection", self._on_disconnection)
         self.changed()
 
-    def _on_disconnection(self, _reason: int) -> None:
+    def _on_disconnection(self, reason: int) -> None:
+        self.reasons.append(reason)
         self.connection = None
         self.subscribed = False
         self.changed()

@@ -35,13 +35,13 @@ class Product:
         self.node = await self.program.until(node, "the keyboard is created", 20)
         return self.node
 
-    async def state(self, name: str, seconds: float, may_fail: bool = False) -> None:
+    async def state(self, name: str, seconds: float) -> None:
         """Waits for a state, and from then on looks at later states only. An attempt that fails is not made good
-        by the next one: it ends the wait, unless the peer is away on purpose."""
+        by the next one: it ends the wait, unless a failure is what is waited for."""
 
         def found() -> bool:
             news = self.states[self._seen :]
-            if "failed" in news and not may_fail and name not in news[: news.index("failed")]:
+            if "failed" in news and name not in news[: news.index("failed") + 1]:
                 raise LabError(f"state {name}: an attempt failed: {self._last_reason('failed')}")
             return name in news
 

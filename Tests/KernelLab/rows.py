@@ -9,6 +9,6 @@ import re
 
 
 def rows(about: str) -> str:
-    """`LK-21, X-1` of `LK-21, X-1: every …`, with a space behind; nothing where none are named."""
-    named = re.match(r"((?:[A-Z]{1,2}-\d+(?:, | … )?)+): ", about)
+    """`LK-21, X-1: ` of `LK-21, X-1: every …`; nothing where none are named, or a range of them is."""
+    named = re.match(r"([A-Z]{1,2}-\d+(?:, [A-Z]{1,2}-\d+)*): ", about)
     return f"{named[1]}: " if named else ""

@@ -50,6 +50,7 @@ class Lab:
         self.keep: bool = options.keep_logs is not None
         self.binary: Path = options.binary
         self.long: bool = options.long
+        self.seed: int | None = options.seed
         self.passed = self.failed = 0
         self.lost = dict.fromkeys(PLACES, 0)  # by the lab itself
         self.lost_on_purpose = dict.fromkeys(PLACES, 0)  # by its controls
@@ -79,12 +80,12 @@ class Lab:
             bench, cause, emulator_fault = await self._try(name, tools, scenario)
             if not emulator_fault:
                 break
-            print(f"    {name:<5} {scenario.name}: QEMU stopped the kernel (int3), once more", flush=True)
+            print(f"    {name:<5} {scenario.name}: {emulator_fault}, once more", flush=True)
             self._unbootable = ""
         self._report(name, scenario, bench, cause, bench.started if bench else start)
 
-    async def _try(self, name: str, tools: Path, scenario: Scenario) -> tuple[Bench | None, str, bool]:
-        """Runs a scenario; its bench, the cause if it failed, and whether that was the emulator's."""
+    async def _try(self, name: str, tools: Path, scenario: Scenario) -> tuple[Bench | None, str, str]:
+        """Runs a scenario; its bench, the cause if it failed, and the fault of an emulator that explains it."""
         logs = self.logs / name / scenario.name
         deadline = scenario.deadline + (LONG_SECONDS if self.long else 0)
         shutil.rmtree(logs, ignore_errors=True)
@@ -92,6 +93,7 @@ class Lab:
         cause = ""
         try:
             bench = Bench(await self._boot(name, tools), logs, self.long)
+            bench.seed = self.seed
             async with asyncio.timeout(deadline):
                 await bench.set_up(scenario.peer)
                 await scenario.body(bench)
@@ -105,7 +107,11 @@ class Lab:
             if bench is not None:
                 cause = await self._leave(bench, cause)
         machines = bench.machines if bench else [machine for machine in (self._machine,) if machine]
-        emulator_fault = bool(cause) and any(machine.vm.emulator_fault() for machine in machines)
+        emulator_fault = ""
+        if cause and any(machine.vm.emulator_fault() for machine in machines):
+            emulator_fault = "QEMU stopped the kernel (int3)"
+        elif cause and bench is not None:
+            emulator_fault = bench.emulator_fault
         if cause:
             await self._shut_down()
         return bench, cause, emulator_fault
@@ -190,6 +196,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--binary", type=Path, default=REPOSITORY / ".build/release/blewedge", metavar="PATH")
     parser.add_argument("--list", action="store_true", help="print the scenarios and end")
     parser.add_argument("--long", action="store_true", help="stalls for 120 s, and the measurements with their gates")
+    parser.add_argument("--seed", type=int, help="random numbers of this seed, which a scenario has printed")
     parser.add_argument("--keep-logs", type=Path, metavar="DIR", help="keep all logs there, also of what passes")
     parser.add_argument("--busy", metavar="PERCENT", help="take so much of each core meanwhile")  # by the shell script
     cache = Path.home() / ".cache/blewedge-lab"  # the shell script decides, and always gives it

@@ -130,7 +130,7 @@ class Daemon:
         match words:
             case ["status"]:
                 return self.status()
-            case ["scan", _]:
+            case ["scan", _] | ["scan", _, "anew"]:
                 return {"devices": DEVICES}
             case ["use", address, *_]:
                 self.chosen = next(device for device in DEVICES if device["address"] == address)

@@ -8,7 +8,7 @@ import signal
 
 from bench import Bench, compare
 from daemons import CONFIGURATION, fresh, start, status, tell, until_connected, write
-from peer import NAME, ean13
+from peer import ADDRESS, NAME, ean13
 from readers import EventReader
 from scenarios import scenario
 from waiting import expect
@@ -52,3 +52,30 @@ async def use_advertised(bench: Bench) -> None:
     await until_connected(bench, daemon)
     await daemon.end(signal.SIGTERM, 143)
     bench.note = "one scan for each choice"
+
+
+@scenario("run-advertised", deadline=120, once=True)
+async def run_advertised(bench: Bench) -> None:
+    """BT-3: `run --device` connects to who carries that address in the manufacturer data, and to nobody at another offset."""
+    await bench.peer.device.stop_advertising()
+    await bench.peer.advertise(manufacturer=COMPANY + bytes.fromhex(PRINTED.replace(":", "")))
+    await fresh(bench)
+    await write(bench, CONFIGURATION, SETTINGS.replace("2", "1"))
+    product = await bench.product("run", "--json", "--device", PRINTED)
+    await product.keyboard()
+    await product.state("failed", 30)
+    expect(bench.peer.connections == 0, "connected by an address at another offset")
+    await product.end(signal.SIGINT, 130)
+
+    await write(bench, CONFIGURATION, SETTINGS)
+    product = await bench.product("run", "--json", "--device", PRINTED)
+    reader = await EventReader.open(bench, await product.keyboard())
+    await until_connected(bench, product)
+    connected = [o for o in product.program.objects if o.get("state") == "connected"]
+    expect(connected[0]["address"] == ADDRESS, f"the link is with {connected}")
+    sent = bench.peer.burst([ean13(1)])
+    await reader.until(sent, 20)
+    compare(ean13(1), reader.text)
+    await product.end(signal.SIGINT, 130)
+    bench.account(sent, len(reader.text), product.counts())
+    await fresh(bench)

@@ -5,21 +5,15 @@
 
 from __future__ import annotations
 
-from bench import REPOSITORY, Bench
+from bench import Bench
 from scenarios import scenario
-from waiting import LabError, expect
-
-BUILD = REPOSITORY / ".build"
-# The static one that CI builds, or what is there of an ordinary build.
-RUNNERS = [BUILD / "release/conformance", BUILD / "debug/conformance"]
+from waiting import expect
 
 
 async def replay(bench: Bench, adapter: str, *options: str, seconds: float) -> None:
-    runner = next((path for path in RUNNERS if path.is_file()), None)
-    if runner is None:
-        raise LabError("the runner is not built (swift build --product conformance)")
-    # The guest sees the repository where it is here: the runner, and the vectors that it reads.
-    program = await bench.start(str(runner), adapter, "user:hci1", *options)
+    runner = bench.machine.beside("conformance")
+    # The guest sees the repository where it is here: the vectors that the runner reads.
+    program = await bench.start(f"/run/host{runner}", adapter, "user:hci1", *options)
     status = await program.wait(seconds)
     lines = program.out.splitlines()
     failures = [line for line in lines if not line.startswith("ok ")][:-1]
@@ -29,7 +23,7 @@ async def replay(bench: Bench, adapter: str, *options: str, seconds: float) -> N
 
 @scenario("conformance", peer="", deadline=400)
 async def kernel(bench: Bench) -> None:
-    """CB-7 … CB-11, CB-23, CB-24: GATT's conformance files over the kernel's L2CAP sockets, both roles."""
+    """CB-7, CB-8, CB-9, CB-10, CB-11, CB-23, CB-24, CB-27: GATT's conformance files over kernel sockets, both roles."""
     await replay(bench, "hci0", seconds=360)
 
 

@@ -50,7 +50,7 @@ async def started(bench: Bench, settings: Settings, has_client: bool) -> tuple[P
     reader = await EventReader.open(bench, product.node, keys=True)
     if has_client:
         await tell(bench, "use", NAME)
-    await until_connected(bench, product, may_fail=has_client)
+    await until_connected(bench, product)
     return product, reader
 
 

@@ -18,7 +18,9 @@ from readers import EventReader
 from scenarios import scenario
 from waiting import LabError, expect
 
+SELECTION = "/var/lib/blewedge/selection"
 OTHER_NAME, OTHER_ADDRESS = "LT01 BC000120", "F1:F1:F2:F3:F4:F6"
+KINDS = AdvertisingType.UNDIRECTED_SCANNABLE, AdvertisingType.UNDIRECTED_CONNECTABLE_SCANNABLE
 
 
 @scenario("daemon-choice", deadline=240)
@@ -28,7 +30,7 @@ async def daemon_choice(bench: Bench) -> None:
     daemon = await start(bench)
     await daemon.state("unselected", 20)
     await tell(bench, "use", NAME)
-    await until_connected(bench, daemon, may_fail=True)
+    await until_connected(bench, daemon)
     answer = await status(bench)
     chosen = answer["selection"]
     expect((chosen["name"], chosen["address"]) == (NAME, ADDRESS), f"status has the choice {chosen}")
@@ -45,7 +47,7 @@ async def daemon_choice(bench: Bench) -> None:
 
     daemon = await start(bench)
     reader = await EventReader.open(bench, daemon.node)
-    await until_connected(bench, daemon, may_fail=True)
+    await until_connected(bench, daemon)
     sent = bench.peer.burst([ean13(1)])
     await reader.until(sent, 20)
     compare(ean13(1), reader.text)
@@ -58,6 +60,24 @@ async def daemon_choice(bench: Bench) -> None:
     await daemon.exits(0, 15)
     bench.account(sent, len(reader.text), daemon.counts())
     bench.note = "chosen once, connected by three processes"
+
+
+@scenario("daemon-follows", deadline=120, once=True)
+async def daemon_follows(bench: Bench) -> None:
+    """LK-18: a choice dropped and made again in its file, past the daemon: the link ends, and is made again."""
+    daemon, _ = await chosen(bench)
+    kept = await bench.guest.read_file(SELECTION)
+    await bench.guest.run("rm", SELECTION)
+    await daemon.state("unselected", 10)
+    await bench.peer.until_alone()
+    links = bench.peer.connections
+    await bench.guest.write_file(f"{SELECTION}.new", kept)
+    await bench.guest.run("mv", f"{SELECTION}.new", SELECTION)
+    await bench.peer.until(lambda: bench.peer.connections > links, "the device is connected to again", 40)
+    await until_connected(bench, daemon)
+    expect((await status(bench))["selection"]["address"] == ADDRESS, "another device is chosen")
+    await daemon.end(signal.SIGTERM, 143)
+    await fresh(bench)
 
 
 @scenario("daemon-lost", deadline=120)
@@ -84,7 +104,7 @@ class Disguise:
     def __init__(self, peer: Peer) -> None:
         self._peer = peer
 
-    async def advertise(self) -> None:
+    async def advertise(self, connectable: bool = True) -> None:
         device = self._peer.device
         await device.stop_advertising()
         device.random_address = hci.Address(OTHER_ADDRESS)
@@ -92,8 +112,8 @@ class Disguise:
         names = AdvertisingData([(AdvertisingData.FLAGS, b"\x06"), (AdvertisingData.COMPLETE_LOCAL_NAME, OTHER_NAME.encode())])
         services = [(AdvertisingData.COMPLETE_LIST_OF_128_BIT_SERVICE_CLASS_UUIDS, UUID(SERVICE).to_bytes())]
         await device.start_advertising(
-            advertising_type=AdvertisingType.UNDIRECTED_CONNECTABLE_SCANNABLE,
-            advertising_data=bytes(names), scan_response_data=bytes(AdvertisingData(services)), auto_restart=False
+            advertising_type=KINDS[connectable], advertising_data=bytes(names),
+            scan_response_data=bytes(AdvertisingData(services)), auto_restart=False
         )
 
 
@@ -109,7 +129,7 @@ async def daemon_switch(bench: Bench) -> None:
     await tell(bench, "use", "--yes", OTHER_NAME)
     await daemon.state("connecting", 20)
     await bench.peer.until(lambda: bench.peer.connections > links, "the other device is connected to", 40)
-    await until_connected(bench, daemon, may_fail=True)
+    await until_connected(bench, daemon)
     changes = [(event["up"], event["time"]) for event in bench.monitor.events("link")]
     expect([up for up, _ in changes] == [True, False, True], f"the links went {changes}")
     second = bench.peer.burst([b"b" * 20] * 5)
@@ -153,7 +173,7 @@ async def daemon_disconnect(bench: Bench) -> None:
 
 @scenario("daemon-pause", deadline=120, once=True)
 async def daemon_pause(bench: Bench) -> None:
-    """LK-22: paused: what comes is refused and counted, and nothing of it is typed later."""
+    """LK-22, X-1: paused: what comes is refused and counted, and nothing of it is typed later."""
     daemon, reader = await chosen(bench)
     await tell(bench, "pause")
     answer = await status(bench)
@@ -196,7 +216,7 @@ async def daemon_gate_vt(bench: Bench) -> None:
 
 @scenario("daemon-keys", deadline=120, once=True)
 async def daemon_keys(bench: Bench) -> None:
-    """HK-1, LK-23: `key`, `snippet` and `clear` press keys between what the device sends; `keys = off` and pause refuse them."""
+    """LK-23, HK-1, HK-5: `key`, `snippet` and `clear` press keys between what the device sends; pause refuses them."""
     daemon, reader = await chosen(bench)
     await tell(bench, "key", "1", "2", "plus")
     await reader.until(3, 20)
@@ -251,7 +271,7 @@ async def daemon_rfkill(bench: Bench) -> None:
         await bench.peer.advertise()
     await bench.guest.run("sh", "-c", f"echo 0 >{switch}")
     clock = bench.clock()
-    await until_connected(bench, daemon, may_fail=True)
+    await until_connected(bench, daemon)
     bench.note = f"connected {clock():.1f} s after the unblocking"
     await daemon.end(signal.SIGTERM, 143)
 

@@ -20,6 +20,8 @@ SCANS = [ean13(number) for number in range(50)]  # 13 digits and Enter
 REST = 0.2  # seconds between scans: what pacing owes to the scan before is no latency
 LATENCY_RATIO = 1.3
 BLUEZ_RATIO = 5
+# How far beside its gate a measurement may lie on a machine that is not quiet, without --long: still of that order.
+NOISE = 2
 NOTIFIED = "27adc9cb-35eb-465a-9154-b8ff9076f3e8"
 BUS = "/run/dbus/system_bus_socket"
 # By the host's own root: a cache under /tmp is hidden in the guest, which has its own there.
@@ -93,7 +95,7 @@ def described(who: str, pairs: list[tuple[float, float]]) -> str:
 
 @scenario("latency", deadline=600, only_long=True)
 async def latency(bench: Bench) -> None:
-    """B-13: from packet to first key over 300 scans each, product / minimal C program; the gate 1.3 holds with --long."""
+    """B-13: from packet to first key over 300 scans each, product / minimal C program: the gate is 1.3, without --long 2.6."""
     found: dict[str, list[tuple[float, float]]] = {"C": [], "product": []}
     # Alternating, because the host's mood changes from minute to minute.
     for who, measure, part in 6 * (
@@ -105,8 +107,8 @@ async def latency(bench: Bench) -> None:
         await bench.peer.until_alone()
     ratio = percentile([a for a, _ in found["product"]], 0.5) / percentile([a for a, _ in found["C"]], 0.5)
     bench.note = f"first key p50 ratio {ratio:.2f}; " + "; ".join(described(*each) for each in found.items())
-    if bench.long:
-        expect(ratio <= LATENCY_RATIO, f"the product takes {ratio:.2f} times as long as the C program, gate {LATENCY_RATIO}")
+    gate = LATENCY_RATIO if bench.long else LATENCY_RATIO * NOISE
+    expect(ratio <= gate, f"the product takes {ratio:.2f} times as long as the C program, gate {gate:g}")
 
 
 async def of_bluez(bench: Bench, scans: list[bytes]) -> list[tuple[float, float]]:
@@ -127,15 +129,15 @@ async def of_bluez(bench: Bench, scans: list[bytes]) -> list[tuple[float, float]
 
 @scenario("latency-bluez", deadline=300, only_long=True)
 async def latency_bluez(bench: Bench) -> None:
-    """B-14: the same for bluetoothd + bleak + python-evdev / product; the gate 5 holds with --long."""
+    """B-14: the same for bluetoothd + bleak + python-evdev / product: the gate is 5, without --long 2.5."""
     product = await of_product(bench, SCANS[:25])
     await bench.monitor.until_quiet()
     await bench.peer.until_alone()
     bluez = await of_bluez(bench, SCANS[25:])
     ratio = percentile([a for a, _ in bluez], 0.5) / percentile([a for a, _ in product], 0.5)
     bench.note = f"first key p50 ratio {ratio:.2f}; {described('product', product)}; {described('bluez', bluez)}"
-    if bench.long:
-        expect(ratio >= BLUEZ_RATIO, f"bluetoothd + bleak + evdev take only {ratio:.2f} times as long, gate {BLUEZ_RATIO}")
+    gate = BLUEZ_RATIO if bench.long else BLUEZ_RATIO / NOISE
+    expect(ratio >= gate, f"bluetoothd + bleak + evdev take only {ratio:.2f} times as long, gate {gate:g}")
 
 
 # The sum over all threads, ten seconds apart; then the memory.

@@ -47,7 +47,7 @@ async def tree(bench: Bench) -> None:
 
 @scenario("gatt-values", deadline=240)
 async def values(bench: Bench) -> None:
-    """CB-9 … CB-11: `gatt read`, `write` and `subscribe`: by handle and UUID, 512 bytes, refusals with their exit codes."""
+    """CB-9, CB-10, CB-11: `gatt read`, `write` and `subscribe`: by handle and UUID, 512 bytes, refusals' exit codes."""
     service = rich(bench.peer.device)
     long, indicated, _ = service.characteristics
     expect(only(await look(bench, "read", "2A00")) == NAME.encode(), "the name by its UUID")

@@ -7,8 +7,10 @@ from __future__ import annotations
 import signal
 from typing import Any
 
-from bench import Bench, compare
-from daemons import fresh, start, status, tell, write
+from bench import BINARY, Bench, compare
+from clients import client
+from daemons import chosen, fresh, start, status, tell, until_connected, write
+from guest import Program
 from peer import NAME, NOTIFY, SERVICE, WRITE, ean13
 from product import Product
 from readers import EventReader
@@ -16,6 +18,7 @@ from scenarios import scenario
 from waiting import expect
 
 PROFILE = "/etc/blewedge/scale.toml"
+CONTROL = "/run/blewedge/control"
 # Two commands: the second has the byte that the first reply brought, once under a key and once less one.
 GREETING = f"""
 title = "Counter scale"
@@ -51,7 +54,7 @@ def checked(*data: int) -> bytes:
 
 @scenario("daemon-handshake", deadline=180, once=True)
 async def daemon_handshake(bench: Bench) -> None:
-    """BT-5: a handshake comes before the first byte: without a reply, or with a wrong one, nothing is typed and status says why."""
+    """BT-5, BT-7, BT-8: a handshake before the first byte: without its replies nothing is typed, and status says why."""
     await fresh(bench)
     await write(bench, PROFILE, GREETING)
     await write(bench, "/etc/blewedge/blewedge.toml", f'profile = "{PROFILE}"\n')
@@ -79,7 +82,7 @@ async def daemon_handshake(bench: Bench) -> None:
     expect(daemon.states[-1] == "connecting", f"the state amid the handshake is {daemon.states[-1]}")
     # What comes behind the last reply is the first to be typed.
     bench.peer.burst([ean13(3), checked(0xA5, 0x82, 0x00) + b"7"])
-    await daemon.state("connected", 20, may_fail=True)
+    await daemon.state("connected", 20)
     sent = 1 + bench.peer.burst([ean13(4)])
     await reader.until(sent, 20)
     compare(b"7" + ean13(4), reader.text)
@@ -98,8 +101,85 @@ async def asked(bench: Bench, command: bytes) -> None:
 
 async def refused(bench: Bench, daemon: Product) -> dict[str, Any]:
     """The attempt fails, and nothing was typed; how status tells it."""
-    await daemon.state("failed", 20, may_fail=True)
+    await daemon.state("failed", 20)
     answer = await status(bench)
     expect(answer["state"] == "failed", f"the state is {answer['state']}")
     expect(answer["counts"]["typed"] == 0, f"typed was {answer['counts']}")
     return answer
+
+
+ASK = ("ask", "A5 01 {crc8-maxim}", "--reply", "A5 81 ?? {crc8-maxim}", "--within", "20s")
+
+
+async def waits(bench: Bench, request: str) -> Program:
+    """A client whose request the daemon has: it has answered one that came behind it."""
+    program = await client(bench, CONTROL, request)
+    await status(bench)
+    return program
+
+
+async def in_order(bench: Bench, reader: EventReader) -> bytes:
+    """Two commands of two clients: the second is written when the first has its reply; what is no reply is typed."""
+    first = await bench.start(BINARY, *ASK)
+    await asked(bench, checked(0xA5, 0x01))
+    second = await waits(bench, 'ask "A5 02" reply "A5 82"')
+    bench.peer.burst([ean13(1)])
+    await reader.until(14, 20)
+    expect(len(bench.peer.writes) == 1, f"the second command did not wait: {bench.peer.writes}")
+    reply = checked(0xA5, 0x81, 0x3C)
+    # The beginning of no reply, the reply in two parts, and what stands before and behind it.
+    bench.peer.burst([b"1" + reply[:1], b"2" + reply[:2], reply[2:] + b"3\r"])
+    await asked(bench, bytes([0xA5, 0x02]))
+    expect(await first.wait(20) == 0, f"the first command ends with {first.status}{first.evidence()}")
+    expect(first.out == reply.hex().upper() + "\n", f"its reply is {first.out!r}")
+    bench.peer.burst([bytes([0xA5, 0x82])])
+    await second.wait(20)
+    expect('"reply":"A582"' in second.out, f"the second's answer is {second.out!r}")
+    # A5 is no character of the table: discarded, as it would be without a command.
+    typed = ean13(1) + b"123\r"
+    await reader.until(len(typed), 20)
+    compare(typed, reader.text)
+    return typed
+
+
+@scenario("daemon-commands", deadline=180, once=True)
+async def daemon_commands(bench: Bench) -> None:
+    """BT-6, BT-9: commands while connected, one after another, each with its reply, time-out or loss; a reply is not typed."""
+    daemon, reader = await chosen(bench)
+    typed = await in_order(bench, reader)
+    count = len(bench.peer.writes)
+
+    # No reply: written twice, told by status 75, and what came meanwhile is typed.
+    late = await bench.start(BINARY, "ask", "05", "--reply", "FF 01", "--within", "500ms", "--times", "2")
+    await bench.peer.until(lambda: len(bench.peer.writes) == count + 1, "the command", 20)
+    bench.peer.burst([b"4\xff"])
+    expect(await late.wait(20) == 75 and late.out == "", f"without a reply: {late.status}, {late.out!r}")
+    expect("within 500ms" in late.err, f"without a reply: {late.err!r}")
+    expect(bench.peer.writes[count:] == [b"\x05", b"\x05"], f"written was {bench.peer.writes[count:]}")
+    bench.peer.burst([b"5\r"])
+    typed += b"45\r"
+    await reader.until(len(typed), 20)
+    compare(typed, reader.text)
+
+    # Written is done where no reply is asked for; and nothing more is written of those that a link's end has cut.
+    await tell(bench, "ask", "06")
+    await bench.peer.until(lambda: bench.peer.writes[-1] == b"\x06", "the command without a reply", 20)
+    cut = await bench.start(BINARY, *ASK)
+    await bench.peer.until(lambda: bench.peer.writes[-1] == checked(0xA5, 0x01), "the command that is cut", 20)
+    unsent = await waits(bench, 'ask "A5 07" reply "A5 87"')
+    count = len(bench.peer.writes)
+    await tell(bench, "disconnect")
+    expect(await cut.wait(20) == 69 and "before the reply came" in cut.err, f"cut: {cut.status}, {cut.err!r}")
+    await unsent.wait(20)
+    expect("before the command was written" in unsent.out, f"not sent: {unsent.out!r}")
+    await bench.peer.until_alone()
+    said = await tell(bench, *ASK, code=69)
+    expect("not connected" in said, f"without a link: {said!r}")
+    await tell(bench, "connect")
+    await until_connected(bench, daemon)
+    sent = bench.peer.burst([ean13(6)])
+    await reader.until(len(typed) + sent, 20)
+    expect(len(bench.peer.writes) == count, f"written on the next link: {bench.peer.writes[count:]}")
+    await daemon.end(signal.SIGTERM, 143)
+    daemon.counts()
+    bench.note = f"{count} commands written, 1 without its reply, 2 lost with the link"

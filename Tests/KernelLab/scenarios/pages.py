@@ -8,7 +8,8 @@ import signal
 
 from bench import BINARY, Bench
 from console import KEYS, Console, Hands
-from daemons import fresh, start, status, until_count, until_status
+from daemons import fresh, start, status, tell, until_count, until_status
+from guest import Program
 from peer import ADDRESS, NAME, ean13
 from readers import EventReader
 from scenarios import scenario
@@ -95,7 +96,7 @@ async def pause(bench: Bench, hands: Hands, console: Console) -> None:
 
 @scenario("tui-console", deadline=240, once=True)
 async def tui_console(bench: Bench) -> None:
-    """LK-1, LK-13, LK-14, LK-22 … LK-24, HK-2, HK-4: every page on a bare virtual terminal, in English, by its keys' sequences."""
+    """LK-1, LK-13, LK-14, LK-22, LK-23, LK-24, HK-2, HK-4: every page on a bare virtual terminal, in English."""
     await fresh(bench)
     daemon = await start(bench)
     hands = await Hands.open(bench)
@@ -123,3 +124,57 @@ async def tui_console(bench: Bench) -> None:
     bench.account(42, counts["typed"] + counts["gated"], counts)
     bench.note = f"{len(KEYS)} keys, 6 pages, two ends"
     await fresh(bench)
+
+
+async def ended_by_hangup(bench: Bench, terminal: Program) -> None:
+    """The terminal is closed, and the pages on it have ended."""
+    pages = (await bench.guest.run("pgrep", "-x", "-f", f"{BINARY} tui")).out.split()
+    expect(len(pages) == 1, f"the pages are the processes {pages}")
+    await terminal.signal(signal.SIGKILL)
+    await terminal.wait(20)
+    gone = 'for i in $(seq 100); do grep -qs "^State:.[RSDT]" /proc/$1/status || exit 0; sleep 0.1; done; exit 1'
+    await bench.guest.run("sh", "-c", gone, "sh", pages[0])
+
+
+async def types_on(bench: Bench, number: int) -> None:
+    """The daemon that the pages have started types, over the link that it had."""
+    answer = await status(bench)
+    expect(answer["state"] == "connected", f"the state is {answer['state']}")
+    reader = await EventReader.open(bench, answer["keyboard"])
+    sent = bench.peer.burst([ean13(number)])
+    await reader.until(sent, 20)
+    expect(reader.text == ean13(number), f"typed was {reader.text!r}")
+    await reader.program.stop()
+
+
+@scenario("tui-own-daemon", deadline=300, once=True)
+async def tui_own_daemon(bench: Bench) -> None:
+    """LK-17: a daemon that the pages start goes on when they end and when their terminal closes; `disconnect` ends its link, `stop` it."""
+    for end in ("F10", "hang-up"):
+        await fresh(bench)
+        line = f"stty cols 80 rows 24; TERM=linux LANG=C exec {BINARY} tui"
+        terminal = await bench.start("script", "-qec", line, "/dev/null")
+        await terminal.until(lambda: "Enter starts one" in terminal.out, "the pages", 20)
+        await terminal.write(b"\r")
+        await terminal.until(lambda: f" {NAME} " in terminal.out, "the device, as the daemon of the pages has heard it", 60)
+        await terminal.write(b"\r")
+        await until_status(bench, 40, "connected", lambda answer: answer["state"] == "connected")
+        await bench.peer.until_subscribed()
+        links = bench.peer.connections
+        if end == "F10":
+            await terminal.write(b"\x1b[21~")
+            expect(await terminal.wait(20) == 0, f"the pages end with {terminal.status}")
+        else:
+            await ended_by_hangup(bench, terminal)
+        await types_on(bench, 1)
+        expect(bench.peer.connections == links, "the link is another one")
+        await tell(bench, "disconnect")
+        await bench.peer.until_alone()
+        await tell(bench, "connect")
+        await bench.peer.until_subscribed(40)
+        await tell(bench, "stop")
+        await bench.peer.until_alone()
+        await bench.monitor.until_quiet()
+        await tell(bench, "status", code=69)
+    await fresh(bench)
+    bench.note = "ended by its key, and by its terminal"

@@ -58,8 +58,10 @@ async def queue_model(bench: Bench) -> None:
         lines = [line for line in VECTORS.read_text().splitlines() if line and not line.startswith("#")]
         recorded = [(line.split(" ")[0], line.split(" ")[1]) for line in lines]
         expect(len(recorded) >= TRACES, f"{VECTORS.name} has {len(recorded)} traces only")
-    chooser = random.Random()
-    traces = [given for given, _ in recorded] or [trace(chooser) for _ in range(TRACES)]
+    traces = [given for given, _ in recorded]
+    if not traces:
+        chooser = bench.chooser()
+        traces = [trace(chooser) for _ in range(TRACES)]
     program = await bench.start("queue")
     await program.until(lambda: program.objects, "the lab's keyboard", 20)
     await program.write("".join(f"{line}\n" for line in [program.objects[0]["node"], *traces]).encode())

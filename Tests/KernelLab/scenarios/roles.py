@@ -11,7 +11,7 @@ from typing import Any
 from bumble import gatt, hci
 
 from attributes import VALUE
-from bench import BINARY, REPOSITORY, Bench, compare
+from bench import BINARY, Bench, compare
 from central import BATTERY, check_values, compare_trees, event, find, found_handle, meet, numbered, peer_uuid, subscribe, tree
 from guest import Program
 from peer import ADDRESS, NAME, NOTIFY, SERVICE, WRITE, ean13
@@ -20,16 +20,19 @@ from readers import EventReader
 from scenarios import scenario
 from waiting import LabError, expect
 
-GATTPEER = REPOSITORY / ".build/release/gattpeer"
+
+async def gattpeer(bench: Bench, adapter: str, *before: str) -> Program:
+    """The library as a server with a rich database; `before` is a command that starts it."""
+    place = "/run/lab/gattpeer"
+    source = bench.machine.beside("gattpeer")
+    # Another one may run.
+    await bench.guest.run("sh", "-c", 'cmp -s "$0" "$1" || install -m 755 "$0" "$1"', f"/run/host{source}", place, seconds=60)
+    return await bench.start(*before, place, adapter, "GATTPEER")
 
 
 async def server(bench: Bench) -> tuple[Program, list[dict[str, Any]]]:
-    """The library as a server with a rich database, on the kernel's first adapter, and what that was built from."""
-    if not GATTPEER.is_file():
-        raise LabError("gattpeer is not built (swift build -c release --static-swift-stdlib --product gattpeer)")
-    place = "/run/lab/gattpeer"
-    await bench.guest.run("install", "-m", "755", f"/run/host{GATTPEER.resolve()}", place, seconds=60)
-    program = await bench.start(place, "hci0", "GATTPEER")
+    """The library as a server on the kernel's first adapter, and what its database was built from."""
+    program = await gattpeer(bench, "hci0")
     await event(program, "advertising")
     return program, [line for line in program.objects if "type" in line]
 
@@ -129,7 +132,7 @@ async def simulate(bench: Bench) -> None:
 
 @scenario("simulate-run", peer="", deadline=120, once=True)
 async def simulate_run(bench: Bench) -> None:
-    """X-10: `run` on one controller types what `simulate` sends on the other, over kernel sockets and over the user channel."""
+    """CB-25, X-10: `run` on one controller types what `simulate` sends on the other, over kernel sockets and over the user channel."""
     scans = [ean13(number) for number in range(100)]
     for adapter in "hci1", "user:hci1":
         if adapter.startswith("user:"):

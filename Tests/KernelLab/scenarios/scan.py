@@ -73,7 +73,7 @@ async def sees(product: Product, services: bool) -> None:
 
 @scenario("scan")
 async def active(bench: Bench) -> None:
-    """CB-2, CB-5: `scan --json` sees name and service (which is in the scan response only), and leaves the controller quiet."""
+    """LK-1, CB-2, CB-4, CB-5: `scan --json` sees name and service (which answers a scan), and leaves the controller quiet."""
     product = await bench.product("scan", "--json", "--seconds", SCAN_SECONDS)
     await sees(product, services=True)
     await product.exits(0, 20)
@@ -97,7 +97,7 @@ async def passive(bench: Bench) -> None:
 
 @scenario("scan-then-run", deadline=90)
 async def scan_then_run(bench: Bench) -> None:
-    """Connecting works right after a scan of the product's own, and after another program's raw active scan."""
+    """CB-6: connecting works right after a scan of the product's own, and after another program's raw active scan."""
     product = await bench.product("scan", "--json", "--seconds", "2")
     await sees(product, services=True)
     await product.exits(0, 20)

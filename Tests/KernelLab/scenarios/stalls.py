@@ -138,7 +138,7 @@ async def one_round(bench: Bench, setting: Setting, seconds: float, chooser: ran
 
 async def at_limit(bench: Bench, setting: Setting) -> None:
     needed, seconds = (LONG_ROUNDS, LONG_ROUND) if bench.long else (1, ROUND)
-    chooser = random.Random(setting.stall)
+    chooser = bench.chooser()
     rounds: list[Round] = []
     clock = bench.clock()
     while sum(not one.is_void for one in rounds) < needed and len(rounds) < 2 * needed + 2:
@@ -158,7 +158,7 @@ async def at_limit(bench: Bench, setting: Setting) -> None:
 
 async def at_console(bench: Bench) -> None:
     seconds = 120 if bench.long else ROUND
-    chooser = random.Random(seconds)
+    chooser = bench.chooser()
     terminal = await Terminal.open(bench)
     product = await bench.connected("--max-age", "0", *CONSOLE.arguments)
     sent = bytearray()
@@ -179,7 +179,7 @@ async def at_console(bench: Bench) -> None:
 async def at_double(bench: Bench, setting: Setting) -> None:
     stalled = Stalled(bench)
     await stalled.open(setting, 2 * setting.stall)
-    stalled.send(random.Random(setting.stall), 600)
+    stalled.send(bench.chooser(), 600)
     await stalled.typed(len(stalled.sent))
     summary = await stalled.close()
     expect(summary["dropped"] > 0, f"no SYN_DROPPED: {summary}")

@@ -5,21 +5,41 @@
 from __future__ import annotations
 
 import signal
+import struct
 
-from bench import Bench, compare
-from peer import ean13
+from bumble import hci
+
+from bench import TRACE, Bench, compare
+from central import event, find, meet
+from daemons import fresh, tell, until_connected
+from peer import NAME, NOTIFY, SERVICE, ean13
+from product import Product
 from readers import EventReader
 from scenarios import scenario
 from scenarios.keys import clean_keys
-from scenarios.scan import sees
+from scenarios.scan import COMMAND, sees
 from waiting import LabError, expect
 
 SOON = 5.0
+# In the HCI trace: a Disconnect command, and 1970 on the clock that counts microseconds of the year 0.
+DISCONNECT = bytes([0x06, 0x04])
+EPOCH = 0x00E03AB44A676000 - 946684800 * 1_000_000
+# Starts a program, hands signals on to it, and tells when it was gone, by the clock of the HCI trace.
+TIMED = """
+import json, signal, subprocess, sys, time
+child = subprocess.Popen(sys.argv[1:])
+for number in signal.SIGINT, signal.SIGTERM:
+    signal.signal(number, lambda number, _: child.send_signal(number))
+status = child.wait()
+print(json.dumps({"event": "gone", "time": time.time()}), flush=True)
+sys.exit(status)
+"""
+INTERRUPT, TERMINATE = (signal.SIGINT, 130), (signal.SIGTERM, 143)
 
 
 @scenario("ctrl-c-scan")
 async def ctrl_c_scan(bench: Bench) -> None:
-    """Ctrl-C during `scan`: 130, the controller not scanning."""
+    """CB-2: Ctrl-C during `scan`: 130, the controller not scanning."""
     product = await bench.product("scan", "--json")
     await sees(product, services=True)
     expect(bench.monitor.scanned, "the controller was never seen scanning")
@@ -99,3 +119,81 @@ async def sigterm(bench: Bench) -> None:
     compare(ean13(7), reader.text)
     expect(took < SOON, f"took {took:.1f} s")
     bench.note = f"ended in {took:.2f} s"
+
+
+async def timed(bench: Bench, *arguments: str) -> Product:
+    return await bench.product(*arguments, before=("/usr/bin/python3", "-c", TIMED))
+
+
+async def closes(bench: Bench, product: Product, end: tuple[signal.Signals, int], reasons: list[int]) -> str:
+    """The signal ends the link by a Disconnect of ours, and then the process; `reasons` is why links of the peer ended."""
+    before, commands = len(reasons), len(await disconnects(bench))
+    await product.end(*end)
+    gone = product.program.objects[-1]["time"]
+    await bench.monitor.until_quiet()
+    ours = (await disconnects(bench))[commands:]
+    wish = hci.HCI_REMOTE_USER_TERMINATED_CONNECTION_ERROR
+    expect([reason for _, reason in ours] == [wish], f"the Disconnect commands {ours}, not one with {wish:#x}")
+    # The kernel closes a link by itself, for the same reason, 2 s after its last socket.
+    ends = {"Disconnect was sent": ours[0][0], "link ended": bench.monitor.events("link")[-1]["time"]}
+    for what, time in ends.items():
+        expect(time < gone, f"the {what} {time - gone:.2f} s after the end of the process")
+    await bench.peer.until(lambda: len(reasons) > before, "the peer hears of the end", 10)
+    expect(reasons[before:] == [wish], f"the peer hears of the reasons {reasons[before:]}, not of {wish:#x}")
+    return f"{1000 * (gone - ends['link ended']):.0f} ms"
+
+
+async def disconnects(bench: Bench) -> list[tuple[float, int]]:
+    """The times and reasons of the Disconnect commands of the first controller in the HCI trace."""
+    trace, at = await bench.guest.read_file(TRACE), 16
+    found = []
+    while at + 24 <= len(trace):
+        size, flags, stamp = struct.unpack_from(">4xII4xQ", trace, at)
+        packet = trace[at + 24 : at + 24 + size]
+        if flags == COMMAND and packet[:2] == DISCONNECT:
+            found.append(((stamp - EPOCH) / 1e6, packet[5]))
+        at += 24 + size
+    return found
+
+
+@scenario("stop-closes", deadline=240)
+async def stop_closes(bench: Bench) -> None:
+    """CB-13: at SIGINT and SIGTERM `run`, the daemon, `gatt` and `simulate` send a Disconnect before they are gone."""
+    peer, before = bench.peer, []
+    for end in INTERRUPT, TERMINATE:
+        product = await timed(bench, "run", "--json", "--device", NAME)
+        await product.state("connected", 40)
+        await peer.until_subscribed()
+        before.append("run " + await closes(bench, product, end, peer.reasons))
+
+        product = await timed(bench, "gatt", NAME, "--json", "subscribe", NOTIFY)
+        await product.program.until(lambda product=product: "subscribed" in product.program.err, "it subscribes", 40)
+        before.append("gatt " + await closes(bench, product, end, peer.reasons))
+
+    await fresh(bench)
+    product = await timed(bench, "run", "--json")
+    await product.keyboard()
+    for end in INTERRUPT, TERMINATE:
+        if end is INTERRUPT:
+            await tell(bench, "use", NAME)
+        else:
+            product = await timed(bench, "run", "--json")
+        await until_connected(bench, product)
+        before.append("daemon " + await closes(bench, product, end, peer.reasons))
+    await tell(bench, "forget")
+
+    await peer.device.stop_advertising()
+    for end in INTERRUPT, TERMINATE:
+        product = await timed(bench, "simulate", "--json")
+        await event(product.program, "advertising")
+        connection, _ = await meet(peer.device, await find(peer.device, SERVICE, NAME))
+        reasons: list[int] = []
+
+        def ended(reason: int, reasons: list[int] = reasons) -> None:
+            reasons.append(reason)
+            peer.changed()
+
+        connection.on("disconnection", ended)
+        await event(product.program, "connected")
+        before.append("simulate " + await closes(bench, product, end, reasons))
+    bench.note = f"the links ended before the processes by: {', '.join(before)}"

@@ -118,7 +118,7 @@ async def types(target: Target, numbers: range) -> int:
 
 @scenario("systemd", peer="no adapter", deadline=1200, only_long=True)
 async def systemd(bench: Bench) -> None:
-    """On a target: `setup`, units clean, started by the adapter, types, killed and back, watchdog, doctor, `--remove`."""
+    """LK-12, D-6: on a target: `setup`, units, started by the adapter, types, killed and back, watchdog, doctor, a silent journal, `--remove`."""
     async with target(bench) as machine:
         first_steps = [words[1] for words in await guide_commands(machine.bench.guest, BINARY)]
         expect(first_steps == ["setup", "scan", "use"] and len(first_steps) <= MOST, f"the guide has {first_steps}")
@@ -139,6 +139,7 @@ async def systemd(bench: Bench) -> None:
         restart = clock()
         sent += await unwatched(machine)
         found = await doctor_finds(machine)
+        await tells_nothing(machine)
         await removed(machine)
         bench.figures = {"sent": sent, "typed": sent}
         bench.note = (
@@ -263,6 +264,16 @@ async def unwatched(machine: Target) -> int:
 async def restarted(machine: Target, before: str, seconds: float) -> None:
     line = 'pid=$(systemctl show --value --property=MainPID blewedge) && test "$pid" != 0 && test "$pid" != ' + before
     await machine.until(f"{line} && systemctl is-active --quiet blewedge", "the service is back", seconds)
+
+
+async def tells_nothing(machine: Target) -> None:
+    """The journal has what the service says, and nothing of what it has typed: no barcode, in no field of any entry."""
+    begin = ean13(0).decode()[:10]
+    journal = "journalctl -b --no-pager -o export"
+    said = await machine.shell(f"{journal} -u blewedge | grep -a MESSAGE=")
+    expect("connected to" in said, f"the journal has of the service: {said[-300:]}")
+    found = await machine.shell(f"{journal} | grep -a -e {begin} -e {begin.encode().hex()}", check=False)
+    expect(found == "", f"what was received stands in the journal: {found[:300]}")
 
 
 async def doctor_finds(machine: Target) -> str:

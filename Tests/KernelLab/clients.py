@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Clients of a control socket as any user, with the daemon's lines as they are.
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from bench import Bench
+from guest import Program
+
+# Each line is sent when the one before it has been answered; what came is printed, `sent` before the first answer.
+CLIENT = """
+import socket, sys
+server = socket.socket(socket.AF_UNIX)
+server.connect(sys.argv[1])
+answers = server.makefile()
+for number, line in enumerate(sys.argv[2:]):
+    server.sendall(line.encode() + b"\\n")
+    if number == 0:
+        print("sent", flush=True)
+    print(answers.readline(), end="", flush=True)
+"""
+
+
+def as_user(user: str, group: str, *groups: str, more: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """The command that runs another as that user, of these groups and no other."""
+    others = (f"--groups={','.join(groups)}",) if groups else ("--clear-groups",)
+    return ("setpriv", f"--reuid={user}", f"--regid={group}", *others, *more)
+
+
+async def client(bench: Bench, socket: str, *requests: str, before: tuple[str, ...] = ()) -> Program:
+    """A client that has sent its first request."""
+    program = await bench.start(*before, "/usr/bin/python3", "-c", CLIENT, socket, *requests)
+    await program.until(lambda: program.out.startswith("sent"), "the client has asked", 20)
+    return program
+
+
+async def lines(bench: Bench, socket: str, *requests: str, before: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+    """The answers to requests on one connection."""
+    program = await client(bench, socket, *requests, before=before)
+    await program.wait(40)
+    return [json.loads(line) for line in program.out.splitlines()[1:]]
+
+
+async def ask(bench: Bench, *argv: str, before: tuple[str, ...] = ()) -> Program:
+    """A command, run to its end."""
+    return await bench.guest.run(*before, *argv, seconds=40, check=False)

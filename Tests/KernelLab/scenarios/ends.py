@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Other ends of the wire than the keyboard, both ways: what arrives there, what comes from there, and what is counted.
+
+from __future__ import annotations
+
+import signal
+
+from bench import BINARY, Bench, compare
+from daemons import CONFIGURATION, fresh, tell, until_connected, until_status, write
+from guest import Program
+from peer import NAME, ean13
+from product import Product
+from scenarios import scenario
+from waiting import expect
+
+LINE = "/run/lab/end.line"
+SOCKET = "/run/lab/end.socket"
+# A program at the other end: what it gets goes to standard output, and what it is given there. It reads after the first
+# line of standard input only.
+CLIENT = """
+import os, socket, sys, threading
+path = sys.argv[1]
+if path.endswith("socket"):
+    end = socket.socket(socket.AF_UNIX); end.connect(path); end = end.detach()
+else:
+    end = os.open(path, os.O_RDWR | os.O_NOCTTY)
+print("open", file=sys.stderr, flush=True)
+sys.stdin.buffer.readline()
+def send():
+    while data := os.read(0, 4096): os.write(end, data)
+threading.Thread(target=send, daemon=True).start()
+while data := os.read(end, 65536): os.write(1, data)
+"""
+RAW = bytes(range(256))
+PIECE = b"0123456789abcdef" * 12 + b"\r"
+PIECES = 2000  # more than a socket's and a terminal's queues and the product's own hold
+BACK = b"from the other end\r\n"
+
+
+async def client(bench: Bench, path: str) -> Program:
+    program = await bench.start("python3", "-c", CLIENT, path)
+    await program.until(lambda: "open" in program.err, "the client has the other end", 30)
+    return program
+
+
+async def wired(bench: Bench, to: str, raw: bool) -> Product:
+    """A daemon that is connected, with that other end."""
+    await fresh(bench)
+    await write(bench, CONFIGURATION, f'to = "{to}"\nraw = {"true" if raw else "false"}\nmax-age = "0s"\n')
+    daemon = await bench.product("run", "--json")
+    await daemon.program.until(lambda: any(o.get("event") == "keyboard" for o in daemon.program.objects), "the end stands", 20)
+    await tell(bench, "use", NAME)
+    await until_connected(bench, daemon)
+    return daemon
+
+
+async def both_ways(bench: Bench, end: Program, sent: bytes, wanted: bytes) -> None:
+    bench.peer.burst(sent[at : at + 20] for at in range(0, len(sent), 20))
+    await end.write(b"go\n")
+    await end.until(lambda: len(end.stdout) >= len(wanted), f"{len(wanted)} bytes at the other end", 20)
+    compare(wanted, bytes(end.stdout))
+    await end.write(BACK)
+    await bench.peer.until(lambda: b"".join(bench.peer.writes).endswith(BACK), "what the other end sends", 20)
+
+
+async def unread(bench: Bench, daemon: Product, end: Program, before: int) -> tuple[int, int]:
+    """A client that does not read, and then reads all that is there for it; the bytes sent, and those that it got."""
+    sent = bench.peer.burst([PIECE] * PIECES, in_flight=16)
+    await bench.peer.drained(120)
+    done = lambda answer: answer["counts"]["received"] >= before + sent and answer["counts"]["waiting"] == 0  # noqa: E731
+    counts = (await until_status(bench, 30, "all is received, and nothing waits", done))["counts"]
+    await end.write(b"go\n")
+    arrived = counts["typed"] - before - counts.get("undelivered", 0)
+    expect(0 < arrived < sent, f"{arrived} of {sent} bytes taken: this proves nothing: {counts}")
+    await end.until(lambda: len(end.stdout) >= arrived, f"{arrived} bytes at the other end", 30)
+    # The end of what was taken is seen by what comes behind it.
+    bench.peer.burst([b"the end\r"])
+    await end.until(lambda: bytes(end.stdout).endswith((b"the end\r", b"the end\n")), "what comes behind", 20)
+    got = len(end.stdout) - len(b"the end\r")
+    expect(got == arrived, f"the account says {arrived}, the client got {got}: {counts}")
+    expect(bytes(end.stdout[:got]).replace(b"\n", b"\r") == PIECE * (got // len(PIECE)), "what came is torn")
+    await daemon.end(signal.SIGTERM, 143)
+    total = daemon.counts()
+    expect(total["received"] == before + sent + 8, f"received is {total}")
+    await bench.peer.until_alone()
+    return sent, got
+
+
+@scenario("other-ends", deadline=240, once=True)
+async def other_ends(bench: Bench) -> None:
+    """X-9: a terminal and a socket, raw and as text, through the daemon: both ways, and exact counts when nobody reads."""
+    text = b"Ab1 {~}\t" + ean13(7)
+    typed = text.replace(b"\r", b"\n")
+    notes = []
+
+    await fresh(bench)
+    program = await bench.start(BINARY, "run", "--device", NAME, "--to", "stdout", "--raw")
+    await bench.peer.until_subscribed()
+    bench.peer.burst([RAW[:128], RAW[128:]])
+    await program.until(lambda: len(program.stdout) >= len(RAW), "the bytes on standard output", 20)
+    await program.signal(signal.SIGINT)
+    expect(await program.wait(15) == 130, f"exit {program.status}{program.evidence()}")
+    compare(RAW, bytes(program.stdout))
+    expect("received 256 bytes in 2 notifications: typed 256" in program.err, f"the account: {program.err[-300:]!r}")
+    await bench.peer.until_alone()
+
+    for to, path, raw in ((f"pty:{LINE}", LINE, True), (f"unix:{SOCKET}", SOCKET, False)):
+        daemon = await wired(bench, to, raw)
+        end = await client(bench, path)
+        sent = text + RAW if raw else text
+        await both_ways(bench, end, sent, sent if raw else typed)
+        await end.stop()
+        slow = await client(bench, path)
+        number, got = await unread(bench, daemon, slow, len(sent))
+        notes.append(f"{to.split(':')[0]}: {got} of {number} bytes taken for a client that did not read")
+    bench.note = "; ".join(notes)
+    await fresh(bench)

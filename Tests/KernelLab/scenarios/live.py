@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What `scan` shows as time goes on: a table that is drawn again, devices that leave it, and each advertisement.
+
+from __future__ import annotations
+
+import asyncio
+import re
+import signal
+from collections.abc import Callable
+from typing import Any
+
+from bench import BINARY, Bench
+from daemons import CONFIGURATION, fresh, start, tell, write
+from guest import Program
+from peer import ADDRESS, NAME
+from product import Product
+from scenarios import scenario
+from scenarios.daemon import OTHER_ADDRESS, OTHER_NAME, Disguise
+from waiting import LabError, expect
+
+CHOSEN = f"* {OTHER_NAME}"
+SELECTION = f'address = {OTHER_ADDRESS}\ntype = random\nname = "{OTHER_NAME}"\n'
+FRAME = re.compile(r"(?:\x1b\[\d+A\r\x1b\[J)?(NAME [^\x1b]*)")
+# A frame every 2 s; on a busy machine it may be later, never sooner.
+SOONEST, LATEST = 1.9, 3.5
+LIFETIME = 60
+# A row of the chosen device that was heard: a time.
+HEARD = re.compile(rf"{OTHER_ADDRESS}\s+\S+\s+\d{{4}}/")
+
+
+class Table:
+    """`scan` on a terminal."""
+
+    def __init__(self, bench: Bench, program: Program) -> None:
+        self._clock = bench.clock()
+        self._program = program
+        self.times: list[float] = []  # when each frame was seen first
+
+    @classmethod
+    async def open(cls, bench: Bench, *arguments: str) -> Table:
+        line = f"stty rows 24 cols 120; export TERM=linux LC_ALL=C.UTF-8; exec {BINARY} scan {' '.join(arguments)}"
+        return cls(bench, await bench.start("script", "-qec", line, "/dev/null"))
+
+    @property
+    def frames(self) -> list[list[str]]:
+        """Those that are complete: the next one has begun, or nothing follows their last line."""
+        found = [frame for frame in FRAME.findall(self._program.out) if frame.endswith("\n")]
+        self.times += [self._clock()] * (len(found) - len(self.times))
+        return [frame.split("\r\n")[1:-1] for frame in found]
+
+    def rows(self) -> list[str]:
+        """The last frame's lines, without the header."""
+        return self.frames[-1] if self.frames else []
+
+    def shows(self, *names: str) -> bool:
+        """Just these devices, in this order."""
+        rows = self.rows()
+        return len(rows) == len(names) and all(row.startswith(f"{name} ") for row, name in zip(rows, names, strict=True))
+
+    async def until(self, holds: Callable[[], object], what: str, seconds: float = 20) -> None:
+        """Waits until it holds of the last frame."""
+        try:
+            await self._program.until(lambda: self.rows() and holds(), what, seconds)
+        except LabError as error:
+            raise LabError(f"{error}; the last of {len(self.frames)} frames: {self.rows()}") from None
+
+    def periods(self) -> list[float]:
+        """Between the frames, but the first, before which an adapter is opened."""
+        return [later - earlier for earlier, later in zip(self.times[1:], self.times[2:], strict=False)]
+
+    async def end(self) -> None:
+        await self._program.write(b"\x03")
+        await self._program.wait(20)
+
+
+@scenario("scan-live", peer="no adapter", deadline=240, once=True)
+async def live(bench: Bench) -> None:
+    """LK-2, LK-3, LK-6: `scan` draws its table every 2 s, devices leave after 60 s, the chosen one stays; daemon or not."""
+    # A controller more: the daemon has the first one, and `scan` the third to itself, so that 60 s are enough for both.
+    await bench.add_controllers("linble", count=3)
+    await fresh(bench)
+    await write(bench, CONFIGURATION, 'adapter = "hci0"\n')
+    await write(bench, "/var/lib/blewedge/selection", SELECTION)
+    daemon = await start(bench)
+    await daemon.state("connecting", 20)
+    clock = bench.clock()
+    tables = {"scan": await Table.open(bench, "--adapter", "hci2"), "scan through the daemon": await Table.open(bench)}
+    for table in tables.values():
+        # It stands on top before it was ever heard.
+        await table.until(lambda table=table: table.shows(CHOSEN, NAME), "both devices")
+        expect(re.search(rf"{OTHER_ADDRESS}\s+-\s+-", table.rows()[0]), f"heard before it was there: {table.rows()}")
+    await Disguise(bench.peer).advertise(connectable=False)
+    for table in tables.values():
+        await table.until(lambda table=table: HEARD.search(table.rows()[0]), "the chosen one is heard")
+    await bench.peer.device.stop_advertising()
+    last = clock()
+
+    async def watch(who: str, table: Table) -> str:
+        await table.until(lambda: table.shows(CHOSEN), "the other device leaves", LIFETIME + 20)
+        left = clock()
+        expect(left > LIFETIME, f"{who}: it left after {left:.1f} s")
+        # For longer than what was heard is kept.
+        await table.until(lambda: clock() > last + LIFETIME + 6, "frames go on", 30)
+        expect(table.shows(CHOSEN) and HEARD.search(table.rows()[0]), f"{who}: the chosen one left: {table.rows()}")
+        periods = table.periods()
+        expect(len(periods) > 15, f"{who}: {len(periods)} frames")
+        usual = sorted(periods)[len(periods) // 2]
+        expect(SOONEST <= usual <= LATEST, f"{who}: drawn every {usual:.2f} s")
+        await table.end()
+        return f"{who}: every {usual:.2f} s, the other left after {left:.1f} s"
+
+    bench.note = "; ".join(await asyncio.gather(*(watch(*each) for each in tables.items())))
+    await daemon.end(signal.SIGTERM, 143)
+    await fresh(bench)
+
+
+def said(product: Product) -> list[dict[str, Any]]:
+    """The lines about the peer, without what each report has of its own."""
+    own = ("rssi", "lastHeard")
+    return [{k: v for k, v in o.items() if k not in own} for o in product.program.objects if o.get("address") == ADDRESS]
+
+
+async def once_more(bench: Bench) -> None:
+    """The emulated radio reports an advertiser when it begins."""
+    await bench.peer.device.stop_advertising()
+    await bench.peer.advertise()
+
+
+@scenario("scan-duplicates", deadline=120)
+async def duplicates(bench: Bench) -> None:
+    """CB-3: `scan` tells each device once and again when its data changes, with --duplicates every advertisement."""
+    product = await bench.product("scan", "--json", "--duplicates")
+    await product.program.until(lambda: said(product), "the peer's first advertisement", 20)
+    for _ in range(5):
+        before = len(said(product))
+        await once_more(bench)
+        await product.program.until(lambda before=before: len(said(product)) > before, "the same once more", 20)
+    lines = said(product)
+    expect(any(lines.count(line) >= 5 for line in lines), f"no line five times: {lines}")
+    await product.end(signal.SIGINT, 130)
+
+    product = await bench.product("scan", "--json")
+    await product.program.until(lambda: any("services" in line for line in said(product)), "name and service", 20)
+    for _ in range(5):
+        await once_more(bench)
+    await bench.peer.device.stop_advertising()
+    await bench.peer.advertise(manufacturer=b"\xff\xff\x01")
+    await product.program.until(lambda: "manufacturerData" in said(product)[-1], "the changed data", 20)
+    lines = said(product)
+    expect(all(lines.count(line) == 1 for line in lines), f"a line twice: {lines}")
+    await product.end(signal.SIGINT, 130)
+    bench.note = f"{len(lines)} lines without duplicates"
+
+
+@scenario("scan-daemon", deadline=120, once=True)
+async def through_daemon(bench: Bench) -> None:
+    """LK-3, LK-4: the daemon's list has who was heard before, and with `--once` only who is heard from then on."""
+    await fresh(bench)
+    daemon = await start(bench)
+    await daemon.state("unselected", 20)
+    once = ("scan", "--once", "--seconds", "2", "--json")
+    expect(ADDRESS in await tell(bench, *once), "the peer is not listed")
+    await bench.peer.device.stop_advertising()
+    kept = await tell(bench, "scan", "--seconds", "2", "--json")
+    expect(ADDRESS in kept, f"the list has forgotten who was heard a moment ago: {kept!r}")
+    anew = await tell(bench, *once)
+    expect(ADDRESS not in anew, f"listed though it is silent: {anew!r}")
+    await daemon.end(signal.SIGTERM, 143)

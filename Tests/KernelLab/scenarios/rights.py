@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Who may ask the daemon for what: by the user at the other end of the control socket, as the kernel knows it.
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from bench import BINARY, Bench
+from clients import as_user, ask, lines
+from peer import ADDRESS, NAME
+from product import Product
+from readers import EventReader
+from scenarios import scenario
+from waiting import expect
+
+OWNER, GROUP, STRANGER = "6001", "6002", "7001"
+HOME = "/run/lab/rights"
+SOCKET = f"{HOME}/run/control"
+ENVIRONMENT = (
+    "env", f"HOME={HOME}", f"STATE_DIRECTORY={HOME}/state", f"RUNTIME_DIRECTORY={HOME}/run", f"CONFIGURATION_DIRECTORY={HOME}/etc",
+)  # fmt: skip
+READING = ("status", "scan 1")
+TYPING = ("key 1", "snippet bold", "clear")
+CHANGING = ("pause", "resume", "send hex 00", "ask 00", "disconnect", "connect", "reload", f"use {ADDRESS}")
+LAST = ("forget", "stop")
+PERMISSION = 77
+
+
+async def served(bench: Bench) -> Product:
+    """A daemon of a user who is not root, connected to the peer."""
+    folders = " ".join(f"{HOME}/{name}" for name in ("state", "run", "etc"))
+    line = f"rm -rf {HOME}; mkdir -p {folders} && chown -R {OWNER}:{GROUP} {HOME} && chmod -R 755 {HOME} && chown {OWNER} /dev/uinput"
+    await bench.guest.run("sh", "-c", line)
+    caps = ("--inh-caps=+net_admin,+net_raw", "--ambient-caps=+net_admin,+net_raw")
+    daemon = await bench.product("run", "--json", before=(*as_user(OWNER, GROUP, more=caps), *ENVIRONMENT))
+    await daemon.keyboard()
+    await one(bench, "root", f"use {NAME}", 0)
+    await daemon.state("connected", 40)
+    await bench.peer.until_subscribed()
+    return daemon
+
+
+def users() -> dict[str, tuple[str, ...]]:
+    return {
+        "root": (),
+        "the owner": as_user(OWNER, GROUP),
+        "a member of the group": as_user(STRANGER, STRANGER, GROUP),
+        "a stranger": as_user(STRANGER, STRANGER),
+    }
+
+
+async def one(bench: Bench, user: str, line: str, code: int) -> dict[str, Any]:
+    """A request of a user, and how it must end; the answer."""
+    answer = (await lines(bench, SOCKET, line, before=users()[user]))[0]
+    got = 0 if answer["ok"] else answer["error"]["code"]
+    expect(got == code, f"{user} asks for {line}: {got} instead of {code}: {json.dumps(answer)[:200]}")
+    return answer
+
+
+async def standing(bench: Bench) -> dict[str, Any]:
+    """What requests could have changed."""
+    answer = await one(bench, "root", "status", 0)
+    return {name: answer[name] for name in ("state", "selection", "paused", "gate")}
+
+
+@scenario("control-rights", deadline=400, once=True)
+async def control_rights(bench: Bench) -> None:
+    """D-9: root and the daemon's user change and type, its group reads, a stranger gets nothing; keys = false refuses keys to all."""
+    daemon = await served(bench)
+    reader = await EventReader.open(bench, daemon.node)
+    mode = (await bench.guest.run("stat", "-c", "%u %g %a", SOCKET)).out.strip()
+    expect(mode == f"{OWNER} {GROUP} 660", f"the socket is {mode}")
+    refused = 0
+
+    closed = await ask(bench, BINARY, "status", "--socket", SOCKET, before=(*users()["a stranger"], *ENVIRONMENT))
+    expect(closed.status == PERMISSION and "not permitted to open" in closed.err, f"a stranger: {closed.status}, {closed.err!r}")
+
+    before = await standing(bench)
+    for line in READING:
+        await one(bench, "a member of the group", line, 0)
+    await one(bench, "a member of the group", "events", 0)
+    for line in (*TYPING, *CHANGING, *LAST):
+        answer = await one(bench, "a member of the group", line, PERMISSION)
+        cause = answer["error"]["cause"]
+        expect(cause == f"user {STRANGER} may read here, not change", f"{line}: the cause is {cause!r}")
+        refused += 1
+    expect(await standing(bench) == before, "what was refused has changed something")
+    expect(reader.text == b"", f"what was refused was typed: {reader.text!r}")
+
+    for user in ("the owner", "root"):
+        for line in (*READING, *TYPING):
+            await one(bench, user, line, 0)
+        for line in CHANGING:
+            await one(bench, user, line, 0)
+            if line == "connect":
+                await daemon.state("connected", 40)
+
+    # Keys switched off: nobody presses any; all else is as before.
+    await bench.guest.write_file(f"{HOME}/etc/blewedge.toml", b"keys = false\n")
+    await one(bench, "the owner", "reload", 0)
+    keyboards = lambda: [o for o in daemon.program.objects if o.get("event") == "keyboard"]  # noqa: E731
+    await daemon.program.until(lambda: len(keyboards()) == 2, "the keyboard anew", 30)
+    await daemon.state("connected", 40)
+    for user in ("the owner", "root"):
+        for line in TYPING:
+            answer = await one(bench, user, line, PERMISSION)
+            expect("keys" in answer["error"]["cause"], f"{line}: {answer['error']['cause']!r}")
+            refused += 1
+        for line in ("pause", "resume"):
+            await one(bench, user, line, 0)
+    await one(bench, "root", "forget", 0)
+    await one(bench, "the owner", "stop", 0)
+    await daemon.exits(0, 15)
+    await bench.guest.run("chown", "0", "/dev/uinput")
+    bench.note = f"{refused} requests refused, none of them done"

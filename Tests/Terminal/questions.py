@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The question of `blewedge use` while another device is chosen, on a terminal of its own: each answer, and none (LK-8)."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import subprocess
+import time
+from collections.abc import Sequence
+
+from terminal import PATIENCE, Bench, Failure
+
+OLD, NEW = "F0:F1:F2:F3:F4:F5", "00:1D:12:00:01:20"
+USE = ("use", NEW, "--address-type", "public")
+ASKED = {"C.UTF-8": "[y/N]", "ja_JP.UTF-8": "切り替えますか?"}
+# What is answered, the exit status, and whether the device is another one then; Ctrl-D is the end of the input.
+ANSWERS = [
+    ("y\n", 0, True), ("yes\n", 0, True), ("Yes\n", 0, True), ("n\n", 64, False), ("no\n", 64, False), ("\n", 64, False),
+    ("perhaps\n", 64, False), ("yy\n", 64, False), (" y\n", 64, False), ("4902778020141\n", 64, False), ("\x04", 64, False),
+]  # fmt: skip
+
+
+def on_terminal(bench: Bench, arguments: Sequence[str], answer: str | None, locale: str = "C.UTF-8") -> tuple[int, str]:
+    """Runs the program on a terminal, and answers once it has asked; without an answer the terminal is closed.
+
+    Its exit status, or minus the signal's number, and what stood on the terminal.
+    """
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execve(bench.program, [bench.program, *arguments], {**bench.environment, "LANG": locale, "TERM": "xterm"})
+    seen = b""
+    is_answered = False
+    end = time.monotonic() + PATIENCE
+    while True:
+        if not select.select([terminal], [], [], max(0, end - time.monotonic()))[0]:
+            raise Failure(f"the program neither asks nor ends: {seen.decode()!r}")
+        try:
+            piece = os.read(terminal, 4096)
+        except OSError:  # the program has closed it
+            piece = b""
+        if not piece:
+            break
+        seen += piece
+        if ASKED[locale].encode() in seen and not is_answered:
+            is_answered = True
+            if answer is None:
+                break
+            os.write(terminal, answer.encode())
+    os.close(terminal)
+    _, status = os.waitpid(child, 0)
+    if ASKED[locale].encode() not in seen:
+        raise Failure(f"nothing was asked: {seen.decode()!r}")
+    return os.waitstatus_to_exitcode(status), seen.decode()
+
+
+def kept(bench: Bench) -> str:
+    """The address that is kept."""
+    text = (bench.folder / "state" / "selection").read_text()
+    return next(line.split(" = ")[1] for line in text.splitlines() if line.startswith("address"))
+
+
+def choose_old(bench: Bench) -> str:
+    command = [bench.program, "use", OLD, "--address-type", "random", "--yes"]
+    subprocess.run(command, env=bench.environment, check=True, capture_output=True, stdin=subprocess.DEVNULL)
+    if kept(bench) != OLD:
+        raise Failure(f"kept is {kept(bench)}")
+    return (bench.folder / "state" / "selection").read_text()
+
+
+def alone(bench: Bench) -> None:
+    """Without a daemon: every answer, with its exit status and what is kept."""
+    for answer, status, is_switched in ANSWERS:
+        old = choose_old(bench)
+        got, seen = on_terminal(bench, USE, answer)
+        if got != status:
+            raise Failure(f"answered {answer!r}, status {got} instead of {status}: {seen!r}")
+        if kept(bench) != (NEW if is_switched else OLD):
+            raise Failure(f"answered {answer!r}, kept is {kept(bench)}")
+        if not is_switched and (bench.folder / "state" / "selection").read_text() != old:
+            raise Failure(f"answered {answer!r}, the file is another one")
+    choose_old(bench)
+    if on_terminal(bench, USE, "y\n", "ja_JP.UTF-8")[0] != 0 or kept(bench) != NEW:
+        raise Failure("asked in Japanese, yes is no yes")
+
+
+def nobody(bench: Bench) -> None:
+    """Nobody who could answer: no terminal, an output elsewhere, a terminal that is closed; nothing changes."""
+    old = choose_old(bench)
+    for stdin in (subprocess.DEVNULL, subprocess.PIPE):
+        program = subprocess.Popen(
+            [bench.program, *USE], env=bench.environment, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        _, said = program.communicate("y\n" if stdin == subprocess.PIPE else None, timeout=PATIENCE)
+        if program.returncode != 64 or "--yes" not in said or "[y/N]" in said:
+            raise Failure(f"without a terminal, status {program.returncode}: {said!r}")
+    got, _ = on_terminal(bench, USE, None)
+    if got == 0:
+        raise Failure("a closed terminal is taken for a yes")
+    if (bench.folder / "state" / "selection").read_text() != old:
+        raise Failure("nobody has answered, and the choice is another one")
+    # Programs are not asked either; the same device is no question, and --yes is the answer.
+    for more, status in ((["--json"], 64), (["--yes"], 0)):
+        program = subprocess.run([bench.program, *USE, *more], env=bench.environment, capture_output=True, stdin=subprocess.DEVNULL)
+        if program.returncode != status:
+            raise Failure(f"with {more}, status {program.returncode}: {program.stderr!r}")
+    if kept(bench) != NEW:
+        raise Failure("--yes has not switched")
+
+
+def through_daemon(bench: Bench) -> None:
+    """With a daemon: what it is asked for each answer."""
+    bench.daemon.start()
+    for answer, status, is_switched in ANSWERS:
+        bench.daemon.chosen = {"address": OLD, "addressType": "random", "name": "LINBLE-TEST"}
+        bench.daemon.requests.clear()
+        got, seen = on_terminal(bench, ("use", NEW), answer)
+        wanted = [f"use {NEW} yes"] if is_switched else []
+        if got != status or bench.changing() != wanted:
+            raise Failure(f"answered {answer!r}, status {got} instead of {status}, asked {bench.changing()}: {seen!r}")

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The pages and a daemon that they start themselves: the program's own, without a radio and a keyboard."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+
+from terminal import PATIENCE, Bench, Failure
+
+# The pages take what comes sooner behind a character for a keyboard's (TUIHands), and a person is not so fast.
+HESITATION = 0.4
+# What such a daemon's pages show.
+STATE = "Bluetooth is off"
+
+
+def configure(bench: Bench, more: str = "") -> None:
+    """A daemon that needs no right: its controller is not there, and its text goes to a socket."""
+    text = f'adapter = "h4:unix:{bench.folder}/none"\nto = "unix:{bench.folder}/wire"\n{more}'
+    (bench.folder / "configuration" / "blewedge.toml").write_text(text)
+
+
+def command(bench: Bench, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [bench.program, *words], env=bench.environment, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=PATIENCE
+    )
+
+
+def starts(bench: Bench) -> None:
+    bench.begin("tui")
+    bench.wait("No daemon runs.", "Enter starts one")
+    bench.press("Enter")
+    bench.wait(STATE)
+
+
+def until_gone(pid: int, what: str) -> None:
+    end = time.monotonic() + PATIENCE
+    while os.path.exists(f"/proc/{pid}"):
+        if time.monotonic() > end:
+            raise Failure(f"{what} lives on")
+        time.sleep(0.05)
+
+
+def runs(bench: Bench, after: str) -> None:
+    """The daemon answers a command, as it did the pages."""
+    status = command(bench, "status", "--json")
+    if status.returncode != 0 or json.loads(status.stdout)["state"] != "bluetoothOff":
+        raise Failure(f"after {after}, status {status.returncode}: {status.stdout}{status.stderr}")
+
+
+def goes_on(bench: Bench) -> None:
+    """It outlives its pages, and ends when it is asked to."""
+    configure(bench)
+    try:
+        for end in ("F10", "SIGTERM", "a closed terminal"):
+            outlives(bench, end)
+    finally:
+        command(bench, "stop")
+
+
+def outlives(bench: Bench, end: str) -> None:
+    starts(bench)
+    pages = bench.pid()
+    if end == "F10":
+        bench.press("F10")
+        bench.wait("ended with 0")
+    elif end == "SIGTERM":
+        os.kill(pages, 15)
+        bench.wait("ended with 143")
+    bench.run("kill-session")
+    until_gone(pages, "the program")
+    runs(bench, end)
+    # The next pages find it, and have nothing to start.
+    bench.begin("tui")
+    bench.wait(STATE, without=["Enter starts one"])
+    bench.run("kill-session")
+    runs(bench, "the next pages")
+    if (stop := command(bench, "stop")).returncode != 0:
+        raise Failure(f"stop: {stop.returncode}, {stop.stderr}")
+    latest = time.monotonic() + PATIENCE
+    while command(bench, "status").returncode != 69:
+        if time.monotonic() > latest:
+            raise Failure("`stop` does not end the daemon")
+        time.sleep(0.05)
+
+
+def cannot(bench: Bench) -> None:
+    """It cannot be started: something else is where its socket belongs. Its words are passed on."""
+    configure(bench)
+    (bench.folder / "runtime" / "control").write_text("")
+    bench.begin("tui")
+    bench.wait("No daemon runs.", "Enter starts one")
+    bench.press("Enter")
+    bench.wait("The daemon has ended with status 69", without=[STATE])
+
+
+def hidden(bench: Bench) -> None:
+    """The state is hidden by the setting, on every page and when the pages are shown anew; and shown again."""
+    bench.daemon.start()
+    bench.daemon.chosen = {"address": "F0:F1:F2:F3:F4:F5", "addressType": "random", "name": "LINBLE-TEST"}
+    bench.daemon.state = "connected"
+    state = "connected to LINBLE-TEST"
+    configuration = bench.folder / "configuration" / "blewedge.toml"
+    for setting, is_shown in (("", True), ("status-line = false\n", False), ('status-line = "on"\n', True)):
+        configuration.write_text(setting)
+        bench.begin("tui")
+        bench.wait("LT01 BC000120")
+        for key, text in (("F3", "Arrows choose a key"), ("F4", "<b></b>"), ("F5", "Language"), ("F1", "LT01 BC000120")):
+            bench.press(key)
+            bench.wait(text, *([state] if is_shown else []), without=[] if is_shown else [state])
+        bench.press("F10")
+        bench.wait("ended with 0")
+        bench.run("kill-session")
+
+
+def digits(bench: Bench) -> None:
+    """Every digit stands on the keypad, and is pressed from it."""
+    bench.daemon.start()
+    bench.begin("tui")
+    bench.wait("LT01 BC000120")
+    bench.press("F3")
+    bench.wait("Arrows choose a key")
+    # The cursor is on the 1, and goes to and fro.
+    for move, digit in zip(
+        ["", "Right", "Right", "Down", "Left", "Left", "Down", "Right", "Right", "Down Left"], "1236547890", strict=True
+    ):
+        bench.press(*move.split(), "Enter")
+        bench.wait_request(f"key {digit}")
+        bench.wait(f"Pressed: {digit}")
+        time.sleep(HESITATION)
