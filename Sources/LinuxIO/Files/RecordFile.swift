@@ -6,13 +6,16 @@ package import SystemPackage
 
 /// A private file to which whole records are appended, through a buffer, up to a limit.
 ///
-/// Only its owner may read it. Its contents end with a whole record, whatever fails.
+/// Only its owner may read it. Its contents end with a whole record, whatever fails, and hold as many as there was room
+/// for.
 package struct RecordFile: ~Copyable {
     private let file: Descriptor
     private let limit: Int
     /// The bytes of the file that are whole records.
     private var size: Int
     private var buffer: [UInt8] = []
+    /// Where each record in the buffer ends; the header is the first of a new file.
+    private var ends: [Int] = []
 
     /// The most bytes that wait before they are written.
     private static let bufferCapacity = 1 << 16
@@ -38,7 +41,10 @@ package struct RecordFile: ~Copyable {
         }
         _ = try SystemCall.run { fchmod(number, 0o600) }
         size = Int(status.st_size)
-        if size == 0 { buffer = header }
+        if size == 0 {
+            buffer = header
+            ends = [header.count]
+        }
         self.limit = limit
         file = opened
     }
@@ -53,13 +59,18 @@ package struct RecordFile: ~Copyable {
         guard size &+ buffer.count &+ record.count <= limit else { throw .fileTooLarge }
         if buffer.count &+ record.count > Self.bufferCapacity { try flush() }
         buffer += record
+        ends.append(buffer.count)
     }
 
-    /// Writes the waiting bytes; where that fails, the file is cut back to its last whole record.
+    /// Writes the waiting bytes; where that fails, the file is cut back to the last record that was written whole, and
+    /// the rest is gone.
     ///
     /// The corresponding C functions are `write` and `ftruncate`.
     package mutating func flush() throws(Errno) {
-        defer { buffer.removeAll(keepingCapacity: true) }
+        defer {
+            buffer.removeAll(keepingCapacity: true)
+            ends.removeAll(keepingCapacity: true)
+        }
         var written = 0
         do throws(Errno) {
             while written < buffer.count {
@@ -69,6 +80,7 @@ package struct RecordFile: ~Copyable {
             }
             size += written
         } catch {
+            size += ends.last { $0 <= written } ?? 0
             if written > 0 { _ = ftruncate(file.number, off_t(size)) }
             throw error
         }
