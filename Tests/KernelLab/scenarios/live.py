@@ -35,7 +35,7 @@ class Table:
     def __init__(self, bench: Bench, program: Program) -> None:
         self._clock = bench.clock()
         self._program = program
-        self.times: list[float] = []  # when each frame was seen first
+        self.times: list[float] = []  # when each frame was seen to be complete
 
     @classmethod
     async def open(cls, bench: Bench, *arguments: str) -> Table:
@@ -44,8 +44,8 @@ class Table:
 
     @property
     def frames(self) -> list[list[str]]:
-        """Those that are complete: the next one has begun, or nothing follows their last line."""
-        found = [frame for frame in FRAME.findall(self._program.out) if frame.endswith("\n")]
+        """Those that are complete: the next one has begun. A terminal hands a frame over in pieces."""
+        found = FRAME.findall(self._program.out)[:-1]
         self.times += [self._clock()] * (len(found) - len(self.times))
         return [frame.split("\r\n")[1:-1] for frame in found]
 
