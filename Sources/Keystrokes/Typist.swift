@@ -171,9 +171,7 @@ public struct Typist: ~Copyable {
         isWriting = false
         let accepted = written + min(max(events, 0), due - written)
         pacer.record(events: accepted - written, now: now, .whole)
-        // Where keystrokes are spread out, a batch is one byte.
-        let whole = isSpread && accepted < batch.count ? 0 : batch.keystrokes(in: accepted)
-        settle(typing: whole)
+        settle(typing: batch.keystrokes(in: accepted))
         keystrokesLeft(now: now)
     }
 }

@@ -56,21 +56,28 @@ struct EventLoopTests {
         #expect(woken == 1)
     }
 
-    @Test("A descriptor that is no longer watched calls nobody, even if its event is in the same batch")
+    @Test("A descriptor that is no longer watched calls nobody, even if its event is in the same batch and its place taken")
     func unwatchedInTheSameBatch() throws {
         let loop = try EventLoop()
         let wakers = [try Waker(), try Waker()]
+        let quiet = [try Waker(), try Waker()]
         var registrations: [EventLoop.Registration] = []
         var called = 0
-        for (index, waker) in wakers.enumerated() {
+        for waker in wakers {
             registrations.append(
                 try loop.watch(waker.descriptor, for: .readable) { _ in
                     called += 1
-                    // Whoever is first lets go of both.
+                    // Whoever is first lets go of both, and others take their places.
                     for (other, registration) in zip(wakers, registrations) {
                         loop.unwatch(registration, other.descriptor)
                     }
-                    _ = index
+                    for waker in quiet {
+                        do {
+                            _ = try loop.watch(waker.descriptor, for: .readable) { _ in
+                                Issue.record("a descriptor without an event is called")
+                            }
+                        } catch { Issue.record(error) }
+                    }
                     _ = loop.schedule(at: MonotonicClock.now + .milliseconds(5)) { loop.stop() }
                 }
             )

@@ -36,7 +36,7 @@ class Test:
     """A test that has to notice a mutant."""
 
     kind: str  # `unit`, `lab` or `pages`
-    name: str  # a filter of `swift test`, a scenario, or nothing
+    name: str  # a filter of `swift test`, a scenario, or a part of the names of page checks
     kernel: str  # of a scenario
 
     def __str__(self) -> str:
@@ -129,13 +129,13 @@ def _fill(mutant: Mutant, word: str, rest: str, place: str) -> None:
         mutant.replacement = rest
     elif word == "after":
         mutant.after = rest
-    elif word == "noticed" and (match := re.match(r"by (?:(unit) (\S.*)|(lab) (\S+)(?: (\S+))?|(pages))$", rest)):
+    elif word == "noticed" and (match := re.match(r"by (?:(unit) (\S.*)|(lab) (\S+)(?: (\S+))?|pages (\S.*))$", rest)):
         if match[1]:
             test = Test("unit", match[2], "")
         elif match[3]:
             test = Test("lab", match[4], match[5] or STANDARD_KERNEL)
         else:
-            test = Test("pages", "", "")
+            test = Test("pages", match[6], "")
         mutant.tests.append(test)
     elif word == "alive" and rest.startswith("because "):
         mutant.reason = rest.removeprefix("because ")
@@ -189,13 +189,20 @@ def scenarios() -> list[tuple[re.Pattern[str], pathlib.Path]]:
     return found
 
 
+@functools.cache
+def page_checks() -> list[str]:
+    """The names of the checks of the pages."""
+    return re.findall(r'^        \("([^"]+)", [\w.]+(?:, \{.*\})?\),$', (TESTS / "Terminal/run").read_text(), re.MULTILINE)
+
+
 def test_files(test: Test) -> set[pathlib.Path]:
     """The files that a test stands in."""
     if test.kind == "unit":
         return set(matching(test.name).values())
     if test.kind == "lab":
         return {path for pattern, path in scenarios() if pattern.fullmatch(test.name)}
-    return {path for path in (TESTS / "Terminal").iterdir() if path.is_file()}
+    files = {path for path in (TESTS / "Terminal").iterdir() if path.is_file()}
+    return files if any(test.name in name for name in page_checks()) else set()
 
 
 def state(tests: list[Test]) -> str:

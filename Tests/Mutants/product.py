@@ -154,14 +154,16 @@ class Copy:
                 return Outcome("error", "the lab did not run: " + text.strip()[-200:].replace("\n", " | "))
         return Outcome("passed", "")
 
-    def pages(self) -> Outcome:
+    def pages(self, tests: list[Test]) -> Outcome:
         """Drives the pages in a terminal."""
-        status, text = self.run(["Tests/Terminal/run", "--program", self.program()], LAB_LIMIT)
-        if status == KILLED:
-            return Outcome("failed", "the pages were not through within the time")
-        if failed := re.search(r"^FAIL +(.*)$", text, re.MULTILINE):
-            return Outcome("failed", failed[1].strip())
-        if status or not re.search(r"^[1-9]\d* passed, 0 failed$", text, re.MULTILINE):
-            return Outcome("error", "the pages were not driven: " + text.strip()[-200:].replace("\n", " | "))
+        program = self.program()
+        for name in sorted({test.name for test in tests}):
+            status, text = self.run(["Tests/Terminal/run", "--program", program, "--only", name], LAB_LIMIT)
+            if status == KILLED:
+                return Outcome("failed", "the pages were not through within the time")
+            if failed := re.search(r"^FAIL +(.*)$", text, re.MULTILINE):
+                return Outcome("failed", failed[1].strip())
+            if status or not re.search(r"^[1-9]\d* passed, 0 failed$", text, re.MULTILINE):
+                return Outcome("error", "the pages were not driven: " + text.strip()[-200:].replace("\n", " | "))
         return Outcome("passed", "")
 
