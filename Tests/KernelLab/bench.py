@@ -126,6 +126,7 @@ class Bench:
         self.figures: dict[str, int] = {}
         self.note = ""
         self.losses = losses or Losses()
+        self.given_up = 0  # times that the kernel gave up the emulated controllers before they were ready
         self.must_fail = ""  # a control: the cause that the lab has to find by itself once the scenario is over
         self.started = time.monotonic()
         self.seed: int | None = None  # of the random numbers; by the command line, or the first that asks for any
@@ -187,13 +188,14 @@ class Bench:
         self._peer = self._relay = None
 
     async def _controllers(self, first: int, count: int) -> None:
-        """So many. The kernel gives up on one that does not answer in time, as on a very busy machine: again then."""
+        """So many. The kernel gives up on one that does not answer in time, as on a very busy machine: again then, counted."""
         for _ in range(3):
             emulator = self._emulator = await self.start_emulator(f"-l{count}")
             try:
                 return await self.monitor.until_ready(*range(first, first + count))
             except LabError as error:
                 cause = error
+                self.given_up += 1
                 await emulator.stop()
         raise cause
 

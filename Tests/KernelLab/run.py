@@ -52,6 +52,8 @@ class Lab:
         self.long: bool = options.long
         self.seed: int | None = options.seed
         self.passed = self.failed = 0
+        self.repeated = 0  # scenarios, for a fault of the emulator
+        self.given_up = 0  # times that the kernel gave up controllers
         self.lost = dict.fromkeys(PLACES, 0)  # by the lab itself
         self.lost_on_purpose = dict.fromkeys(PLACES, 0)  # by its controls
         self._machine: Machine | None = None
@@ -81,6 +83,7 @@ class Lab:
             if not emulator_fault:
                 break
             print(f"    {name:<5} {scenario.name}: {emulator_fault}, once more", flush=True)
+            self.repeated += 1
             self._unbootable = ""
         self._report(name, scenario, bench, cause, bench.started if bench else start)
 
@@ -168,12 +171,17 @@ class Lab:
         more = f"; in its controls, on purpose: {on_purpose}" if on_purpose else ""
         return f"the lab's own losses: {described(self.lost)}{more}"
 
+    def repetitions(self) -> str:
+        """The line at the end of what was begun again, and why."""
+        return f"begun again: scenarios for a fault of the emulator {self.repeated}, controllers that the kernel gave up {self.given_up}"
+
     def _report(self, name: str, scenario: Scenario, bench: Bench | None, cause: str, start: float) -> None:
         text = bench.summary() if bench else ""
         if bench:
             counts = self.lost_on_purpose if bench.must_fail and not cause else self.lost
             for place, number in bench.losses.counts.items():
                 counts[place] += number
+            self.given_up += bench.given_up
         if cause:
             self.failed += 1
             text = f"{cause}" + (f" [{text}]" if text else "") + f"  logs: {self.logs / name / scenario.name}"
@@ -237,6 +245,7 @@ async def main() -> int:
     finally:
         await lab._shut_down()
     print(lab.losses())
+    print(lab.repetitions())
     print(f"{lab.passed} passed, {lab.failed} failed")
     return 0 if lab.passed > 0 and lab.failed == 0 and not any(lab.lost.values()) else 1
 

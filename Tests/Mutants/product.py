@@ -16,7 +16,7 @@ from lists import REPOSITORY, ListError, Mutant, Test, test_files
 FLAGS = ["--explicit-target-dependency-import-check", "error", "-debug-info-format", "none"]
 # The most seconds of a build, of a test that is named, of a module's suite, and of the lab or the pages.
 BUILD_LIMIT = 1800
-NAMED_LIMIT = 120
+NAMED_LIMIT = 60
 SUITE_LIMIT = 900
 LAB_LIMIT = 900
 KILLED = 137

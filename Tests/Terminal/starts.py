@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import json
 import os
+import select
+import signal
 import subprocess
 import time
 
@@ -35,12 +37,22 @@ def starts(bench: Bench) -> None:
     bench.wait(STATE)
 
 
-def until_gone(pid: int, what: str) -> None:
-    end = time.monotonic() + PATIENCE
-    while os.path.exists(f"/proc/{pid}"):
-        if time.monotonic() > end:
-            raise Failure(f"{what} lives on")
-        time.sleep(0.05)
+class Process:
+    """A process that is to end. It is told by a descriptor (pidfd), so another with its number is not taken for it."""
+
+    def __init__(self, pid: int, what: str) -> None:
+        self.what = what
+        try:
+            self.descriptor = os.pidfd_open(pid)
+        except ProcessLookupError:
+            raise Failure(f"{what} has ended already") from None
+
+    def until_gone(self) -> None:
+        try:
+            if not select.select([self.descriptor], [], [], PATIENCE)[0]:
+                raise Failure(f"{self.what} lives on")
+        finally:
+            os.close(self.descriptor)
 
 
 def runs(bench: Bench, after: str) -> None:
@@ -62,28 +74,27 @@ def goes_on(bench: Bench) -> None:
 
 def outlives(bench: Bench, end: str) -> None:
     starts(bench)
-    pages = bench.pid()
+    pages = Process(bench.pid(), "the program")
     if end == "F10":
         bench.press("F10")
         bench.wait("ended with 0")
     elif end == "SIGTERM":
-        os.kill(pages, 15)
+        signal.pidfd_send_signal(pages.descriptor, signal.SIGTERM)
         bench.wait("ended with 143")
     bench.run("kill-session")
-    until_gone(pages, "the program")
+    pages.until_gone()
     runs(bench, end)
     # The next pages find it, and have nothing to start.
     bench.begin("tui")
     bench.wait(STATE, without=["Enter starts one"])
     bench.run("kill-session")
     runs(bench, "the next pages")
+    daemon = Process(json.loads(command(bench, "status", "--json").stdout)["pid"], "the daemon")
     if (stop := command(bench, "stop")).returncode != 0:
         raise Failure(f"stop: {stop.returncode}, {stop.stderr}")
-    latest = time.monotonic() + PATIENCE
-    while command(bench, "status").returncode != 69:
-        if time.monotonic() > latest:
-            raise Failure("`stop` does not end the daemon")
-        time.sleep(0.05)
+    daemon.until_gone()
+    if (status := command(bench, "status")).returncode != 69:
+        raise Failure(f"after `stop`, status {status.returncode}")
 
 
 def cannot(bench: Bench) -> None:
