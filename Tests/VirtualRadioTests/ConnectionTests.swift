@@ -71,6 +71,23 @@ import VirtualRadio
         #expect(bench.packets(bench.first).isEmpty)
     }
 
+    @Test("An attempt waits for the address that it names, or for one of the accept list, whoever else advertises")
+    func others() {
+        for generation in VirtualController.Generation.allCases {
+            let bench = Bench.pair(generation)
+            bench.advertise(bench.second)
+            bench.connect(bench.first, to: "0300000000C0")
+            bench.run(.seconds(2))
+            #expect(bench.packets(bench.first).isEmpty && bench.packets(bench.second).isEmpty)
+        }
+        let bench = Bench.pair()
+        bench.advertise(bench.second)
+        bench.succeed(bench.first, 0x2011, "00 0300000000C0")
+        bench.succeed(bench.first, 0x2043, "01 00 00 000000000000 01 1000 1000 1800 1800 0000 6400 0000 0000")
+        bench.run(.seconds(2))
+        #expect(bench.packets(bench.first).isEmpty && bench.packets(bench.second).isEmpty)
+    }
+
     @Test("What a connection cannot be made with is refused")
     func refusals() {
         let bench = Bench.pair { $0.maximumConnections = 1 }

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Testing
+import Texts
+
+@Suite("Messages")
+struct MessageTests {
+    @Test("LK-24: a reason is told with what mends it, where there is such a thing")
+    func remedies() {
+        let cause = Message(detail: "it does not answer")
+        for language in [Language.english, .japanese] {
+            #expect(Reason(cause, remedy: Message(detail: "near")).message.text(language) == "it does not answer (near)")
+            #expect(Reason(cause).message.text(language) == "it does not answer")
+        }
+    }
+}
