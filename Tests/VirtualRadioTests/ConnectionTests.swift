@@ -76,7 +76,7 @@ import VirtualRadio
         for generation in VirtualController.Generation.allCases {
             let bench = Bench.pair(generation)
             bench.advertise(bench.second)
-            bench.connect(bench.first, to: "0300000000C0")
+            bench.connect(bench.first, to: "00 0300000000C0")
             bench.run(.seconds(2))
             #expect(bench.packets(bench.first).isEmpty && bench.packets(bench.second).isEmpty)
         }
