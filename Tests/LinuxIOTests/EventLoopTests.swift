@@ -56,7 +56,7 @@ struct EventLoopTests {
         #expect(woken == 1)
     }
 
-    @Test("A descriptor that is no longer watched calls nobody, even if its event is in the same batch and its place taken")
+    @Test("A descriptor that is not watched any more calls nobody, though its event came with another")
     func unwatchedInTheSameBatch() throws {
         let loop = try EventLoop()
         let wakers = [try Waker(), try Waker()]

@@ -9,7 +9,8 @@ struct MessageTests {
     func remedies() {
         let cause = Message(detail: "it does not answer")
         for language in [Language.english, .japanese] {
-            #expect(Reason(cause, remedy: Message(detail: "near")).message.text(language) == "it does not answer (near)")
+            let reason = Reason(cause, remedy: Message(detail: "bring it near"))
+            #expect(reason.message.text(language) == "it does not answer (bring it near)")
             #expect(Reason(cause).message.text(language) == "it does not answer")
         }
     }
