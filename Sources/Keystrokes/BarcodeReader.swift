@@ -135,7 +135,7 @@ final class BarcodeReader {
         } else if let gap = rules.idleGap, conditions.now &- lastReceived > gap {
             isWhole()
             return true
-        } else if conditions.now &- began > conditions.maximumAge {
+        } else if conditions.now &- lastReceived > conditions.maximumAge {
             refuse(.tooOld, ledger)
         }
         return false
@@ -211,7 +211,7 @@ final class BarcodeReader {
     /// When to look again though no byte comes.
     private func nextLook(_ conditions: Typist.Conditions) -> Int64? {
         guard !barcode.bytes.isEmpty else { return nil }
-        let (tooOld, isNever) = began.addingReportingOverflow(conditions.maximumAge)
+        let (tooOld, isNever) = lastReceived.addingReportingOverflow(conditions.maximumAge)
         let old = isNever ? nil : tooOld
         let idle = rules.idleGap.map { lastReceived &+ $0 }
         let times = [old, idle].compactMap { $0 }
@@ -223,7 +223,7 @@ final class BarcodeReader {
     /// Why the whole barcode in hand is not typed; nil where it is.
     private func judgement(_ conditions: Typist.Conditions) -> Ledger.Fate? {
         if let fate = conditions.gate.refusal(epoch: epoch, received: began) { return fate }
-        if conditions.now &- began > conditions.maximumAge { return .tooOld }
+        if began < conditions.staleBefore { return .tooOld }
         if barcode.length < rules.lengths.lowerBound, barcode.meaning == nil { return .tooShort }
         if barcode.hasUntypable(rules, table, capsLock: conditions.capsLock) { return .untypable }
         return isDuplicate ? .duplicate : nil

@@ -80,7 +80,7 @@ struct StreamReader {
             } else {
                 let input = ahead.place.bytes(of: consumer)
                 // An old chunk is looked at barcode by barcode: the first may have been begun, the next is too old.
-                let isOld = conditions.now &- ahead.place.chunk.received > conditions.maximumAge
+                let isOld = ahead.place.chunk.received < conditions.staleBefore
                 let run = batch.type(
                     input,
                     table,
@@ -120,7 +120,13 @@ struct StreamReader {
         let all = ahead
         begin()
         // None of these bytes is refused: they were encoded before, when they were not.
-        let open = Typist.Conditions(now: 0, maximumAge: Int64.max, gate: .open, capsLock: capsLock)
+        let open = Typist.Conditions(
+            now: 0,
+            maximumAge: Int64.max,
+            staleBefore: Int64.min,
+            gate: .open,
+            capsLock: capsLock
+        )
         _ = encode(&batch, &consumer, table, ledger, limit: 0, stopAtBarcodeEnd: false, open)
         var typed = ahead.typed
         var left = keystrokes
@@ -156,7 +162,7 @@ struct StreamReader {
         let chunk = ahead.place.chunk
         if let fate = conditions.gate.refusal(epoch: chunk.epoch, received: chunk.received) { return fate }
         switch ahead.barcode {
-        case .begins: return conditions.now &- chunk.received > conditions.maximumAge ? .tooOld : nil
+        case .begins: return chunk.received < conditions.staleBefore ? .tooOld : nil
         case .typed: return nil
         case .refused(let fate): return fate
         }

@@ -32,7 +32,7 @@ public struct Typist: ~Copyable {
         case sleep
     }
 
-    /// The age after which a barcode is no longer begun, unless told otherwise, in nanoseconds.
+    /// How long nothing can be typed before what waits is no longer begun, unless told otherwise, in nanoseconds.
     public static let defaultMaximumAge: Int64 = 5_000_000_000
 
     private var consumer: ByteRing.Consumer
@@ -66,12 +66,18 @@ public struct Typist: ~Copyable {
     private var lastKeystroke = Int64.min
     /// True while the feed was told that the typist must be woken.
     private var isDrowsy = false
+    /// The time since which the caller could have called; the typist has not typed for as long.
+    private var free = Int64.min / 2
+    /// What was received before it has waited for too long while nothing could be typed.
+    private var staleBefore = Int64.min
 
     /// An engine that types what `consumer` reads, whole barcodes by `barcodes`, or as a stream where that is nil.
     ///
-    /// `maximumAge` is in nanoseconds; nil types bytes of any age. It is asked at a barcode's first byte, for the
-    /// barcode as a whole: one that was begun is finished, and one that is too old is dropped to its end (D-1). `light`
-    /// tells whether CapsLock is on, asked anew for every write; nil types as if it were off.
+    /// `maximumAge` is in nanoseconds; nil types bytes of any age. What has waited for longer while nobody called the
+    /// typist, because there was no keyboard or because process or machine slept, is dropped; what waits behind other
+    /// bytes that are being typed is not, however long that takes (D-1a). It is asked at a barcode's first byte, for the
+    /// barcode as a whole: one that was begun is finished, and one that is too old is dropped to its end. `light` tells
+    /// whether CapsLock is on, asked anew for every write; nil types as if it were off.
     public init(
         _ consumer: consuming ByteRing.Consumer,
         table: CompiledTable,
@@ -106,8 +112,12 @@ public struct Typist: ~Copyable {
     /// The number of events in `output`.
     public var outputEvents: Int { due &- written }
 
-    /// Says what to do at `now`, in nanoseconds of a monotonic clock.
+    /// Takes note that the typist was not forgotten: at `now`, another one types on its keyboard.
+    public mutating func attend(now: Int64) { free = max(free, now) }
+
+    /// Says what to do at `now`, in nanoseconds of a clock that goes on while the machine sleeps.
     public mutating func next(now: Int64) -> Step {
+        called(now)
         if isWriting { return .write }
         if isDrowsy {
             consumer.stayAwake()
@@ -116,6 +126,7 @@ public struct Typist: ~Copyable {
         let conditions = Conditions(
             now: now,
             maximumAge: maximumAge,
+            staleBefore: staleBefore,
             gate: gate.state,
             capsLock: light?.isOn ?? false
         )
@@ -141,7 +152,10 @@ public struct Typist: ~Copyable {
             }
             if isPacing {
                 let time = pacer.pacedTime(forEvents: due &- written, now: now)
-                guard time <= now else { return .wait(until: time) }
+                guard time <= now else {
+                    attend(now: time)
+                    return .wait(until: time)
+                }
             }
             isWriting = true
             return .write
@@ -151,6 +165,7 @@ public struct Typist: ~Copyable {
     /// Takes note that the device took all of `output`; `now` is the time after the write.
     public mutating func commit(now: Int64) {
         guard isWriting else { return }
+        called(now)
         isWriting = false
         if !isUnlimited { pacer.record(events: due &- written, now: now, batch.part(written, due)) }
         written = due
@@ -191,8 +206,16 @@ extension Typist {
     struct Conditions {
         var now: Int64
         var maximumAge: Int64
+        var staleBefore: Int64
         var gate: Gate.State
         var capsLock: Bool
+    }
+
+    /// Takes note of a call: where the last one was too long ago, what has waited since before is stale.
+    @inline(__always)
+    private mutating func called(_ now: Int64) {
+        if now &- free > maximumAge { staleBefore = max(staleBefore, now &- maximumAge) }
+        free = max(free, now)
     }
 
     /// Chooses what to write: a whole barcode at once, all that waits where nothing is paced, or one keystroke.

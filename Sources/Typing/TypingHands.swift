@@ -81,6 +81,7 @@ struct TypingState: ~Copyable {
         while failure == nil {
             // A client's keys that are half typed are finished first; new ones wait until all received bytes are
             // typed.
+            if isKeypadBusy { typist.attend(now: now) }
             let step = isKeypadBusy ? Typist.Step.sleep : typist.next(now: now)
             switch step {
             case .write:

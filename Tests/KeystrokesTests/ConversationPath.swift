@@ -14,6 +14,8 @@ struct ConversationPath {
     private var accepted: Int?
     /// True when the keyboard takes nothing more, as after a write that failed.
     private var hasFailed = false
+    /// True while nobody calls the typist.
+    private var isAsleep = false
 
     /// The path that these settings make; what they leave out is as `blewedge run` has it.
     init(_ settings: [TypingConversation.Setting]) throws {
@@ -71,6 +73,7 @@ struct ConversationPath {
             path.gate.drop(through: epoch, cause)
             endLink()
         case .deviceTakes(let events): accepted = events
+        case .sleeps(let sleeps): isAsleep = sleeps
         case .written, .account: break
         }
     }
@@ -82,7 +85,7 @@ struct ConversationPath {
 
     /// Types what is due, and lets time pass as the typist asks, until that time.
     private mutating func type(until time: Int64) {
-        while !hasFailed {
+        while !hasFailed, !isAsleep {
             switch path.next() {
             case .write:
                 let events = path.outputEvents()

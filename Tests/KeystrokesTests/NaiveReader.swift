@@ -39,6 +39,9 @@ struct NaiveReader {
     var endedThrough: UInt32 = 0
     let maximumAge: Int64 = 5_000_000_000
 
+    private var lastLook = Int64.min / 2
+    private var staleBefore = Int64.min
+
     private var barcode: [Byte] = []
     private var refusing: String?
     private var isInBarcode = false
@@ -52,6 +55,8 @@ struct NaiveReader {
     }
 
     mutating func look(now: Int64) {
+        if now - lastLook > maximumAge { staleBefore = now - maximumAge }
+        lastLook = now
         for byte in pending {
             if let rules { take(byte, rules, now) } else { stream(byte, now) }
             last = byte
@@ -61,7 +66,7 @@ struct NaiveReader {
         if let fate = refusal(barcode[0]) { return refuse(fate) }
         if last.epoch <= endedThrough, flaw != .typesCut { return refuse("cut") }
         if let gap = rules.idleGap, now - last.time > gap { return finish(nil, rules, now) }
-        if now - barcode[0].time > maximumAge { refuse("tooOld") }
+        if now - last.time > maximumAge { refuse("tooOld") }
     }
 
     private func refusal(_ byte: Byte) -> String? {
@@ -104,7 +109,7 @@ struct NaiveReader {
             if refusing == nil { isInBarcode = true }
         } else if let refusing {
             count(1, refusing)
-        } else if !isInBarcode, now - byte.time > maximumAge, flaw != .forgetsAge {
+        } else if !isInBarcode, byte.time < staleBefore, flaw != .forgetsAge {
             refusing = "tooOld"
             count(1, "tooOld")
         } else {
@@ -163,7 +168,7 @@ struct NaiveReader {
         var fate: String?
         if let first = bytes.first {
             fate = refusal(first)
-            if fate == nil, now - first.time > maximumAge, flaw != .forgetsAge { fate = "tooOld" }
+            if fate == nil, first.time < staleBefore, flaw != .forgetsAge { fate = "tooOld" }
         }
         if fate == nil, values.count < rules.lengths.lowerBound, flaw != .countsShort { fate = "tooShort" }
         if fate == nil, rules.duplicates > 0, isAgain, flaw != .forgetsDuplicates { fate = "duplicate" }

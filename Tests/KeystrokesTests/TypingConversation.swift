@@ -33,6 +33,8 @@ struct TypingConversation: Sendable, CustomTestStringConvertible {
         case dropped(Gate.Drop)
         /// The keyboard takes only so many events of the next write, and never anything more.
         case deviceTakes(Int)
+        /// Nobody calls the typist: process or machine sleep. False ends it.
+        case sleeps(Bool)
         /// The account has to be this.
         case account(Ledger.Snapshot)
     }
@@ -116,6 +118,8 @@ struct TypingConversation: Sendable, CustomTestStringConvertible {
         case "link ends": return .linkEnds
         case "user disconnects": return .dropped(.disconnected)
         case "user switches": return .dropped(.switched)
+        case "machine sleeps": return .sleeps(true)
+        case "machine wakes": return .sleeps(false)
         default:
             guard text.hasPrefix("device takes ") else { return nil }
             return Int(text.dropFirst(13)).map { .deviceTakes($0) }

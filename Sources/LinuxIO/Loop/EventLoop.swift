@@ -73,7 +73,7 @@ package final class EventLoop {
         epoll = Descriptor(owning: try SystemCall.run { epoll_create1(Int32(EPOLL_CLOEXEC)) })
         timer = Descriptor(
             owning: try SystemCall.run {
-                timerfd_create(CLOCK_MONOTONIC, Int32(TFD_CLOEXEC | TFD_NONBLOCK))
+                timerfd_create(CLOCK_BOOTTIME, Int32(TFD_CLOEXEC | TFD_NONBLOCK))
             }
         )
         _ = try watch(timer, for: .readable) { [unowned self] _ in fireTimers() }

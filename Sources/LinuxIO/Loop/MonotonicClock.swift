@@ -2,7 +2,8 @@
 
 import CLinux
 
-/// The clock of everything that waits: CLOCK_MONOTONIC, which no change of the date moves.
+/// The clock of everything that waits: CLOCK_BOOTTIME, which no change of the date moves, and which goes on while the
+/// machine is suspended.
 package enum MonotonicClock {
     /// The time since an arbitrary beginning, in nanoseconds.
     ///
@@ -10,7 +11,7 @@ package enum MonotonicClock {
     package static var nanoseconds: Int64 {
         var time = timespec()
         // Sound: the structure lives for the call.
-        _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        _ = unsafe clock_gettime(CLOCK_BOOTTIME, &time)
         return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
     }
 
