@@ -56,8 +56,8 @@ import Testing
         case .response:
             guard opcode == request.opcode.answer || opcode == .errorResponse else { return .violation }
             guard (try? ATTPDU(pdu.span)) != nil else { return .violation }
-            // Ones name the opcode 0x01 in an Error Response, which is no request of ours.
-            return opcode == .errorResponse ? .violation : .end
+            // Ones name the opcode 0x01 in an Error Response: no request of ours, and the end of ours all the same.
+            return .end
         case .confirmation: return .violation
         case .indication: return .confirmed
         case .notification: return opcode == .handleValueNotification && pdu.count >= 3 ? .told : .ignored
@@ -79,7 +79,7 @@ import Testing
         let silent = outgoing == nil && bearer.nextOutgoing() == nil
         switch reception {
         case .answered: return outgoing?.first.map { $0 & 1 } == 1 && bearer.nextOutgoing() == nil ? .answer : .wrong
-        case .response, .errorResponse: return silent && bearer.canRequest ? .end : .wrong
+        case .response, .errorResponse, .errorForAnotherRequest: return silent && bearer.canRequest ? .end : .wrong
         case .notification: return silent && bearer.deadline != nil ? .told : .wrong
         case .indication, .ignored:
             if outgoing == [0x1E] { return bearer.nextOutgoing() == nil ? .confirmed : .wrong }

@@ -93,7 +93,7 @@ import Testing
     func endlessValue() throws {
         var client = GATTClient()
         _ = try client.readLong(AttributeHandle(3), now: .zero)
-        #expect(Self.serve(&client) == 24)
+        #expect(Self.serve(&client, hasLongValues: true) == 24)
         #expect(client.nextEvent()?.result == .failure(.valueTooLong(limit: 512)))
         _ = try client.exchangeMTU(now: .zero)
         let request = client.nextOutgoing()
@@ -102,7 +102,7 @@ import Testing
         _ = client.receive([0x03, 0x01, 0x01].span, now: .zero)
         #expect(client.nextEvent()?.result == .success(.mtu(257)))
         _ = try client.readLong(AttributeHandle(3), now: .zero)
-        #expect(Self.serve(&client) == 2)
+        #expect(Self.serve(&client, hasLongValues: true) == 2)
         let event = client.nextEvent()
         #expect(try event?.result.get().count == 512)
     }
@@ -110,9 +110,14 @@ import Testing
     /// Plays the honest, endless server, which takes a time for each answer, until the client asks no more.
     ///
     /// The result is the number of requests.
-    private static func serve(_ client: inout GATTClient, after time: Duration = .zero) -> Int {
+    private static func serve(
+        _ client: inout GATTClient,
+        after time: Duration = .zero,
+        hasLongValues: Bool = false
+    ) -> Int {
         var server = GATTHostileServer(seed: 0)
         server.honesty = 100
+        server.hasLongValues = hasLongValues
         var count = 0
         while let pdu = client.nextOutgoing(), count < 5000 {
             count += 1

@@ -18,6 +18,8 @@ struct GATTHostileServer {
     var honesty: Int
     /// In how many of a hundred of the other answers it keeps silent.
     var silence: Int
+    /// Whether each value fills a Read Response, instead of being a UUID of 128 bits.
+    var hasLongValues = false
     private var offset: UInt16 = 0
 
     init(seed: UInt64) {
@@ -93,7 +95,7 @@ struct GATTHostileServer {
                 value = [low(handle), high(handle), low(handle), high(handle)]
             }
             return ATTPDU.readByTypeResponse([.init(handle: handle, value: value)]).encoded
-        case .readRequest: return [0x0B] + random.bytes(16)
+        case .readRequest: return [0x0B] + random.bytes(hasLongValues ? mtu - 1 : 16)
         case .readBlobRequest: return [0x0D] + random.bytes(mtu - 1)
         case .writeRequest: return [0x13]
         case .prepareWriteRequest(let handle, let offset, let value):

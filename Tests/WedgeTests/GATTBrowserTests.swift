@@ -80,21 +80,23 @@ struct GATTBrowserTests {
     func readHandle() throws {
         let target = GATTTarget.handle(AttributeHandle(3))
         let full = [UInt8](repeating: 0x41, count: 22)
-        let begin: [UInt8] = [0x0C, 0x03, 0x00, 0x00, 0x00]
+        let begin: [UInt8] = [0x0A, 0x03, 0x00]
         let (progress, _) = try play(
             .read(target),
-            [Self.mtu, (begin, [0x0D] + full), ([0x0C, 0x03, 0x00, 0x16, 0x00], [0x0D, 0x42])]
+            [Self.mtu, (begin, [0x0B] + full), ([0x0C, 0x03, 0x00, 0x16, 0x00], [0x0D, 0x42])]
         )
         #expect(progress == .values([ATTPDU.HandleValue(handle: AttributeHandle(3), value: full + [0x42])]))
-        // A server may say that a value is not long, and be asked for it otherwise.
-        let (short, _) = try play(
-            .read(target),
-            [Self.mtu, (begin, [0x01, 0x0C, 0x03, 0x00, 0x0B]), ([0x0A, 0x03, 0x00], [0x0B, 0x42])]
-        )
+        // A server need not have Read Blob.
+        let (short, _) = try play(.read(target), [Self.mtu, (begin, [0x0B, 0x42])])
         #expect(short == .values([ATTPDU.HandleValue(handle: AttributeHandle(3), value: [0x42])]))
-        let (refused, _) = try play(.read(target), [Self.mtu, (begin, [0x01, 0x0C, 0x03, 0x00, 0x05])])
+        let (exact, _) = try play(
+            .read(target),
+            [Self.mtu, (begin, [0x0B] + full), ([0x0C, 0x03, 0x00, 0x16, 0x00], [0x01, 0x0C, 0x03, 0x00, 0x06])]
+        )
+        #expect(exact == .values([ATTPDU.HandleValue(handle: AttributeHandle(3), value: full)]))
+        let (refused, _) = try play(.read(target), [Self.mtu, (begin, [0x01, 0x0A, 0x03, 0x00, 0x05])])
         let error = GATTError.errorResponse(
-            request: .readBlobRequest,
+            request: .readRequest,
             handle: AttributeHandle(3),
             error: .insufficientAuthentication
         )
@@ -112,7 +114,7 @@ struct GATTBrowserTests {
                 ([0x08, 0x01, 0x00, 0xFF, 0xFF, 0x00, 0x2A], [0x09, 0x03, 0x03, 0x00, 0x58]),
                 ([0x08, 0x04, 0x00, 0xFF, 0xFF, 0x00, 0x2A], [0x09, 0x15, 0x09, 0x00] + cut),
                 Self.end([0x08, 0x0A, 0x00, 0xFF, 0xFF, 0x00, 0x2A]),
-                ([0x0C, 0x09, 0x00, 0x00, 0x00], [0x0D] + cut + [0x42]),
+                ([0x0A, 0x09, 0x00], [0x0B] + cut + [0x42]),
             ]
         )
         #expect(
@@ -152,7 +154,7 @@ struct GATTBrowserTests {
                 .write(target, [1], withResponse: false),
                 [
                     Self.mtu, ([0x52, 0x05, 0x00, 1], nil),
-                    ([0x06, 0x01, 0x00, 0xFF, 0xFF, 0x00, 0x28, 0x00, 0x18], [0x01, 0x06, 0x01, 0x00, 0x0A]),
+                    ([0x06, 0x01, 0x00, 0xFF, 0xFF, 0x00, 0x28, 0x00, 0x18], [0x07, 0x01, 0x00, 0xFF, 0xFF]),
                 ]
             ).0 == .written
         )

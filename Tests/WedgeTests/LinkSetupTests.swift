@@ -61,7 +61,11 @@ struct LinkSetupTests {
 
     @Test("LK-15: a device without the service is unsupported")
     func noService() throws {
-        let (progress, _) = try play([Self.mtu, (Self.service.sent, [0x01, 0x06, 0x01, 0x00, 0x0A])])
+        // Not found by its UUID, and not among all services.
+        let (progress, _) = try play([
+            Self.mtu, (Self.service.sent, [0x01, 0x06, 0x01, 0x00, 0x0A]),
+            ([0x10, 0x01, 0x00, 0xFF, 0xFF, 0x00, 0x28], [0x01, 0x10, 0x01, 0x00, 0x0A]),
+        ])
         guard case .unsupported = progress else {
             Issue.record("\(progress)")
             return

@@ -101,13 +101,12 @@ extension ATTBearer {
         do throws(DecodingError) { pdu = try ATTPDU(bytes) } catch { return end(.malformedResponse(error)) }
         switch pdu {
         case .errorResponse(let refused, let handle, let error):
-            guard refused == request.opcode else {
-                return end(.errorForAnotherRequest(refused, expected: request.opcode))
-            }
-            if let handles = request.handles, handle.isValid, !handles.contains(handle) {
-                return end(.errorForAnotherHandle(handle))
-            }
             self.request = nil
+            // The handle may be any: common servers name another one than was asked for, and it decides nothing.
+            guard refused == request.opcode else {
+                counters.misdirectedErrors &+= 1
+                return .errorForAnotherRequest(refused, expected: request.opcode)
+            }
             return .errorResponse(request: refused, handle: handle, error: error)
         case .exchangeMTUResponse(let serverReceiveMTU):
             self.request = nil

@@ -35,10 +35,6 @@ public struct ATTBearer: Sendable {
         case responseTooLong(count: Int, mtu: UInt16)
         /// A response or confirmation came while another, or none, was due.
         case unexpectedPDU(ATTOpcode, expected: ATTOpcode?)
-        /// An Error Response names a request that is not ours.
-        case errorForAnotherRequest(ATTOpcode, expected: ATTOpcode)
-        /// An Error Response names a handle outside our request.
-        case errorForAnotherHandle(AttributeHandle)
         /// The peer sent a second request or indication before our answer to the first had left.
         case notSequential(ATTOpcode)
         /// The owner closed the bearer, or the link is gone.
@@ -73,6 +69,8 @@ public struct ATTBearer: Sendable {
         case response(ATTPDU)
         /// The refusal of our request.
         case errorResponse(request: ATTOpcode, handle: AttributeHandle, error: ATTError)
+        /// The end of our request by an Error Response that names another one: what became of ours is not known.
+        case errorForAnotherRequest(ATTOpcode, expected: ATTOpcode)
         /// A notification; its value begins at the PDU's byte 3.
         case notification(AttributeHandle)
         /// An indication, whose confirmation waits to be sent; its value begins at the PDU's byte 3.
@@ -95,12 +93,12 @@ public struct ATTBearer: Sendable {
         public var answered: UInt64 = 0
         /// Indications that were confirmed.
         public var confirmed: UInt64 = 0
+        /// Error Responses that named another request than ours.
+        public var misdirectedErrors: UInt64 = 0
     }
 
     struct Transaction: Sendable {
         var opcode: ATTOpcode
-        /// The handles that an Error Response may name; nil where any will do.
-        var handles: AttributeHandleRange?
         var deadline: Duration
         /// False while the PDU waits here; no answer can have come before.
         var isSent = false
@@ -169,14 +167,10 @@ public struct ATTBearer: Sendable {
                 guard !didRequestMTU else { throw .exchangedAlready }
                 didRequestMTU = true
             }
-            request = Transaction(
-                opcode: opcode,
-                handles: pdu.handlesInError,
-                deadline: now + Self.transactionTimeout
-            )
+            request = Transaction(opcode: opcode, deadline: now + Self.transactionTimeout)
         case .indication:
             guard indication == nil else { throw .busy }
-            indication = Transaction(opcode: opcode, handles: nil, deadline: now + Self.transactionTimeout)
+            indication = Transaction(opcode: opcode, deadline: now + Self.transactionTimeout)
         case .command, .notification:
             guard commandsWaiting < commandCapacity else { throw .queueFull }
             commandsWaiting &+= 1
@@ -259,19 +253,6 @@ extension ATTPDU {
         if case .errorResponse(let refused, _, _) = self { return refused == request }
         return opcode == request.answer
     }
-
-    /// The handles that the refusal of this request may name, beside 0x0000; nil where any will do.
-    fileprivate var handlesInError: AttributeHandleRange? {
-        switch self {
-        case .findInformationRequest(let range), .findByTypeValueRequest(let range, _, _),
-            .readByTypeRequest(let range, _), .readByGroupTypeRequest(let range, _):
-            range
-        case .readRequest(let handle), .readBlobRequest(let handle, _), .writeRequest(let handle, _),
-            .prepareWriteRequest(let handle, _, _):
-            AttributeHandleRange(start: handle, end: handle)
-        default: nil
-        }
-    }
 }
 
 extension ATTBearer.Failure: CustomStringConvertible {
@@ -283,8 +264,6 @@ extension ATTBearer.Failure: CustomStringConvertible {
         case .responseTooLong(let count, let mtu): "response of \(count) bytes, MTU \(mtu)"
         case .unexpectedPDU(let opcode, let expected):
             "unexpected \(opcode)" + (expected.map { ", expected \($0)" } ?? "")
-        case .errorForAnotherRequest(let opcode, let expected): "Error Response to \(opcode), expected \(expected)"
-        case .errorForAnotherHandle(let handle): "Error Response about \(handle), which was not asked for"
         case .notSequential(let opcode): "\(opcode) before the answer to the one before"
         case .closed: "closed"
         }

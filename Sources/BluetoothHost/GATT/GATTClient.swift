@@ -162,6 +162,8 @@ public struct GATTClient: Sendable {
             let mtu = Int(bearer.mtu)
             let refusal = GATTRefusal(request: request, handle: handle, error: error)
             advance(now) { procedure throws(GATTError) in try procedure.receive(refusal, mtu: mtu) }
+        case .errorForAnotherRequest(let opcode, let expected):
+            end(.failure(.errorForAnotherRequest(opcode, expected: expected)))
         case .failed: break
         }
         startNext(now)

@@ -6,6 +6,8 @@ public import BluetoothPackets
 public enum GATTError: Error, Equatable, Sendable {
     /// The server refused a request.
     case errorResponse(request: ATTOpcode, handle: AttributeHandle, error: ATTError)
+    /// The server refused another request than ours, which has ended without an answer.
+    case errorForAnotherRequest(ATTOpcode, expected: ATTOpcode)
     /// The server named a handle below those it had named before, or outside the range that was asked for.
     case handleOutOfOrder(AttributeHandle, expected: AttributeHandleRange)
     /// The server named a range whose end lies below its start.
@@ -43,6 +45,7 @@ extension GATTError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .errorResponse(let request, let handle, let error): "\(request) refused at \(handle): \(error)"
+        case .errorForAnotherRequest(let opcode, let expected): "Error Response to \(opcode), expected \(expected)"
         case .handleOutOfOrder(let handle, let expected): "handle \(handle) is not in \(expected)"
         case .invalidRange(let range): "impossible range \(range)"
         case .invalidItemLength(let opcode, let length): "\(opcode) with items of \(length) bytes"

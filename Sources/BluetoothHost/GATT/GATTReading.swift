@@ -40,6 +40,8 @@ struct GATTRead: GATTProcedure {
 
 /// Reads a value or descriptor of any length, part by part, until a part is shorter than a response could be.
 ///
+/// The first part is read by a Read Request, because a server need not have Read Blob.
+///
 /// Core 6.0, Vol 3, Part G, 4.8.3 and 4.12.2.
 struct GATTLongRead: GATTProcedure {
     let handle: AttributeHandle
@@ -52,29 +54,29 @@ struct GATTLongRead: GATTProcedure {
     }
 
     mutating func begin(mtu: Int) throws(GATTError) -> GATTStep {
-        next()
-    }
-
-    private func next() -> GATTStep {
-        .send(.readBlobRequest(handle, offset: UInt16(truncatingIfNeeded: value.count)))
+        .send(.readRequest(handle))
     }
 
     mutating func receive(_ response: ATTPDU, mtu: Int) throws(GATTError) -> GATTStep {
+        let part: [UInt8]
         switch response {
-        case .readBlobResponse(let part):
-            value += part
-            guard value.count <= limit else { throw .valueTooLong(limit: limit) }
-            let isLast = part.count < mtu &- 1 || value.count == limit
-            return isLast ? .finish(.value(value)) : next()
-        case .readResponse(let whole): return .finish(.value(whole))
+        case .readResponse(let bytes), .readBlobResponse(let bytes): part = bytes
         default: throw unexpected(response)
         }
+        value += part
+        guard value.count <= limit else { throw .valueTooLong(limit: limit) }
+        let isLast = part.count < mtu &- 1 || value.count == limit
+        return isLast
+            ? .finish(.value(value))
+            : .send(.readBlobRequest(handle, offset: UInt16(truncatingIfNeeded: value.count)))
     }
 
-    /// Attribute Not Long: the first part was all, or the plain Read Request has to be used.
+    /// A refused Read Blob that says that there is no more, or that the server has no such request: the parts were all.
     mutating func receive(_ refusal: GATTRefusal, mtu: Int) throws(GATTError) -> GATTStep {
-        guard refusal.request == .readBlobRequest, refusal.error == .attributeNotLong else { throw refusal.asError }
-        return value.isEmpty ? .send(.readRequest(handle)) : .finish(.value(value))
+        guard refusal.request == .readBlobRequest,
+            refusal.error == .attributeNotLong || refusal.error == .requestNotSupported
+        else { throw refusal.asError }
+        return .finish(.value(value))
     }
 }
 

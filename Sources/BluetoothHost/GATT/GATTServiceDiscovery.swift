@@ -42,15 +42,22 @@ struct GATTPrimaryServiceDiscovery: GATTProcedure {
 
 /// Finds the primary services of one UUID.
 ///
-/// Core 6.0, Vol 3, Part G, 4.4.2.
+/// Where a server finds none by their UUID, or has no such request, all services are looked through: some servers find
+/// nothing by a UUID of 128 bits.
+///
+/// Core 6.0, Vol 3, Part G, 4.4.2 and 4.4.1.
 struct GATTServiceSearch: GATTProcedure {
     private let uuid: BluetoothUUID
     private var progress: GATTProgress
     private var services: [GATTService] = []
+    private var all: GATTPrimaryServiceDiscovery
+    /// True once all services are looked through.
+    private var isOfAll = false
 
     init(uuid: BluetoothUUID, limit: Int) {
         self.uuid = uuid
         progress = GATTProgress(.all, limit: limit)
+        all = GATTPrimaryServiceDiscovery(limit: limit)
     }
 
     mutating func begin(mtu: Int) throws(GATTError) -> GATTStep {
@@ -67,6 +74,7 @@ struct GATTServiceSearch: GATTProcedure {
     }
 
     mutating func receive(_ response: ATTPDU, mtu: Int) throws(GATTError) -> GATTStep {
+        if isOfAll { return chosen(try all.receive(response, mtu: mtu)) }
         guard case .findByTypeValueResponse(let items) = response else { throw unexpected(response) }
         for item in items {
             try progress.accept(from: item.start, to: item.end)
@@ -76,8 +84,17 @@ struct GATTServiceSearch: GATTProcedure {
     }
 
     mutating func receive(_ refusal: GATTRefusal, mtu: Int) throws(GATTError) -> GATTStep {
-        guard refusal.error == .attributeNotFound else { throw refusal.asError }
-        return .finish(.services(services))
+        if isOfAll { return chosen(try all.receive(refusal, mtu: mtu)) }
+        guard [.attributeNotFound, .requestNotSupported].contains(refusal.error) else { throw refusal.asError }
+        guard services.isEmpty else { return .finish(.services(services)) }
+        isOfAll = true
+        return try all.begin(mtu: mtu)
+    }
+
+    /// The step of the look through all services, whose result are those of the UUID.
+    private func chosen(_ step: GATTStep) -> GATTStep {
+        guard case .finish(.services(let found)) = step else { return step }
+        return .finish(.services(found.filter { $0.uuid == uuid }))
     }
 }
 
