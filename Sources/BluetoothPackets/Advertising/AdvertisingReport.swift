@@ -66,7 +66,8 @@ public struct AdvertisingReport: ~Escapable {
         guard isExtended, eventType.contains(.directed) else { return nil }
         let type = byte(16)
         let kind = type == Layout.unresolvedTarget ? .random : AddressType(hci: type)
-        return kind.map { DeviceAddress(address(at: 17), $0) }
+        // Read with the byte before it: the fixed fields may end one byte behind it.
+        return kind.map { DeviceAddress(BluetoothAddress(rawValue: bytes.word(at: 16) >> 8), $0) }
     }
 
     /// The AD structures, or a fragment of them.
