@@ -29,32 +29,54 @@ package final class WireEnd {
 
     /// A listener with its place in the loop.
     private final class Listener {
+        /// The pause after a client could not be taken, most likely because no descriptor was left.
+        private static let recovery = Duration.seconds(1)
+
         private let socket: LocalListener
-        private let registration: EventLoop.Registration
+        private var registration: EventLoop.Registration?
+        private var recoveryTimer: EventLoop.Timer?
         private let loop: EventLoop
+        private let onClient: (consuming LocalStream) -> Void
 
         init(
             _ path: String,
             on loop: EventLoop,
             onClient: @escaping (consuming LocalStream) -> Void
         ) throws(Errno) {
-            let box = Box()
             // Its owner's alone: what comes over it goes to the device.
             socket = try LocalListener(at: path, mode: 0o600)
             self.loop = loop
-            registration = try socket.watch(on: loop) { box.listener?.accept(onClient) }
-            box.listener = self
+            self.onClient = onClient
+            try listen()
         }
 
-        private final class Box {
-            weak var listener: Listener?
+        private func listen() throws(Errno) {
+            registration = try socket.watch(on: loop) { [weak self] in self?.accept() }
         }
 
-        private func accept(_ onClient: (consuming LocalStream) -> Void) {
-            while let client = try? socket.accept() { onClient(client) }
+        private func accept() {
+            do throws(Errno) {
+                while let client = try socket.accept() { onClient(client) }
+            } catch {
+                // Clients wait in the kernel's queue, and do not wake the loop meanwhile.
+                rest()
+                recoveryTimer = loop.schedule(at: MonotonicClock.now + Self.recovery) { [weak self] in
+                    self?.recoveryTimer = nil
+                    try? self?.listen()
+                }
+            }
         }
 
-        func close() { socket.unwatch(registration, on: loop) }
+        private func rest() {
+            if let registration { socket.unwatch(registration, on: loop) }
+            registration = nil
+        }
+
+        func close() {
+            if let recoveryTimer { loop.cancel(recoveryTimer) }
+            recoveryTimer = nil
+            rest()
+        }
     }
 
     /// Opens the end; there is none for the keyboard.

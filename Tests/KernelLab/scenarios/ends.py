@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 
 from bench import BINARY, Bench, compare
@@ -116,3 +117,35 @@ async def other_ends(bench: Bench) -> None:
         notes.append(f"{to.split(':')[0]}: {got} of {number} bytes taken for a client that did not read")
     bench.note = "; ".join(notes)
     await fresh(bench)
+
+
+async def ticks(bench: Bench, pid: int) -> int:
+    """The processor time of a process, in hundredths of a second (proc(5), fields 14 and 15 of stat)."""
+    fields = (await bench.guest.run("cat", f"/proc/{pid}/stat")).out.rsplit(") ", 1)[1].split()
+    return int(fields[11]) + int(fields[12])
+
+
+@scenario("end-no-descriptors", deadline=120, once=True)
+async def no_descriptors(bench: Bench) -> None:
+    """X-9: with no descriptor left for another client the end waits, and takes clients again when there is one."""
+    product = await bench.product(
+        "run", "--json", "--device", NAME, "--to", f"unix:{SOCKET}", before=("sh", "-c", 'ulimit -n "$0"; exec "$@"', "20")
+    )
+    await product.state("connected", 40)
+    pid = product.program.pid
+    ends = [await client(bench, SOCKET) for _ in range(8)]
+    open_now = (await bench.guest.run("ls", f"/proc/{pid}/fd")).out.split()
+    expect(len(open_now) == 20, f"{len(open_now)} of 20 descriptors are open: this proves nothing")
+    before = await ticks(bench, pid)
+    await asyncio.sleep(3)
+    used = await ticks(bench, pid) - before
+    expect(used < 60, f"{used} hundredths of a second of 300 went into clients that cannot be taken")
+    for end in ends:
+        await end.stop()
+    end = await client(bench, SOCKET)
+    await end.write(b"go\n")
+    while b"4" not in end.stdout:  # it is taken within a second
+        bench.peer.burst([ean13(4)])
+        await asyncio.sleep(0.2)
+    await product.end(signal.SIGINT, 130)
+    bench.note = f"{used} hundredths of 300 used"
