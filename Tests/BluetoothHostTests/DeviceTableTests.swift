@@ -142,6 +142,35 @@ import Testing
         #expect(scanner.devices.devices.allSatisfy { scanner.devices[$0.address]?.address == $0.address })
     }
 
+    @Test("BT-2: who is looked for by its address is heard in a crowd, however strong that is and weak itself")
+    func identityInACrowd() {
+        let printed = BluetoothAddress(rawValue: 0xC0FF_EE01_0203)
+        let carried: [UInt8] = [9, 0xFF, 0x4C, 0x00, 0xC0, 0xFF, 0xEE, 0x01, 0x02, 0x03]
+        let place = AdvertisedAddress(offset: 2)
+        for (filter, data) in [
+            (ScanFilter(identity: .init(ScanEvents.device(1).address)), name),
+            (ScanFilter(identity: .init(ScanEvents.device(1).address, advertisedAt: place)), name),
+            (ScanFilter(identity: .init(printed, advertisedAt: place)), carried),
+            (ScanFilter(name: .exactly("linble-test")), name),
+        ] {
+            var scanner = scanner(filter, duplicates: true)
+            for device in UInt64(10)..<10_010 { scanner.feed(ScanEvents.legacy(device, [2, 1, 6], rssi: -30)) }
+            #expect(scanner.feed(ScanEvents.legacy(1, data, rssi: -99)).map(\.change) == [.appeared])
+            for device in UInt64(20_000)..<21_000 { scanner.feed(ScanEvents.legacy(device, [2, 1, 6], rssi: -30)) }
+            #expect(scanner.feed(ScanEvents.legacy(1, data, rssi: -99)).map(\.change) == [.heard])
+            #expect(scanner.devices.devices.map(\.address) == [ScanEvents.device(1)])
+            #expect(scanner.devices.count <= DeviceTable.capacity)
+        }
+    }
+
+    @Test("LK-3: in a full table, who was silent for 60 s gives way to anybody, though nobody else asks for it")
+    func passersBy() {
+        var scanner = scanner()
+        for device in UInt64(10)..<1010 { scanner.feed(ScanEvents.legacy(device, name, rssi: -30)) }
+        #expect(scanner.feed(ScanEvents.legacy(1, name, rssi: -90), at: .seconds(59)).isEmpty)
+        #expect(scanner.feed(ScanEvents.legacy(1, name, rssi: -90), at: .seconds(60)).map(\.change) == [.appeared])
+    }
+
     @Test("T14: AD structures with a fault are counted once, and the good head used")
     func badData() {
         var scanner = scanner()

@@ -29,7 +29,7 @@ struct DeviceChooserTests {
     @Test("D-4: a name is taken after a second in which nobody else was heard to carry it")
     func oneOfTheName() throws {
         var chooser = DeviceChooser(.name("LINBLE-TEST"))
-        var table = chooser.choice.devices
+        var table = chooser.choice.devices(advertisedAt: nil)
         let device = try #require(try hear(&table, 0xF0F1_F2F3_F4F5, name: "linble-test", now: .zero))
         #expect(chooser.heard(device, now: .zero) == .listen)
         #expect(chooser.deadline == .seconds(1))
@@ -40,7 +40,7 @@ struct DeviceChooserTests {
     @Test("D-4: two devices of the name are refused with both listed")
     func twoOfTheName() throws {
         var chooser = DeviceChooser(.name("LINBLE-TEST"))
-        var table = chooser.choice.devices
+        var table = chooser.choice.devices(advertisedAt: nil)
         var heard: [DiscoveredDevice] = []
         for address: UInt64 in [0xF0F1_F2F3_F4F5, 0xF0F1_F2F3_F4F6, 0xF0F1_F2F3_F4F7] {
             let device = try #require(try hear(&table, address, name: "LINBLE-TEST", now: .zero))
@@ -53,7 +53,7 @@ struct DeviceChooserTests {
     @Test("BT-2: the device that was taken before is taken again at once, even beside another of its name")
     func knownDevice() throws {
         var chooser = DeviceChooser(.name("LINBLE-TEST"))
-        var table = chooser.choice.devices
+        var table = chooser.choice.devices(advertisedAt: nil)
         let known = try #require(try hear(&table, 0xF0F1_F2F3_F4F5, name: "LINBLE-TEST", now: .zero))
         _ = chooser.heard(known, now: .zero)
         _ = chooser.decide(now: .seconds(1))
@@ -67,7 +67,7 @@ struct DeviceChooserTests {
     @Test("A device that takes no connections is not taken, and another name is not heard")
     func notConnectable() throws {
         var chooser = DeviceChooser(.name("LINBLE-TEST"))
-        var table = chooser.choice.devices
+        var table = chooser.choice.devices(advertisedAt: nil)
         // ADV_NONCONN_IND
         let beacon = try #require(try hear(&table, 0xF0F1_F2F3_F4F5, name: "LINBLE-TEST", eventType: 0x03, now: .zero))
         #expect(chooser.heard(beacon, now: .zero) == .listen)
@@ -78,8 +78,10 @@ struct DeviceChooserTests {
     @Test("BT-3: an address is taken at once, whatever the name")
     func byAddress() throws {
         var chooser = DeviceChooser(.address(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5)))
-        var table = chooser.choice.devices
-        let other = try #require(try hear(&table, 0xF0F1_F2F3_F4F6, name: "A", now: .zero))
+        var table = chooser.choice.devices(advertisedAt: nil)
+        #expect(try hear(&table, 0xF0F1_F2F3_F4F6, name: "A", now: .zero) == nil)
+        var others = DeviceTable()
+        let other = try #require(try hear(&others, 0xF0F1_F2F3_F4F6, name: "A", now: .zero))
         #expect(chooser.heard(other, now: .zero) == .listen)
         let meant = try #require(try hear(&table, 0xF0F1_F2F3_F4F5, name: "B", now: .zero))
         #expect(chooser.heard(meant, now: .zero) == .take(meant))

@@ -98,7 +98,7 @@ public struct DeviceTable: Sendable {
     public mutating func expire(now: Duration) -> [DeviceAddress] {
         assembler.expire(now: now)
         copyCounters()
-        let gone = entries.filter { now - $0.lastHeard >= Self.lifetime }.map(\.address)
+        let gone = entries.filter { isSilent($0, now) }.map(\.address)
         for address in gone { remove(address) }
         return gone
     }
@@ -112,6 +112,7 @@ public struct DeviceTable: Sendable {
             counters.anonymous &+= 1
             return nil
         }
+        guard filter.mayMatch(sender.address) else { return nil }
         if !report.eventType.contains(.legacy), report.dataStatus == .moreToCome || !assembler.isIdle {
             return assemble(report, from: sender, now: now)
         }
@@ -176,15 +177,17 @@ public struct DeviceTable: Sendable {
     /// A device that met the filter once meets it until it leaves: many send their name and their services in turn.
     private mutating func measure(_ index: Int) {
         if entries[index].matchesFilter { return }
-        entries[index].matchesFilter = filter.matches(name: entries[index].name, services: entries[index].services)
+        entries[index].matchesFilter = filter.matches(entries[index])
     }
 
     /// Makes room for a device and puts it in; nil when it is weaker than all that could give way.
+    ///
+    /// Who was silent for `lifetime` gives way first, so the table needs nobody who calls `expire`.
     @inline(never)
     private mutating func add(_ address: DeviceAddress, _ rssi: Int8?, _ now: Duration) -> Int? {
         if entries.count >= Self.capacity {
             counters.devicesDropped &+= 1
-            guard let victim = weakest(), !outranks(victim, rssi) else { return nil }
+            guard let victim = weakest(now), isSilent(victim, now) || !outranks(victim, rssi) else { return nil }
             remove(victim.address)
         }
         index.set(address, place: entries.count)
@@ -193,9 +196,15 @@ public struct DeviceTable: Sendable {
         return entries.count - 1
     }
 
-    /// The device that leaves first: one that does not match, then the weakest, then the one silent for longest.
-    private func weakest() -> DiscoveredDevice? {
+    private func isSilent(_ device: DiscoveredDevice, _ now: Duration) -> Bool {
+        now - device.lastHeard >= Self.lifetime
+    }
+
+    /// The device that leaves first: one that should have left, then one that does not match, then the weakest, then the
+    /// one silent for longest.
+    private func weakest(_ now: Duration) -> DiscoveredDevice? {
         entries.min { left, right in
+            if isSilent(left, now) != isSilent(right, now) { return isSilent(left, now) }
             if left.matchesFilter != right.matchesFilter { return right.matchesFilter }
             if left.rssi != right.rssi { return Self.strength(left) < Self.strength(right) }
             return left.lastHeard < right.lastHeard

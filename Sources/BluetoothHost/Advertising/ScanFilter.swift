@@ -12,15 +12,49 @@ public struct ScanFilter: Hashable, Sendable {
         case prefix(String)
     }
 
+    /// The one device with an address.
+    public struct Identity: Hashable, Sendable {
+        /// Its address, on the air or in the manufacturer data.
+        public var address: BluetoothAddress
+        /// The place in the manufacturer data where the address may be too; nil for nowhere.
+        public var place: AdvertisedAddress?
+
+        /// The device with that address.
+        public init(_ address: BluetoothAddress, advertisedAt place: AdvertisedAddress? = nil) {
+            self.address = address
+            self.place = place
+        }
+
+        /// True for the device of that address on the air which says this.
+        public func matches(_ sender: BluetoothAddress, _ data: AdvertisementData) -> Bool {
+            sender == address || place?.addresses(in: data).contains(address) ?? false
+        }
+    }
+
     /// Devices that offer any of these; empty is no condition.
     public var services: Set<BluetoothUUID>
     /// Devices of this name; nil is no condition.
     public var name: Name?
+    /// The one device with this address; nil is no condition.
+    public var identity: Identity?
 
-    /// A filter in which both conditions must hold; without arguments it takes every device.
-    public init(services: Set<BluetoothUUID> = [], name: Name? = nil) {
+    /// A filter in which all conditions must hold; without arguments it takes every device.
+    public init(services: Set<BluetoothUUID> = [], name: Name? = nil, identity: Identity? = nil) {
         self.services = services
         self.name = name
+        self.identity = identity
+    }
+
+    /// False for a device that cannot meet the filter, whatever it says.
+    func mayMatch(_ sender: BluetoothAddress) -> Bool {
+        guard let identity else { return true }
+        return identity.place != nil || identity.address == sender
+    }
+
+    /// True when that device is looked for.
+    func matches(_ device: DiscoveredDevice) -> Bool {
+        (identity?.matches(device.address.address, device.data) ?? true)
+            && matches(name: device.name, services: device.services)
     }
 
     /// True when a device of that name, which offers these services, is looked for.

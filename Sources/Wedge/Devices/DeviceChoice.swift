@@ -76,13 +76,14 @@ package enum DeviceChoice: Hashable, Sendable, CustomStringConvertible {
         return parameters
     }
 
-    /// The table that scanning for it fills.
+    /// The table that scanning for it fills, in which no crowd takes its place.
     ///
     /// Every report counts: one that allows a connection may differ in nothing else.
-    package var devices: DeviceTable {
+    package func devices(advertisedAt place: AdvertisedAddress?) -> DeviceTable {
         let filter: ScanFilter =
             switch self {
-            case .address, .kept: ScanFilter()
+            case .address(let address): ScanFilter(identity: .init(address, advertisedAt: place))
+            case .kept(let kept): ScanFilter(identity: .init(kept.device.address, advertisedAt: place))
             case .name(let name): ScanFilter(name: .exactly(name))
             }
         return DeviceTable(filter: filter, reportsDuplicates: true)

@@ -56,7 +56,7 @@ package final class DeviceFinder {
         chooser.begin()
         var parameters = choice.scanParameters(advertisedAt: chooser.place)
         if isThorough { parameters.type = .active }
-        let scan = RadioScan(parameters, devices: choice.devices)
+        let scan = RadioScan(parameters, devices: choice.devices(advertisedAt: chooser.place))
         self.scan = scan
         goOn()
         scan.onFailure = { [unowned self] error in
