@@ -167,6 +167,8 @@ import Testing
     func passersBy() {
         var scanner = scanner()
         for device in UInt64(10)..<1010 { scanner.feed(ScanEvents.legacy(device, name, rssi: -30)) }
+        scanner.feed(ScanEvents.legacy(2, name, rssi: -20), at: .seconds(1))
+        scanner.feed(ScanEvents.legacy(2, name, rssi: -80), at: .seconds(59))
         #expect(scanner.feed(ScanEvents.legacy(1, name, rssi: -90), at: .seconds(59)).isEmpty)
         #expect(scanner.feed(ScanEvents.legacy(1, name, rssi: -90), at: .seconds(60)).map(\.change) == [.appeared])
     }

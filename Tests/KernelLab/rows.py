@@ -10,5 +10,5 @@ import re
 
 def rows(about: str) -> str:
     """`LK-21, X-1: ` of `LK-21, X-1: every …`; nothing where none are named, or a range of them is."""
-    named = re.match(r"([A-Z]{1,2}-\d+(?:, [A-Z]{1,2}-\d+)*): ", about)
+    named = re.match(r"([A-Z]{1,2}-\d+[a-z]?(?:, [A-Z]{1,2}-\d+[a-z]?)*): ", about)
     return f"{named[1]}: " if named else ""
