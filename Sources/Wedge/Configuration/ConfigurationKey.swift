@@ -244,7 +244,10 @@ package struct ConfigurationKey: Sendable {
             "max-age",
             \.maximumAge,
             .zero...Configuration.greatestAge,
-            "Nothing that waited longer is typed; 0 types whatever its age."
+            """
+            Nothing is typed that waited longer while nothing could be typed, with no keyboard, or process or machine \
+            asleep; 0 types whatever its age.
+            """
         ),
         choice(
             "caps-lock",

@@ -26,8 +26,9 @@ struct RunCommand: ParsableCommand {
             A layout says by which keys the programs that read them make characters: us and jp are built in, console is \
             the live keymap of a text console, and every other name is looked up by libxkbcommon where that is installed. \
             A character that the layout cannot type is rejected and counted, never approximated; with --scan, with the \
-            whole barcode, before its first key. What waited longer than --max-age is dropped and counted, so that a kiosk \
-            whose reader comes back does not type yesterday's codes. With --scan whole barcodes only are typed, and one \
+            whole barcode, before its first key. What waited longer than --max-age while nothing could be typed is dropped \
+            and counted, so that a kiosk that wakes up does not type yesterday's codes; a backlog that is being typed is \
+            typed to its end. With --scan whole barcodes only are typed, and one \
             that a lost link has cut is rejected. The keyboard is called "blewedge keyboard" by programs, on the bus \
             virtual, with vendor b1ed and product 0001; it declares the keys that can be typed and, for udev, the codes 1 \
             to 31.
@@ -82,7 +83,7 @@ struct RunCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Type nothing that waited longer; 0 types whatever its age (default: 5s).",
+            "Type nothing that waited longer while nothing could be typed; 0 types whatever its age (default: 5s).",
             valueName: "time"
         )
     )
