@@ -104,7 +104,7 @@ def cannot(bench: Bench) -> None:
     bench.begin("tui")
     bench.wait("No daemon runs.", "Enter starts one")
     bench.press("Enter")
-    bench.wait("The daemon has ended with status 69", without=[STATE])
+    bench.wait("The daemon has ended with status 69", "blewedge: a daemon answers at", without=[STATE])
 
 
 def hidden(bench: Bench) -> None:

@@ -155,7 +155,7 @@ async def duplicates(bench: Bench) -> None:
 
 @scenario("scan-daemon", deadline=120, once=True)
 async def through_daemon(bench: Bench) -> None:
-    """LK-3, LK-4: the daemon's list has who was heard before, and with `--once` only who is heard from then on."""
+    """LK-3, LK-4, CB-3: the daemon's list has who was heard before, with `--once` who is heard from then on; duplicates all the same."""
     await fresh(bench)
     daemon = await start(bench)
     await daemon.state("unselected", 20)
@@ -166,4 +166,13 @@ async def through_daemon(bench: Bench) -> None:
     expect(ADDRESS in kept, f"the list has forgotten who was heard a moment ago: {kept!r}")
     anew = await tell(bench, *once)
     expect(ADDRESS not in anew, f"listed though it is silent: {anew!r}")
+    # The daemon tells of changes only: every advertisement is heard by the command itself.
+    greedy = await bench.product("scan", "--json", "--duplicates")
+    for _ in range(3):
+        before = len(said(greedy))
+        await once_more(bench)
+        await greedy.program.until(lambda before=before: len(said(greedy)) > before, "the same once more", 20)
+    lines = said(greedy)
+    expect(any(lines.count(line) >= 3 for line in lines), f"no line three times: {lines}")
+    await greedy.end(signal.SIGINT, 130)
     await daemon.end(signal.SIGTERM, 143)
