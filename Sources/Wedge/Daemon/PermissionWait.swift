@@ -15,7 +15,7 @@ package final class PermissionWait {
     /// The time between two looks.
     private static let interval = Duration.seconds(3)
 
-    /// Told of the state, when it begins and with each other permission that is missing.
+    /// Told of the state when it begins.
     package var onEvent: ((KeyboardService.Event) -> Void)?
     /// Called when a client has asked for the end.
     package var onStopAsked: (() -> Void)?
@@ -32,7 +32,7 @@ package final class PermissionWait {
     private let start = MonotonicClock.now
     /// What the program's file granted at the start, which this process lacks all the same.
     private let grantedInVain = Set(Capability.allCases.filter(\.isGrantedByFile))
-    private var missing: CommandFailure
+    private let missing: CommandFailure
     private var server: ControlServer?
     private var timer: EventLoop.Timer?
 
@@ -95,15 +95,9 @@ package final class PermissionWait {
 
     private func look() {
         timer = nil
-        guard let now = Self.missing(for: adapter, hasKeyboard: hasKeyboard) else {
-            return permitted(needsRestart: false)
-        }
+        if Self.missing(for: adapter, hasKeyboard: hasKeyboard) == nil { return permitted(needsRestart: false) }
         let granted = Set(Capability.allCases.filter(\.isGrantedByFile))
         if granted.isSuperset(of: Capability.missing), granted != grantedInVain { return permitted(needsRestart: true) }
-        if now != missing {
-            missing = now
-            report()
-        }
         lookLater()
     }
 
