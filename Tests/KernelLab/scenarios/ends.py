@@ -27,7 +27,7 @@ if path.endswith("socket"):
 else:
     end = os.open(path, os.O_RDWR | os.O_NOCTTY)
 print("open", file=sys.stderr, flush=True)
-sys.stdin.buffer.readline()
+while os.read(0, 1) != b"\\n": pass
 def send():
     while data := os.read(0, 4096): os.write(end, data)
 threading.Thread(target=send, daemon=True).start()
@@ -144,8 +144,10 @@ async def no_descriptors(bench: Bench) -> None:
         await end.stop()
     end = await client(bench, SOCKET)
     await end.write(b"go\n")
-    while b"4" not in end.stdout:  # it is taken within a second
-        bench.peer.burst([ean13(4)])
-        await asyncio.sleep(0.2)
+    # What it has written is read when it is taken.
+    await end.write(BACK)
+    await bench.peer.until(lambda: b"".join(bench.peer.writes).endswith(BACK), "the new client is taken", 20)
+    bench.peer.burst([ean13(4)])
+    await end.until(lambda: end.stdout.endswith(b"\n"), "a barcode at the new client", 20)
     await product.end(signal.SIGINT, 130)
     bench.note = f"{used} hundredths of 300 used"

@@ -127,17 +127,22 @@ async def once_more(bench: Bench) -> None:
     await bench.peer.advertise()
 
 
+async def repeated(bench: Bench, product: Product, times: int) -> None:
+    """The same advertisement so often, and a line for each."""
+    for _ in range(times):
+        before = len(said(product))
+        await once_more(bench)
+        await product.program.until(lambda before=before: len(said(product)) > before, "the same once more", 20)
+    lines = said(product)
+    expect(any(lines.count(line) >= times for line in lines), f"no line {times} times: {lines}")
+
+
 @scenario("scan-duplicates", deadline=120)
 async def duplicates(bench: Bench) -> None:
     """CB-3: `scan` tells each device once and again when its data changes, with --duplicates every advertisement."""
     product = await bench.product("scan", "--json", "--duplicates")
     await product.program.until(lambda: said(product), "the peer's first advertisement", 20)
-    for _ in range(5):
-        before = len(said(product))
-        await once_more(bench)
-        await product.program.until(lambda before=before: len(said(product)) > before, "the same once more", 20)
-    lines = said(product)
-    expect(any(lines.count(line) >= 5 for line in lines), f"no line five times: {lines}")
+    await repeated(bench, product, 5)
     await product.end(signal.SIGINT, 130)
 
     product = await bench.product("scan", "--json")
@@ -168,11 +173,6 @@ async def through_daemon(bench: Bench) -> None:
     expect(ADDRESS not in anew, f"listed though it is silent: {anew!r}")
     # The daemon tells of changes only: every advertisement is heard by the command itself.
     greedy = await bench.product("scan", "--json", "--duplicates")
-    for _ in range(3):
-        before = len(said(greedy))
-        await once_more(bench)
-        await greedy.program.until(lambda before=before: len(said(greedy)) > before, "the same once more", 20)
-    lines = said(greedy)
-    expect(any(lines.count(line) >= 3 for line in lines), f"no line three times: {lines}")
+    await repeated(bench, greedy, 3)
     await greedy.end(signal.SIGINT, 130)
     await daemon.end(signal.SIGTERM, 143)
