@@ -10,6 +10,10 @@ final class FakeAdapter: LowEnergyAdapter {
     let name = "fake0"
     let address = BluetoothAddress(rawValue: 0xC0FF_EE00_0001)
     var onLoss: ((AdapterLoss) -> Void)?
+    var onWake: (() -> Void)?
+    var isConnected = false
+    /// The causes of the restarts that were asked for.
+    var restarts: [String] = []
 
     let loop: EventLoop
     /// What the device answers to a PDU; nil is silence.
@@ -52,6 +56,13 @@ final class FakeAdapter: LowEnergyAdapter {
             completion(.success(makeChannel(device)))
         }
         return attempt
+    }
+
+    func restart(_ cause: String) {
+        restarts.append(cause)
+        let handler = onLoss
+        onLoss = nil
+        handler?(.failed(name, cause: cause))
     }
 
     func close() {}
@@ -151,6 +162,8 @@ final class FakeScanner: DeviceScanner {
     var onUpdate: ((DeviceTable.Update) -> Void)?
     var onStarted: (() -> Void)?
     var onFailure: ((ScanError) -> Void)?
+    var onDisturbed: (() -> Void)?
+    var onPacket: ((Span<UInt8>, _ now: Duration) -> Void)?
     var isScanning = false
     var starts = 0
     private var scanner = Scanner(.legacy)
@@ -184,8 +197,10 @@ final class FakeScanner: DeviceScanner {
         let parameters = [0x02, 0x01, 0x00, 0x01] + address + [UInt8(data.count)] + data + [0xCE]
         let packet = [0x04, 0x3E, UInt8(parameters.count)] + parameters
         var updates: [DeviceTable.Update] = []
-        scanner.handle(packet.span, now: MonotonicClock.now) { update in updates.append(update) }
+        let now = MonotonicClock.now
+        scanner.handle(packet.span, now: now) { update in updates.append(update) }
         for update in updates { onUpdate?(update) }
+        onPacket?(packet.span, now)
     }
 }
 

@@ -28,6 +28,9 @@ private func describe(_ packet: [UInt8]) throws -> String {
     case .connectFailed(let device, let status):
         return "connectFailed \(index) \(text(device)) status=\(hex(status.rawValue))"
     case .discovering(let types, let isOn): return "discovering \(index) types=\(hex(types.rawValue)) on=\(isOn)"
+    case .controllerSuspended(let state): return "controllerSuspended \(index) state=\(state)"
+    case .controllerResumed(let reason, let device):
+        return "controllerResumed \(index) reason=\(reason) \(text(device))"
     case .other(let code, let parameters):
         return "other \(index) code=\(hex(code)) parameters=\(Hexadecimal.text(parameters))"
     }

@@ -38,6 +38,24 @@ struct EventLoopTests {
         #expect(fired == ["kept"])
     }
 
+    @Test("A timer that is set again and again for a time that has passed keeps nothing that is ready waiting")
+    func endlessTimer() throws {
+        let loop = try EventLoop()
+        let waker = try Waker()
+        var turns = 0
+        func next() {
+            turns += 1
+            guard turns < 10_000 else { return loop.stop() }
+            _ = loop.schedule(at: .zero) { next() }
+        }
+        let registration = try loop.watch(waker.descriptor, for: .readable) { _ in loop.stop() }
+        waker.wake()
+        next()
+        try loop.run()
+        loop.unwatch(registration, waker.descriptor)
+        #expect(turns < 10)
+    }
+
     @Test("A waker on another thread ends the loop's sleep")
     func wakerFromAnotherThread() throws {
         let loop = try EventLoop()

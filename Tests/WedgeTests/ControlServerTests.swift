@@ -56,6 +56,24 @@ struct ControlServerTests {
         #expect(bench.handler.requests == [.connect, .status, .pause])
     }
 
+    @Test("D-9: a client that sends requests without end keeps nobody waiting: one request a client and turn")
+    func pipelined() throws {
+        let bench = try ControlBench()
+        let floods = try (0..<8).map { _ in try bench.connect() }
+        for flood in floods { try flood.send(String(repeating: "status\n", count: 500)) }
+        #expect(try bench.run(until: { bench.handler.requests.count >= 8 }))
+        let quick = try bench.connect()
+        try quick.send("pause\n")
+        let before = bench.handler.requests.count
+        #expect(try bench.run(until: { quick.lines.count == 1 }))
+        // It is taken after a few turns of the loop: one for the connection, one for the request, one for the answer.
+        let place = try #require(bench.handler.requests.firstIndex(of: .pause))
+        #expect(place - before < 8 * 8)
+        // Nobody's requests are lost.
+        #expect(try bench.run(until: { floods.allSatisfy { $0.lines.count == 500 } }))
+        #expect(bench.handler.requests.count == 8 * 500 + 1)
+    }
+
     @Test(
         "D-9: the socket is for its owner and its group; with keys switched off, typing is refused, and all else is not"
     )

@@ -8,6 +8,8 @@ final class QuietRadio: LowEnergyAdapter {
     let name = "quiet0"
     let address = BluetoothAddress(rawValue: 0xC0FF_EE00_0009)
     var onLoss: ((AdapterLoss) -> Void)?
+    var onWake: (() -> Void)?
+    let isConnected = false
     /// How many scanners listen.
     private(set) var listening = 0
     /// How often a scan has begun.
@@ -24,6 +26,8 @@ final class QuietRadio: LowEnergyAdapter {
         var onUpdate: ((DeviceTable.Update) -> Void)?
         var onStarted: (() -> Void)?
         var onFailure: ((ScanError) -> Void)?
+        var onDisturbed: (() -> Void)?
+        var onPacket: ((Span<UInt8>, _ now: Duration) -> Void)?
         private var scanner = Scanner(.legacy)
         var devices: DeviceTable { scanner.devices }
         let droppedReports: UInt32 = 0
@@ -46,6 +50,7 @@ final class QuietRadio: LowEnergyAdapter {
             var updates: [DeviceTable.Update] = []
             scanner.handle(packet.span, now: time) { update in updates.append(update) }
             for update in updates { onUpdate?(update) }
+            onPacket?(packet.span, time)
         }
 
         func stop(completion: @escaping () -> Void) {
@@ -86,6 +91,7 @@ final class QuietRadio: LowEnergyAdapter {
         onConnection _: @escaping (any ATTChannel) -> Void,
         completion: @escaping (Result<Void, AdapterError>) -> Void
     ) { completion(.success(())) }
+    func restart(_ cause: String) { onLoss?(.failed(name, cause: cause)) }
     func close() {}
     func stopAdvertising(completion: @escaping () -> Void) { completion() }
 }

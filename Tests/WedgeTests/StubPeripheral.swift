@@ -7,6 +7,8 @@ final class StubPeripheral: LowEnergyAdapter {
     let name = "stub0"
     let address = BluetoothAddress(rawValue: 0xC0FF_EE00_0001)
     var onLoss: ((AdapterLoss) -> Void)?
+    var onWake: (() -> Void)?
+    let isConnected = false
     private(set) var advertisement: Advertisement?
     private(set) var disconnected: [DeviceAddress] = []
     private var onConnection: ((any ATTChannel) -> Void)?
@@ -33,6 +35,8 @@ final class StubPeripheral: LowEnergyAdapter {
         self.onConnection = onConnection
         completion(.success(()))
     }
+
+    func restart(_ cause: String) { onLoss?(.failed(name, cause: cause)) }
 
     func stopAdvertising(completion: @escaping () -> Void) {
         advertisement = nil

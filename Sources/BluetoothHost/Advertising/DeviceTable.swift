@@ -103,6 +103,35 @@ public struct DeviceTable: Sendable {
         return gone
     }
 
+    /// Takes an event packet, its indicator included; `update` is called for every report to pass on.
+    ///
+    /// Events other than advertising reports change nothing; one that is not sound is counted.
+    public mutating func handle(_ packet: Span<UInt8>, now: Duration, update: (Update) -> Void) {
+        do throws(DecodingError) {
+            guard case .leMeta(let subevent, let parameters) = try HCIEvent(packet),
+                AdvertisingReportReader.reads(subevent)
+            else { return }
+            try handle(subevent, parameters, now: now, update: update)
+        } catch {
+            noteBadEvent()
+        }
+    }
+
+    mutating func handle(
+        _ subevent: LESubevent,
+        _ parameters: Span<UInt8>,
+        now: Duration,
+        update: (Update) -> Void
+    ) throws(DecodingError) {
+        var reader = try AdvertisingReportReader(subevent, parameters)
+        while let report = reader.next() {
+            guard let change = handle(report, now: now), let sender = report.sender, let device = self[sender] else {
+                continue
+            }
+            update(Update(device: device, change: change))
+        }
+    }
+
     /// Takes a report; returns its effect where that is to be passed on, else nil.
     ///
     /// The device as it stands then is the subscript's.

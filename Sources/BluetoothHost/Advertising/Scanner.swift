@@ -154,13 +154,7 @@ public struct Scanner: Sendable {
             case .leMeta(let subevent, let parameters):
                 if AdvertisingReportReader.reads(subevent) {
                     guard state == .starting || state == .scanning else { return }
-                    var reader = try AdvertisingReportReader(subevent, parameters)
-                    while let report = reader.next() {
-                        guard let change = devices.handle(report, now: now), let sender = report.sender,
-                            let device = devices[sender]
-                        else { continue }
-                        update(DeviceTable.Update(device: device, change: change))
-                    }
+                    try devices.handle(subevent, parameters, now: now, update: update)
                 } else if subevent == .scanTimeout, state == .scanning {
                     state = .idle
                 }

@@ -76,6 +76,10 @@ package final class AdapterScanner: DeviceScanner {
     package var onStarted: (() -> Void)?
     /// The handler that is called when the scan has failed, which ends it.
     package var onFailure: ((ScanError) -> Void)?
+    package var onDisturbed: (() -> Void)?
+    package var onPacket: ((Span<UInt8>, _ now: Duration) -> Void)?
+    /// The number of foreign commands that were told of.
+    private var foreignCommands: UInt64 = 0
 
     /// The size of the reports' receive queue in bytes: room for about 10,000 short reports.
     private static let reportBuffer: Int32 = 1 << 22
@@ -102,7 +106,10 @@ package final class AdapterScanner: DeviceScanner {
             throw Self.error(error, "open a raw HCI socket on \(adapter.name)")
         }
         commands.onPrepared = { [weak self] in self?.begin() }
-        commands.onStep = { [weak self] in self?.settle() }
+        commands.onStep = { [weak self] in
+            self?.tellOfForeignCommands()
+            self?.settle()
+        }
         commands.onFailure = { [weak self] failure in self?.fail(Self.error(failure)) }
     }
 
@@ -165,15 +172,23 @@ package final class AdapterScanner: DeviceScanner {
             while case .done(let packet) = try reportSocket.descriptor.receive(into: &buffer), packet.count > 0 {
                 // The updates are passed on after the scanner has returned, because a handler may stop the scan.
                 var updates: [DeviceTable.Update] = []
-                commands.procedure?.handle(buffer.span.extracting(first: packet.count), now: MonotonicClock.now) {
-                    update in
+                let now = MonotonicClock.now
+                commands.procedure?.handle(buffer.span.extracting(first: packet.count), now: now) { update in
                     updates.append(update)
                 }
                 for update in updates { onUpdate?(update) }
+                onPacket?(buffer.span.extracting(first: packet.count), now)
             }
         } catch {
             fail(.adapterGone)
         }
+    }
+
+    private func tellOfForeignCommands() {
+        guard let count = commands.procedure?.foreignCommands, count != foreignCommands else { return }
+        foreignCommands = count
+        // The kernel's own commands at the end of a scan are no disturbance.
+        if ending == nil { onDisturbed?() }
     }
 
     /// Makes the next step when the scanner has reached a state of rest.

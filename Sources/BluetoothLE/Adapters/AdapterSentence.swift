@@ -27,6 +27,18 @@ package enum AdapterSentence {
 
     package static func switchedOff(_ name: String) -> String { "\(name) was switched off" }
 
+    package static func controllerError(_ name: String, _ code: UInt8) -> String {
+        "\(name) reported a hardware error, code \(code)"
+    }
+
+    package static func nothingHeard(_ name: String) -> String {
+        "nothing was heard for long: \(name) is switched off and on"
+    }
+
+    package static func scanFailsAlways(_ name: String) -> String {
+        "scanning fails again and again: \(name) is switched off and on"
+    }
+
     package static func missingRights(_ capabilities: String) -> String { "not permitted: \(capabilities) missing" }
 
     package static func scanWithoutRights(_ capabilities: String) -> String {

@@ -28,6 +28,9 @@ package final class HostAdapter: LowEnergyAdapter {
 
     package let name: String
     package var onLoss: ((AdapterLoss) -> Void)?
+    /// Never called: who sleeps is the machine, and the controller at its line's end goes on.
+    package var onWake: (() -> Void)?
+    package var isConnected: Bool { !host.connections.isEmpty }
     /// The handler of every HCI packet, for a capture; `isSent` is true for a packet to the controller.
     package var onPacket: ((_ isSent: Bool, Span<UInt8>) -> Void)?
 
@@ -50,6 +53,8 @@ package final class HostAdapter: LowEnergyAdapter {
         onReady = completion
         flush()
     }
+
+    package func restart(_ cause: String) { lose(cause) }
 
     /// Resets and releases the controller; no handler is called any more.
     package func close() {
@@ -186,8 +191,10 @@ package final class HostAdapter: LowEnergyAdapter {
     private func receive(_ packet: Span<UInt8>) {
         guard isOpen else { return }
         onPacket?(false, packet)
-        host.receive(packet, now: MonotonicClock.now)
+        let now = MonotonicClock.now
+        host.receive(packet, now: now)
         pump()
+        activeScanner?.onPacket?(packet, now)
     }
 
     /// Reports the events of the host stack, and sends the packets that wait.

@@ -17,6 +17,9 @@ package final class HostScanner: DeviceScanner {
     package var onUpdate: ((DeviceTable.Update) -> Void)?
     package var onStarted: (() -> Void)?
     package var onFailure: ((ScanError) -> Void)?
+    /// Never called: the controller belongs to this process alone.
+    package var onDisturbed: (() -> Void)?
+    package var onPacket: ((Span<UInt8>, _ now: Duration) -> Void)?
 
     init(_ adapter: HostAdapter) {
         self.adapter = adapter

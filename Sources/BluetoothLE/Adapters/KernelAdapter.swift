@@ -20,10 +20,15 @@ package final class KernelAdapter: LowEnergyAdapter {
 
     /// The handler that is called once, when the adapter was removed or switched off.
     package var onLoss: ((AdapterLoss) -> Void)?
+    package var onWake: (() -> Void)?
 
     let loop: EventLoop
     /// True until the adapter was removed or switched off.
     private var isOn = true
+    /// The cause of a restart that is under way.
+    private var restartCause: String?
+    /// The devices that were connected since the adapter was opened, and still are.
+    private var connected: Set<ManagementAddress> = []
     /// The handler that is called when the kernel reports the end of a discovery.
     var onDiscoveryEnd: (() -> Void)?
     /// The address types of the kernel's last discovery, which the command to end it must repeat; empty if there was
@@ -49,17 +54,39 @@ package final class KernelAdapter: LowEnergyAdapter {
         guard event.index == index else { return }
         switch event.kind {
         case .indexRemoved: lose(.removed(name))
-        case .newSettings(let settings) where !settings.contains(.powered): lose(.switchedOff(name))
+        case .newSettings(let settings) where !settings.contains(.powered): lose(off)
+        case .controllerError(let code): lose(.failed(name, cause: AdapterSentence.controllerError(name, code)))
+        case .controllerResumed: onWake?()
         case .discovering(let types, isOn: true): discoveryTypes = types
         case .discovering(_, isOn: false): onDiscoveryEnd?()
         // The controller stops advertising when a central connects, and could not start again while it had no room.
-        case .deviceConnected, .deviceDisconnected: advertiser?.resume()
+        case .deviceConnected(let device, _, _):
+            connected.insert(device)
+            advertiser?.resume()
+        case .deviceDisconnected(let device, _):
+            connected.remove(device)
+            advertiser?.resume()
         default: break
         }
     }
 
+    package var isConnected: Bool { !connected.isEmpty }
+
+    package func restart(_ cause: String) {
+        guard isOn else { return }
+        restartCause = cause
+        // A kernel that does not carry it out is asked anew when the adapter is opened.
+        management.send(.setPowered(index, false)) { [weak self] _ in
+            guard let self else { return }
+            lose(off)
+        }
+    }
+
+    private var off: AdapterLoss { restartCause.map { .failed(name, cause: $0) } ?? .switchedOff(name) }
+
     package func close() {
         onLoss = nil
+        onWake = nil
         onDiscoveryEnd = nil
         advertiser?.close()
         advertiser = nil

@@ -13,6 +13,11 @@ package protocol DeviceScanner: AnyObject {
     var onStarted: (() -> Void)? { get set }
     /// The handler that is called when the scan has failed, which ends it.
     var onFailure: ((ScanError) -> Void)? { get set }
+    /// The handler that is called when another program, or the kernel, has switched the scan: it may be off since.
+    var onDisturbed: (() -> Void)? { get set }
+
+    /// The handler of every packet with advertising reports, its indicator included; nil where nobody else listens.
+    var onPacket: ((Span<UInt8>, _ now: Duration) -> Void)? { get set }
 
     /// Scans until `stop`; replaces a scan that runs.
     func start(_ parameters: ScanParameters, devices: DeviceTable)
@@ -80,6 +85,10 @@ package protocol LowEnergyAdapter: AnyObject {
     var address: BluetoothAddress { get }
     /// The handler that is called once, when the adapter was lost.
     var onLoss: ((AdapterLoss) -> Void)? { get set }
+    /// The handler that is called when the machine has woken from sleep, in which the controller forgets its scan.
+    var onWake: (() -> Void)? { get set }
+    /// True while a device is connected.
+    var isConnected: Bool { get }
 
     /// Makes a scanner, which begins with `start`.
     func makeScanner() throws(ScanError) -> any DeviceScanner
@@ -102,6 +111,8 @@ package protocol LowEnergyAdapter: AnyObject {
     )
     /// Ends the advertising; connections stay.
     func stopAdvertising(completion: @escaping () -> Void)
+    /// Switches the adapter off where the kernel has it, and gives it up: `onLoss` follows, with this cause.
+    func restart(_ cause: String)
     /// Releases the adapter at once, in any state; no handler is called any more.
     func close()
 }

@@ -56,10 +56,14 @@ package final class AdapterCore {
     private var lastWatcher: UInt64 = 0
 
     /// Makes a core whose adapter is not opened before `start`.
-    package init(_ loop: EventLoop, _ opener: @escaping AdapterOpener) {
+    package convenience init(_ loop: EventLoop, _ opener: @escaping AdapterOpener) {
+        self.init(loop, watching: ScanWatch(), opener)
+    }
+
+    init(_ loop: EventLoop, watching watch: ScanWatch, _ opener: @escaping AdapterOpener) {
         self.loop = loop
         self.opener = opener
-        radio = RadioArbiter(on: loop)
+        radio = RadioArbiter(on: loop, watch)
         central = CentralCore(radio)
         radio.onAdapterGone = { [weak self] in
             self?.lost(.failed(self?.adapter?.name ?? "", cause: ScanError.adapterGone.cause))

@@ -6,9 +6,12 @@ package import LinuxIO
 
 /// The owner of an adapter's radio: every scan, connection and advertisement goes through it.
 ///
-/// One scan runs at a time: the newest runs, and the earlier ones are paused. While a connection is being made every
-/// scan is paused (BT-4); the connection begins when the controller has stopped scanning. Connections are made one
+/// One scan runs at a time: the newest, an active one before a passive one; the others overhear it, each with its own
+/// filter and table, so that nobody who scans keeps others from hearing. While a connection is being made every scan is
+/// paused (BT-4); the connection begins when the controller has stopped scanning. Connections are made one
 /// after another. One server can advertise.
+///
+/// A running scan is watched, and armed again when it may have been switched off (`ScanWatch`).
 ///
 /// Every method is called on the loop's thread, and so is every handler.
 package final class RadioArbiter {
@@ -33,7 +36,11 @@ package final class RadioArbiter {
     var onAdapterGone: (() -> Void)?
 
     private var radio = Radio.idle
-    /// The scans that are wanted; the last one has the radio.
+    private var watch: ScanWatch
+    private var watchTimer: EventLoop.Timer?
+    /// True from the moment when the controller has begun the scan that runs.
+    private var isArmed = false
+    /// The scans that are wanted, in the order of their starts.
     private var scans: [RadioScan] = []
     /// The connections that are wanted; the first one is made first.
     private var attempts: [RadioAttempt] = []
@@ -48,16 +55,30 @@ package final class RadioArbiter {
     /// Makes an arbiter of an adapter.
     ///
     /// Without one, scans and connections wait for `use`.
-    package init(on loop: EventLoop, using adapter: (any LowEnergyAdapter)? = nil) {
-        self.loop = loop
-        self.adapter = adapter
+    package convenience init(on loop: EventLoop, using adapter: (any LowEnergyAdapter)? = nil) {
+        self.init(on: loop, using: adapter, ScanWatch())
     }
+
+    init(on loop: EventLoop, using adapter: (any LowEnergyAdapter)? = nil, _ watch: ScanWatch) {
+        self.loop = loop
+        self.watch = watch
+        if let adapter { use(adapter) }
+    }
+
+    /// The counts of what was done so that the radio goes on.
+    package var counts: RadioCounts { watch.counts }
 
     // MARK: The adapter
 
     /// Takes over an adapter, and begins what waits for one.
     package func use(_ adapter: any LowEnergyAdapter) {
         self.adapter = adapter
+        watch.counts.opened &+= 1
+        adapter.onWake = { [weak self] in
+            guard let self else { return }
+            watch.resume(now: MonotonicClock.now)
+            setWatchTimer()
+        }
         arbitrate()
     }
 
@@ -70,11 +91,16 @@ package final class RadioArbiter {
     /// Drops the adapter after its loss: every scan fails with `ScanError.adapterGone`, every connection attempt with
     /// `LinkFailure.adapterLost` and the cause, and the server's connections end.
     package func lose(_ loss: AdapterLoss) {
+        adapter?.onWake = nil
         adapter = nil
+        watch.counts.lost &+= 1
         absence = .unavailable(loss.state, cause: loss.cause, remedy: loss.remedy)
         cancelPause()
         switch radio {
-        case .scanning(let scanner, _), .stopping(let scanner): scanner.close()
+        case .scanning(let scanner, _):
+            endWatch(scanner)
+            scanner.close()
+        case .stopping(let scanner): scanner.close()
         case .idle, .connecting: break
         }
         radio = .idle
@@ -96,14 +122,22 @@ package final class RadioArbiter {
 
     // MARK: Scanning
 
-    /// Adds a scan, which takes the radio from the others.
+    /// Adds a scan.
     ///
-    /// A paused scan becomes the newest.
+    /// One that was started before becomes the newest.
     package func start(_ scan: RadioScan) {
         scans.removeAll { $0 === scan }
         scans.append(scan)
         arbitrate()
+        guard case .scanning(_, let current) = radio, current !== scan, isArmed else { return }
+        later { [weak self] in
+            guard let self, isArmed, scans.contains(where: { $0 === scan }) else { return }
+            scan.noteStart()
+        }
     }
+
+    /// The scan that is to have the radio: who asks devices for more hears all that others would.
+    private var leading: RadioScan? { scans.last { $0.parameters.type == .active } ?? scans.last }
 
     /// Ends a scan, whose handlers are not called any more.
     ///
@@ -118,6 +152,7 @@ package final class RadioArbiter {
 
     private func fail(_ scan: RadioScan, _ scanner: any DeviceScanner, _ error: ScanError) {
         guard case .scanning(let current, _) = radio, current === scanner else { return }
+        endWatch(scanner)
         scan.rest()
         scanner.close()
         radio = .idle
@@ -130,7 +165,12 @@ package final class RadioArbiter {
             scans.append(scan)
             return onAdapterGone()
         }
+        let isRestartDue =
+            if case .controller = error { watch.fail(byController: true) } else { watch.fail(byController: false) }
         scan.fail(error)
+        if isRestartDue, let adapter, !adapter.isConnected {
+            adapter.restart(AdapterSentence.scanFailsAlways(adapter.name))
+        }
         arbitrate()
     }
 
@@ -175,6 +215,10 @@ package final class RadioArbiter {
 
     private func connected(_ attempt: RadioAttempt, _ result: Result<any ATTChannel, LinkFailure>) {
         attempt.connection = nil
+        switch result {
+        case .success: watch.noteLife()
+        case .failure: watch.counts.failedAttempts &+= 1
+        }
         if case .failure(let failure) = result, attempt.isWorthTryingAgain(after: failure) {
             // The other attempts come first.
             attempts.removeAll { $0 === attempt }
@@ -235,12 +279,12 @@ package final class RadioArbiter {
         case .idle:
             if let attempt = attempts.first {
                 connect(attempt, adapter)
-            } else if let scan = scans.last {
+            } else if let scan = leading {
                 begin(scan, adapter)
             }
         case .scanning(let scanner, let current):
-            if attempts.isEmpty, let scan = scans.last {
-                if scan !== current { exchange(current, for: scan, scanner) }
+            if attempts.isEmpty, let scan = leading {
+                if scan !== current { exchange(current, for: scan, scanner) } else { shareReports(of: scanner, scan) }
             } else {
                 rest(scanner, current)
             }
@@ -275,16 +319,78 @@ package final class RadioArbiter {
     private func begin(_ scan: RadioScan, _ scanner: any DeviceScanner) {
         radio = .scanning(scanner, scan)
         scanner.onFailure = { [weak self] error in self?.fail(scan, scanner, error) }
+        scanner.onDisturbed = { [weak self] in
+            guard let self else { return }
+            watch.disturb(now: MonotonicClock.now)
+            setWatchTimer()
+        }
+        scan.onArmed = { [weak self] in self?.armed() }
+        isArmed = false
+        shareReports(of: scanner, scan)
         scan.begin(scanner)
+        watch.begin(reports: scanner.devices.counters.reports, now: MonotonicClock.now)
+        setWatchTimer()
+    }
+
+    private func armed() {
+        watch.noteStart()
+        isArmed = true
+        for scan in scans { scan.noteStart() }
+    }
+
+    /// Lets the other scans hear what the running one hears.
+    private func shareReports(of scanner: any DeviceScanner, _ running: RadioScan) {
+        guard scans.count > 1 else { return scanner.onPacket = nil }
+        scanner.onPacket = { [weak self] packet, now in
+            guard let self else { return }
+            for scan in scans where scan !== running { scan.overhear(packet, now: now) }
+        }
+    }
+
+    // MARK: The watch over the running scan
+
+    private func setWatchTimer() {
+        if let watchTimer { loop.cancel(watchTimer) }
+        watchTimer = watch.deadline.map { deadline in
+            loop.schedule(at: deadline) { [weak self] in
+                self?.watchTimer = nil
+                self?.checkScan()
+            }
+        }
+    }
+
+    private func checkScan() {
+        guard case .scanning(let scanner, let scan) = radio else { return }
+        switch watch.check(reports: scanner.devices.counters.reports, now: MonotonicClock.now) {
+        case .wait: break
+        case .arm: scan.arm()
+        case .restart:
+            // A controller with a link is alive, and a link is worth more than what may be heard.
+            if let adapter, !adapter.isConnected {
+                adapter.restart(AdapterSentence.nothingHeard(adapter.name))
+            } else {
+                scan.arm()
+            }
+        }
+        setWatchTimer()
+    }
+
+    private func endWatch(_ scanner: any DeviceScanner) {
+        watch.end(reports: scanner.devices.counters.reports, now: MonotonicClock.now)
+        isArmed = false
+        scanner.onDisturbed = nil
+        setWatchTimer()
     }
 
     private func exchange(_ scan: RadioScan, for next: RadioScan, _ scanner: any DeviceScanner) {
+        endWatch(scanner)
         scan.rest()
         begin(next, scanner)
     }
 
     private func rest(_ scanner: any DeviceScanner, _ scan: RadioScan) {
         radio = .stopping(scanner)
+        endWatch(scanner)
         scan.rest()
         scanner.onFailure = nil
         scanner.stop { [weak self] in

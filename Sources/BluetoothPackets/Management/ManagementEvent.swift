@@ -26,6 +26,10 @@ public struct ManagementEvent: Hashable, Sendable {
         case connectFailed(ManagementAddress, status: ManagementStatus)
         /// A discovery began or ended (0x0013).
         case discovering(types: DiscoveryTypes, isOn: Bool)
+        /// The machine went to sleep, and its controller with it (0x002D), in the state of this number.
+        case controllerSuspended(state: UInt8)
+        /// The controller was woken (0x002E), for the reason of this number, by a device or by none.
+        case controllerResumed(reason: UInt8, ManagementAddress)
         /// Any other event.
         case other(code: UInt16, parameters: [UInt8])
     }
@@ -126,6 +130,10 @@ public struct ManagementEvent: Hashable, Sendable {
             let value = try reader.readUInt8("Discovering")
             guard value <= 1 else { throw reader.error("Discovering", .invalidValue(UInt64(value))) }
             kind = .discovering(types: types, isOn: value == 1)
+        case Code.controllerSuspend: kind = .controllerSuspended(state: try reader.readUInt8("Suspend_State"))
+        case Code.controllerResume:
+            let reason = try reader.readUInt8("Wake_Reason")
+            kind = .controllerResumed(reason: reason, try ManagementAddress(from: &reader))
         default: kind = .other(code: code, parameters: [UInt8](copying: reader.readRest()))
         }
         try reader.expectEnd()
@@ -144,6 +152,8 @@ public struct ManagementEvent: Hashable, Sendable {
         static let deviceDisconnected: UInt16 = 0x000C
         static let connectFailed: UInt16 = 0x000D
         static let discovering: UInt16 = 0x0013
+        static let controllerSuspend: UInt16 = 0x002D
+        static let controllerResume: UInt16 = 0x002E
     }
 
     private static let names: [UInt16: String] = [
@@ -157,5 +167,7 @@ public struct ManagementEvent: Hashable, Sendable {
         Code.deviceDisconnected: "Device Disconnected",
         Code.connectFailed: "Connect Failed",
         Code.discovering: "Discovering",
+        Code.controllerSuspend: "Controller Suspend",
+        Code.controllerResume: "Controller Resume",
     ]
 }

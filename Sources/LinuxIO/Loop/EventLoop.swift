@@ -203,9 +203,12 @@ package final class EventLoop {
         _ = try? timer.read(into: &expirations)
         armedDeadline = nil
         let now = MonotonicClock.now
-        while let first = timers.last, first.deadline <= now {
-            timers.removeLast()
-            first.handler()
+        // What these handlers schedule has its turn after the descriptors that are ready, whatever its deadline.
+        let limit = nextTimer
+        while let place = timers.lastIndex(where: { $0.deadline > now || $0.identifier < limit }),
+            timers[place].deadline <= now
+        {
+            timers.remove(at: place).handler()
         }
         armTimer()
     }

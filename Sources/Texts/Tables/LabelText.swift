@@ -5,12 +5,15 @@ package enum LabelText: String, Localized {
     case since, seconds, device, address, addressType, selection, name, adapter, keyboard, profile, layout, table,
         paused,
         gate, gateReason, gateRemedy, counts, lastReceived, secondsAgo, length, rivals, selectionFault, selectionRemedy,
-        pid, program
+        pid, program, radio
     // Counters.
     case notifications, received, typed, discarded, rejected, gated, lost, waiting
     case untypable, tooShort, tooLong, duplicate, cut
     case ringFull, writeFailed, tooOld, disconnected, switched
     case dropped, stray, undelivered, verified, differing, readerDropped
+    // What was done so that the radio goes on.
+    case adapterOpened, adapterLost, scanArmed, scanQuiet, scanDisturbed, resumed, scanFailed, attemptsFailed,
+        adapterRestarted
     // Values of members.
     case yes, no, open, closed, `public`, random
 
@@ -41,6 +44,7 @@ package enum LabelText: String, Localized {
         case .selectionRemedy: LocalText("selection remedy", "選択を直すには")
         case .pid: LocalText("pid", "プロセス番号")
         case .program: LocalText("program", "バージョン")
+        case .radio: LocalText("radio", "無線")
         case .notifications: LocalText("notifications", "通知の数")
         case .received: LocalText("received", "受信")
         case .typed: LocalText("typed", "入力")
@@ -65,6 +69,15 @@ package enum LabelText: String, Localized {
         case .verified: LocalText("verified", "照合済み")
         case .differing: LocalText("differing", "照合の相違")
         case .readerDropped: LocalText("reader dropped", "読み落とし")
+        case .adapterOpened: LocalText("adapter opened", "アダプタの使用開始")
+        case .adapterLost: LocalText("adapter lost", "アダプタの喪失")
+        case .scanArmed: LocalText("scan begun again", "スキャンの再開")
+        case .scanQuiet: LocalText("of these because nothing was heard", "そのうち何も聞こえなかったため")
+        case .scanDisturbed: LocalText("scan switched by others", "他者によるスキャンの切り替え")
+        case .resumed: LocalText("woken from sleep", "スリープからの復帰")
+        case .scanFailed: LocalText("scans failed", "スキャンの失敗")
+        case .attemptsFailed: LocalText("attempts failed", "接続の失敗")
+        case .adapterRestarted: LocalText("adapter restarted", "アダプタの再起動")
         case .yes: LocalText("yes", "はい")
         case .no: LocalText("no", "いいえ")
         case .open: LocalText("open", "する")

@@ -6,7 +6,7 @@ import Texts
 
 /// One client of the control socket: lines in, lines out, within bounds of size and time.
 ///
-/// A line is answered before the next is read. Until a client follows events, it has `patience` after each answer to send a
+/// A line is answered before the next is read, and the next one's turn comes after everybody else's. Until a client follows events, it has `patience` after each answer to send a
 /// whole line and to take what was answered; then it is let go, whatever it has sent by then.
 final class ControlConnection {
     /// Who is at the other end.
@@ -36,7 +36,8 @@ final class ControlConnection {
     private var isInputOver = false
     /// The connection ends once the output has gone.
     private var isLeaving = false
-    private var isTakingLines = false
+    /// The next line's turn, which comes when the loop has served everybody else.
+    private var turn: EventLoop.Timer?
 
     /// Begins to read.
     ///
@@ -102,6 +103,8 @@ final class ControlConnection {
         guard let registration else { return }
         self.registration = nil
         stopPatience()
+        if let turn { loop.cancel(turn) }
+        turn = nil
         loop.unwatch(registration, stream.descriptor)
         onEnd(self)
     }
@@ -112,10 +115,12 @@ final class ControlConnection {
         if readiness.contains(.writable) { flush() }
         // The requests that a client has sent before it closed its end are still carried out.
         if isReading, !readiness.isDisjoint(with: [.readable, .hangUp]) { read() }
-        if !isReading, !readiness.isDisjoint(with: [.hangUp, .error]) { end() }
+        if !isReading, turn == nil, !readiness.isDisjoint(with: [.hangUp, .error]) { end() }
     }
 
-    private var isReading: Bool { !isInputOver && !isAnswering && !isLeaving && (isFollowing || output.isEmpty) }
+    private var isReading: Bool {
+        !isInputOver && !isAnswering && !isLeaving && turn == nil && (isFollowing || output.isEmpty)
+    }
 
     private func read() {
         var buffer = [UInt8](repeating: 0, count: ControlLine.mostBytes)
@@ -124,30 +129,30 @@ final class ControlConnection {
             isInputOver = count == 0
             // A client that follows events has nothing more to say.
             if !isFollowing { input.append(buffer.prefix(count)) }
-            takeLines()
+            takeLine()
         } catch {
             end()
         }
     }
 
-    /// Hands on what lines there are, one after the other, each when the last one's answer has gone.
-    private func takeLines() {
-        // An answer that is given at once comes back to here: the loop below goes on then.
-        guard !isTakingLines else { return }
-        isTakingLines = true
-        defer { isTakingLines = false }
-        while registration != nil, !isAnswering, !isFollowing, !isLeaving, output.isEmpty {
-            guard let line = input.next() else {
-                if isInputOver { return end() }
-                break
-            }
-            // A line that is too long is refused by its length, and nothing behind it can be understood.
-            isLeaving = !line.isLineEnd
-            isAnswering = true
-            stopPatience()
-            onLine(self, line.bytes)
-        }
+    /// Hands on the next line, if there is one and the last one's answer has gone.
+    private func takeLine() {
+        guard registration != nil, !isAnswering, !isFollowing, !isLeaving, output.isEmpty else { return wait() }
+        guard let line = input.next() else { return isInputOver ? end() : wait() }
+        // A line that is too long is refused by its length, and nothing behind it can be understood.
+        isLeaving = !line.isLineEnd
+        isAnswering = true
+        stopPatience()
+        onLine(self, line.bytes)
         wait()
+    }
+
+    private func takeLineLater() {
+        guard turn == nil, !isFollowing else { return }
+        turn = loop.schedule(at: .zero) { [unowned self] in
+            turn = nil
+            takeLine()
+        }
     }
 
     // MARK: Out
@@ -168,7 +173,7 @@ final class ControlConnection {
         }
         if output.isEmpty {
             if isLeaving, !isAnswering { return end() }
-            takeLines()
+            if !isAnswering { takeLineLater() }
         }
         wait()
     }

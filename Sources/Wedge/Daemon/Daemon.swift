@@ -63,6 +63,7 @@ package final class Daemon {
     private var server: ControlServer?
     private var meter = ReceivedMeter()
     private var meterTimer: EventLoop.Timer?
+    private var rivals = Rivals()
     private var stateSince = MonotonicClock.now
     private var lastReceived: (time: Int64, length: Int)?
     private var choiceFault: Reason?
@@ -187,8 +188,9 @@ package final class Daemon {
             isPaused: isPaused,
             gate: gate.reason,
             counts: service.counts,
+            radio: service.radioCounts,
             lastReceived: lastReceived.map { (now - .nanoseconds($0.time), $0.length) },
-            rivals: DaemonStatus.rivals(),
+            rivals: rivals.names(now: now),
             choiceFault: choiceFault
         )
     }

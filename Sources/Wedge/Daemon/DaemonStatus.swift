@@ -28,6 +28,8 @@ package struct DaemonStatus: Sendable {
     package var gate: Reason?
     /// The counts since the start.
     package var counts: KeyboardService.Counts
+    /// What was done so that the radio goes on, since the start.
+    package var radio = RadioCounts()
     /// How long ago a value was received, and its length, never its contents (D-6); nil before the first.
     package var lastReceived: (ago: Duration, length: Int)?
     /// Programs that are in this one's way.
@@ -57,6 +59,7 @@ package struct DaemonStatus: Sendable {
         object.add("gateReason", gate?.cause)
         object.add("gateRemedy", gate?.remedy)
         object.add("counts", counts.object)
+        object.add("radio", JSONObject(radio))
         if let lastReceived {
             var last = JSONObject()
             last.add("secondsAgo", lastReceived.ago.components.seconds)
@@ -82,15 +85,6 @@ package struct DaemonStatus: Sendable {
         return JSONObject(kept)
     }
 
-    /// The programs that also manage adapters, with their process numbers.
-    static func rivals(proc: String = "/proc") -> [String] {
-        FileSystem.names(in: proc).compactMap { name in
-            guard let number = Int32(name), FileSystem.line(of: "\(proc)/\(name)/comm") == "bluetoothd" else {
-                return nil
-            }
-            return "bluetoothd (process \(number))"
-        }
-    }
 }
 
 /// The settings of a daemon that `status` shows, in words.
@@ -114,6 +108,20 @@ package struct DaemonLabels: Sendable {
 }
 
 extension JSONObject {
+    /// What was done so that the radio goes on.
+    init(_ radio: RadioCounts) {
+        self.init()
+        add("adapterOpened", radio.opened)
+        add("adapterLost", radio.lost)
+        add("adapterRestarted", radio.restarts)
+        add("scanArmed", radio.armed)
+        add("scanQuiet", radio.quiet)
+        add("scanDisturbed", radio.disturbed)
+        add("scanFailed", radio.failedScans)
+        add("attemptsFailed", radio.failedAttempts)
+        add("resumed", radio.resumed)
+    }
+
     /// A choice, as programs are told of it.
     package init(_ choice: KeptChoice) {
         self.init()

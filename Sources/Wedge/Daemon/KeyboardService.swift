@@ -195,6 +195,9 @@ package final class KeyboardService {
         )
     }
 
+    /// What was done so that the radio goes on.
+    package var radioCounts: RadioCounts { core.radio.counts }
+
     /// The session's state.
     package var state: Session.State { session.state }
 
@@ -323,7 +326,7 @@ package final class KeyboardService {
     /// Listens to all devices for a while; `completion` gets those that were heard in the last minute, or with `isAnew` since
     /// the look began, the strongest first.
     ///
-    /// The chosen device is not listened for meanwhile.
+    /// The chosen device is listened for meanwhile.
     package func survey(
         for duration: Duration,
         isAnew: Bool = false,
@@ -338,8 +341,7 @@ package final class KeyboardService {
         }
     }
 
-    /// Listens for a device that is to be chosen, as long as `limit`, and answers it as it is to be kept and as it was heard;
-    /// the chosen one is not listened for meanwhile.
+    /// Listens for a device that is to be chosen, as long as `limit`, and answers it as it is to be kept and as it was heard.
     package func find(
         _ choice: DeviceChoice,
         for limit: Duration,

@@ -34,6 +34,7 @@ package final class PermissionWait {
     private let grantedInVain = Set(Capability.allCases.filter(\.isGrantedByFile))
     private let missing: CommandFailure
     private var server: ControlServer?
+    private var rivals = Rivals()
     private var timer: EventLoop.Timer?
 
     /// The first permission that a daemon lacks, with what grants it; nil where it lacks none.
@@ -128,7 +129,7 @@ package final class PermissionWait {
             labels: options.labels,
             isPaused: false,
             counts: KeyboardService.Counts(notifications: 0, strayValues: 0, dropped: 0, bytes: Ledger.Snapshot()),
-            rivals: DaemonStatus.rivals()
+            rivals: rivals.names(now: MonotonicClock.now)
         )
     }
 }

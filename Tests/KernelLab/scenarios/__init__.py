@@ -77,6 +77,7 @@ from scenarios import (  # noqa: E402, F401, I001
     handshake,
     reload,
     figures,
+    floods,
     ownbench,
     controls,
 )

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// The counts of what was done so that the radio goes on, since the start.
+package struct RadioCounts: Equatable, Sendable {
+    /// The times that an adapter was opened.
+    package var opened: UInt64 = 0
+    /// The times that an adapter was lost.
+    package var lost: UInt64 = 0
+    /// The times that a running scan was armed again, for any reason.
+    package var armed: UInt64 = 0
+    /// Of these, the times because nothing was heard.
+    package var quiet: UInt64 = 0
+    /// The times that another program, or the kernel, switched a running scan.
+    package var disturbed: UInt64 = 0
+    /// The times that the machine woke from sleep.
+    package var resumed: UInt64 = 0
+    /// The scans that failed.
+    package var failedScans: UInt64 = 0
+    /// The connection attempts that failed.
+    package var failedAttempts: UInt64 = 0
+    /// The times that the adapter was restarted.
+    package var restarts: UInt64 = 0
+
+    /// Counts of nothing.
+    package init() {}
+}

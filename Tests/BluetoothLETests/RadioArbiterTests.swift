@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import LinuxIO
+import Testing
+
+@testable import BluetoothLE
+
+/// The arbiter on an adapter in memory, its event loop in the test's own thread.
+@Suite(.timeLimit(.minutes(5))) struct RadioArbiterTests {
+    private final class Bench {
+        let loop: EventLoop
+        let adapter: FakeAdapter
+        let core: AdapterCore
+        var radio: RadioArbiter { core.radio }
+
+        init(_ periods: ScanWatch.Periods = ScanWatch.Periods()) throws {
+            loop = try EventLoop()
+            let adapter = FakeAdapter(loop)
+            self.adapter = adapter
+            core = AdapterCore(loop, watching: ScanWatch(periods)) { _, completion in completion(.success(adapter)) }
+            core.start()
+        }
+
+        /// Runs the loop until something holds, at most 20 s.
+        func run(until condition: () -> Bool) throws -> Bool {
+            let end = MonotonicClock.now + .seconds(20)
+            while !condition() {
+                guard MonotonicClock.now < end else { return false }
+                _ = loop.schedule(at: MonotonicClock.now + .milliseconds(5)) { [loop] in loop.stop() }
+                try loop.run()
+            }
+            return true
+        }
+    }
+
+    private static let data: [UInt8] = [0x02, 0x01, 0x06]
+
+    private static func search(_ address: UInt64) -> RadioScan {
+        let filter = ScanFilter(identity: .init(BluetoothAddress(rawValue: address)))
+        return RadioScan(.background, devices: DeviceTable(filter: filter, reportsDuplicates: true))
+    }
+
+    @Test("X-7: a scan in which nothing is heard is armed again by the arbiter, and keeps its devices")
+    func quiet() throws {
+        var periods = ScanWatch.Periods()
+        periods.quiet = (.milliseconds(50), .milliseconds(50))
+        let bench = try Bench(periods)
+        let scan = RadioScan(.discovery, devices: DeviceTable())
+        bench.radio.start(scan)
+        let scanner = try #require(bench.adapter.scanners.first)
+        scanner.hear(0xF0F1_F2F3_F4F5, Self.data)
+        #expect(try bench.run { scanner.starts >= 3 })
+        #expect(scan.devices.count == 1)
+        #expect(bench.adapter.scanners.count == 1)
+        #expect(bench.radio.counts.armed >= 2 && bench.radio.counts.quiet == bench.radio.counts.armed)
+    }
+
+    @Test("X-7: a scan that another program has switched is armed again, and one that ran through the machine's sleep")
+    func disturbed() throws {
+        var periods = ScanWatch.Periods()
+        periods.disturbed = (.milliseconds(20), .milliseconds(20))
+        let bench = try Bench(periods)
+        bench.radio.start(RadioScan(.discovery, devices: DeviceTable()))
+        let scanner = try #require(bench.adapter.scanners.first)
+        scanner.onDisturbed?()
+        #expect(try bench.run { scanner.starts == 2 })
+        bench.adapter.onWake?()
+        #expect(try bench.run { scanner.starts == 3 })
+        #expect(bench.radio.counts.disturbed == 1 && bench.radio.counts.resumed == 1)
+        #expect(bench.radio.counts.armed == 2 && bench.radio.counts.quiet == 0)
+    }
+
+    @Test("X-7: an adapter that hears nothing for long is restarted, unless a device is connected, and used again")
+    func restart() throws {
+        var periods = ScanWatch.Periods()
+        periods.quiet = (.milliseconds(20), .milliseconds(20))
+        periods.stuck = (.milliseconds(100), .seconds(600))
+        let bench = try Bench(periods)
+        bench.adapter.isConnected = true
+        bench.radio.start(Self.search(1))
+        #expect(try bench.run { bench.radio.counts.restarts == 1 })
+        #expect(bench.adapter.restarts.isEmpty)
+    }
+
+    @Test("X-7: an adapter whose controller refuses three scans in a row is restarted, and opened again")
+    func refusals() throws {
+        let bench = try Bench()
+        for number in 1...3 {
+            #expect(bench.adapter.restarts.isEmpty)
+            bench.radio.start(Self.search(1))
+            let scanner = try #require(bench.adapter.scanners.last)
+            #expect(bench.adapter.scanners.count == number)
+            scanner.onFailure?(.controller(.noAnswer(.leSetScanEnable)))
+        }
+        #expect(bench.adapter.restarts.count == 1)
+        #expect(bench.radio.counts.failedScans == 3 && bench.radio.counts.restarts == 1 && bench.radio.counts.lost == 1)
+        #expect(try bench.run { bench.core.adapter != nil })
+        #expect(bench.radio.counts.opened == 2)
+    }
+
+    @Test("CB-2: of two scans an active one has the radio, and the other overhears it, with its own filter and table")
+    func overhearing() throws {
+        let bench = try Bench()
+        let search = Self.search(0xF0F1_F2F3_F4F5)
+        var found: [DeviceAddress] = []
+        search.onUpdate = { update in found.append(update.device.address) }
+        bench.radio.start(search)
+        let look = RadioScan(.discovery, devices: DeviceTable())
+        var isLooking = false
+        look.onStarted = { isLooking = true }
+        bench.radio.start(look)
+        let scanner = try #require(bench.adapter.scanners.first)
+        #expect(scanner.starts == 2)
+        // A crowd that is stronger than the device fills the look's table.
+        for number in 1...300 { scanner.hear(0xC000_0000_0000 + UInt64(number), Self.data) }
+        #expect(look.devices.count == DeviceTable.capacity && found.isEmpty)
+        scanner.hear(0xF0F1_F2F3_F4F5, Self.data)
+        scanner.hear(0xF0F1_F2F3_F4F5, Self.data)
+        #expect(found.count == 2 && search.devices.count == 1)
+        // A passive search that begins anew leaves the radio to the look, and is told that the controller scans.
+        scanner.onStarted?()
+        #expect(isLooking)
+        bench.radio.stop(search)
+        var isSearching = false
+        search.onStarted = { isSearching = true }
+        bench.radio.start(search)
+        #expect(try bench.run { isSearching })
+        #expect(scanner.starts == 2)
+    }
+}

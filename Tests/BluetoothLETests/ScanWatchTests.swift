@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Testing
+
+@testable import BluetoothLE
+
+/// The watch over a running scan, on a clock of the test's own.
+@Suite struct ScanWatchTests {
+    /// The times at which the watch arms the scan in `hours` of silence, and those at which it restarts the adapter.
+    private func silence(hours: Int) -> (arms: [Int64], restarts: [Int64]) {
+        var watch = ScanWatch()
+        watch.begin(reports: 7, now: .zero)
+        var (arms, restarts): ([Int64], [Int64]) = ([], [])
+        while let deadline = watch.deadline, deadline < .seconds(hours * 3600) {
+            switch watch.check(reports: 7, now: deadline) {
+            case .wait: Issue.record("nothing at \(deadline)")
+            case .arm: arms.append(deadline.components.seconds)
+            case .restart:
+                restarts.append(deadline.components.seconds)
+                watch.end(reports: 7, now: deadline)
+                watch.begin(reports: 7, now: deadline)
+            }
+        }
+        return (arms, restarts)
+    }
+
+    @Test(
+        "X-7: a scan that hears nothing is armed again after 30 s and each minute; the adapter is restarted ever later"
+    )
+    func quiet() {
+        let day = silence(hours: 48)
+        #expect(day.arms.prefix(4) == [30, 90, 150, 210])
+        // Ten minutes, and twice as long each time, up to six hours.
+        #expect(day.restarts.prefix(5) == [600, 1800, 4200, 9000, 18600])
+        #expect(zip(day.restarts.dropFirst(7), day.restarts.dropFirst(6)).allSatisfy { $0 - $1 == 6 * 3600 })
+        #expect(day.arms.count > 2800)
+    }
+
+    @Test("X-7: what is heard ends the silence; the scan is left alone, and every period begins anew")
+    func heard() {
+        var watch = ScanWatch()
+        watch.begin(reports: 0, now: .zero)
+        #expect(watch.check(reports: 0, now: .seconds(29)) == .wait)
+        #expect(watch.check(reports: 0, now: .seconds(30)) == .arm)
+        #expect(watch.check(reports: 1, now: .seconds(90)) == .wait)
+        #expect(watch.deadline == .seconds(120))
+        #expect(watch.check(reports: 1, now: .seconds(120)) == .arm)
+        #expect(watch.counts.armed == 2 && watch.counts.quiet == 2 && watch.counts.restarts == 0)
+    }
+
+    @Test("X-7: silence is counted in scanning time only, over several scans; a connection ends it")
+    func severalScans() {
+        var watch = ScanWatch()
+        // A minute of scanning in each hour: armed once in it, never stuck before the tenth.
+        for hour in 0..<10 {
+            let start = Duration.seconds(hour * 3600)
+            watch.begin(reports: 0, now: start)
+            #expect(watch.check(reports: 0, now: start + .seconds(30)) == .arm)
+            watch.end(reports: 0, now: start + .seconds(60))
+            #expect(watch.deadline == nil)
+        }
+        watch.begin(reports: 0, now: .seconds(40_000))
+        #expect(watch.deadline == .seconds(40_000))
+        #expect(watch.check(reports: 0, now: .seconds(40_000)) == .restart)
+
+        watch.end(reports: 0, now: .seconds(40_000))
+        watch.begin(reports: 0, now: .seconds(50_000))
+        watch.end(reports: 0, now: .seconds(51_000))
+        watch.noteLife()
+        watch.begin(reports: 0, now: .seconds(60_000))
+        #expect(watch.deadline == .seconds(60_030))
+        #expect(watch.check(reports: 0, now: .seconds(60_030)) == .arm)
+    }
+
+    @Test("X-7: a scan that another program switched is armed a second later, in a quarrel ever later")
+    func disturbed() {
+        var watch = ScanWatch()
+        watch.begin(reports: 0, now: .zero)
+        var waits: [Int64] = []
+        var now = Duration.seconds(5)
+        var reports: UInt64 = 0
+        for _ in 1...9 {
+            let start = now
+            watch.disturb(now: now)
+            // A second command of the same quarrel moves nothing.
+            let deadline = watch.deadline
+            watch.disturb(now: now)
+            #expect(watch.deadline == deadline)
+            // The room is full of devices all the time.
+            var step = ScanWatch.Step.wait
+            while step == .wait, let deadline = watch.deadline {
+                reports += 1
+                now = deadline
+                step = watch.check(reports: reports, now: now)
+            }
+            #expect(step == .arm)
+            waits.append((now - start).components.seconds)
+        }
+        #expect(waits == [1, 2, 4, 8, 16, 32, 60, 60, 60])
+        #expect(watch.counts.disturbed == 18 && watch.counts.armed == 9 && watch.counts.quiet == 0)
+        // After more than a minute of peace it is a second again.
+        now += .seconds(61)
+        _ = watch.check(reports: reports + 1, now: now)
+        watch.disturb(now: now)
+        #expect(watch.deadline == now + .seconds(1))
+    }
+
+    @Test("X-7: after the machine's sleep the scan is armed at once")
+    func resumed() {
+        var watch = ScanWatch()
+        watch.resume(now: .zero)
+        #expect(watch.deadline == nil)
+        watch.begin(reports: 0, now: .seconds(1))
+        watch.resume(now: .seconds(10))
+        #expect(watch.deadline == .seconds(10))
+        #expect(watch.check(reports: 5, now: .seconds(10)) == .arm)
+        #expect(watch.deadline == .seconds(40))
+        #expect(watch.counts.resumed == 2)
+    }
+
+    @Test("X-7: the adapter is restarted at the third scan in a row that its controller refuses, then at the sixth")
+    func failures() {
+        var watch = ScanWatch()
+        #expect(
+            (1...12).map { _ in watch.fail(byController: true) }
+                == [3, 6, 12].reduce(into: Array(repeating: false, count: 12)) { $0[$1 - 1] = true }
+        )
+        watch.noteStart()
+        #expect((1...3).map { _ in watch.fail(byController: false) } == [false, false, false])
+        #expect((1...3).map { _ in watch.fail(byController: true) } == [false, false, true])
+        #expect(watch.counts.failedScans == 18 && watch.counts.restarts == 4)
+    }
+}

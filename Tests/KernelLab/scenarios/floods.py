@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Who may only read stops nothing: clients that ask without end, and scans that do not end.
+
+from __future__ import annotations
+
+import signal
+
+from bench import Bench, compare
+from clients import client
+from daemons import FOREVER, chosen, fresh, start, tell, until_connected, until_status
+from peer import NAME, ean13
+from scenarios import scenario
+from waiting import expect
+
+CONTROL = "/run/blewedge/control"
+FLOODS = 8
+# The gate of B-21, in milliseconds; only with --long, on a machine that is quiet.
+GATE = 50
+
+
+@scenario("control-flood", deadline=240, once=True)
+async def control_flood(bench: Bench) -> None:
+    """B-21: eight clients ask for the status without end, another is answered, and every barcode is typed: the gate is 50 ms at p99, with --long."""
+    daemon, reader = await chosen(bench, *FOREVER)
+    asking = await bench.start("askers", CONTROL, str(FLOODS), "400")
+    sent = bench.peer.burst([ean13(number) for number in range(200)], in_flight=50)
+    await bench.peer.drained(120)
+    await reader.until(sent, 60)
+    compare(b"".join(ean13(number) for number in range(200)), reader.text)
+    expect(await asking.wait(120) == 0, f"the clients: {asking.evidence()}")
+    found = asking.objects[0]
+    expect(found["flooded"] > 0, f"no client flooded: {found}")
+    bench.note = "answer p50/p99/most {p50}/{p99}/{most} ms beside {flooded} others".format(**found)
+    expect(not bench.long or found["p99"] <= GATE, f"the gate is {GATE} ms: {bench.note}")
+    await daemon.end(signal.SIGTERM, 143)
+    bench.account(sent, len(reader.text), daemon.counts())
+    await fresh(bench)
+
+
+@scenario("scan-beside", deadline=180)
+async def scan_beside(bench: Bench) -> None:
+    """LK-16: a client scans for a minute, and the chosen device is connected to meanwhile."""
+    await fresh(bench)
+    daemon = await start(bench)
+    await tell(bench, "use", NAME)
+    await until_connected(bench, daemon)
+    await bench.peer.vanish()
+    await until_status(bench, 40, "it is waited for", lambda answer: answer["state"] == "failed")
+    scanning = await client(bench, CONTROL, "scan 60")
+    await bench.peer.advertise()
+    await bench.peer.until_subscribed(50)
+    expect(scanning.status is None and scanning.out.count("\n") == 1, f"the scan had ended before: {scanning.out!r}")
+    await scanning.stop()
+    await daemon.end(signal.SIGTERM, 143)
+    await fresh(bench)
+
+
+@scenario("scan-taken", deadline=180)
+async def scan_taken(bench: Bench) -> None:
+    """X-7: another program ends the scan that the daemon waits with: it is begun again, and the chosen device connected to."""
+    await fresh(bench)
+    daemon = await start(bench)
+    await tell(bench, "use", NAME)
+    await until_connected(bench, daemon)
+    await bench.peer.vanish()
+    await until_status(bench, 40, "it is waited for", lambda answer: answer["state"] == "failed")
+    await bench.monitor.program.until(lambda: bench.monitor.scanning, "it scans", 20)
+    seen = len(bench.monitor.events("scan"))
+    # It scans for ten seconds, and switches the controller's scan off then.
+    await bench.guest.run("timeout", "15", "btmgmt", "--index", "0", "find", "-l", seconds=40, check=False)
+    await bench.peer.advertise()
+    await bench.peer.until_subscribed(50)
+    bench.note = f"{len(bench.monitor.events('scan')) - seen} changes of the scan"
+    await daemon.end(signal.SIGTERM, 143)
+    await fresh(bench)

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Wedge
+
+@Suite struct RivalsTests {
+    @Test("X-6: programs that manage adapters too are named; the list of processes is read once in 5 s, whoever asks")
+    func names() throws {
+        let directory = try TestDirectory()
+        func add(_ process: String, _ command: String) throws {
+            try #require(mkdir(directory(process), 0o755) == 0)
+            try directory.write("\(command)\n", to: "\(process)/comm")
+        }
+        try add("12", "bluetoothd")
+        try add("13", "bash")
+        try add("self", "bluetoothd")
+        var rivals = Rivals(proc: directory.path)
+        #expect(rivals.names(now: .seconds(100)) == ["bluetoothd (process 12)"])
+        try add("14", "bluetoothd")
+        #expect(rivals.names(now: .seconds(104)).count == 1)
+        #expect(rivals.names(now: .seconds(105)).sorted() == ["bluetoothd (process 12)", "bluetoothd (process 14)"])
+    }
+}
