@@ -74,6 +74,10 @@ private func describe(_ packet: [UInt8]) throws -> String {
             (.getConnections(hci1), "150001000000"),
             (.stopDiscovery(hci1, types: []), "24000100010000"),
             (.stopDiscovery(hci1, types: [.lePublic, .leRandom]), "24000100010006"),
+            (
+                .loadConnectionParameters(hci1, ManagementAddress(device), .standard),
+                "3500010011000100F5F4F3F2F1F0020C00180000009001"
+            ),
         ]
         for (command, bytes) in expected { #expect(Hexadecimal.text(command.encoded) == bytes) }
         #expect(ManagementAddress(device).device == device)

@@ -5,8 +5,9 @@
 //     hcimon [FILE]      FILE: also record everything as btsnoop (btmon -r FILE reads it)
 //
 // Standard output, one JSON object a line, for each controller ("index"):
-//   added, ready, removed | scan (on, active) | attempt | link (up, handle, reason)
-// (attempt: a connection is asked for; "time" is the kernel's, in seconds), and on SIGUSR1
+//   added, ready, removed | scan (on, active) | attempt (interval, latency, timeout) | link (up, handle, reason)
+// (attempt: a connection is asked for, its interval as the shortest and the longest in units of 1.25 ms, its timeout in
+// units of 10 ms; "time" is the kernel's, in seconds), and on SIGUSR1
 // the notifications that arrived since the last SIGUSR1:
 //   {"index":0,"event":"stats","notifications":1000,"first":1.25,"last":3.5}
 // The packets that it lost itself it counts too (losses.h).
@@ -66,6 +67,12 @@ static void on_event(unsigned index, const uint8_t *event, size_t size) {
     }
 }
 
+/// A connection is asked for; its timing begins at `at`.
+static void say_attempt(unsigned index, const uint8_t *at) {
+    printf("{\"index\":%u,\"event\":\"attempt\",\"interval\":[%u,%u],\"latency\":%u,\"timeout\":%u,\"time\":%.6f}\n", index,
+           u16(at), u16(at + 2), u16(at + 4), u16(at + 6), now);
+}
+
 static void on_command(unsigned index, const uint8_t *command, size_t size) {
     struct controller *c = &controllers[index];
     if (size < 4) return;
@@ -75,7 +82,11 @@ static void on_command(unsigned index, const uint8_t *command, size_t size) {
     case SCAN_ENABLE:
     case EXTENDED_SCAN_ENABLE: c->wanted = command[3]; break;
     case CONNECT:
-    case EXTENDED_CONNECT: printf("{\"index\":%u,\"event\":\"attempt\",\"time\":%.6f}\n", index, now); break;
+        if (size >= 24) say_attempt(index, command + 16);
+        break;
+    case EXTENDED_CONNECT: // of the first PHY
+        if (size >= 25) say_attempt(index, command + 17);
+        break;
     default: break;
     }
 }

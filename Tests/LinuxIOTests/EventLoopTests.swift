@@ -45,11 +45,11 @@ struct EventLoopTests {
         var turns = 0
         func next() {
             turns += 1
+            if turns == 5 { waker.wake() }
             guard turns < 10_000 else { return loop.stop() }
             _ = loop.schedule(at: .zero) { next() }
         }
         let registration = try loop.watch(waker.descriptor, for: .readable) { _ in loop.stop() }
-        waker.wake()
         next()
         try loop.run()
         loop.unwatch(registration, waker.descriptor)

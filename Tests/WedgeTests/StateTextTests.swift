@@ -13,8 +13,31 @@ struct StateTextTests {
         #expect(Session.State.allCases.count == 9)
         #expect(Session.State.connecting.text(.japanese, "LINBLE-TEST") == "接続を試みています: LINBLE-TEST")
         #expect(Session.State.connected.text(.japanese, "LINBLE-TEST") == "通信可能です: LINBLE-TEST")
-        #expect(Session.State.failed.hint.japanese.hasPrefix("アドバタイズしているか確認して下さい"))
+        #expect(LinkFaultText.notHeard.text(.japanese, "10").hasSuffix("アドバタイズしているか確認して下さい"))
         #expect(PageText.use.text(.japanese) == "つかう" && PageText.cancel.text(.japanese) == "キャンセル")
+    }
+
+    @Test("LK-24: whether a device advertises is asked where it was not heard, and never of one that has answered")
+    func question() {
+        var session = Session(isChosen: true)
+        _ = session.handle(.adapterReady, now: .zero)
+        guard case .report(.failed, let reason?)? = session.handle(.deadline, now: .seconds(10)).last else {
+            Issue.record("nothing is said of a device that is not heard")
+            return
+        }
+        #expect(Session.State.failed.sentence(nil, reason, in: .english).contains("advertising?"))
+        let device = DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random)
+        _ = session.handle(.heard(device), now: .seconds(11))
+        let refused = Reason("the peer refused to subscribe")
+        guard case .report(.failed, let later?)? = session.handle(.attemptFailed(refused), now: .seconds(12)).last
+        else {
+            Issue.record("nothing is said of an attempt that failed")
+            return
+        }
+        for language in [Language.english, .japanese] {
+            let sentence = Session.State.failed.sentence(nil, later, in: language)
+            #expect(!sentence.contains("advertising") && !sentence.contains("アドバタイズ"))
+        }
     }
 
     @Test("LK-24: a state's sentence says what it is, why, and what can be done, in both languages")
@@ -23,7 +46,7 @@ struct StateTextTests {
         let reason = Reason("it does not answer", remedy: "bring it near")
         #expect(
             Session.State.failed.sentence(choice, reason, in: .english)
-                == "no connection to LINBLE-TEST: it does not answer (bring it near); is it advertising? trying again"
+                == "no connection to LINBLE-TEST: it does not answer (bring it near); trying again"
         )
         #expect(
             Session.State.connected.sentence(choice, nil, in: .english)

@@ -114,12 +114,16 @@ package final class KernelAdapter: LowEnergyAdapter {
     }
 
     /// Connects to a device; `completion` is called once, later.
+    ///
+    /// The kernel's own timing gives a link up after 0.42 s without a packet. It takes the one that is loaded here
+    /// before the command's reply is read; where it does not, its own stays.
     package func connect(
         to device: DeviceAddress,
         timeout: Duration,
         completion: @escaping (Result<any ATTChannel, LinkFailure>) -> Void
     ) throws(LinkFailure) -> any ConnectionAttempt {
-        try KernelATTChannel(to: device, from: address, on: loop, timeout: timeout, completion: completion)
+        management.send(.loadConnectionParameters(index, ManagementAddress(device), .standard)) { _ in }
+        return try KernelATTChannel(to: device, from: address, on: loop, timeout: timeout, completion: completion)
     }
 
     /// Ends the connection with a device; `completion` is called, later, when the kernel has answered.

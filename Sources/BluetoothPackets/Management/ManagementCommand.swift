@@ -81,6 +81,21 @@ public struct ManagementCommand: Hashable, Sendable {
     public static func stopDiscovery(_ index: ControllerIndex, types: DiscoveryTypes) -> ManagementCommand {
         ManagementCommand(.stopDiscovery, index, [types.rawValue])
     }
+
+    /// Load Connection Parameters: the timing of the next connection with a device.
+    public static func loadConnectionParameters(
+        _ index: ControllerIndex,
+        _ device: ManagementAddress,
+        _ parameters: ConnectionParameters
+    ) -> ManagementCommand {
+        var writer = ByteWriter()
+        // One entry.
+        writer.write(UInt16(1))
+        writer.write(device.address)
+        writer.write(device.type.rawValue)
+        parameters.write(to: &writer)
+        return ManagementCommand(.loadConnectionParameters, index, writer.bytes)
+    }
 }
 
 /// Kinds of address that a discovery looks for.

@@ -28,6 +28,8 @@ public struct ManagementOpcode: RawRepresentable, Hashable, Sendable {
     public static let getConnections = ManagementOpcode(rawValue: 0x0015)
     /// Stop Discovery.
     public static let stopDiscovery = ManagementOpcode(rawValue: 0x0024)
+    /// Load Connection Parameters.
+    public static let loadConnectionParameters = ManagementOpcode(rawValue: 0x0035)
 }
 
 extension ManagementOpcode: CustomStringConvertible {
@@ -47,6 +49,7 @@ extension ManagementOpcode: CustomStringConvertible {
         .disconnect: "Disconnect",
         .getConnections: "Get Connections",
         .stopDiscovery: "Stop Discovery",
+        .loadConnectionParameters: "Load Connection Parameters",
     ]
 }
 

@@ -60,7 +60,10 @@ async def connect_quiet(bench: Bench) -> None:
         expect(len(ours) == 1, f"{len(ours)} active scans for one link: {found}")
         start = next(number for number, step in enumerate(found) if step is ours[0])
         expect(found[start + 1]["event"] == "scan" and not found[start + 1]["on"], f"after our scan: {found[start:]}")
-        quiet_for = next(step for step in found if step["event"] == "attempt")["time"] - found[start + 1]["time"]
+        attempt = next(step for step in found if step["event"] == "attempt")
+        timing = attempt["interval"], attempt["latency"], attempt["timeout"]
+        expect(timing == ([12, 24], 0, 400), f"asked for is {timing}, not 15 to 30 ms, no latency, 4 s")
+        quiet_for = attempt["time"] - found[start + 1]["time"]
         notes.append(f"{adapter}: our scan ended {1000 * quiet_for:.1f} ms before the attempt")
         # As long as the link stands nothing is listened for.
         await reader.until(bench.peer.burst([ean13(1)]), 20)

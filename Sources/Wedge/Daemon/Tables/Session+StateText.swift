@@ -41,10 +41,7 @@ extension Session.State: Localized {
         case .failed:
             (
                 LocalText("no connection to {1}", "{1} と接続できませんでした"),
-                LocalText(
-                    "is it advertising? trying again",
-                    "アドバタイズしているか確認して下さい。接続を続けて試みています"
-                )
+                LocalText("trying again", "接続を続けて試みています")
             )
         case .unsupported:
             (

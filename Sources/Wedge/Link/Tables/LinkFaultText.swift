@@ -80,7 +80,7 @@ package enum LinkFaultText: String, FaultText {
             (
                 LocalText(
                     "not heard for {1} s: is it on and advertising?",
-                    "{1}秒間受信がありません。電源が入り、アドバタイズしていますか?"
+                    "{1}秒間受信がありません。アドバタイズしているか確認して下さい"
                 ), nil
             )
         case .notHeardInTime:
