@@ -18,6 +18,7 @@ enum HCIHostCommands {
         var commands: [String: HCICommand] = [
             "setEventMask of a host": .setEventMask(events),
             "leSetEventMask of a host": .leSetEventMask(leEvents),
+            "writeLEHostSupport on": .writeLEHostSupport(true),
             "readLocalSupportedFeatures": .readLocalSupportedFeatures,
             "readBufferSize": .readBufferSize,
             "readBDADDR": .readBDADDR,

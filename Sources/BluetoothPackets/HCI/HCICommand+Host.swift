@@ -20,6 +20,14 @@ extension HCICommand {
         return HCICommand(.leSetEventMask, writer.bytes)
     }
 
+    /// Write LE Host Support: switches LE on in a controller that also has BR/EDR.
+    ///
+    /// Core 6.0, Vol 4, Part E, 7.3.79.
+    public static func writeLEHostSupport(_ isOn: Bool) -> HCICommand {
+        // The second byte, Simultaneous LE and BR/EDR, is not used any more and must be zero.
+        HCICommand(.writeLEHostSupport, [isOn ? 1 : 0, 0])
+    }
+
     /// Read Local Supported Features; answered with `HCIReturn.features`.
     ///
     /// Core 6.0, Vol 4, Part E, 7.4.3.

@@ -42,6 +42,8 @@ public struct HCIOpcode: RawRepresentable, Hashable, Sendable {
     public static let leSetExtendedScanEnable = HCIOpcode(group: 0x08, command: 0x0042)
     /// Set Event Mask (7.3.1).
     public static let setEventMask = HCIOpcode(group: 0x03, command: 0x0001)
+    /// Write LE Host Support (7.3.79).
+    public static let writeLEHostSupport = HCIOpcode(group: 0x03, command: 0x006D)
     /// Read Local Supported Features (7.4.3).
     public static let readLocalSupportedFeatures = HCIOpcode(group: 0x04, command: 0x0003)
     /// Read Buffer Size (7.4.5).
@@ -127,6 +129,7 @@ extension HCIOpcode: CustomStringConvertible {
         .leSetExtendedScanParameters: "LE Set Extended Scan Parameters",
         .leSetExtendedScanEnable: "LE Set Extended Scan Enable",
         .setEventMask: "Set Event Mask",
+        .writeLEHostSupport: "Write LE Host Support",
         .readLocalSupportedFeatures: "Read Local Supported Features",
         .readBufferSize: "Read Buffer Size",
         .readBDADDR: "Read BD_ADDR",

@@ -37,6 +37,8 @@ public struct SupportedCommands: Hashable, Sendable {
         public static let readBufferSize = Bit(octet: 14, bit: 7)
         /// Read BD_ADDR.
         public static let readBDADDR = Bit(octet: 15, bit: 1)
+        /// Write LE Host Support.
+        public static let writeLEHostSupport = Bit(octet: 24, bit: 6)
         /// LE Set Event Mask.
         public static let leSetEventMask = Bit(octet: 25, bit: 0)
         /// LE Read Buffer Size [v1].
