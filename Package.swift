@@ -103,6 +103,13 @@ let package = Package(
             path: "Tests/TextsSupport",
             swiftSettings: testSettings
         ),
+        // A controller at the end of a line that does what its script says, byte by byte.
+        .target(
+            name: "FirmwareSupport",
+            dependencies: ["BluetoothPackets"],
+            path: "Tests/FirmwareSupport",
+            swiftSettings: testSettings
+        ),
         tests("BluetoothPacketsTests", ["TestSupport", "BluetoothPackets"]),
         .target(
             name: "ConformanceSupport",
@@ -126,8 +133,8 @@ let package = Package(
         tests(
             "BluetoothLETests",
             [
-                "TestSupport", "ConformanceSupport", "BluetoothLE", "CLinux", "LinuxIO", "VirtualRadio",
-                "VirtualTransport", systemPackage,
+                "TestSupport", "ConformanceSupport", "FirmwareSupport", "BluetoothLE", "CLinux", "LinuxIO",
+                "VirtualRadio", "VirtualTransport", systemPackage,
             ]
         ),
         tests("KeystrokesTests", ["TestSupport", "Keystrokes"]),
@@ -136,8 +143,8 @@ let package = Package(
         tests(
             "CommandLineTests",
             [
-                "TestSupport", "blewedge", "Setup", "Wedge", "Typing", "Texts", "BluetoothLE", "VirtualTransport",
-                "Keystrokes", "LinuxIO", systemPackage,
+                "TestSupport", "FirmwareSupport", "blewedge", "Setup", "Wedge", "Typing", "Texts", "BluetoothLE",
+                "VirtualTransport", "Keystrokes", "LinuxIO", systemPackage,
             ]
         ),
         tests(

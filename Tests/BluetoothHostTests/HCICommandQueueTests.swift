@@ -59,17 +59,21 @@ import Testing
         #expect(queue.nextCommand(now: .seconds(2)) == .reset)
     }
 
-    @Test("A command that is not answered within two seconds is given up, and the next one goes")
-    func timeOut() throws {
+    @Test(
+        "A command that is not answered within two seconds, Reset within one and a half, is given up, and the next one goes",
+        arguments: [(HCICommand.readBDADDR, 2000), (.reset, 1500)]
+    )
+    func timeOut(_ command: HCICommand, _ milliseconds: Int) throws {
+        let end = Duration.milliseconds(10_000 + milliseconds)
         var queue = HCICommandQueue()
-        #expect(queue.enqueue(.reset) == true)
+        #expect(queue.enqueue(command) == true)
         #expect(queue.enqueue(.readLocalSupportedCommands) == true)
-        #expect(queue.nextCommand(now: .seconds(10)) == .reset)
-        #expect(queue.deadline == .seconds(12))
-        #expect(queue.expire(now: .milliseconds(11_999)) == nil)
-        #expect(queue.expire(now: .seconds(12)) == .timedOut(.reset))
-        #expect(queue.nextCommand(now: .seconds(12)) == .readLocalSupportedCommands)
-        #expect(try queue.feed(ScanEvents.complete(.reset)) == nil)
+        #expect(queue.nextCommand(now: .seconds(10)) == command)
+        #expect(queue.deadline == end)
+        #expect(queue.expire(now: end - .milliseconds(1)) == nil)
+        #expect(queue.expire(now: end) == .timedOut(command.opcode))
+        #expect(queue.nextCommand(now: end) == .readLocalSupportedCommands)
+        #expect(try queue.feed(ScanEvents.complete(command.opcode)) == nil)
     }
 
     @Test("The queue never grows beyond its bound")

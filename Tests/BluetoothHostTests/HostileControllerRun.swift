@@ -19,6 +19,7 @@ struct HostileControllerRun {
             case .works: "works"
             case .failed(.refused): "refused"
             case .failed(.noAnswer): "noAnswer"
+            case .failed(.silent): "silent"
             case .failed(.badAnswer): "badAnswer"
             case .failed(.lowEnergyUnsupported): "lowEnergyUnsupported"
             case .failed(.hardwareError): "hardwareError"

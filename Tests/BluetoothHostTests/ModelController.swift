@@ -10,6 +10,10 @@ struct ModelController {
     var buffers = DataBuffers(dataLength: 27, packetCount: 4)
     var isExtended = true
     var address: [UInt8] = [1, 2, 3, 4, 5, 6]
+    /// The fifth octet of its LMP features: LE (0x40), and no BR/EDR (0x20).
+    var features: UInt8 = 0x60
+    /// Commands that it says it knows, beside those of its generation.
+    var known: Set<SupportedCommands.Bit> = []
     /// Statuses of commands that are refused.
     var refusals: [HCIOpcode: HCIStatus] = [:]
     /// Commands that are not answered at all.
@@ -116,7 +120,7 @@ struct ModelController {
     func returns(_ opcode: HCIOpcode) -> [UInt8] {
         switch opcode {
         case .readLocalSupportedCommands: return SupportedCommands(bits).octets
-        case .readLocalSupportedFeatures: return [0, 0, 0, 0, 0x40, 0, 0, 0]
+        case .readLocalSupportedFeatures: return [0, 0, 0, 0, features, 0, 0, 0]
         case .readBDADDR: return address
         case .leReadBufferSize:
             return [
@@ -129,10 +133,10 @@ struct ModelController {
     }
 
     private var bits: Set<SupportedCommands.Bit> {
-        let legacy: Set<SupportedCommands.Bit> = [
+        let legacy: Set<SupportedCommands.Bit> = known.union([
             .readLocalSupportedFeatures, .leSetScanParameters, .leSetScanEnable, .leSetAdvertisingEnable,
             .leCreateConnection,
-        ]
+        ])
         return isExtended
             ? legacy.union([
                 .leSetExtendedScanParameters, .leSetExtendedScanEnable, .leExtendedCreateConnection,

@@ -58,11 +58,31 @@ import Testing
         #expect(scanner.nextCommand(now: .zero) == nil)
     }
 
+    @Test("X-7: a controller that does not know an extended command is scanned by the legacy ones", arguments: 0...2)
+    func unknown(_ step: Int) {
+        var scanner = Scanner(.extended)
+        scanner.start(.discovery)
+        for _ in 0..<step {
+            guard let command = scanner.nextCommand(now: .zero) else { return }
+            scanner.feed(ScanEvents.complete(command.opcode))
+        }
+        guard let refused = scanner.nextCommand(now: .zero) else { return }
+        scanner.feed(ScanEvents.complete(refused.opcode, .unknownHCICommand))
+        var opcodes: [HCIOpcode] = []
+        while let command = scanner.nextCommand(now: .zero) {
+            opcodes.append(command.opcode)
+            scanner.feed(ScanEvents.complete(command.opcode))
+        }
+        #expect(opcodes == [.leSetScanEnable, .leSetScanParameters, .leSetScanEnable])
+        #expect(scanner.state == .scanning && scanner.generation == .legacy)
+    }
+
     @Test("CB-2: a refused command fails the scan with its name and status", arguments: generations)
     func refusals(_ generation: Scanner.Generation) {
         let (parameters, enable) = opcodes(generation)
         let cases: [(refusedAt: Int, HCIOpcode, HCIStatus)] = [
-            (0, enable, .unknownHCICommand), (1, parameters, .commandDisallowed), (2, enable, .commandDisallowed),
+            (0, enable, generation == .legacy ? .unknownHCICommand : .hardwareFailure),
+            (1, parameters, .commandDisallowed), (2, enable, .commandDisallowed),
             (2, enable, .invalidHCICommandParameters),
         ]
         for (refusedAt, opcode, status) in cases {

@@ -19,53 +19,72 @@ extension TestDirectory {
     }
 }
 
-/// Runs the program that was built with these tests, without a terminal, and returns all that it printed.
+/// The program that was built with these tests, at work, without a terminal.
 ///
 /// Its directories are those that the variables name, else some that are empty and go with it: never the machine's.
-func run(_ arguments: [String], environment variables: [String]? = nil) throws -> Outcome {
-    let home = try TestDirectory()
-    defer { withExtendedLifetime(home) {} }
-    // The tests lie beside the program.
-    let folder = CommandLine.arguments[0].split(separator: "/", omittingEmptySubsequences: false).dropLast()
-    let path = (folder.isEmpty ? ["."] : folder.map(String.init)).joined(separator: "/") + "/blewedge"
-    try #require(access(path, X_OK) == 0, "there is no \(path)")
+final class RunningProgram {
+    let child: pid_t
+    private var outputs: [Int32]
+    private let home: TestDirectory
 
-    var pipes: [(read: Int32, write: Int32)] = []
-    for _ in 0..<2 {
-        var ends: [Int32] = [0, 0]
-        try #require(pipe(&ends) == 0)
-        pipes.append((ends[0], ends[1]))
-    }
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-    posix_spawn_file_actions_adddup2(&actions, pipes[0].write, 1)
-    posix_spawn_file_actions_adddup2(&actions, pipes[1].write, 2)
-    defer { posix_spawn_file_actions_destroy(&actions) }
+    init(_ arguments: [String], environment variables: [String]? = nil) throws {
+        home = try TestDirectory()
+        // The tests lie beside the program.
+        let folder = CommandLine.arguments[0].split(separator: "/", omittingEmptySubsequences: false).dropLast()
+        let path = (folder.isEmpty ? ["."] : folder.map(String.init)).joined(separator: "/") + "/blewedge"
+        try #require(access(path, X_OK) == 0, "there is no \(path)")
 
-    var argv = ([path] + arguments).map { strdup($0) } + [nil]
-    defer { for argument in argv { free(argument) } }
-    var environment = (variables ?? home.environment).map { strdup($0) } + [nil]
-    defer { for variable in environment { free(variable) } }
-    var child: pid_t = 0
-    try #require(posix_spawn(&child, path, &actions, nil, &argv, &environment) == 0)
-    for pipe in pipes { close(pipe.write) }
-    // A few lines fit into a pipe, so the order of reading does not matter.
-    let texts = pipes.map { pipe in
-        defer { close(pipe.read) }
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        while true {
-            let count = read(pipe.read, &buffer, buffer.count)
-            guard count > 0 else { break }
-            bytes += buffer.prefix(count)
+        var pipes: [(read: Int32, write: Int32)] = []
+        for _ in 0..<2 {
+            var ends: [Int32] = [0, 0]
+            try #require(pipe(&ends) == 0)
+            // A program that is started meanwhile would keep the end open.
+            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+            pipes.append((ends[0], ends[1]))
         }
-        return String(decoding: bytes, as: UTF8.self)
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_adddup2(&actions, pipes[0].write, 1)
+        posix_spawn_file_actions_adddup2(&actions, pipes[1].write, 2)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+
+        var argv = ([path] + arguments).map { strdup($0) } + [nil]
+        defer { for argument in argv { free(argument) } }
+        var environment = (variables ?? home.environment).map { strdup($0) } + [nil]
+        defer { for variable in environment { free(variable) } }
+        var child: pid_t = 0
+        try #require(posix_spawn(&child, path, &actions, nil, &argv, &environment) == 0)
+        for pipe in pipes { close(pipe.write) }
+        self.child = child
+        outputs = pipes.map(\.read)
     }
-    var status: Int32 = 0
-    try #require(waitpid(child, &status, 0) == child)
-    // The wait status of a normal end has its code in the second byte; a signal is in the first.
-    return Outcome(status: status & 0x7F == 0 ? status >> 8 & 0xFF : -status, output: texts[0], error: texts[1])
+
+    /// Waits for its end, and returns all that it printed.
+    func end() throws -> Outcome {
+        // A few lines fit into a pipe, so the order of reading does not matter.
+        let texts = outputs.map { pipe in
+            defer { close(pipe) }
+            var bytes: [UInt8] = []
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            while true {
+                let count = read(pipe, &buffer, buffer.count)
+                guard count > 0 else { break }
+                bytes += buffer.prefix(count)
+            }
+            return String(decoding: bytes, as: UTF8.self)
+        }
+        outputs = []
+        var status: Int32 = 0
+        try #require(waitpid(child, &status, 0) == child)
+        // The wait status of a normal end has its code in the second byte; a signal is in the first.
+        return Outcome(status: status & 0x7F == 0 ? status >> 8 & 0xFF : -status, output: texts[0], error: texts[1])
+    }
+}
+
+/// Runs the program, and returns all that it printed.
+func run(_ arguments: [String], environment variables: [String]? = nil) throws -> Outcome {
+    try RunningProgram(arguments, environment: variables).end()
 }
 
 @Suite("The command line", .timeLimit(.minutes(10)))

@@ -73,7 +73,9 @@ public struct Scanner: Sendable {
     private enum Step { case disable, setParameters, enable }
 
     /// The generation of commands that is used.
-    public let generation: Generation
+    ///
+    /// It becomes the legacy one when the controller does not know an extended command.
+    public private(set) var generation: Generation
     /// The state.
     public private(set) var state = State.idle
     /// The devices that were heard.
@@ -207,6 +209,10 @@ public struct Scanner: Sendable {
         step = nil
         switch outcome {
         case .timedOut(let opcode): fail(.noAnswer(opcode))
+        // Whatever its list says, the controller has only the commands before Bluetooth 5.
+        case .failed(_, .unknownHCICommand) where generation == .extended:
+            generation = .legacy
+            send(.disable)
         // Command Disallowed as the answer to "off" means that scanning was off already; else it is a refusal.
         case .failed(let opcode, let status) where !(done == .disable && status == .commandDisallowed):
             fail(.refused(opcode, status))

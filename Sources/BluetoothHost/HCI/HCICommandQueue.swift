@@ -2,7 +2,8 @@
 
 public import BluetoothPackets
 
-/// Commands on their way to a controller, in order, one at a time, each answered within two seconds or given up.
+/// Commands on their way to a controller, in order, one at a time, each answered within two seconds or given up, Reset
+/// within one and a half.
 ///
 /// On a raw HCI socket the answers to the kernel's own commands are seen too: what does not belong to the outstanding
 /// command is ignored, except for the number of commands that the controller takes. (An answer to the kernel's command
@@ -16,14 +17,16 @@ public struct HCICommandQueue: Sendable {
         case completed(HCIOpcode, returnParameters: [UInt8])
         /// Refused. An answer that lacks its status counts as `unspecifiedError`.
         case failed(HCIOpcode, HCIStatus)
-        /// Not answered within `timeout`.
+        /// Not answered within `timeout`, or `resetTimeout`.
         case timedOut(HCIOpcode)
     }
 
     /// The most commands that may wait.
     public static let capacity = 16
-    /// The longest time that an answer may take.
+    /// The longest time that an answer may take, Reset's excepted.
     public static let timeout = Duration.seconds(2)
+    /// The longest time that the answer to Reset may take.
+    public static let resetTimeout = Duration.milliseconds(1500)
 
     private var waiting: [HCICommand] = []
     private var outstanding: (opcode: HCIOpcode, sentAt: Duration)?
@@ -41,7 +44,7 @@ public struct HCICommandQueue: Sendable {
 
     /// When `expire` or `nextCommand` must be called again, if nothing happens before.
     public var deadline: Duration? {
-        if let outstanding { return outstanding.sentAt + Self.timeout }
+        if let outstanding { return outstanding.sentAt + Self.patience(outstanding.opcode) }
         guard !waiting.isEmpty, let stalledSince else { return nil }
         return stalledSince + Self.timeout
     }
@@ -98,11 +101,13 @@ public struct HCICommandQueue: Sendable {
 
     /// Gives the outstanding command up if its time is over, and returns that.
     public mutating func expire(now: Duration) -> Outcome? {
-        guard let command = outstanding, now - command.sentAt >= Self.timeout else { return nil }
+        guard let command = outstanding, now - command.sentAt >= Self.patience(command.opcode) else { return nil }
         outstanding = nil
         credits = max(credits, 1)
         return .timedOut(command.opcode)
     }
+
+    private static func patience(_ opcode: HCIOpcode) -> Duration { opcode == .reset ? resetTimeout : timeout }
 
     private mutating func note(_ packets: UInt8, _ now: Duration) {
         credits = Int(packets)

@@ -8,6 +8,8 @@ public enum HostFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case refused(HCIOpcode, HCIStatus)
     /// The controller did not answer a command in time.
     case noAnswer(HCIOpcode)
+    /// The controller was silent for this time while it was in use, and answered nothing when it was asked.
+    case silent(Duration)
     /// The controller answered with something that cannot be read, or not be used.
     case badAnswer(HCIOpcode)
     /// The controller has no Low Energy.
@@ -25,7 +27,11 @@ public enum HostFailure: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .refused(let opcode, let status): "\(opcode) was refused: \(status)"
+        case .noAnswer(.reset):
+            "\(HCIOpcode.reset) was not answered within "
+                + "\(HCICommandQueue.resetTimeout * LowEnergyHost.resetAttempts), sent \(LowEnergyHost.resetAttempts) times"
         case .noAnswer(let opcode): "\(opcode) was not answered within \(HCICommandQueue.timeout)"
+        case .silent(let time): "the controller has fallen silent: for \(time) it sent nothing, and answers nothing"
         case .badAnswer(let opcode): "the answer to \(opcode) makes no sense"
         case .lowEnergyUnsupported: "the controller has no Low Energy"
         case .hardwareError(let code):

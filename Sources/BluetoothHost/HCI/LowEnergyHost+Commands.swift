@@ -7,6 +7,10 @@ extension LowEnergyHost {
     ///
     /// Core 6.0, Vol 2, Part C, 3.3.
     private static let lowEnergyFeature: UInt64 = 1 &<< 38
+    /// The bit of BR/EDR Not Supported in the LMP features.
+    ///
+    /// Core 6.0, Vol 2, Part C, 3.3.
+    private static let noClassicFeature: UInt64 = 1 &<< 37
     /// The bit of Connection Parameters Request Procedure in the LE features.
     ///
     /// Core 6.0, Vol 6, Part B, 4.6.
@@ -33,9 +37,27 @@ extension LowEnergyHost {
             // The queue is empty, so there is room.
             if commands.enqueue(command) { current = purpose }
         }
-        if let command = commands.nextCommand(now: now) { return command }
-        guard commands.waitingCount == 0 else { return nil }
-        return scanner?.nextCommand(now: now)
+        let own = commands.nextCommand(now: now)
+        guard own != nil || commands.waitingCount == 0 else { return nil }
+        let command = own ?? scanner?.nextCommand(now: now)
+        // From here on the command's own time counts.
+        if command != nil { lastTalk = now }
+        return command
+    }
+
+    /// True while silence of the controller is no matter of course: it is connected, connects, scans or advertises.
+    var isInUse: Bool {
+        guard isReady else { return false }
+        return !links.isEmpty || scanner?.state == .scanning || attempts.first?.state == .initiating
+            || advertising.state == .on
+    }
+
+    /// Asks a controller that was silent for long for its address, which every controller tells at any time.
+    mutating func probe(now: Duration) {
+        guard isInUse, !isProbing, lastTalk + Self.silence <= now else { return }
+        isProbing = true
+        counters.probes &+= 1
+        request(.readBDADDR, .probe)
     }
 
     /// Takes the outcome of the command under way.
@@ -43,7 +65,7 @@ extension LowEnergyHost {
         guard let purpose = current else { return }
         current = nil
         if case .timedOut(let opcode) = outcome {
-            fail(.noAnswer(opcode))
+            takeSilence(opcode, purpose)
             return
         }
         switch purpose {
@@ -63,6 +85,20 @@ extension LowEnergyHost {
             // Without success no LE Connection Update Complete follows.
             if case .failed = outcome { links[handle]?.isUpdating = false }
         case .reply: break
+        case .probe: isProbing = false
+        }
+    }
+
+    /// Gives the controller up, unless it was asked to reset itself once only: it may have been in the middle of a packet.
+    private mutating func takeSilence(_ opcode: HCIOpcode, _ purpose: Purpose) {
+        if case .probe = purpose {
+            fail(.silent(Self.silence + HCICommandQueue.timeout))
+        } else if opcode == .reset, resets < Self.resetAttempts {
+            resets &+= 1
+            counters.repeatedResets &+= 1
+            request(.reset, .initialise)
+        } else {
+            fail(.noAnswer(opcode))
         }
     }
 
@@ -74,12 +110,14 @@ extension LowEnergyHost {
             } catch {
                 fail(.badAnswer(opcode))
             }
+        // Without it some dual-mode controllers work all the same.
+        case .failed(.writeLEHostSupport, _): request(.readBDADDR, .initialise)
         case .failed(let opcode, let status): fail(.refused(opcode, status))
         case .timedOut(let opcode): fail(.noAnswer(opcode))
         }
     }
 
-    /// The order: Reset, supported commands and features, address, buffers, event masks.
+    /// The order: Reset, supported commands and features, LE on a dual-mode controller, address, buffers, event masks.
     private mutating func initialise(after opcode: HCIOpcode, _ returned: Span<UInt8>) throws(DecodingError) {
         switch opcode {
         case .reset: request(.readLocalSupportedCommands, .initialise)
@@ -90,11 +128,15 @@ extension LowEnergyHost {
             let asksFeatures = supported.contains(.readLocalSupportedFeatures)
             request(asksFeatures ? .readLocalSupportedFeatures : .readBDADDR, .initialise)
         case .readLocalSupportedFeatures:
-            guard try HCIReturn.features(returned) & Self.lowEnergyFeature != 0 else {
+            let features = try HCIReturn.features(returned)
+            guard features & Self.lowEnergyFeature != 0 else {
                 fail(.lowEnergyUnsupported)
                 return
             }
-            request(.readBDADDR, .initialise)
+            let isDual =
+                features & Self.noClassicFeature == 0 && supportedCommands?.contains(.writeLEHostSupport) == true
+            request(isDual ? .writeLEHostSupport(true) : .readBDADDR, .initialise)
+        case .writeLEHostSupport: request(.readBDADDR, .initialise)
         case .readBDADDR:
             let address = try HCIReturn.address(returned)
             // Controllers without an address of their own return zeros, or ones.

@@ -7,7 +7,7 @@ extension LowEnergyHost {
     ///
     /// The first attempt is the controller's, the others wait.
     struct Attempt: Sendable {
-        enum State: Sendable {
+        enum State: Sendable, Equatable {
             /// Waits for its turn.
             case waiting
             /// LE Create Connection is on its way.
@@ -16,6 +16,8 @@ extension LowEnergyHost {
             case initiating
             /// LE Create Connection Cancel was sent.
             case cancelling
+            /// The connection could not be established, and is tried again at this time.
+            case resting(until: Duration)
         }
 
         let device: DeviceAddress
@@ -26,10 +28,17 @@ extension LowEnergyHost {
         var isAbandoned = false
         /// True when its time is over.
         var isLate = false
+
+        /// The time at which something is to be done.
+        var nextDeadline: Duration {
+            if case .resting(let time) = state { min(time, deadline) } else { deadline }
+        }
     }
 
     /// The longest time that the controller may take to cancel an attempt.
     private static let cancelPatience = Duration.seconds(5)
+    /// The pause before a connection that could not be established is tried again.
+    static let rest = Duration.milliseconds(100)
 
     /// Connects, one device after the other.
     ///
@@ -88,8 +97,15 @@ extension LowEnergyHost {
     /// Takes the answer to LE Create Connection.
     mutating func takeConnect(_ outcome: HCICommandQueue.Outcome, now: Duration) {
         guard let first = attempts.first, first.state == .commanded else { return }
-        if case .failed(_, let status) = outcome {
-            finish(.status(status))
+        if case .failed(.leExtendedCreateConnection, .unknownHCICommand) = outcome, isExtended, !first.isAbandoned,
+            !first.isLate
+        {
+            // The controller does not know the extended commands, whatever it says.
+            isExtended = false
+            attempts[0].state = .waiting
+            advanceAttempts()
+        } else if case .failed(let opcode, let status) = outcome {
+            finish(.refused(opcode, status))
         } else {
             attempts[0].state = .initiating
             if first.isAbandoned || first.isLate { giveUp(0, now: now) }
@@ -109,6 +125,10 @@ extension LowEnergyHost {
 
     /// Ends attempts whose time is over.
     mutating func expireAttempts(now: Duration) {
+        if case .resting(let time)? = attempts.first?.state, time <= now, attempts[0].deadline > now {
+            attempts[0].state = .waiting
+            advanceAttempts()
+        }
         for index in attempts.indices.reversed() where attempts[index].deadline <= now {
             attempts[index].isLate = true
             giveUp(index, now: now)
@@ -127,8 +147,7 @@ extension LowEnergyHost {
             attempts[index].state = .cancelling
             attempts[index].deadline = now + Self.patience
             request(.leCreateConnectionCancel, .cancelConnection)
-        case .cancelling:
-            finish(.timedOut)
+        case .cancelling, .resting: finish(.timedOut)
         }
     }
 
@@ -147,9 +166,7 @@ extension LowEnergyHost {
         guard isReady else { return }
         guard event.status == .success else {
             // A failure as peripheral (a directed or extended advertisement that timed out) has no attempt.
-            if let first = attempts.first, first.state != .waiting, event.role == .central {
-                finish(.status(event.status))
-            }
+            if event.role == .central { failed(event.status, now: now) }
             return
         }
         // A handle that is in use cannot be new: the controller has forgotten to say that the old connection ended.
@@ -183,6 +200,16 @@ extension LowEnergyHost {
         let packets = early.filter { $0.handle == event.handle }.map(\.packet)
         early.removeAll { $0.handle == event.handle }
         for packet in packets { receiveData(packet.span, now: now) }
+    }
+
+    /// The first attempt has come to nothing; a peer that did not answer in six intervals is tried again (0x3E).
+    private mutating func failed(_ status: HCIStatus, now: Duration) {
+        guard let first = attempts.first, first.state != .waiting else { return }
+        if case .resting = first.state { return }
+        guard status == .connectionFailedToBeEstablished, first.state != .cancelling, !first.isAbandoned, !first.isLate
+        else { return finish(.status(status)) }
+        counters.repeatedConnections &+= 1
+        attempts[0].state = .resting(until: now + Self.rest)
     }
 
     /// Forgets a connection, and gives its buffers back: the controller has thrown its data away.

@@ -8,6 +8,7 @@ extension LowEnergyHost {
     /// A packet that cannot be read is counted and not used.
     public mutating func receive(_ packet: Span<UInt8>, now: Duration) {
         if case .failed = state { return }
+        lastTalk = now
         guard !packet.isEmpty else {
             counters.badPackets &+= 1
             return

@@ -25,8 +25,10 @@ public struct LowEnergyHost: Sendable {
     public enum ConnectionFailure: Error, Hashable, Sendable {
         /// The device did not answer in time.
         case timedOut
-        /// The controller refused, or gave this reason.
+        /// The controller gave this reason.
         case status(HCIStatus)
+        /// The controller refused this command.
+        case refused(HCIOpcode, HCIStatus)
     }
 
     /// News for the caller.
@@ -77,6 +79,12 @@ public struct LowEnergyHost: Sendable {
         public internal(set) var dropped: UInt64 = 0
         /// Data Buffer Overflow events.
         public internal(set) var overflows: UInt64 = 0
+        /// Resets that were sent again because the one before was not answered.
+        public internal(set) var repeatedResets: UInt64 = 0
+        /// Times that a controller in use was asked whether it is there, after `silence`.
+        public internal(set) var probes: UInt64 = 0
+        /// Connections that could not be established and were tried again.
+        public internal(set) var repeatedConnections: UInt64 = 0
     }
 
     /// The state of the controller's initialisation.
@@ -93,6 +101,12 @@ public struct LowEnergyHost: Sendable {
     /// The longest time that the controller may keep data, or a connection that ends: more than the longest supervision
     /// time-out (32 s).
     public static let patience = Duration.seconds(40)
+    /// The number of times that Reset is sent before its answer is given up.
+    public static let resetAttempts = 2
+    /// The number of times that an initialisation is begun anew, with the first.
+    public static let mostBeginnings = 4
+    /// The longest silence of a controller in use before it is asked for a sign of life.
+    public static let silence = Duration.seconds(10)
     /// The most events that wait for the caller, and the most commands that wait for the controller.
     static let eventCapacity = 1024
     static let commandCapacity = 64
@@ -128,6 +142,14 @@ public struct LowEnergyHost: Sendable {
     var attempts: [Attempt] = []
     var advertising = Advertising()
     var isExtended = false
+    /// The number of times that the initialisation was begun.
+    var beginnings = 1
+    /// The number of times that Reset was sent since then.
+    var resets = 1
+    /// The time of the last packet from the controller, or of the last command to it.
+    var lastTalk = Duration.zero
+    /// True from the question for a sign of life to its answer.
+    var isProbing = false
     var leFeatures: UInt64 = 0
 
     /// The purpose of a command.
@@ -139,6 +161,7 @@ public struct LowEnergyHost: Sendable {
         case disconnect(UInt16)
         case update(UInt16)
         case reply
+        case probe
     }
 
     /// A host that has told its controller nothing yet.
@@ -147,6 +170,21 @@ public struct LowEnergyHost: Sendable {
     public init(randomAddress: BluetoothAddress? = nil) {
         self.randomAddress = randomAddress.map { BluetoothAddress(rawValue: $0.rawValue | 0xC000_0000_0000) }
         request(.reset, .initialise)
+    }
+
+    /// True while Reset was sent and is not answered.
+    public var isAwaitingReset: Bool { commands.outstandingOpcode == .reset }
+
+    /// Begins the initialisation anew, with Reset; false, and nothing done, after `ready`, `failed`, or too many times.
+    public mutating func beginAnew() -> Bool {
+        guard state == .initialising, beginnings < Self.mostBeginnings else { return false }
+        beginnings &+= 1
+        resets = 1
+        commands = HCICommandQueue()
+        waiting = []
+        current = nil
+        request(.reset, .initialise)
+        return true
     }
 
     /// True between `ready` and `failed`.
@@ -199,7 +237,8 @@ public struct LowEnergyHost: Sendable {
         var times: [Duration] = []
         if let time = commands.deadline { times.append(time) }
         if let time = scanner?.deadline { times.append(time) }
-        for attempt in attempts { times.append(attempt.deadline) }
+        if isInUse, !isProbing { times.append(lastTalk + Self.silence) }
+        for attempt in attempts { times.append(attempt.nextDeadline) }
         for link in links.values {
             if let time = link.disconnectDeadline { times.append(time) }
             if link.inFlight > 0 { times.append(link.lastProgress + Self.patience) }
@@ -213,6 +252,7 @@ public struct LowEnergyHost: Sendable {
         if let outcome = commands.expire(now: now) { take(outcome, now: now) }
         if scanner != nil { updateScanner { $0.advance(now: now) } }
         expireAttempts(now: now)
+        probe(now: now)
         for link in links.values.sorted(by: { $0.connection.handle < $1.connection.handle }) {
             let handle = link.connection.handle
             if let deadline = link.disconnectDeadline, deadline <= now {
@@ -259,6 +299,8 @@ public struct LowEnergyHost: Sendable {
         body(&scanner)
         let after = scanner.state
         self.scanner = scanner
+        // The controller does not know the extended commands, whatever it says.
+        if scanner.generation == .legacy, advertising.state == .idle { isExtended = false }
         guard before != after else { return }
         switch after {
         case .scanning: emit(.scanStarted)

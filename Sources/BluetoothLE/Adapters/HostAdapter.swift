@@ -24,7 +24,11 @@ package final class HostAdapter: LowEnergyAdapter {
     private var isPumping = false
     private var isPumpScheduled = false
     private var isOpen = true
+    private var onReleased: (() -> Void)?
     weak var activeScanner: HostScanner?
+
+    /// The longest time that the answer to the last Reset is waited for.
+    private static let releaseTimeout = Duration.seconds(1)
 
     package let name: String
     package var onLoss: ((AdapterLoss) -> Void)?
@@ -42,6 +46,7 @@ package final class HostAdapter: LowEnergyAdapter {
         host = LowEnergyHost(randomAddress: BluetoothAddress(rawValue: UInt64.random(in: 1...UInt64.max)))
         transport.onReceive = { [weak self] packet in self?.receive(packet) }
         transport.onClosed = { [weak self] reason in self?.lose(reason) }
+        transport.onUnreadable = { [weak self] in self?.beginAnew() ?? false }
     }
 
     deinit { close() }
@@ -56,21 +61,62 @@ package final class HostAdapter: LowEnergyAdapter {
 
     package func restart(_ cause: String) { lose(cause) }
 
-    /// Resets and releases the controller; no handler is called any more.
+    /// Resets and releases the controller, without waiting for its answer; no handler is called any more.
     package func close() {
-        guard isOpen else { return }
+        if isOpen { reset() }
+        let wasReleased = onReleased
+        onReleased = nil
+        closeTransport()
+        wasReleased?()
+    }
+
+    /// Resets the controller, and releases it when it has answered, or after `releaseTimeout`.
+    ///
+    /// The next host's Reset would overtake this one otherwise.
+    package func release(completion: @escaping () -> Void) {
+        guard isOpen else { return completion() }
+        onReleased = completion
+        transport.onReceive = { [weak self] packet in self?.receiveLast(packet) }
+        transport.onClosed = { [weak self] _ in self?.close() }
+        transport.onUnreadable = nil
+        reset()
+        // The handler keeps the adapter until then.
+        timer = loop.schedule(at: MonotonicClock.now + Self.releaseTimeout) { [self] in
+            timer = nil
+            close()
+        }
+    }
+
+    /// Ends all that the controller does; the transport sends the command if it still can.
+    private func reset() {
         isOpen = false
-        // The reset ends all that the controller does; the transport sends it if it still can.
+        if let timer { loop.cancel(timer) }
+        timer = nil
+        onLoss = nil
+        onReady = nil
+        // One that is under way does the same.
+        guard !host.isAwaitingReset else { return }
         let reset = HCICommand.reset.encoded
         onPacket?(true, reset.span)
         transport.send(reset)
-        transport.close()
+    }
+
+    private func receiveLast(_ packet: Span<UInt8>) {
+        onPacket?(false, packet)
+        guard let event = try? HCIEvent(packet) else { return }
+        switch event {
+        case .commandComplete(_, .reset, _), .commandStatus(_, _, .reset): close()
+        default: break
+        }
+    }
+
+    private func closeTransport() {
         if let timer { loop.cancel(timer) }
         timer = nil
         transport.onReceive = nil
         transport.onClosed = nil
-        onLoss = nil
-        onReady = nil
+        transport.onUnreadable = nil
+        transport.close()
     }
 
     /// The address that peers see; zero before the adapter is ready.
@@ -197,6 +243,13 @@ package final class HostAdapter: LowEnergyAdapter {
         activeScanner?.onPacket?(packet, now)
     }
 
+    /// Initialises the controller anew, where it was taken over in the middle of something; false where it was not.
+    private func beginAnew() -> Bool {
+        guard isOpen, host.beginAnew() else { return false }
+        flush()
+        return true
+    }
+
     /// Reports the events of the host stack, and sends the packets that wait.
     private func pump() {
         // A handler may call this method again. The loop below does the work; a second loop inside it is not begun.
@@ -249,6 +302,8 @@ package final class HostAdapter: LowEnergyAdapter {
     private func handle(_ event: LowEnergyHost.Event) {
         switch event {
         case .ready: report(.success(()))
+        case .failed(.noAnswer(.reset)) where transport.droppedBytes > 0:
+            lose("\(HostFailure.noAnswer(.reset)); \(transport.droppedBytes) bytes came that are no answer to it")
         case .failed(let failure): lose("\(failure)")
         case .connected(let connection): admit(connection)
         case .connectionFailed(let device, let failure):
@@ -257,6 +312,7 @@ package final class HostAdapter: LowEnergyAdapter {
             switch failure {
             case .timedOut: attempt.finish(.failure(.timedOut(attempt.timeout)))
             case .status(let status): attempt.finish(.failure(LinkFailure(status)))
+            case .refused(let opcode, let status): attempt.finish(.failure(.refused("\(opcode)", "\(status)")))
             }
         case .disconnected(let connection, let reason):
             channels.removeValue(forKey: connection.handle)?.noteEnd(LinkFailure(reason))
@@ -315,11 +371,7 @@ package final class HostAdapter: LowEnergyAdapter {
     private func lose(_ reason: String) {
         guard isOpen else { return }
         isOpen = false
-        transport.onReceive = nil
-        transport.onClosed = nil
-        transport.close()
-        if let timer { loop.cancel(timer) }
-        timer = nil
+        closeTransport()
         let failure = LinkFailure.adapterLost(reason)
         for attempt in attempts { attempt.finish(.failure(failure)) }
         attempts = []
@@ -337,36 +389,5 @@ package final class HostAdapter: LowEnergyAdapter {
         } else {
             onLoss?(.failed(name, cause: reason))
         }
-    }
-}
-
-/// An attempt to connect that the host stack of this library makes.
-final class HostAttempt: ConnectionAttempt {
-    let device: DeviceAddress
-    let timeout: Duration
-    private weak var adapter: HostAdapter?
-    private var completion: ((Result<any ATTChannel, LinkFailure>) -> Void)?
-
-    init(
-        _ device: DeviceAddress,
-        _ timeout: Duration,
-        _ adapter: HostAdapter,
-        _ completion: @escaping (Result<any ATTChannel, LinkFailure>) -> Void
-    ) {
-        self.device = device
-        self.timeout = timeout
-        self.adapter = adapter
-        self.completion = completion
-    }
-
-    package func cancel() {
-        completion = nil
-        adapter?.cancel(self)
-    }
-
-    func finish(_ result: Result<any ATTChannel, LinkFailure>) {
-        let handler = completion
-        completion = nil
-        handler?(result)
     }
 }

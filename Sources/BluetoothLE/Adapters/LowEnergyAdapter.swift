@@ -115,4 +115,16 @@ package protocol LowEnergyAdapter: AnyObject {
     func restart(_ cause: String)
     /// Releases the adapter at once, in any state; no handler is called any more.
     func close()
+    /// Releases the adapter, in any state; `completion` is called, now or later, when somebody else may use it.
+    ///
+    /// No other handler is called any more.
+    func release(completion: @escaping () -> Void)
+}
+
+extension LowEnergyAdapter {
+    /// Releases an adapter that is free as soon as it is closed.
+    package func release(completion: @escaping () -> Void) {
+        close()
+        completion()
+    }
 }

@@ -57,7 +57,8 @@ extension LinkFailure {
     init(_ status: HCIStatus) {
         switch status {
         case .remoteUserTerminatedConnection: self = .system(.connectionReset)
-        case .connectionTimeout, .connectionFailedToBeEstablished: self = .system(.timedOut)
+        case .connectionTimeout: self = .system(.timedOut)
+        case .connectionFailedToBeEstablished: self = .notEstablished
         case .connectionTerminatedByLocalHost: self = .system(.connectionAbort)
         case .connectionLimitExceeded: self = .system(.tooManyLinks)
         case .connectionAlreadyExists: self = .system(.socketIsConnected)

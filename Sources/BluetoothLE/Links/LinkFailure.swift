@@ -7,6 +7,10 @@ package import SystemPackage
 package enum LinkFailure: Error, Equatable, CustomStringConvertible {
     /// The kernel refused or ended the connection, with this error.
     case system(Errno)
+    /// The device did not answer the request to connect, though it was heard (0x3E).
+    case notEstablished
+    /// The controller refused the command in the first text, with the status in the second.
+    case refused(String, String)
     /// The connection was not made within this time.
     case timedOut(Duration)
     /// The peer broke the rules of the Attribute Protocol, or did not answer in time.
@@ -20,7 +24,8 @@ package enum LinkFailure: Error, Equatable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .system(.connectionReset): LinkSentence.ended
-        case .system(.timedOut): LinkSentence.outOfReach
+        case .system(.timedOut), .notEstablished: LinkSentence.outOfReach
+        case .refused(let command, let status): LinkSentence.refused(command, status)
         case .system(.connectionAbort): LinkSentence.aborted
         case .system(let error): "\(error)"
         case .timedOut(let time): LinkSentence.notInTime("\(time.components.seconds)")

@@ -7,6 +7,10 @@ package enum LinkSentence {
     package static let aborted = "the connection was aborted"
     package static let closed = "the device closed the channel"
 
+    package static func refused(_ command: String, _ status: String) -> String {
+        "the controller refused \(command): \(status)"
+    }
+
     package static func notInTime(_ seconds: String) -> String { "no connection within \(seconds) s" }
 
     package static func noAnswer(_ request: String) -> String { "the device did not answer \(request) within 30 s" }

@@ -116,6 +116,14 @@ package final class AdapterCore {
         timer = nil
     }
 
+    /// Ends the attempts to open an adapter, and releases one that is open; `completion` is called when somebody else may
+    /// use it.
+    package func release(completion: @escaping () -> Void) {
+        stop()
+        guard let adapter else { return completion() }
+        adapter.release(completion: completion)
+    }
+
     /// Sends the present state, then each new one, to `source`; returns the number for `unwatch`.
     func watch(_ source: BoundedSequence<BluetoothState>.Source) -> UInt64 {
         lastWatcher &+= 1

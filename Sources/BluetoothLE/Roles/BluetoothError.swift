@@ -38,10 +38,11 @@ public enum DisconnectReason: Hashable, Sendable, CustomStringConvertible {
         self =
             switch failure {
             case .system(.connectionReset), .closedByPeer: .byPeer
-            case .system(.timedOut), .timedOut: .outOfReach
+            case .system(.timedOut), .timedOut, .notEstablished: .outOfReach
             case .bearer: .protocolFault("\(failure)")
             case .adapterLost(let reason): .adapterLost(reason)
             case .system(let error): .system("\(error)")
+            case .refused: .system("\(failure)")
             }
     }
 

@@ -72,7 +72,7 @@ extension LinkFailure {
     /// True for a failure that may pass: the device may be out of reach, or the controller busy.
     fileprivate var isPassing: Bool {
         switch self {
-        case .timedOut, .closedByPeer: true
+        case .timedOut, .closedByPeer, .notEstablished, .refused: true
         case .system(let error):
             switch error {
             case .timedOut, .connectionRefused, .connectionReset, .connectionAbort, .hostIsDown, .noRouteToHost,

@@ -6,13 +6,20 @@ package import SystemPackage
 
 /// The transport to a controller at the other end of a stream of H4 packets.
 ///
+/// A Reset that is sent begins the stream anew: everything before its answer is dropped, as a controller that was talking
+/// to another host may be in the middle of a packet.
+///
 /// It is used on the event loop's thread. Core 6.0, Vol 4, Part A.
 package final class H4StreamTransport: PacketTransport {
     private let line: PacketLine<Opened>
     private var reader = H4Reader(from: .controller)
+    /// Looks for the answer to the Reset that was sent; nil when it has come.
+    private var seeker: ResetAnswerSeeker?
+    private var droppedBefore: UInt64 = 0
     private var buffer = [UInt8](repeating: 0, count: 16384)
 
     package var onReceive: ((Span<UInt8>) -> Void)?
+    package var onUnreadable: (() -> Bool)?
     package var onClosed: ((String) -> Void)? {
         get { line.onClosed }
         set { line.onClosed = newValue }
@@ -60,7 +67,13 @@ package final class H4StreamTransport: PacketTransport {
         }
     }
 
-    package func send(_ packet: [UInt8]) { line.send(packet) }
+    package var droppedBytes: UInt64 { droppedBefore &+ (seeker?.taken ?? 0) }
+
+    package func send(_ packet: [UInt8]) {
+        // A Reset that is sent again is answered by the answer to the first, too.
+        if packet == HCICommand.reset.encoded, seeker == nil { seeker = ResetAnswerSeeker() }
+        line.send(packet)
+    }
 
     package func close() { line.close() }
 
@@ -75,23 +88,39 @@ package final class H4StreamTransport: PacketTransport {
                 return
             }
             guard count > 0 else {
-                line.fail(
-                    reader.isInsidePacket
-                        ? "the stream from the controller ended inside a packet"
-                        : "the stream from the controller ended"
-                )
+                line.fail(end)
                 return
             }
-            do throws(H4Reader.Failure) {
-                try reader.read(buffer.span.extracting(first: count)) { packet in
-                    // The handler may close the transport.
-                    if line.isOpen { onReceive?(packet) }
-                }
-            } catch {
-                line.fail("the stream from the controller is no H4: \(error)")
-                return
-            }
+            take(buffer.span.extracting(first: count))
             if !line.isOpen { return }
+        }
+    }
+
+    private var end: String {
+        if seeker != nil { return "the stream from the controller ended before Reset was answered" }
+        return reader.isInsidePacket
+            ? "the stream from the controller ended inside a packet" : "the stream from the controller ended"
+    }
+
+    private func take(_ bytes: Span<UInt8>) {
+        var used = 0
+        if let found = seeker?.take(bytes) {
+            droppedBefore &+= seeker?.dropped ?? 0
+            seeker = nil
+            reader = H4Reader(from: .controller)
+            used = found.count
+            onReceive?(found.answer.span)
+        }
+        // Another Reset was sent, or the first is not answered yet.
+        guard seeker == nil, line.isOpen else { return }
+        do throws(H4Reader.Failure) {
+            try reader.read(bytes.extracting(droppingFirst: used)) { packet in
+                // The handler may close the transport, or send a Reset.
+                if line.isOpen, seeker == nil { onReceive?(packet) }
+            }
+        } catch {
+            guard seeker == nil, line.isOpen, onUnreadable?() != true else { return }
+            line.fail("the stream from the controller is no H4: \(error)")
         }
     }
 }

@@ -111,7 +111,9 @@ package final class KeyboardService {
         search?.stop()
         keyboard.drop(through: .max, .disconnected)
         closeLink { [unowned self] in
-            stopListening { [unowned self] in keyboard.stop(completion: completion) }
+            stopListening { [unowned self] in
+                keyboard.stop { [unowned self] in core.release(completion: completion) }
+            }
         }
     }
 
@@ -246,8 +248,9 @@ package final class KeyboardService {
 
     private func admits(_ adapter: any LowEnergyAdapter) -> Bool {
         guard !isStopping, let refusal = refusal?(adapter.name) else { return true }
-        apply(.forbidden(Reason(refusal)))
+        // Who does not wait for the adapter ends with this, and says nothing of waiting.
         started(.failure(refusal))
+        apply(.forbidden(Reason(refusal)))
         return false
     }
 
@@ -258,8 +261,8 @@ package final class KeyboardService {
             apply(.adapterReady)
             started(.success(()))
         case .failed(let error):
-            apply(Session.Event(error))
             started(.failure(CommandFailure(error)))
+            apply(Session.Event(error))
         case .lost(let loss):
             keyboard.endLink(through: link.epoch)
             apply(.adapterLost(Reason(loss)))

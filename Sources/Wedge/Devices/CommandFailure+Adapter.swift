@@ -65,6 +65,8 @@ extension CommandFailure {
             self.init(.permission, AdapterFaultText.scanWithoutRights, Message.list(missing.map(\.rawValue)))
         case .system(let what, let error): self.init(.inputOutput, AdapterFaultText.listening, what, "\(error)")
         case .unsupported: self.init(.unavailable, AdapterFaultText.scanUnsupported)
+        case .controller(.refused(let opcode, .unknownHCICommand)):
+            self.init(.unavailable, AdapterFaultText.scanUnknown, "\(opcode)", "\(HCIStatus.unknownHCICommand)")
         case .controller(let failure): self.init(.unavailable, AdapterFaultText.scanFailed, "\(failure)")
         case .adapterGone: self.init(.unavailable, AdapterFaultText.gone)
         }
@@ -95,7 +97,8 @@ extension LinkFailure {
     package var message: Message {
         switch self {
         case .system(.connectionReset): LinkFaultText.ended.message()
-        case .system(.timedOut): LinkFaultText.outOfReach.message()
+        case .system(.timedOut), .notEstablished: LinkFaultText.outOfReach.message()
+        case .refused(let command, let status): LinkFaultText.refused.message(command, status)
         case .system(.connectionAbort): LinkFaultText.aborted.message()
         case .system: Message(detail: description)
         case .timedOut(let time): LinkFaultText.notInTime.message("\(time.components.seconds)")

@@ -58,6 +58,8 @@ final class DeviceLink {
     private var closers: [() -> Void] = []
     private var closings = 0
     private var replyTimer: EventLoop.Timer?
+    /// When a connection is given up that could not be established.
+    private var connectEnd = Duration.zero
 
     /// No link yet.
     init(_ profiles: [Profile], on radio: RadioArbiter) {
@@ -73,8 +75,14 @@ final class DeviceLink {
     func open(_ device: DeviceAddress, timeout: Duration) {
         epoch &+= 1
         self.device = device
+        connectEnd = MonotonicClock.now + timeout
+        connect(to: device)
+    }
+
+    private func connect(to device: DeviceAddress) {
         setup = LinkSetup(profiles: profiles)
-        attempt = radio.connect(to: device, .once(timeout)) { [unowned self] result in connected(result) }
+        let rest = connectEnd - MonotonicClock.now
+        attempt = radio.connect(to: device, .once(rest)) { [unowned self] result in connected(result) }
     }
 
     /// Ends the link or the attempt; `completion` is called, later, when there is none any more.
@@ -158,6 +166,12 @@ final class DeviceLink {
         switch event {
         case .procedure(let event) where event.procedure == commandProcedure: commandWritten(event.result)
         case .procedure(let event): progress(link.perform { client, now in setup.handle(event, &client, now: now) })
+        // A controller may call a connection made before the device has said a word.
+        case .closed(.notEstablished) where MonotonicClock.now < connectEnd:
+            self.link = nil
+            droppedBefore += UInt64(link.droppedPackets)
+            link.close()
+            connect(to: link.device)
         case .closed(let failure): onEvent?(.failed(failure.message))
         }
     }

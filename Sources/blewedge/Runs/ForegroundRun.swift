@@ -65,8 +65,8 @@ final class ForegroundRun {
         outcome = result
         core?.stop()
         onFinish { [unowned self] in
-            core?.adapter?.close()
-            loop.stop()
+            guard let core else { return loop.stop() }
+            core.release { [unowned self] in loop.stop() }
         }
     }
 

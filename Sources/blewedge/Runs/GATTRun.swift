@@ -23,7 +23,10 @@ final class GATTRun {
     private let choice: DeviceChoice
     private let output: GATTText
     private let limit: SubscriptionLimit
+    private let task: GATTBrowser.Task
     private var browser: GATTBrowser
+    /// When a connection is given up that could not be established.
+    private var connectEnd = Duration.zero
     private var finder: DeviceFinder?
     private var attempt: RadioAttempt?
     private var link: ATTLink?
@@ -42,6 +45,7 @@ final class GATTRun {
         self.choice = choice
         self.output = output
         self.limit = limit
+        self.task = task
         browser = GATTBrowser(task)
         foreground.onFinish = { [unowned self] completion in end(completion) }
     }
@@ -72,7 +76,14 @@ final class GATTRun {
     // MARK: The link
 
     private func connect(to device: DeviceAddress, on radio: RadioArbiter) {
-        attempt = radio.connect(to: device, .once(Self.connectTimeout)) { [unowned self] result in connected(result) }
+        connectEnd = MonotonicClock.now + Self.connectTimeout
+        connectAgain(to: device, on: radio)
+    }
+
+    private func connectAgain(to device: DeviceAddress, on radio: RadioArbiter) {
+        browser = GATTBrowser(task)
+        let rest = connectEnd - MonotonicClock.now
+        attempt = radio.connect(to: device, .once(rest)) { [unowned self] result in connected(result) }
     }
 
     private func connected(_ result: Result<ATTLink, LinkFailure>) {
@@ -92,6 +103,12 @@ final class GATTRun {
         guard foreground.outcome == nil else { return }
         switch event {
         case .procedure(let event): take(link.perform { client, now in browser.handle(event, &client, now: now) })
+        // A controller may call a connection made before the device has said a word.
+        case .closed(.notEstablished) where values == 0 && MonotonicClock.now < connectEnd:
+            guard let radio = foreground.core?.radio else { return }
+            self.link = nil
+            link.close()
+            connectAgain(to: link.device, on: radio)
         case .closed(let failure): foreground.finish(.failure(CommandFailure(failure)))
         }
     }
@@ -164,11 +181,11 @@ extension CommandFailure {
     init(_ failure: LinkFailure) {
         let status: ExitStatus =
             switch failure {
-            case .timedOut, .system(.timedOut), .bearer(.transactionTimeout): .timeout
+            case .timedOut, .notEstablished, .system(.timedOut), .bearer(.transactionTimeout): .timeout
             case .system(.permissionDenied), .system(.notPermitted): .permission
             // ENODEV: not the other device, but our adapter.
             case .system(.operationNotSupportedByDevice), .adapterLost: .unavailable
-            case .system, .bearer, .closedByPeer: .inputOutput
+            case .system, .refused, .bearer, .closedByPeer: .inputOutput
             }
         self.init(status, status == .unavailable ? AdapterFaultText.gone.message() : failure.message)
     }

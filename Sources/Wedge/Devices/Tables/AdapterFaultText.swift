@@ -12,7 +12,7 @@ package enum AdapterFaultText: String, FaultText {
     case removed, switchedOff, refused, silent, system
     case noAddress, noLine, stream, streamNotPermitted, socketNotPermitted, streamNotListening, controller
     // Scanning.
-    case listening, scanRefused, scanWithoutRights, scanUnsupported, scanFailed, gone, nothingToListenWith
+    case listening, scanRefused, scanWithoutRights, scanUnsupported, scanUnknown, scanFailed, gone, nothingToListenWith
     case scannedAlready, busy
     // Other programs that use the adapter.
     case used, usedBy, noLock
@@ -155,6 +155,17 @@ package enum AdapterFaultText: String, FaultText {
                     AdapterSentence.scanUnsupported,
                     "コントローラがスキャンのコマンドに対応していません"
                 ), nil
+            )
+        case .scanUnknown:
+            (
+                LocalText(
+                    "the controller does not know {1}: {2}",
+                    "コントローラがスキャンのコマンド {1} に対応していません: {2}"
+                ),
+                LocalText(
+                    "its firmware is at fault: update it, or use another adapter",
+                    "ファームウェアの問題です。更新するか、別のアダプタを使用してください"
+                )
             )
         case .scanFailed:
             (

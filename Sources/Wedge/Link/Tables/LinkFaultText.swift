@@ -6,7 +6,7 @@ package import Texts
 /// The reasons for which the link to a device ended, was not made, or cannot be used.
 package enum LinkFaultText: String, FaultText {
     // The link; the English is that of BluetoothLE.
-    case ended, outOfReach, aborted, notInTime, noAnswer, protocolBroken, closed
+    case ended, outOfReach, aborted, refused, notInTime, noAnswer, protocolBroken, closed
     // The services and characteristics of the device.
     case noService, noSerialService, noCharacteristic, noNotification, notWritable, nothingToRead, takesNothing
     // The handshake of the device.
@@ -23,6 +23,8 @@ package enum LinkFaultText: String, FaultText {
         case .ended: (LocalText(LinkSentence.ended, "デバイスが接続を終了しました"), nil)
         case .outOfReach: (LocalText(LinkSentence.outOfReach, "デバイスが電波の届く範囲にありません"), nil)
         case .aborted: (LocalText(LinkSentence.aborted, "接続が中断されました"), nil)
+        case .refused:
+            (LocalText(LinkSentence.refused("{1}", "{2}"), "コントローラが {1} を拒否しました: {2}"), nil)
         case .notInTime: (LocalText(LinkSentence.notInTime("{1}"), "{1}秒以内に接続できませんでした"), nil)
         case .noAnswer:
             (

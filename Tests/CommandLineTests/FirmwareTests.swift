@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+import FirmwareSupport
+import Glibc
+import TestSupport
+import Testing
+
+/// The program above a firmware that does what firmwares at the end of a line were seen to do.
+@Suite("Controllers at the end of a line", .timeLimit(.minutes(10)))
+struct FirmwareTests {
+    private static let device = DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random)
+    private static let name = "SCANNER-1"
+    private static let data: [UInt8] = [2, 1, 6, UInt8(name.utf8.count + 1), 9] + Array(name.utf8)
+    private static let report = ScriptedFirmware.report(device, data, rssi: -60)
+
+    private static let resetAnswer: [UInt8] = [0x04, 0x0E, 0x04, 1, 0x03, 0x0C, 0]
+
+    /// A line to a firmware that hears the scanner ten times a second.
+    private func line(
+        _ directory: TestDirectory,
+        _ change: (inout ScriptedFirmware) -> Void = { _ in }
+    ) throws -> FirmwareLine {
+        var firmware = ScriptedFirmware()
+        change(&firmware)
+        return try FirmwareLine(at: directory("line"), firmware, chatter: (Self.report, .milliseconds(100)))
+    }
+
+    @Test(
+        "X-7: a controller that is in the middle of a packet, and has thousands of reports to tell, is taken over",
+        arguments: [0, 1, 5, 14, 20]
+    )
+    func takenOver(_ cut: Int) throws {
+        let directory = try TestDirectory()
+        let line = try line(directory) { firmware in
+            let before = Self.report.dropFirst(cut) + (0..<3000).flatMap { _ in Self.report }
+            firmware.greeting = Array(before.dropLast(7))
+            firmware.script[.reset] = [.saysFirst(Self.report + Self.report.prefix(9))]
+        }
+        defer { line.end() }
+        let outcome = try run(["scan", "--once", "--seconds", "1", "--adapter", line.adapter])
+        #expect(outcome.status == 0, "\(outcome)")
+        #expect(outcome.output.contains(Self.name))
+    }
+
+    @Test("X-7: a Reset that is answered late, or only when it is sent again, is an answered Reset")
+    func lateReset() throws {
+        for reaction in [.late(.milliseconds(1900)), .silence] as [ScriptedFirmware.Reaction] {
+            let directory = try TestDirectory()
+            let line = try line(directory) { $0.script[.reset] = [reaction] }
+            defer { line.end() }
+            let outcome = try run(["scan", "--once", "--seconds", "1", "--adapter", line.adapter])
+            #expect(outcome.status == 0, "\(outcome)")
+            #expect(outcome.output.contains(Self.name))
+        }
+    }
+
+    @Test("X-7: an advertisement that looks like the answer to Reset holds up nothing")
+    func hostileAnswer() throws {
+        let directory = try TestDirectory()
+        let line = try line(directory) { firmware in
+            let hostile = ScriptedFirmware.report(Self.device, [8, 0xFF] + Self.resetAnswer, rssi: -30)
+            firmware.script[.reset] = [.saysFirst(hostile + hostile)]
+        }
+        defer { line.end() }
+        let outcome = try run(["scan", "--once", "--seconds", "1", "--adapter", line.adapter])
+        #expect(outcome.status == 0, "\(outcome)")
+        #expect(outcome.output.contains(Self.name))
+    }
+
+    @Test("X-7: the line is closed when the last Reset is answered, or after a second, and not before")
+    func lastReset() throws {
+        let directory = try TestDirectory()
+        let line = try line(directory) { $0.script[.reset] = [.late(.zero), .late(.milliseconds(300))] }
+        defer { line.end() }
+        #expect(try run(["scan", "--once", "--seconds", "1", "--adapter", line.adapter]).status == 0)
+        #expect(line.waits { _, events in events.contains(.closed) })
+        #expect(line.firmware.count(.reset) == 2)
+        let answers = line.events.indices.filter { line.events[$0] == .said(Self.resetAnswer) }
+        #expect(answers.count == 2, "closed before the answer: \(line.events.suffix(4))")
+        #expect(line.events.last == .closed)
+
+        line.change { $0.script[.reset] = [.late(.zero), .silence] }
+        let start = ContinuousClock.now
+        #expect(try run(["scan", "--once", "--seconds", "1", "--adapter", line.adapter]).status == 0)
+        #expect(ContinuousClock.now - start > .seconds(2))
+    }
+
+    @Test("X-7: `run` lets a controller answer the last Reset before it ends, too")
+    func lastResetOfRun() throws {
+        let directory = try TestDirectory()
+        let line = try line(directory) { $0.script[.reset] = [.late(.zero), .late(.milliseconds(300))] }
+        defer { line.end() }
+        let program = try RunningProgram(
+            ["run", "--device", "NOBODY", "--to", "unix:\(directory("wire"))", "--adapter", line.adapter],
+            environment: directory.environment
+        )
+        #expect(line.waits { firmware, _ in firmware.isScanning })
+        kill(program.child, SIGTERM)
+        #expect(try program.end().status == 143)
+        #expect(line.waits { _, events in events.last == .closed })
+        #expect(line.events.count { $0 == .said(Self.resetAnswer) } == 2)
+    }
+
+    @Test("X-7: killed while the controller reports, it starts again, every time")
+    func killed() throws {
+        let directory = try TestDirectory()
+        // The socket keeps what its end was not read; a line keeps what its firmware goes on to say.
+        let line = try line(directory) { $0.greeting = Array(Self.report.dropFirst(3)) + Self.report }
+        defer { line.end() }
+        for turn in 1...5 {
+            let program = try RunningProgram(["scan", "--adapter", line.adapter])
+            #expect(line.waits { firmware, _ in firmware.isScanning }, "\(turn)")
+            kill(program.child, SIGKILL)
+            #expect(try program.end().status == -SIGKILL)
+            #expect(line.waits { _, events in events.last == .closed })
+            line.change { _ = $0.receive([0x01, 0x0C, 0x20, 2, 0, 0]) }
+        }
+    }
+
+    @Test(
+        "CB-13: `gatt` tries again within its time where a connection could not be established, however the controller says so",
+        arguments: [
+            ScriptedFirmware.Reaction.failsToConnect(.connectionFailedToBeEstablished),
+            .losesConnection(.connectionFailedToBeEstablished),
+        ]
+    )
+    func notEstablished(_ reaction: ScriptedFirmware.Reaction) throws {
+        let directory = try TestDirectory()
+        let line = try line(directory) { $0.script[.leCreateConnection] = [reaction, reaction, reaction] }
+        defer { line.end() }
+        let outcome = try run(["gatt", Self.name, "--adapter", line.adapter])
+        #expect(outcome.status == 0, "\(outcome)")
+        #expect(line.firmware.count(.leCreateConnection) == 4)
+        #expect(line.firmware.requests.count > 1)
+    }
+
+    @Test("X-7: a refused connection names the command and what the controller said")
+    func refusedConnection() throws {
+        let directory = try TestDirectory()
+        let line = try line(directory) { firmware in
+            firmware.commands = SupportedCommands(ScriptedFirmware.extended)
+            firmware.always[.leExtendedCreateConnection] = .refuses(.invalidHCICommandParameters)
+        }
+        defer { line.end() }
+        let outcome = try run(["gatt", Self.name, "--adapter", line.adapter])
+        #expect(outcome.status == 74, "\(outcome)")
+        #expect(outcome.error.contains("the controller refused LE Extended Create Connection"), "\(outcome)")
+        #expect(outcome.error.contains("Parameters"), "\(outcome)")
+    }
+
+    @Test("X-7: a controller that lists commands it does not know is scanned by the others, or named")
+    func unknownCommand() throws {
+        let directory = try TestDirectory()
+        let line = try line(directory) { firmware in
+            firmware.commands = SupportedCommands(ScriptedFirmware.extended)
+            firmware.always[.leSetExtendedScanEnable] = .refuses(.unknownHCICommand)
+            firmware.always[.leSetExtendedScanParameters] = .refuses(.unknownHCICommand)
+        }
+        defer { line.end() }
+        let arguments = ["scan", "--once", "--seconds", "1", "--adapter", line.adapter]
+        let outcome = try run(arguments)
+        #expect(outcome.status == 0, "\(outcome)")
+        #expect(outcome.output.contains(Self.name))
+        line.change { $0.always[.leSetScanEnable] = .refuses(.unknownHCICommand) }
+        let failure = try run(arguments)
+        #expect(failure.status == 69, "\(failure)")
+        #expect(failure.error.contains("the controller does not know LE Set Scan Enable"), "\(failure)")
+        #expect(!failure.error.contains("another program"), "\(failure)")
+    }
+
+    @Test("X-7: LE is switched on in a dual-mode controller before anything else is asked of it")
+    func dualMode() throws {
+        let directory = try TestDirectory()
+        let line = try line(directory) { firmware in
+            firmware.commands = SupportedCommands(ScriptedFirmware.legacy.union([.writeLEHostSupport]))
+            firmware.features = 0x40 << 32
+        }
+        defer { line.end() }
+        #expect(try run(["scan", "--once", "--seconds", "1", "--adapter", line.adapter]).status == 0)
+        #expect(line.firmware.heard.contains { $0.opcode == .writeLEHostSupport && $0.parameters == [1, 0] })
+    }
+
+    @Test("X-7: `run --device` without its adapter ends, and does not say that it waits")
+    func noAdapter() throws {
+        let directory = try TestDirectory()
+        let arguments = ["run", "--device", "X", "--to", "unix:\(directory("wire"))"]
+        let adapter = ["--adapter", "h4:unix:\(directory("nobody"))"]
+        for more in [[], ["--json"]] {
+            let outcome = try run(arguments + adapter + more, environment: directory.environment)
+            #expect(outcome.status == 69, "\(outcome)")
+            #expect(outcome.error.contains("cannot open"), "\(outcome)")
+            for words in ["waiting for", "bluetoothOff"] {
+                #expect(!(outcome.output + outcome.error).contains(words), "\(outcome)")
+            }
+        }
+    }
+}

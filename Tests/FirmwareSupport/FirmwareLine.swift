@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Glibc
+import Synchronization
+
+/// A firmware behind a unix socket, on a thread of its own, for programs that are run by the tests.
+public final class FirmwareLine: Sendable {
+    /// What happened on the line, in order.
+    public enum Event: Sendable, Equatable {
+        case opened, closed
+        /// The host has written so many bytes.
+        case received(Int)
+        /// The firmware has written these bytes.
+        case said([UInt8])
+    }
+
+    /// Many devices that are heard before the one that matters, and beside it, as fast as the line carries them.
+    public struct Crowd: Sendable {
+        /// The number of addresses; nil for a new one each time.
+        public var addresses: Int?
+        /// The time for which the crowd is alone.
+        public var lead: Duration
+        /// True where it goes on then.
+        public var stays: Bool
+
+        /// A crowd at −30 dBm.
+        public init(addresses: Int?, alone lead: Duration, stays: Bool) {
+            self.addresses = addresses
+            self.lead = lead
+            self.stays = stays
+        }
+    }
+
+    private struct State: Sendable {
+        /// The reports of the crowd that were written, and the time that it took.
+        var crowd: (reports: Int, time: Duration) = (0, .zero)
+        var scanBegan: ContinuousClock.Instant?
+        /// When the chatter began.
+        var chatterBegan: ContinuousClock.Instant?
+        /// When the last connection was made.
+        var connected: ContinuousClock.Instant?
+        var firmware: ScriptedFirmware
+        var events: [Event] = []
+        /// What is to be said, with the time at which it is.
+        var waiting: [(time: ContinuousClock.Instant, bytes: [UInt8])] = []
+        var isEnding = false
+    }
+
+    private enum Failure: Error { case noSocket(Int32) }
+
+    /// What follows `--adapter`.
+    public let adapter: String
+    private let path: String
+    private let listener: Int32
+    private let state: Mutex<State>
+    /// What is said again and again while the firmware scans, and the pause between.
+    private let chatter: (bytes: [UInt8], pause: Duration)?
+    private let crowd: Crowd?
+
+    /// A line at a path, whose firmware goes on when one host has closed it and another opens it.
+    public init(
+        at path: String,
+        _ firmware: ScriptedFirmware,
+        chatter: (bytes: [UInt8], pause: Duration)? = nil,
+        crowd: Crowd? = nil
+    ) throws {
+        self.crowd = crowd
+        self.path = path
+        self.chatter = chatter
+        adapter = "h4:unix:\(path)"
+        state = Mutex(State(firmware: firmware))
+        listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var name = sockaddr_un()
+        name.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: path.utf8) }
+        let listener = listener
+        let isBound = withUnsafeBytes(of: &name) { bytes in
+            let address = bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self)
+            return bind(listener, address, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+        }
+        guard listener >= 0, isBound, listen(listener, 4) == 0 else { throw Failure.noSocket(errno) }
+        var thread = pthread_t()
+        pthread_create(
+            &thread,
+            nil,
+            { context in
+                guard let context else { return nil }
+                Unmanaged<FirmwareLine>.fromOpaque(context).takeRetainedValue().serve()
+                return nil
+            },
+            Unmanaged.passRetained(self).toOpaque()
+        )
+        pthread_detach(thread)
+    }
+
+    /// Ends the line.
+    public func end() { state.withLock { $0.isEnding = true } }
+
+    /// The firmware as it stands.
+    public var firmware: ScriptedFirmware { state.withLock { $0.firmware } }
+    /// What has happened so far.
+    public var events: [Event] { state.withLock { $0.events } }
+
+    /// Changes the firmware's script.
+    public func change(_ body: (inout ScriptedFirmware) -> Void) { state.withLock { body(&$0.firmware) } }
+
+    /// The reports of the crowd so far, and the time that they took.
+    public var crowdReports: (reports: Int, time: Duration) { state.withLock { $0.crowd } }
+    /// The time from the chatter's beginning to the connection.
+    public var timeToConnection: Duration? {
+        state.withLock { state in
+            guard let began = state.chatterBegan, let connected = state.connected else { return nil }
+            return connected - began
+        }
+    }
+
+    /// Waits for something, twenty seconds at most if nothing else is said; whether it came.
+    public func waits(
+        within time: Duration = .seconds(20),
+        for condition: (ScriptedFirmware, [Event]) -> Bool
+    ) -> Bool {
+        let end = ContinuousClock.now + time
+        while ContinuousClock.now < end {
+            if state.withLock({ condition($0.firmware, $0.events) }) { return true }
+            usleep(1000)
+        }
+        return false
+    }
+
+    // MARK: The thread
+
+    private func serve() {
+        defer {
+            close(listener)
+            unlink(path)
+        }
+        while !state.withLock({ $0.isEnding }) {
+            guard isReady(listener, within: 10) else { continue }
+            let line = accept(listener, nil, nil)
+            guard line >= 0 else { continue }
+            let greeting = state.withLock { state in
+                state.events.append(.opened)
+                state.waiting = []
+                return state.firmware.greeting
+            }
+            if greeting.isEmpty || say(greeting, on: line) { serve(line) }
+            close(line)
+            state.withLock { $0.events.append(.closed) }
+        }
+    }
+
+    private func serve(_ line: Int32) {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        var nextChatter = ContinuousClock.now
+        var people = CrowdReports(crowd?.addresses)
+        while !state.withLock({ $0.isEnding }) {
+            if isReady(line, within: crowd == nil ? 1 : 0) {
+                let count = read(line, &buffer, buffer.count)
+                guard count > 0 else { return }
+                let bytes = Array(buffer.prefix(count))
+                state.withLock { state in
+                    state.events.append(.received(count))
+                    for output in state.firmware.receive(bytes) {
+                        state.waiting.append((ContinuousClock.now + output.delay, output.bytes))
+                    }
+                }
+            }
+            let now = ContinuousClock.now
+            let due = state.withLock { state in
+                let due = state.waiting.filter { $0.time <= now }.map(\.bytes)
+                state.waiting.removeAll { $0.time <= now }
+                return due
+            }
+            for bytes in due {
+                guard say(bytes, on: line) else { return }
+                if bytes.starts(with: [0x04, 0x3E, 0x13, 0x01, 0]) { state.withLock { $0.connected = .now } }
+            }
+            let scanned: Duration? = state.withLock { state in
+                guard state.firmware.isScanning, !state.firmware.isDead else { return nil }
+                let began = state.scanBegan ?? now
+                state.scanBegan = began
+                return now - began
+            }
+            guard let scanned else { continue }
+            let isAlone = crowd.map { scanned < $0.lead } ?? false
+            if let crowd, isAlone || crowd.stays {
+                let block = people.next()
+                guard say(block.bytes, on: line) else { return }
+                let time = ContinuousClock.now - now
+                state.withLock { $0.crowd = ($0.crowd.reports + block.count, $0.crowd.time + time) }
+            }
+            if let chatter, !isAlone, now >= nextChatter {
+                nextChatter = now + chatter.pause
+                state.withLock { if $0.chatterBegan == nil { $0.chatterBegan = .now } }
+                guard say(chatter.bytes, on: line) else { return }
+            }
+        }
+    }
+
+    private func isReady(_ number: Int32, within milliseconds: Int32) -> Bool {
+        var entry = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
+        return poll(&entry, 1, milliseconds) > 0
+    }
+
+    private func say(_ bytes: [UInt8], on line: Int32) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { send(line, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        // What is said often is not kept.
+        if crowd == nil, bytes.count < 1024 { state.withLock { $0.events.append(.said(bytes)) } }
+        return true
+    }
+}
