@@ -21,13 +21,19 @@ extension TestDirectory {
 
 /// The program that was built with these tests, at work, without a terminal.
 ///
-/// Its directories are those that the variables name, else some that are empty and go with it: never the machine's.
+/// Its directories are those that the variables name, else some that are empty and go with it: never the machine's. The
+/// descriptors in `closed`, of 0 to 2, are closed as it starts, and those in `turned` are open in the wrong direction.
 final class RunningProgram {
     let child: pid_t
     private var outputs: [Int32]
     private let home: TestDirectory
 
-    init(_ arguments: [String], environment variables: [String]? = nil) throws {
+    init(
+        _ arguments: [String],
+        environment variables: [String]? = nil,
+        closed: Set<Int32> = [],
+        turned: Set<Int32> = []
+    ) throws {
         home = try TestDirectory()
         // The tests lie beside the program.
         let folder = CommandLine.arguments[0].split(separator: "/", omittingEmptySubsequences: false).dropLast()
@@ -47,6 +53,10 @@ final class RunningProgram {
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_adddup2(&actions, pipes[0].write, 1)
         posix_spawn_file_actions_adddup2(&actions, pipes[1].write, 2)
+        for number in closed { posix_spawn_file_actions_addclose(&actions, number) }
+        for number in turned {
+            posix_spawn_file_actions_addopen(&actions, number, "/dev/null", number == 0 ? O_WRONLY : O_RDONLY, 0)
+        }
         defer { posix_spawn_file_actions_destroy(&actions) }
 
         var argv = ([path] + arguments).map { strdup($0) } + [nil]
@@ -83,8 +93,13 @@ final class RunningProgram {
 }
 
 /// Runs the program, and returns all that it printed.
-func run(_ arguments: [String], environment variables: [String]? = nil) throws -> Outcome {
-    try RunningProgram(arguments, environment: variables).end()
+func run(
+    _ arguments: [String],
+    environment variables: [String]? = nil,
+    closed: Set<Int32> = [],
+    turned: Set<Int32> = []
+) throws -> Outcome {
+    try RunningProgram(arguments, environment: variables, closed: closed, turned: turned).end()
 }
 
 @Suite("The command line", .timeLimit(.minutes(10)))

@@ -9,6 +9,12 @@ import Wedge
 /// Reads the command line, carries out the command, and ends the process with its exit status (D-10).
 func runCommandLine() -> Never {
     Process.ignoreBrokenPipes()
+    do throws(Errno) {
+        try Process.openStandardStreams()
+    } catch {
+        // There may be nothing to say it on.
+        Process.exit(ExitStatus.inputOutput.rawValue)
+    }
     do {
         var command = try BlewedgeCommand.parseAsRoot()
         try command.run()
