@@ -84,6 +84,7 @@ private final class FakeDaemon: ControlHandler {
                 return device
             } + [JSONObject()]
         )
+        object.add("leftOut", 3)
         return object
     }
 
@@ -218,6 +219,7 @@ struct DaemonCommandTests {
             }
             let lines = try scan()
             #expect(lines.status == 0, "\(lines.error)")
+            #expect(lines.error.contains("blewedge: 3 devices are not listed"))
             let service = "27ADC9CA-35EB-465A-9154-B8FF9076F3E8"
             #expect(
                 lines.output == """

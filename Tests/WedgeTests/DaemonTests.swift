@@ -274,6 +274,55 @@ struct DaemonTests {
         try bench.end()
     }
 
+    @Test("D-9: 256 devices that advertise as much as they can are listed whole; none has more than its share")
+    func crowd() throws {
+        let bench = try Bench()
+        let daemon = try bench.make()
+        daemon.start { _ in }
+        let client = try ControlPeer(bench.paths.controlSocket.string, on: bench.loop)
+        try client.send("version 1 scan 1\n")
+        #expect(try bench.until { bench.radio.scans == 1 })
+        // Six lists of 126 services each: 1,524 bytes of advertisement, 5,400 bytes of text.
+        let lists = (0..<6).flatMap { list in
+            [253, 0x03] + (0..<126).flatMap { [UInt8($0), UInt8(0x80 + list)] } as [UInt8]
+        }
+        for number in 1...256 { bench.radio.advertiseExtended(BluetoothAddress(rawValue: UInt64(number)), lists) }
+        #expect(try bench.until { client.isClosed || !client.lines.isEmpty })
+        let answer = try #require(client.values.first)
+        #expect(answer["ok"]?.bool == true)
+        let devices = answer["devices"]?.array ?? []
+        #expect(Set(devices.compactMap { $0["address"]?.string }).count == 256)
+        #expect(answer["leftOut"] == nil)
+        #expect((client.lines.first?.utf8.count ?? 0) <= ControlClient.mostBytes)
+        #expect(devices.allSatisfy { $0["cut"]?.bool == true && $0["lastHeard"]?.string != nil })
+        #expect(devices.allSatisfy { ($0["services"]?.array ?? []).count > 500 && $0.text.utf8.count <= 4000 })
+        client.close()
+        try bench.end()
+    }
+
+    @Test("D-9: devices for which an answer has no room are counted in it; one with too much data loses that")
+    func room() {
+        var scanner = Scanner(.legacy, devices: DeviceTable())
+        scanner.start(.discovery)
+        let data: [UInt8] = [5, 0x03, 0x01, 0x80, 0x02, 0x80, 5, 0xFF, 0x01, 0x00, 0xAA, 0xBB]
+        for number in 1...3 as ClosedRange<UInt8> {
+            // LE Meta: one legacy report.
+            let head: [UInt8] = [0x04, 0x3E, 24, 0x02, 0x01, 0x00, 0x01, number, 0, 0, 0, 0, 0xC0, 12]
+            let report = head + data + [0xC8]
+            scanner.handle(report.span, now: .zero) { _ in }
+        }
+        let devices = scanner.devices.devices
+        #expect(devices.count == 3)
+        let whole = JSONObject(devices: devices).text
+        #expect(!whole.contains("leftOut") && !whole.contains("cut") && whole.contains("AABB"))
+        let longest = devices.map { JSONObject($0).text.utf8.count }.max() ?? 0
+        let two = JSONObject(devices: devices, mostBytes: 2 * (longest + 1)).text
+        #expect(two.hasSuffix(#"],"leftOut":1}"#))
+        #expect(JSONObject(devices: devices, mostBytes: 2 * (longest + 1) - 1).text.hasSuffix(#"],"leftOut":2}"#))
+        let cut = JSONObject(devices: devices, mostDeviceBytes: longest - 1).text
+        #expect(cut.contains(#""services":["8001","8002"],"cut":true"#) && !cut.contains("AABB"))
+    }
+
     @Test("D-12: a second daemon is refused, and the adapter of the first is its own until it ends")
     func second() throws {
         let first = try Bench()

@@ -76,6 +76,24 @@ final class QuietRadio: LowEnergyAdapter {
         listener?.hear(writer.bytes, at: MonotonicClock.now - ago)
     }
 
+    /// A device of a random address advertises in an extended advertisement, which comes in as many reports as it takes.
+    func advertiseExtended(_ address: BluetoothAddress, _ data: [UInt8]) {
+        var rest = data[...]
+        repeat {
+            let part = rest.prefix(229)
+            rest = rest.dropFirst(229)
+            var writer = ByteWriter()
+            // LE Meta: one extended report of event type (with "more to come" where that is so), address type, address, PHYs,
+            // set, TX power, RSSI, interval, direct address, length, data.
+            let more: UInt8 = rest.isEmpty ? 0x01 : 0x21
+            writer.write([0x04, 0x3E, UInt8(26 + part.count), 0x0D, 0x01, more, 0x00, 0x01] as [UInt8])
+            writer.write(address)
+            writer.write([0x01, 0x01, 0x00, 0x7F, 0xC8] + [UInt8](repeating: 0, count: 9) as [UInt8])
+            writer.write([UInt8(part.count)] + part)
+            listener?.hear(writer.bytes, at: MonotonicClock.now)
+        } while !rest.isEmpty
+    }
+
     func makeScanner() throws(ScanError) -> any DeviceScanner { Listener(self) }
     func connect(
         to device: DeviceAddress,

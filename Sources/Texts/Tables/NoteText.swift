@@ -8,7 +8,7 @@ package enum NoteText: String, Localized {
     case chosen, chosenForRun, choiceGarbled, replaceChoice, forgotten, connects, disconnected, paused, resumed
     case reloaded, ends, commandWritten, given
     // Scanning.
-    case daemonScans, reportsDropped, nothingHeard, noDaemonListening
+    case daemonScans, devicesLeftOut, reportsDropped, nothingHeard, noDaemonListening
     case columnName, columnAddress, columnSignal, columnHeard, columnServices
     // A keyboard in the foreground.
     case goesTo, standardOutput, standardInput, keyboardIs, keyboardWithoutNode, captureStopped
@@ -68,6 +68,11 @@ package enum NoteText: String, Localized {
             )
         case .daemonScans:
             LocalText("the daemon scans, which uses the adapter", "アダプタを使用しているデーモンがスキャンします")
+        case .devicesLeftOut:
+            LocalText(
+                "{1} devices are not listed: the answer had no room for them",
+                "デバイス{1}台は一覧に入りきらないため省略しました"
+            )
         case .reportsDropped:
             LocalText(
                 "{1} advertising reports were dropped: this machine was too busy",

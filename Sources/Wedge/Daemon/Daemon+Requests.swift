@@ -176,13 +176,7 @@ extension Daemon {
         _ reply: @escaping (Result<JSONObject, CommandFailure>) -> Void
     ) {
         service.survey(for: duration, isAnew: isAnew) { result in
-            reply(
-                result.map { devices in
-                    var object = JSONObject()
-                    object.add("devices", devices.map { JSONObject($0) })
-                    return object
-                }
-            )
+            reply(result.map { devices in JSONObject(devices: devices) })
         }
     }
 

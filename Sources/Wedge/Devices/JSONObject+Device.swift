@@ -5,14 +5,59 @@ import LinuxIO
 import Texts
 
 extension JSONObject {
+    /// The most bytes of the devices in an answer: less than clients take, by what else is in it.
+    private static let mostBytes = ControlClient.mostBytes - 1024
+    /// The most bytes of one of them: as many devices as a table has fit then.
+    private static let mostDeviceBytes = 4000
+
+    /// The devices of a look, the first ones first, as many as fit into so many bytes; `leftOut` is the number of the others.
+    ///
+    /// A device whose text is longer than `mostDeviceBytes` loses its data and its last services, and has `cut` then: nobody
+    /// takes the others' room.
+    package init(
+        devices: [DiscoveredDevice],
+        mostBytes: Int = mostBytes,
+        mostDeviceBytes: Int = mostDeviceBytes
+    ) {
+        self.init()
+        var objects: [JSONObject] = []
+        var rest = mostBytes
+        for device in devices {
+            let object = JSONObject(device, mostBytes: mostDeviceBytes)
+            // With the comma behind it.
+            rest -= object.text.utf8.count + 1
+            guard rest >= 0 else { break }
+            objects.append(object)
+        }
+        add("devices", objects)
+        if objects.count < devices.count { add("leftOut", devices.count - objects.count) }
+    }
+
+    /// A device in so many bytes, unless its name alone takes more.
+    private init(_ device: DiscoveredDevice, mostBytes: Int) {
+        self.init(device)
+        guard text.utf8.count > mostBytes else { return }
+        let end = Self.end(of: device)
+        func cut(_ services: ArraySlice<String>) -> JSONObject {
+            var object = Self.beginning(of: device)
+            object.add("services", Array(services))
+            object.add("cut", true)
+            object.add(membersOf: end)
+            return object
+        }
+        var rest = mostBytes - cut([]).text.utf8.count
+        let services = device.services.map(\.description)
+        let last = services.firstIndex { service in
+            // With its quotation marks and a comma.
+            rest -= service.utf8.count + 3
+            return rest < 0
+        }
+        self = cut(services[..<(last ?? services.endIndex)])
+    }
+
     /// A device that was heard, as programs are told of it.
     package init(_ device: DiscoveredDevice) {
-        self.init()
-        add("address", "\(device.address.address)")
-        add("addressType", "\(device.address.type)")
-        add("name", device.name?.text)
-        add("rssi", device.rssi)
-        add("connectable", device.isConnectable)
+        self = Self.beginning(of: device)
         add("services", device.services.map(\.description))
         add("txPower", device.data.txPower)
         add(
@@ -33,6 +78,22 @@ extension JSONObject {
                 return inner
             }
         )
-        add("lastHeard", WallClock.universal(WallClock.seconds(at: device.lastHeard)))
+        add(membersOf: Self.end(of: device))
+    }
+
+    private static func beginning(of device: DiscoveredDevice) -> JSONObject {
+        var object = JSONObject()
+        object.add("address", "\(device.address.address)")
+        object.add("addressType", "\(device.address.type)")
+        object.add("name", device.name?.text)
+        object.add("rssi", device.rssi)
+        object.add("connectable", device.isConnectable)
+        return object
+    }
+
+    private static func end(of device: DiscoveredDevice) -> JSONObject {
+        var object = JSONObject()
+        object.add("lastHeard", WallClock.universal(WallClock.seconds(at: device.lastHeard)))
+        return object
     }
 }

@@ -12,6 +12,8 @@ struct DaemonScan: ~Copyable {
     private let filter: ScanFilter
     /// The daemon's last answer, the strongest first.
     private var devices: [ListedDevice] = []
+    /// The devices for which its last answer had no room.
+    private var leftOut: Int64 = 0
 
     /// A scan through the daemon that uses this adapter; nil where none does, or it may not be asked.
     init?(_ filter: ScanFilter, through adapter: AdapterTransport) {
@@ -48,6 +50,7 @@ struct DaemonScan: ~Copyable {
             let columns = StandardStream.output.windowSize?.columns ?? 80
             try StandardStream.output.write(text.all(devices, columns: columns))
         }
+        if leftOut > 0 { Console.note(NoteText.devicesLeftOut.message("\(leftOut)")) }
     }
 
     /// How long the next look takes: until the table is drawn anew, and not beyond the end.
@@ -63,6 +66,7 @@ struct DaemonScan: ~Copyable {
     private mutating func look(for seconds: Int, isAnew: Bool) throws -> [ListedDevice] {
         let patience = Duration.seconds(seconds) + ControlClient.patience
         let answer = try client.ask(.scan(seconds: seconds, isAnew: isAnew), patience: patience)
+        leftOut = answer.value["leftOut"]?.integer ?? 0
         let known = Dictionary(devices.map { ($0.address, $0.content) }) { first, _ in first }
         devices = (answer.value["devices"]?.array ?? []).compactMap(ListedDevice.init(answer:))
             .filter { filter.matches(name: $0.name, services: $0.services) }
