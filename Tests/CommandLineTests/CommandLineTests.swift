@@ -19,6 +19,14 @@ extension TestDirectory {
     }
 }
 
+/// The program that was built with these tests, and lies beside them.
+func programPath() throws -> String {
+    let folder = CommandLine.arguments[0].split(separator: "/", omittingEmptySubsequences: false).dropLast()
+    let path = (folder.isEmpty ? ["."] : folder.map(String.init)).joined(separator: "/") + "/blewedge"
+    try #require(access(path, X_OK) == 0, "there is no \(path)")
+    return path
+}
+
 /// The program that was built with these tests, at work, without a terminal.
 ///
 /// Its directories are those that the variables name, else some that are empty and go with it: never the machine's. The
@@ -35,10 +43,7 @@ final class RunningProgram {
         turned: Set<Int32> = []
     ) throws {
         home = try TestDirectory()
-        // The tests lie beside the program.
-        let folder = CommandLine.arguments[0].split(separator: "/", omittingEmptySubsequences: false).dropLast()
-        let path = (folder.isEmpty ? ["."] : folder.map(String.init)).joined(separator: "/") + "/blewedge"
-        try #require(access(path, X_OK) == 0, "there is no \(path)")
+        let path = try programPath()
 
         var pipes: [(read: Int32, write: Int32)] = []
         for _ in 0..<2 {

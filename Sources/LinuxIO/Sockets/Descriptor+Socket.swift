@@ -55,14 +55,20 @@ extension Descriptor {
 
     /// Sends bytes on a stream socket, as many as it takes now; a peer that has gone is an error and no signal.
     ///
-    /// The corresponding C function is `send` with MSG_NOSIGNAL.
+    /// It never waits, whether the socket blocks or not. The corresponding C function is `send` with MSG_NOSIGNAL and
+    /// MSG_DONTWAIT.
     func send(_ bytes: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> {
         let number = number
         return try unsafe bytes.withUnsafeBytes { bytes in
             // Sound: the pointer is used within the closure, with the span's own length.
             Result { () throws(Errno) in
                 try SystemCall.runNonBlocking {
-                    unsafe CLinux.send(number, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+                    unsafe CLinux.send(
+                        number,
+                        bytes.baseAddress,
+                        bytes.count,
+                        Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
+                    )
                 }
             }
         }.get()

@@ -11,7 +11,7 @@ package enum NoteText: String, Localized {
     case daemonScans, devicesLeftOut, reportsDropped, nothingHeard, noDaemonListening
     case columnName, columnAddress, columnSignal, columnHeard, columnServices
     // A keyboard in the foreground.
-    case goesTo, standardOutput, standardInput, keyboardIs, keyboardWithoutNode, captureStopped
+    case goesTo, standardOutput, standardInput, keyboardIs, keyboardWithoutNode, captureStopped, linesMissing
     // A device's attributes, a simulated device, captures, tables and configurations.
     case subscribed, advertising, connected, disconnectedFrom, wanted, unwanted, linesSent, simulated, packetsLeftOut
     case tableCorrect, configurationCorrect, configurationMissing
@@ -96,6 +96,11 @@ package enum NoteText: String, Localized {
                 "キーボードを作成しましたが、カーネルにevdevがありません: `modprobe evdev`"
             )
         case .captureStopped: LocalText("the capture has stopped: {1}", "キャプチャを停止しました: {1}")
+        case .linesMissing:
+            LocalText(
+                "{1} lines are missing here: they were not read in time",
+                "ここで{1}行を省略しました: 読み取りが間に合いませんでした"
+            )
         case .subscribed: LocalText("subscribed to {1}", "{1} の通知を有効にしました")
         case .advertising: LocalText("advertising as {1} on {2}", "{2} で {1} としてアドバタイズしています")
         case .connected: LocalText("connected to {1}", "{1} と接続しました")

@@ -22,7 +22,13 @@ struct CaptureOptions: ParsableArguments {
     var capture: String?
 
     /// Begins the capture that was asked for, of a transport, or of a controller in memory; nil where none was.
-    func begin(on loop: EventLoop, for transport: AdapterTransport?) throws(CommandFailure) -> TrafficCapture? {
+    ///
+    /// `note` prints that it has stopped.
+    func begin(
+        on loop: EventLoop,
+        for transport: AdapterTransport?,
+        note: @escaping (Message) -> Void = { Console.note($0) }
+    ) throws(CommandFailure) -> TrafficCapture? {
         guard let capture else { return nil }
         do throws(TrafficCapture.Failure) {
             let traffic = try TrafficCapture(to: capture, on: loop)
@@ -32,7 +38,7 @@ struct CaptureOptions: ParsableArguments {
                 if case .index(let index) = selector { traffic.follow(index) }
             }
             traffic.onFailure = { failure in
-                Console.note(NoteText.captureStopped.message(CommandFailure(failure).cause))
+                note(NoteText.captureStopped.message(CommandFailure(failure).cause))
             }
             return traffic
         } catch {

@@ -8,15 +8,20 @@ import Wedge
 enum Console {
     /// Prints a line of progress to standard error.
     static func note(_ text: String) {
-        try? StandardStream.error.write("blewedge: \(text)\n")
+        try? StandardStream.error.write(line(text))
     }
 
     /// Prints a message to standard error, in the language of this process.
     static func note(_ message: Message) { note(message.text(.current)) }
 
     /// Prints what went wrong, and what mends it.
-    static func report(_ failure: CommandFailure) {
-        note(failure.cause)
-        if let remedy = failure.remedy { note(NoteText.toMend.message(remedy)) }
+    static func report(_ failure: CommandFailure) { lines(of: failure).forEach { note($0) } }
+
+    /// What went wrong, and what mends it, in the language of this process.
+    static func lines(of failure: CommandFailure) -> [String] {
+        [failure.cause, failure.remedy.map { NoteText.toMend.message($0) }].compactMap { $0?.text(.current) }
     }
+
+    /// A note with its end.
+    static func line(_ text: String) -> String { "blewedge: \(text)\n" }
 }

@@ -15,6 +15,7 @@ final class HookRunner {
 
     private let command: String
     private let loop: EventLoop
+    private let note: (Message) -> Void
     private var queue = HookQueue()
     private var child: ChildProcess?
     private var registration: EventLoop.Registration?
@@ -22,11 +23,12 @@ final class HookRunner {
     private var hasFailed = false
     private var onIdle: (() -> Void)?
 
-    /// A runner of a program, named by its path, or found by PATH.
-    init(_ command: String, on loop: EventLoop) throws(CommandFailure) {
+    /// A runner of a program, named by its path, or found by PATH; `note` prints what goes wrong with it.
+    init(_ command: String, on loop: EventLoop, note: @escaping (Message) -> Void) throws(CommandFailure) {
         try Self.check(command)
         self.command = command
         self.loop = loop
+        self.note = note
     }
 
     /// Refuses what is no program.
@@ -100,7 +102,7 @@ final class HookRunner {
 
     /// Says so, the first time.
     private func fail(_ what: Message) {
-        if !hasFailed { Console.note(HookText.failed.message(command, what)) }
+        if !hasFailed { note(HookText.failed.message(command, what)) }
         hasFailed = true
     }
 }

@@ -49,10 +49,7 @@ final class KeyboardEvents {
     func print(_ object: JSONObject) {
         do throws(Errno) {
             if missed > 0 {
-                var notice = JSONObject()
-                notice.add("event", "missed")
-                notice.add("lines", missed)
-                guard try StandardStream.output.writeAtOnce(notice.text + "\n") else {
+                guard try StandardStream.output.writeAtOnce(Self.missed(missed).text + "\n") else {
                     missed &+= 1
                     return
                 }
@@ -62,6 +59,14 @@ final class KeyboardEvents {
         } catch {
             // A reader that has gone does not stop a keyboard.
         }
+    }
+
+    /// The line that tells how many lines are missing before it.
+    static func missed(_ count: Int) -> JSONObject {
+        var notice = JSONObject()
+        notice.add("event", "missed")
+        notice.add("lines", count)
+        return notice
     }
 
     private func disconnected(_ reason: String?) {

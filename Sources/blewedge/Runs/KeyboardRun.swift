@@ -20,6 +20,9 @@ final class KeyboardRun {
         case events
     }
 
+    /// How long the end is put off for a reader of standard output that is slow.
+    private static let patience = Duration.seconds(5)
+
     /// Reads the configuration again: whether it has changed, and may be used.
     var onReload: (() throws(CommandFailure) -> Bool)?
 
@@ -34,6 +37,8 @@ final class KeyboardRun {
     private let status: StatusLine?
     private let events: KeyboardEvents
     private let captureOptions: CaptureOptions
+    /// Standard output; nil where it cannot be written to.
+    private let lines: LineWriter?
     private var daemon: Daemon?
     private var wire: Wire?
     private var outcome: Result<ExitStatus, CommandFailure>?
@@ -60,8 +65,13 @@ final class KeyboardRun {
             throw CommandFailure(.internal, CommandFaultText.noLoop, "\(error)")
         }
         self.loop = loop
+        journal.join(loop)
+        lines = try? LineWriter(.output) { count in KeyboardEvents.missed(count).text + "\n" }
+        lines?.join(loop)
         status = output == .people && showsStatus && !journal.isOn ? StatusLine(on: loop) : nil
-        let runner = try hook.map { command throws(CommandFailure) in try HookRunner(command, on: loop) }
+        let runner = try hook.map { command throws(CommandFailure) in
+            try HookRunner(command, on: loop) { note in journal.note(note.text(journal.language), .warning) }
+        }
         events = KeyboardEvents(isStream: output == .events, hook: runner)
     }
 
@@ -76,7 +86,9 @@ final class KeyboardRun {
         }
         wire = try makeWire?(loop) ?? nil
         guard try isPermitted() else { return try end(memory: "") }
-        let capture = try captureOptions.begin(on: loop, for: settings.adapter)
+        let capture = try captureOptions.begin(on: loop, for: settings.adapter) { [unowned self] note in
+            journal.note(note.text(journal.language), .warning)
+        }
         defer { capture?.finish() }
         let core = AdapterCore(loop, settings.adapter, capture: capture)
         let daemon = try Daemon(settings, options, through: core, screen: wire?.screen)
@@ -102,8 +114,15 @@ final class KeyboardRun {
     /// Ends the process's work, or begins it anew with `memory` of what the user has asked for; throws the exit status.
     private func end(memory: String) throws {
         wire?.close()
+        if case .failure(let failure)? = outcome { journal.report(failure) }
+        lines?.finish(within: Self.patience)
+        journal.finish()
         if isReloading { try Process.replaceBySelf(telling: (Self.reloadVariable, memory)) }
-        if let status = try outcome?.get(), status != .success { throw status }
+        switch outcome {
+        case .success(.success), nil: return
+        case .success(let status): throw status
+        case .failure(let failure): throw failure.status
+        }
     }
 
     /// Waits for the permissions that are missing, for as long as it takes; a keyboard for one device does not.
@@ -213,18 +232,13 @@ final class KeyboardRun {
         }
     }
 
-    /// Prints a line while the keyboard works: programs that asked for all events must not hold it up.
     private func printEvent(_ object: JSONObject) {
         if output == .events { events.print(object) } else { printLine(object.text) }
     }
 
     private func printLine(_ text: String) {
-        do throws(Errno) {
-            // Where standard output carries what is received, it carries nothing else.
-            let isTaken = wire.map { $0.end.place == nil } ?? false
-            try (isTaken ? StandardStream.error : .output).write(text + "\n")
-        } catch {
-            // A reader that has gone does not stop a keyboard.
-        }
+        // Where standard output carries what is received, it carries nothing else.
+        let isTaken = wire.map { $0.end.place == nil } ?? false
+        if isTaken { journal.print(text) } else { lines?.write(text + "\n") }
     }
 }

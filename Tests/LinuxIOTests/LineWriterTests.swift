@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Glibc
+import LinuxIO
+import TestSupport
+import Testing
+
+/// The two ends of something that lines go through; both are closed with it.
+private final class Ends {
+    let write: Int32
+    private(set) var read: Int32
+
+    enum Kind: CaseIterable { case pipe, socket, terminal }
+
+    init(_ kind: Kind) throws {
+        var ends: [Int32] = [-1, -1]
+        switch kind {
+        case .pipe: try #require(pipe(&ends) == 0)
+        case .socket:
+            try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+        case .terminal:
+            let directory = try TestDirectory()
+            let terminal = try PseudoTerminal(linkedAt: directory("line"))
+            ends = [dup(terminal.descriptor.unownedNumber), open(terminal.device, O_RDWR | O_NOCTTY)]
+        }
+        (read, write) = (ends[0], ends[1])
+        try #require(read >= 0 && write >= 0)
+        // The reader's end alone does not block.
+        _ = fcntl(read, F_SETFL, fcntl(read, F_GETFL) | O_NONBLOCK)
+    }
+
+    deinit {
+        closeReader()
+        close(write)
+    }
+
+    func closeReader() {
+        if read >= 0 { close(read) }
+        read = -1
+    }
+
+    /// What can be read now.
+    func take() -> [UInt8] {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = Glibc.read(read, &buffer, buffer.count)
+            guard count > 0 else { return bytes }
+            bytes += buffer.prefix(count)
+        }
+    }
+}
+
+/// A line that no reader takes in time holds up nobody. A writer that waits makes these tests last for ever.
+@Suite("Lines to a reader that is slow", .timeLimit(.minutes(1)))
+struct LineWriterTests {
+    @Test(
+        "Lines that nobody reads are kept up to a bound; then whole lines are left out and counted, and the rest comes later",
+        arguments: Ends.Kind.allCases
+    )
+    fileprivate func stuck(kind: Ends.Kind) throws {
+        let ends = try Ends(kind)
+        let flags = fcntl(ends.write, F_GETFL)
+        let loop = try EventLoop()
+        let writer = try LineWriter(number: ends.write) { count in "missing \(count)\n" }
+        writer.join(loop)
+        let filler = String(repeating: "x", count: 90)
+        for number in 0..<20_000 { writer.write("\(number) \(filler)\n") }
+        // The file that other programs share with this one blocks as it did.
+        #expect(fcntl(ends.write, F_GETFL) == flags && flags & O_NONBLOCK == 0)
+        // All is read until the notice comes, behind which there is nothing, and then one more line.
+        var text = ""
+        var hasAll = false
+        func look() {
+            text += String(decoding: ends.take(), as: UTF8.self)
+            if !hasAll, text.suffix(40).contains("missing"), text.hasSuffix("\n") {
+                hasAll = true
+                writer.write("last\n")
+            }
+            if text.hasSuffix("last\n") { return loop.stop() }
+            _ = loop.schedule(at: MonotonicClock.now + .milliseconds(1), handler: look)
+        }
+        look()
+        try loop.run()
+        var lines = text.split(separator: "\n").map(String.init)
+        #expect(lines.popLast() == "last")
+        let notices = lines.filter { $0.hasPrefix("missing ") }.compactMap { Int($0.dropFirst(8)) }
+        let numbers = lines.filter { !$0.hasPrefix("missing ") }.map { $0.split(separator: " ") }
+        // None is cut, doubled or out of its order, and every one is there or counted.
+        #expect(numbers.allSatisfy { $0.count == 2 && $0[1] == filler })
+        let kept = numbers.compactMap { Int($0[0]) }
+        #expect(kept == Array(0..<kept.count) && kept.count > 600 && kept.count < 20_000)
+        #expect(notices == [20_000 - kept.count])
+    }
+
+    @Test("A reader that has gone, and one that never reads, put off the end no longer than they may")
+    func end() throws {
+        let gone = try Ends(.pipe)
+        let writer = try LineWriter(number: gone.write) { _ in "" }
+        signal(SIGPIPE, SIG_IGN)
+        gone.closeReader()
+        writer.write("a\n")
+        writer.finish(within: .seconds(60))
+        let stuck = try Ends(.pipe)
+        let other = try LineWriter(number: stuck.write) { _ in "" }
+        for _ in 0..<2000 { other.write(String(repeating: "x", count: 99) + "\n") }
+        other.finish(within: .milliseconds(10))
+        #expect(stuck.take().count > 60_000)
+    }
+
+    @Test("What waits is written at the end to a reader that is there")
+    func rest() throws {
+        let ends = try Ends(.pipe)
+        let writer = try LineWriter(number: ends.write) { _ in "" }
+        for _ in 0..<1000 { writer.write(String(repeating: "x", count: 99) + "\n") }
+        let reading = ends.read
+        let thread = try SystemThread(name: "reader") {
+            var left = 100_000
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            var entry = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)
+            while left > 0 {
+                poll(&entry, 1, -1)
+                left -= max(0, read(reading, &buffer, buffer.count))
+            }
+        }
+        writer.finish(within: .seconds(60))
+        thread.join()
+    }
+
+    @Test("A file takes its lines behind what it has")
+    func file() throws {
+        let directory = try TestDirectory()
+        try directory.write("before\n", to: "log")
+        let file = open(directory("log"), O_WRONLY | O_APPEND)
+        defer { close(file) }
+        let writer = try LineWriter(number: file) { _ in "" }
+        writer.write("after\n")
+        #expect(try FileSystem.contents(of: directory("log"), limit: 99) == Array("before\nafter\n".utf8))
+    }
+}
