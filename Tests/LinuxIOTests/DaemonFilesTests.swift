@@ -2,6 +2,7 @@
 
 import Glibc
 import LinuxIO
+import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
@@ -65,7 +66,7 @@ struct DaemonFilesTests {
         #expect(try watch.take().isGone)
     }
 
-    @Test("D-12: a lock is one process's, names it, and goes with its owner")
+    @Test("D-12: a lock is one process's, names it, and goes with its owner; given back, it leaves nothing")
     func lock() throws {
         try inDirectory { directory in
             let path = directory.appending("hci0.lock")
@@ -79,7 +80,78 @@ struct DaemonFilesTests {
             #expect(LockFile.holder(path) == nil)
             let again = try LockFile(path)
             #expect(LockFile.holder(path) == getpid())
-            _ = consume again
+            again.remove()
+            #expect(LockFile.holder(path) == nil)
+            #expect(FileSystem.names(in: directory.string).isEmpty)
+        }
+    }
+
+    @Test("D-12: its owner alone may open a lock, one from before included; who holds it is everybody's to read")
+    func lockMode() throws {
+        try inDirectory { directory in
+            let path = directory.appending("hci0.lock")
+            try put("", path)
+            chmod(path.string, 0o666)
+            let lock = try LockFile(path)
+            var status = stat()
+            #expect(stat(path.string, &status) == 0 && status.st_mode & 0o777 == 0o600)
+            #expect(stat(path.string + ".pid", &status) == 0 && status.st_mode & 0o777 == 0o644)
+            _ = consume lock
+        }
+    }
+
+    @Test("D-12: a lock that may not be opened is held by who is named beside it, by nobody once that one has ended")
+    func othersLock() throws {
+        try inDirectory { directory in
+            let path = directory.appending("hci0.lock")
+            let seen = Mutex<[Int32?]>([])
+            /// What another user sees, whoever runs this test: a thread has file rights of its own.
+            func look() throws {
+                let thread = try SystemThread(name: "other") {
+                    // glibc's, which Swift does not import.
+                    typealias SetUser = @convention(c) (UInt32) -> Int32
+                    _ = dlsym(nil, "setfsuid").map { unsafeBitCast($0, to: SetUser.self)(65_534) }
+                    let holder = LockFile.holder(path)
+                    seen.withLock { $0.append(holder) }
+                }
+                thread.join()
+            }
+            chmod(directory.string, 0o755)
+            try put("", path)
+            chmod(path.string, 0)
+            try look()
+            try put("\(getpid())\n", directory.appending("hci0.lock.pid"))
+            try look()
+            // No process has such a number (PID_MAX_LIMIT).
+            try put("2147483000\n", directory.appending("hci0.lock.pid"))
+            try look()
+            #expect(seen.withLock { $0 } == [0, getpid(), nil])
+        }
+    }
+
+    @Test("D-12: a lock goes over to the program that takes this one's place, and nobody can take it in between")
+    func inheritedLock() throws {
+        try inDirectory { directory in
+            let path = directory.appending("hci0.lock")
+            let lock = try LockFile(path)
+            let number = lock.keepOpen()
+            #expect(fcntl(number, F_GETFD) == 0)
+            // What is left of it after exec: the same open file.
+            let left = dup(number)
+            _ = consume lock
+            #expect(LockFile.holder(path) == getpid())
+            #expect(throws: Errno.wouldBlock) { _ = try LockFile(path) }
+            guard let inherited = LockFile(inherited: left) else {
+                Issue.record("it is not taken over")
+                return
+            }
+            let (isIt, isOther) = (inherited.isLock(at: path), inherited.isLock(at: directory.appending("hci1.lock")))
+            #expect(fcntl(left, F_GETFD) == FD_CLOEXEC && isIt && !isOther)
+            inherited.remove()
+            #expect(LockFile.holder(path) == nil)
+            for number in [1, 9999] as [Int32] {
+                if LockFile(inherited: number) != nil { Issue.record("\(number) is no lock") }
+            }
         }
     }
 

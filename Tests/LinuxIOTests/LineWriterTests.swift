@@ -51,7 +51,7 @@ private final class Ends {
     }
 }
 
-/// A line that no reader takes in time holds up nobody. A writer that waits makes these tests last for ever.
+/// A line that no reader takes in time holds up nobody: a writer that waits makes these tests last for ever.
 @Suite("Lines to a reader that is slow", .timeLimit(.minutes(1)))
 struct LineWriterTests {
     @Test(

@@ -24,102 +24,7 @@ struct DaemonTests {
         name: "B"
     )
 
-    /// A daemon in a directory of its own, and what it said.
-    private final class Bench {
-        private let directory: TestDirectory
-        let loop: EventLoop
-        let radio = QuietRadio()
-        let store: ChoiceStore
-        private(set) var daemon: Daemon?
-        var states: [String] = []
-        var notes: [String] = []
-        private var screen: TextKeyboard.Screen?
-        private var typed = ""
-
-        init() throws {
-            directory = try TestDirectory()
-            loop = try EventLoop()
-            store = ChoiceStore(FilePath(directory("state/selection")))
-        }
-
-        var paths: DaemonPaths {
-            DaemonPaths(
-                configuration: FilePath(directory("config")),
-                state: FilePath(directory("state")),
-                runtime: FilePath(directory("run"))
-            )
-        }
-
-        func make(device: DeviceChoice? = nil, advertisedAt place: AdvertisedAddress? = nil) throws -> Daemon {
-            var settings = KeyboardSettings(
-                adapter: .any,
-                device: device,
-                profiles: [.linble],
-                typing: TypingSettings(
-                    table: try CompiledTable(ByteTable(.linble), layout: .us),
-                    pacer: Pacer(try Pace(stall: 0)),
-                    maximumAge: nil,
-                    capsLock: .ignore,
-                    verifies: false
-                )
-            )
-            settings.advertisedAddress = place
-            if device == nil { settings.typing.keypad = try Keypad(layout: .us, beside: settings.typing.table.keys) }
-            let options = Daemon.Options(
-                paths: paths,
-                followsChoice: device == nil,
-                terminal: nil,
-                allowsKeys: true,
-                labels: DaemonLabels(profile: "linble", layout: "us", table: "linble", program: "test")
-            )
-            let keyboard = try TextKeyboard(layout: .us)
-            screen = keyboard.screen
-            let daemon = try Daemon(settings, options, through: AdapterCore(loop, using: radio), screen: keyboard)
-            daemon.onEvent = { [unowned self] event in
-                if case .state(let state, _, _) = event { states.append(state.rawValue) }
-            }
-            daemon.onNote = { [unowned self] note in notes.append(note.cause.english) }
-            self.daemon = daemon
-            return daemon
-        }
-
-        /// Runs the loop until something holds, for at most ten seconds.
-        func until(_ condition: @escaping () -> Bool) throws -> Bool {
-            let deadline = MonotonicClock.now + .seconds(10)
-            func look() {
-                if condition() || MonotonicClock.now > deadline { return loop.stop() }
-                _ = loop.schedule(at: MonotonicClock.now + .milliseconds(5), handler: look)
-            }
-            look()
-            if !condition() { try loop.run() }
-            return condition()
-        }
-
-        /// Whether just that was typed since the last time that this was true.
-        func types(_ text: String) throws -> Bool {
-            defer { typed = "" }
-            return try until {
-                self.typed += self.screen?.takeText() ?? ""
-                return self.typed.count >= text.count
-            } && typed == text
-        }
-
-        func ask(_ request: ControlRequest) throws -> Result<JSONObject, CommandFailure> {
-            var answer: Result<JSONObject, CommandFailure>?
-            daemon?.handle(request) { answer = $0 }
-            _ = try until { answer != nil }
-            return try #require(answer)
-        }
-
-        func end() throws {
-            var isOver = false
-            daemon?.stop { isOver = true }
-            _ = try until { isOver }
-            daemon = nil
-            #expect(isOver)
-            #expect(radio.listening == 0)
-        }
-    }
+    private typealias Bench = DaemonBench
 
     @Test("LK-5, LK-7, LK-18, LK-20: it takes up the choice that was kept, and follows each other one that is written")
     func followsChoice() throws {
@@ -332,6 +237,43 @@ struct DaemonTests {
         #expect(LockFile.holder(first.paths.lock("quiet0")) == getpid())
         try first.end()
         #expect(LockFile.holder(first.paths.lock("quiet0")) == nil)
+    }
+
+    @Test("D-12, LK-9: an adapter that another process has is told with its number, and is no missing permission")
+    func held() throws {
+        let bench = try Bench()
+        let daemon = try bench.make()
+        let other = try LockFile(bench.paths.lock("quiet0"))
+        daemon.start { _ in }
+        #expect(try bench.until { daemon.service.state == .bluetoothOff })
+        let cause = daemon.service.reason?.cause.english ?? ""
+        #expect(cause == "blewedge with process number \(getpid()) uses quiet0")
+        other.remove()
+        try bench.end()
+    }
+
+    @Test("D-12: over a reload the adapter's lock is nobody else's for a moment; the next daemon gives it back")
+    func reload() throws {
+        let bench = try Bench()
+        let first = try bench.make()
+        first.start { _ in }
+        #expect(try bench.until { LockFile.holder(bench.paths.lock("quiet0")) == getpid() })
+        var isOver = false
+        first.stop(isReloading: true) { isOver = true }
+        #expect(try bench.until { isOver })
+        let word = try #require(first.memory.split(separator: " ").first { $0.hasPrefix("lock=") })
+        // What is left of it after exec.
+        let left = dup(try #require(Int32(word.dropFirst(5))))
+        bench.forget()
+        #expect(LockFile.holder(bench.paths.lock("quiet0")) == getpid())
+        let second = try bench.make()
+        second.inherit("paused lock=\(left)")
+        second.start { _ in }
+        #expect(try bench.until { !bench.states.isEmpty })
+        #expect(second.service.state != .bluetoothOff && LockFile.holder(bench.paths.lock("quiet0")) == getpid())
+        try bench.end()
+        #expect(LockFile.holder(bench.paths.lock("quiet0")) == nil)
+        #expect(!FileSystem.exists(bench.paths.lock("quiet0").string))
     }
 
     @Test("A daemon for one device leaves the choice to others")

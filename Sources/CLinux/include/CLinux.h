@@ -80,6 +80,9 @@ static inline int blewedge_ioctl_pointer(int fd, unsigned long request, void *ar
 static inline int blewedge_duplicate(int fd) {
     return fcntl(fd, F_DUPFD_CLOEXEC, 0);
 }
+static inline int blewedge_set_inherited(int fd, int is_inherited) {
+    return fcntl(fd, F_SETFD, is_inherited ? 0 : FD_CLOEXEC);
+}
 static inline int blewedge_status_flags(int fd) {
     return fcntl(fd, F_GETFL);
 }

@@ -1,38 +1,124 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import CLinux
+import Glibc
 package import SystemPackage
 
-/// A lock that one process has at a time, for as long as it lives: a locked file with the process's number in it.
+/// A lock that one process has at a time, for as long as it lives: a locked file, and a file beside it with the process's
+/// number.
 ///
-/// The lock ends with the process, however that ends; the file stays, and means nothing without the lock.
+/// The lock ends with the process, however that ends; the files mean nothing without it. Only its owner may open the locked
+/// file, so that nobody else can lock it; everybody may read the one beside it.
 package struct LockFile: ~Copyable {
     private let file: Descriptor
+    private let path: FilePath
 
     /// Locks the file, which is made where it is not there.
     ///
     /// Throws `wouldBlock` where another process has it. The corresponding C function is `flock`.
     package init(_ path: FilePath) throws(Errno) {
-        let opened = try Descriptor.open(path.string, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, mode: 0o644)
-        let number = opened.number
-        _ = try SystemCall.run { flock(number, LOCK_EX | LOCK_NB) }
-        _ = try SystemCall.run { ftruncate(number, 0) }
-        let text = Array("\(ProcessFacts.number)\n".utf8)
-        _ = try unsafe opened.write(text.span.bytes)
-        file = opened
+        while true {
+            let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK
+            let opened = try Descriptor.open(path.string, flags, mode: Self.mode)
+            try Self.lock(opened)
+            // Whoever had it may have removed it meanwhile: what is locked then is no longer the file of that name.
+            guard Self.isFile(opened, at: path) else { continue }
+            let number = opened.number
+            // One that an earlier version has made is everybody's to lock.
+            _ = try SystemCall.run { fchmod(number, Self.mode) }
+            self.init(locked: opened, path)
+            return
+        }
     }
 
+    /// Takes over a lock that `keepOpen` has left open for the program that took this one's place; nil where there is none.
+    ///
+    /// The corresponding C functions are `readlink` of /proc/self/fd, and `flock`.
+    package init?(inherited number: Int32) {
+        guard let target = FileSystem.target(ofLink: "/proc/self/fd/\(number)"), number > 2 else { return nil }
+        let path = FilePath(target)
+        let inherited = Descriptor(owning: number)
+        guard Self.isFile(inherited, at: path), blewedge_set_inherited(number, 0) == 0 else { return nil }
+        guard (try? Self.lock(inherited)) != nil else { return nil }
+        self.init(locked: inherited, path)
+    }
+
+    private init(locked file: consuming Descriptor, _ path: FilePath) {
+        self.file = file
+        self.path = path
+        // Without it the lock holds all the same; only nobody learns whose it is.
+        try? FileSystem.replace(Self.note(path), with: Array("\(ProcessFacts.number)\n".utf8), mode: 0o644)
+    }
+
+    /// Gives the lock back, and removes its files.
+    package consuming func remove() {
+        // While it is still locked: whoever has opened the file and waits for it sees that it is gone.
+        _ = unsafe unlink(Self.note(path).string)
+        if Self.isFile(file, at: path) { _ = unsafe unlink(path.string) }
+    }
+
+    /// Leaves the lock to the program that takes this one's place (exec); its number for `init(inherited:)`.
+    ///
+    /// The corresponding C function is `fcntl(F_SETFD)`.
+    package borrowing func keepOpen() -> Int32 {
+        _ = blewedge_set_inherited(file.number, 1)
+        return file.number
+    }
+
+    /// Whether it is the lock at that path.
+    package borrowing func isLock(at path: FilePath) -> Bool { Self.isFile(file, at: path) }
+
     /// The process that has the file locked; nil where none has, and 0 where it does not say who it is.
+    ///
+    /// A file that may not be opened is locked while the process lives that is named beside it, or where none is. The
+    /// corresponding C functions are `flock` and `kill`.
     package static func holder(_ path: FilePath) -> Int32? {
-        guard let file = try? Descriptor.open(path.string, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else { return nil }
-        let number = file.number
         do throws(Errno) {
+            let file = try Descriptor.open(path.string, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+            let number = file.number
             // A lock for readers, given back as the file is closed at once.
             _ = try SystemCall.run { flock(number, LOCK_SH | LOCK_NB) }
             return nil
+        } catch .wouldBlock {
+            return named(path) ?? 0
+        } catch .permissionDenied {
+            guard let process = named(path) else { return 0 }
+            return isAlive(process) ? process : nil
         } catch {
-            guard error == .wouldBlock else { return nil }
-            return FileSystem.line(of: path.string).flatMap { Int32($0) } ?? 0
+            return nil
+        }
+    }
+
+    /// Its owner's alone.
+    private static let mode: UInt32 = 0o600
+
+    /// The file beside the lock.
+    private static func note(_ path: FilePath) -> FilePath { FilePath(path.string + ".pid") }
+
+    private static func named(_ path: FilePath) -> Int32? {
+        FileSystem.line(of: note(path).string).flatMap { Int32($0) }.flatMap { $0 > 0 ? $0 : nil }
+    }
+
+    private static func lock(_ file: borrowing Descriptor) throws(Errno) {
+        let number = file.number
+        _ = try SystemCall.run { flock(number, LOCK_EX | LOCK_NB) }
+    }
+
+    /// Whether the open file is the one at that path.
+    private static func isFile(_ file: borrowing Descriptor, at path: FilePath) -> Bool {
+        var (opened, found) = (stat(), stat())
+        // Sound: the kernel fills the structures that the calls are for.
+        guard unsafe fstat(file.number, &opened) == 0, unsafe lstat(path.string, &found) == 0 else { return false }
+        return opened.st_dev == found.st_dev && opened.st_ino == found.st_ino
+    }
+
+    /// Whether there is such a process, whoever's it is.
+    private static func isAlive(_ process: Int32) -> Bool {
+        do throws(Errno) {
+            _ = try SystemCall.run { kill(process, 0) }
+            return true
+        } catch {
+            return error != .noSuchProcess
         }
     }
 }

@@ -57,7 +57,11 @@ package final class Daemon {
     let gate: KeyboardGate
     let loop: EventLoop
 
+    private static let lockWord = "lock="
+
     private let lock: AdapterLock
+    /// The lock's number for the process that takes this one's place.
+    private var keptLock: Int32?
     private let follower: ChoiceFollower?
     private let notifier: ServiceNotifier
     private var server: ControlServer?
@@ -143,7 +147,8 @@ package final class Daemon {
 
     /// Lets clients go, closes the link, and calls `completion` when all is quiet.
     ///
-    /// Where this process goes on as another daemon then (`isReloading`), the service manager hears so.
+    /// Where this process goes on as another daemon then (`isReloading`), the service manager hears so, and the adapter's lock
+    /// is left to that one.
     package func stop(isReloading: Bool = false, completion: @escaping () -> Void) {
         if isReloading { notifier.reloading() } else { notifier.stopping() }
         follower?.end()
@@ -152,15 +157,25 @@ package final class Daemon {
         server = nil
         service.stop { [self] in
             reportRest()
-            lock.release()
+            if isReloading { keptLock = lock.keep() } else { lock.release() }
             completion()
         }
     }
 
-    /// The requests of the user that are in force and in no file, as words for the process that takes this one's place.
+    /// The requests of the user that are in force and in no file, and the number of the adapter's lock after `stop`, as words
+    /// for the process that takes this one's place.
     package var memory: String {
-        ([gate.isPaused ? "paused" : nil, service.state == .disconnected ? "disconnected" : nil] as [String?])
-            .compactMap { $0 }.joined(separator: " ")
+        let words = [
+            gate.isPaused ? "paused" : nil, service.state == .disconnected ? "disconnected" : nil,
+            keptLock.map { Self.lockWord + "\($0)" },
+        ]
+        return words.compactMap(\.self).joined(separator: " ")
+    }
+
+    /// Takes the adapter's lock that the process before this one has left; to be called before `start`.
+    package func inherit(_ memory: String?) {
+        let word = memory?.split(separator: " ").first { $0.hasPrefix(Self.lockWord) }
+        if let number = word.flatMap({ Int32($0.dropFirst(Self.lockWord.count)) }) { lock.inherit(number) }
     }
 
     /// Takes what the process before this one had been asked for.

@@ -250,7 +250,9 @@ package final class KeyboardService {
         guard !isStopping, let refusal = refusal?(adapter.name) else { return true }
         // Who does not wait for the adapter ends with this, and says nothing of waiting.
         started(.failure(refusal))
-        apply(.forbidden(Reason(refusal)))
+        // Another's adapter is none of this one's; a missing permission is said as such.
+        let isPermission = refusal.status == .permission
+        apply(isPermission ? .forbidden(Reason(refusal)) : .adapterLost(Reason(refusal)))
         return false
     }
 

@@ -8,6 +8,7 @@ import Texts
 final class AdapterLock {
     private let paths: DaemonPaths
     private var lock: LockFile?
+    /// The adapter that the lock is of; nil for none, and for that of the program before this one.
     private var name: String?
 
     /// No lock yet, in the runtime directory, which is there.
@@ -18,6 +19,11 @@ final class AdapterLock {
     /// Takes the lock of an adapter such as `hci0`, and gives back that of another; why not, where another process has it.
     func take(_ adapter: String) -> CommandFailure? {
         guard name != adapter else { return nil }
+        // Never let go of in between, where it is the one that was left to this program.
+        if name == nil, lock?.isLock(at: paths.lock(adapter)) == true {
+            name = adapter
+            return nil
+        }
         release()
         // A user's own daemon keeps away from the system's too.
         for other in paths.withSystem.dropFirst() {
@@ -27,9 +33,12 @@ final class AdapterLock {
             lock = try LockFile(paths.lock(adapter))
             name = adapter
             return nil
-        } catch .wouldBlock {
-            return Self.used(adapter, by: LockFile.holder(paths.lock(adapter)) ?? 0)
         } catch {
+            // What may not be opened may be another user's lock.
+            if error == .wouldBlock || error == .permissionDenied, let holder = LockFile.holder(paths.lock(adapter)) {
+                return Self.used(adapter, by: holder)
+            }
+            if error == .wouldBlock { return Self.used(adapter, by: 0) }
             return CommandFailure(
                 error == .permissionDenied ? .permission : .inputOutput,
                 AdapterFaultText.noLock,
@@ -42,9 +51,15 @@ final class AdapterLock {
 
     /// Gives the lock back.
     func release() {
-        lock = nil
+        lock.take()?.remove()
         name = nil
     }
+
+    /// Leaves the lock to the program that takes this one's place: its number there; nil without a lock.
+    func keep() -> Int32? { lock?.keepOpen() }
+
+    /// Takes over what the program before this one has left.
+    func inherit(_ number: Int32) { lock = LockFile(inherited: number) }
 
     private static func used(_ adapter: String, by process: Int32) -> CommandFailure {
         process == 0

@@ -85,7 +85,8 @@ final class KeyboardRun {
             finish(.success(ExitStatus(signal: number)))
         }
         wire = try makeWire?(loop) ?? nil
-        guard try isPermitted() else { return try end(memory: "") }
+        let memory = ProcessFacts.environment(Self.reloadVariable)
+        guard try isPermitted() else { return try end(memory: memory ?? "") }
         let capture = try captureOptions.begin(on: loop, for: settings.adapter) { [unowned self] note in
             journal.note(note.text(journal.language), .warning)
         }
@@ -103,8 +104,9 @@ final class KeyboardRun {
         }
         status?.source = { [unowned daemon] in StatusLine.Facts(daemon) }
         self.daemon = daemon
+        daemon.inherit(memory)
         daemon.start { [unowned self] result in if case .failure(let failure) = result { adapterFailed(failure) } }
-        daemon.restore(ProcessFacts.environment(Self.reloadVariable))
+        daemon.restore(memory)
         try loop.run()
         status?.end()
         printCounts(daemon.service.counts)

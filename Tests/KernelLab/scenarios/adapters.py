@@ -199,7 +199,7 @@ async def daemon_lock(bench: Bench) -> None:
     await write(bench, f"{home}/state/selection", CHOICE)
     daemon = await bench.product("run", "--json", before=("env", *own))
     reader = await EventReader.open(bench, await daemon.keyboard())
-    await daemon.state("unauthorized", 20)
+    await daemon.state("bluetoothOff", 20)
     answer = (await bench.guest.run("env", *own, BINARY, "status", "--json")).objects[0]
     expect(words in answer["reason"] and "blewedge stop" in answer["remedy"], f"status says {answer}")
     await holder.end(signal.SIGTERM, 143)

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+import Keystrokes
+import LinuxIO
+import SystemPackage
+import TestSupport
+import Testing
+import Texts
+import Typing
+import Wedge
+
+/// A daemon on an adapter that hears nobody, in a directory of its own, and what it said.
+final class DaemonBench {
+    private let directory: TestDirectory
+    let loop: EventLoop
+    let radio = QuietRadio()
+    let store: ChoiceStore
+    private(set) var daemon: Daemon?
+    var states: [String] = []
+    var notes: [String] = []
+    private var screen: TextKeyboard.Screen?
+    private var typed = ""
+
+    init() throws {
+        directory = try TestDirectory()
+        loop = try EventLoop()
+        store = ChoiceStore(FilePath(directory("state/selection")))
+    }
+
+    var paths: DaemonPaths {
+        DaemonPaths(
+            configuration: FilePath(directory("config")),
+            state: FilePath(directory("state")),
+            runtime: FilePath(directory("run"))
+        )
+    }
+
+    func make(device: DeviceChoice? = nil, advertisedAt place: AdvertisedAddress? = nil) throws -> Daemon {
+        var settings = KeyboardSettings(
+            adapter: .any,
+            device: device,
+            profiles: [.linble],
+            typing: TypingSettings(
+                table: try CompiledTable(ByteTable(.linble), layout: .us),
+                pacer: Pacer(try Pace(stall: 0)),
+                maximumAge: nil,
+                capsLock: .ignore,
+                verifies: false
+            )
+        )
+        settings.advertisedAddress = place
+        if device == nil { settings.typing.keypad = try Keypad(layout: .us, beside: settings.typing.table.keys) }
+        let options = Daemon.Options(
+            paths: paths,
+            followsChoice: device == nil,
+            terminal: nil,
+            allowsKeys: true,
+            labels: DaemonLabels(profile: "linble", layout: "us", table: "linble", program: "test")
+        )
+        let keyboard = try TextKeyboard(layout: .us)
+        screen = keyboard.screen
+        let daemon = try Daemon(settings, options, through: AdapterCore(loop, using: radio), screen: keyboard)
+        daemon.onEvent = { [unowned self] event in
+            if case .state(let state, _, _) = event { states.append(state.rawValue) }
+        }
+        daemon.onNote = { [unowned self] note in notes.append(note.cause.english) }
+        self.daemon = daemon
+        return daemon
+    }
+
+    /// Runs the loop until something holds, for at most ten seconds.
+    func until(_ condition: @escaping () -> Bool) throws -> Bool {
+        let deadline = MonotonicClock.now + .seconds(10)
+        func look() {
+            if condition() || MonotonicClock.now > deadline { return loop.stop() }
+            _ = loop.schedule(at: MonotonicClock.now + .milliseconds(5), handler: look)
+        }
+        look()
+        if !condition() { try loop.run() }
+        return condition()
+    }
+
+    /// Whether just that was typed since the last time that this was true.
+    func types(_ text: String) throws -> Bool {
+        defer { typed = "" }
+        return try until {
+            self.typed += self.screen?.takeText() ?? ""
+            return self.typed.count >= text.count
+        } && typed == text
+    }
+
+    func ask(_ request: ControlRequest) throws -> Result<JSONObject, CommandFailure> {
+        var answer: Result<JSONObject, CommandFailure>?
+        daemon?.handle(request) { answer = $0 }
+        _ = try until { answer != nil }
+        return try #require(answer)
+    }
+
+    /// Lets go of the daemon, which has ended.
+    func forget() { daemon = nil }
+
+    func end() throws {
+        var isOver = false
+        daemon?.stop { isOver = true }
+        _ = try until { isOver }
+        daemon = nil
+        #expect(isOver)
+        #expect(radio.listening == 0)
+    }
+}
