@@ -169,7 +169,9 @@ package final class AdapterScanner: DeviceScanner {
 
     private func readReportSocket() {
         do throws(Errno) {
-            while case .done(let packet) = try reportSocket.descriptor.receive(into: &buffer), packet.count > 0 {
+            for _ in 0..<HCISocket.batch {
+                guard case .done(let packet) = try reportSocket.descriptor.receive(into: &buffer), packet.count > 0
+                else { return }
                 // The updates are passed on after the scanner has returned, because a handler may stop the scan.
                 var updates: [DeviceTable.Update] = []
                 let now = MonotonicClock.now

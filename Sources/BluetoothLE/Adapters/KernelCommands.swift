@@ -65,11 +65,16 @@ final class KernelCommands<Procedure: CommandProcedure> {
     private var onCaughtUp: (() -> Void)?
 
     /// Opens the socket, with the events Command Complete, Command Status and Hardware Error.
-    init(controller index: ControllerIndex, on loop: EventLoop) throws(Errno) {
-        self.loop = loop
+    convenience init(controller index: ControllerIndex, on loop: EventLoop) throws(Errno) {
         let events = [HCIEvent.Code.commandComplete, HCIEvent.Code.commandStatus, HCIEvent.Code.hardwareError]
-        socket = try HCISocket(controller: index.rawValue, events: events)
-        registration = try loop.watch(socket.descriptor, for: .readable) { [weak self] _ in self?.read() }
+        try self.init(try HCISocket(controller: index.rawValue, events: events), on: loop)
+    }
+
+    /// Takes over a socket that passes these events.
+    init(_ socket: consuming HCISocket, on loop: EventLoop) throws(Errno) {
+        self.loop = loop
+        self.socket = socket
+        registration = try loop.watch(self.socket.descriptor, for: .readable) { [weak self] _ in self?.read() }
     }
 
     deinit { close() }
@@ -124,7 +129,10 @@ final class KernelCommands<Procedure: CommandProcedure> {
 
     private func read() {
         do throws(Errno) {
-            while case .done(let packet) = try socket.descriptor.receive(into: &buffer), packet.count > 0 {
+            for _ in 0..<HCISocket.batch {
+                guard case .done(let packet) = try socket.descriptor.receive(into: &buffer), packet.count > 0 else {
+                    break
+                }
                 let bytes = buffer.span.extracting(first: packet.count)
                 let now = MonotonicClock.now
                 procedure?.handle(bytes, now: now)

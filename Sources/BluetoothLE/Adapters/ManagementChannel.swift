@@ -35,10 +35,13 @@ package final class ManagementChannel {
     package var onEvent: ((ManagementEvent) -> Void)?
 
     /// Opens the channel; throws `addressFamilyNotSupported` on a kernel without Bluetooth.
-    package init(on loop: EventLoop) throws(Errno) {
+    package convenience init(on loop: EventLoop) throws(Errno) { try self.init(try ManagementSocket(), on: loop) }
+
+    /// Takes over a socket.
+    init(_ socket: consuming ManagementSocket, on loop: EventLoop) throws(Errno) {
         self.loop = loop
-        socket = try ManagementSocket()
-        registration = try loop.watch(socket.descriptor, for: .readable) { [weak self] _ in self?.receive() }
+        self.socket = socket
+        registration = try loop.watch(self.socket.descriptor, for: .readable) { [weak self] _ in self?.receive() }
     }
 
     deinit { close() }
@@ -70,7 +73,10 @@ package final class ManagementChannel {
     }
 
     private func receive() {
-        while case .done(let packet)? = try? socket.descriptor.receive(into: &buffer), packet.count > 0 {
+        for _ in 0..<ManagementSocket.batch {
+            guard case .done(let packet)? = try? socket.descriptor.receive(into: &buffer), packet.count > 0 else {
+                return
+            }
             guard !packet.isTruncated,
                 let event = try? ManagementEvent(buffer.span.extracting(first: packet.count))
             else { continue }

@@ -12,6 +12,9 @@ package struct HCISocket: ~Copyable {
     /// The socket, for the event loop.
     package let descriptor: Descriptor
 
+    /// The most packets that are read in a row before the loop serves its other descriptors.
+    package static let batch = 64
+
     /// The bytes of the longest event packet: packet type, header of two bytes, 255 of parameters.
     package static let packetCapacity = 1 + 2 + 255
 
@@ -31,6 +34,11 @@ package struct HCISocket: ~Copyable {
         address.hci_channel = UInt16(HCI_CHANNEL_RAW)
         try socket.bind(to: address)
         descriptor = socket
+    }
+
+    /// A socket that is open and bound already.
+    init(opened descriptor: consuming Descriptor) {
+        self.descriptor = descriptor
     }
 
     /// Sends one packet whole.

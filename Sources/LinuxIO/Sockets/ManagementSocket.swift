@@ -12,6 +12,9 @@ package struct ManagementSocket: ~Copyable {
     /// The socket, for the event loop.
     package let descriptor: Descriptor
 
+    /// The most packets that are read in a row before the loop serves its other descriptors.
+    package static let batch = 64
+
     /// The bytes of the longest packet: a header of six and what a 16-bit length allows in practice.
     package static let packetCapacity = 6 + 4096
 
@@ -26,6 +29,11 @@ package struct ManagementSocket: ~Copyable {
         address.hci_channel = UInt16(HCI_CHANNEL_CONTROL)
         try socket.bind(to: address)
         descriptor = socket
+    }
+
+    /// A socket that is open and bound already.
+    init(opened descriptor: consuming Descriptor) {
+        self.descriptor = descriptor
     }
 
     /// Sends one packet whole.

@@ -107,7 +107,11 @@ package final class ControlServer {
 
     private func accept() {
         do throws(Errno) {
-            while let stream = try listener?.accept() { try welcome(stream) }
+            // A client that comes and goes again and again is one of many: the others have their turn.
+            for _ in 0..<limits.clients {
+                guard let stream = try listener?.accept() else { return }
+                try welcome(stream)
+            }
         } catch {
             // Most likely no descriptor is left: clients wait in the kernel's queue until there is.
             stopListening()
