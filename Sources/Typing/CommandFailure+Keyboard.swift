@@ -36,3 +36,10 @@ extension CommandFailure {
         }
     }
 }
+
+extension Errno {
+    /// True if a write with this error means that the keyboard is gone, and another may be made in its place.
+    ///
+    /// The other errors say that this program may not type, or has a fault: another keyboard would have them too.
+    package var isGoneKeyboard: Bool { self == .operationNotSupportedByDevice }
+}

@@ -12,11 +12,18 @@ final class KeyboardOutput: KeyboardDevice {
     private enum Place: ~Copyable {
         case kernel(UInputDevice)
         case screen(TextKeyboard)
+        case other(any KeyboardDevice)
     }
 
     private let place: Place
     /// The length of the text in the field with the focus; nil if no client may delete it.
     private let field: TypedField?
+
+    /// Takes another keyboard than the kernel's.
+    init(_ device: any KeyboardDevice, field: TypedField?) {
+        self.field = field
+        place = .other(device)
+    }
 
     /// Takes the screen if there is one; makes a keyboard that declares the keys of the settings otherwise.
     init(_ settings: TypingSettings, screen: TextKeyboard?, field: TypedField?) throws(CommandFailure) {
@@ -44,6 +51,7 @@ final class KeyboardOutput: KeyboardDevice {
         switch place {
         case .kernel(let device): device.eventNode
         case .screen: nil
+        case .other: nil
         }
     }
 
@@ -52,6 +60,7 @@ final class KeyboardOutput: KeyboardDevice {
         switch place {
         case .kernel(let device): try device.lights()
         case .screen: nil
+        case .other: nil
         }
     }
 
@@ -60,6 +69,7 @@ final class KeyboardOutput: KeyboardDevice {
             switch place {
             case .kernel(let device): try device.write(events)
             case .screen(let keyboard): try keyboard.write(events)
+            case .other(let keyboard): try keyboard.write(events)
             }
         // After the write, which readers wait for.
         if let field, case .done(let bytes) = result { field.take(events.extracting(first: bytes)) }

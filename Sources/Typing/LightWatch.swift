@@ -23,6 +23,15 @@ final class LightWatch {
         read()
     }
 
+    /// Watches the lights of another keyboard instead, which begin dark.
+    func follow(_ lights: consuming KeyboardLights) throws(Errno) {
+        end()
+        self.lights = lights
+        capsLock.set(false)
+        registration = try loop.watch(self.lights.descriptor, for: .readable) { [unowned self] _ in read() }
+        read()
+    }
+
     /// Stops watching.
     func end() {
         if let registration { loop.unwatch(registration, lights.descriptor) }

@@ -20,14 +20,20 @@ enum TypingTurn: Equatable {
 /// The typing thread waits for the lock; the thread that brings bytes only tries it.
 final class TypingHands: Sendable {
     private let state: Mutex<TypingState>
-    private let notBefore: Int64
+    private let notBefore: Atomic<Int64>
 
     /// Makes the lock.
     ///
     /// Nothing is typed before the time `notBefore`, in nanoseconds.
     init(_ state: consuming sending TypingState, notBefore: Int64) {
         self.state = Mutex(state)
-        self.notBefore = notBefore
+        self.notBefore = Atomic(notBefore)
+    }
+
+    /// Goes on with another keyboard after a failure, not before that time.
+    func resume(on device: any KeyboardDevice, notBefore: Int64) {
+        self.notBefore.store(notBefore, ordering: .relaxed)
+        state.withLock { $0.resume(on: device) }
     }
 
     /// Types the events that are due, after waiting for the lock.
@@ -35,7 +41,7 @@ final class TypingHands: Sendable {
 
     /// Types the events that are due; nil if the lock is taken, or the time `notBefore` has not come.
     func typeIfFree(now: Int64) -> TypingTurn? {
-        guard now >= notBefore else { return nil }
+        guard now >= notBefore.load(ordering: .relaxed) else { return nil }
         return state.withLockIfAvailable { $0.turn(now: now) }
     }
 }
@@ -43,7 +49,7 @@ final class TypingHands: Sendable {
 /// The typists, their keyboard, and the queue to the self-check.
 struct TypingState: ~Copyable {
     var typist: Typist
-    let device: any KeyboardDevice
+    private var device: any KeyboardDevice
     var meant: MeantEvents.Writer?
     /// The typist of the keys that clients ask for; nil if they may not.
     private var keypad: Typist?
@@ -57,7 +63,7 @@ struct TypingState: ~Copyable {
     private let separation: Int64
     private var lastWrite = (isOfKeypad: false, time: Int64.min / 2)
     private var isKeypadBusy = false
-    /// The error after which nothing is typed.
+    /// The error after which nothing is typed, until there is another keyboard.
     private var failure: Errno?
 
     init(
@@ -73,6 +79,12 @@ struct TypingState: ~Copyable {
         hasKeypad = keypad != nil
         self.keypad = keypad
         self.separation = separation
+    }
+
+    /// Goes on with another keyboard after a failure.
+    mutating func resume(on device: any KeyboardDevice) {
+        self.device = device
+        failure = nil
     }
 
     /// Types until an event is not yet due, or nothing waits.

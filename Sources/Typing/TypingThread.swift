@@ -24,11 +24,14 @@ package final class TypingThread: Sendable {
     private let asked = Atomic<UInt32>(0)
     private let answered = Atomic<UInt32>(0)
     private let failure = Mutex<Errno?>(nil)
+    private let ended = Atomic<Bool>(false)
+    private let notBefore: Atomic<Int64>
     private let hands: TypingHands
 
     /// Starts the thread.
     ///
-    /// `finished` is woken when the thread has ended. `meant` gets all events for the self-check, if there is one.
+    /// `finished` is woken when the thread has ended, and when the keyboard takes no more events: the thread waits then for
+    /// `resume` or `stop`. `meant` gets all events for the self-check, if there is one.
     /// The typist `keypad` types in the pauses of `typist`, `separation` nanoseconds apart from it.
     package init(
         _ typist: consuming sending Typist,
@@ -41,13 +44,14 @@ package final class TypingThread: Sendable {
         self.waker = try Waker()
         self.finished = finished
         let notBefore = MonotonicClock.nanoseconds + Self.settlingTime
+        self.notBefore = Atomic(notBefore)
         hands = TypingHands(
             TypingState(typist, device, meant, keypad: keypad, separation: separation),
             notBefore: notBefore
         )
         _ = try SystemThread(name: "typist") { [self] in
-            let error = run(notBefore: notBefore)
-            failure.withLock { $0 = error }
+            run()
+            ended.store(true, ordering: .releasing)
             finished.wake()
         }
     }
@@ -82,29 +86,60 @@ package final class TypingThread: Sendable {
         waker.wake()
     }
 
-    /// The error that ended the thread; nil if it runs, or ended by `stop`.
+    /// The error after which the thread has typed nothing more; nil if there was none, or another keyboard since.
     package var error: Errno? { failure.withLock { $0 } }
 
-    /// The thread's function: types until `stop` was called and nothing waits.
-    ///
-    /// Returns the error that ended it earlier.
-    private func run(notBefore: Int64) -> Errno? {
-        while MonotonicClock.nanoseconds < notBefore, !shouldStop {
-            answer(asked.load(ordering: .relaxed))
-            waker.wait(until: notBefore)
-        }
+    /// True if the thread has ended, after `stop`.
+    package var hasEnded: Bool { ended.load(ordering: .acquiring) }
+
+    /// Goes on with another keyboard after a failure, as soon as its readers have had time to open it.
+    package func resume(on device: any KeyboardDevice) {
+        let time = MonotonicClock.nanoseconds + Self.settlingTime
+        notBefore.store(time, ordering: .relaxed)
+        hands.resume(on: device, notBefore: time)
+        failure.withLock { $0 = nil }
+        waker.wake()
+    }
+
+    /// The thread's function: types until `stop` was called and nothing waits that can be typed.
+    private func run() {
+        settle()
         while true {
             let question = asked.load(ordering: .relaxed)
             let turn = hands.type()
             answer(question)
             switch turn {
-            case .failed(let error): return error
+            case .failed(let error):
+                guard waitForKeyboard(after: error) else { return }
+                settle()
             case .wait(let time): waker.wait(until: time)
             case .sleep:
-                if shouldStop { return nil }
+                if shouldStop { return }
                 waker.wait(until: nil)
             }
         }
+    }
+
+    /// Waits until the keyboard's readers have had time to open it.
+    private func settle() {
+        while true {
+            let time = notBefore.load(ordering: .relaxed)
+            guard MonotonicClock.nanoseconds < time, !shouldStop else { return }
+            answer(asked.load(ordering: .relaxed))
+            waker.wait(until: time)
+        }
+    }
+
+    /// Reports the failure, and waits for another keyboard; false if `stop` was called instead.
+    private func waitForKeyboard(after error: Errno) -> Bool {
+        failure.withLock { $0 = error }
+        finished.wake()
+        while self.error != nil {
+            if shouldStop { return false }
+            answer(asked.load(ordering: .relaxed))
+            waker.wait(until: nil)
+        }
+        return true
     }
 
     private func answer(_ question: UInt32) { answered.store(question, ordering: .relaxed) }

@@ -23,6 +23,20 @@ package final class Verifier {
         self.loop = loop
         self.meant = meant
         node = try EventNode(path)
+        try watch()
+    }
+
+    /// Reads the event node of another keyboard from now on; what was meant for the one before did not arrive.
+    package func follow(_ path: String) throws(Errno) {
+        _ = read()
+        check.settle()
+        if let registration { loop.unwatch(registration, node.descriptor) }
+        registration = nil
+        node = try EventNode(path)
+        try watch()
+    }
+
+    private func watch() throws(Errno) {
         registration = try loop.watch(node.descriptor, for: .readable) { [unowned self] _ in
             _ = read()
             if check.needsQuiet { waitForQuiet() }

@@ -11,14 +11,32 @@ package import Texts
 package final class VirtualKeyboard {
     /// The size of the ring in bytes: room for a burst of 2,000 barcodes of 13 characters while the typist paces.
     private static let ringCapacity = 1 << 16
+    /// The time between two attempts to make a keyboard that is gone: doubled each time, up to the longest.
+    private static let remakeDelays = Duration.milliseconds(100)...Duration.seconds(30)
+
+    /// What becomes of the keyboard.
+    package enum Change {
+        /// It takes no more keys for this reason: another is made.
+        case gone(CommandFailure)
+        /// Another is there.
+        case remade
+    }
+
     /// The size of the keypad's ring in bytes: room for the longest snippet with the moves of its cursor.
     private static let keypadCapacity = 1 << 14
 
-    /// The path of the keyboard's event node; nil if the kernel made none.
-    package let node: String?
+    /// The path of the keyboard's event node; nil if the kernel made none, or the keyboard is gone.
+    package private(set) var node: String?
+    /// The number of keyboards that were made after the first, each because the one before it was gone.
+    package private(set) var remakes: UInt64 = 0
+    /// Called when the keyboard is gone, and when there is another (`node` is its own then).
+    package var onChange: ((Change) -> Void)?
 
     private let loop: EventLoop
+    private let makeOutput: () throws(CommandFailure) -> KeyboardOutput
     private let onFailure: (Errno) -> Void
+    private var remakeTimer: EventLoop.Timer?
+    private var remakeDelay = VirtualKeyboard.remakeDelays.lowerBound
     private let ledger = Ledger()
     private let gate = Gate()
     private var feed: Feed
@@ -47,20 +65,26 @@ package final class VirtualKeyboard {
 
     /// Makes the keyboard, and starts its thread.
     ///
-    /// `onFailure` is called once, if the keyboard can no longer be written to.
+    /// `onFailure` is called once, if the keyboard can no longer be written to, and another would be no better.
     ///
-    /// With a `screen` there is no keyboard of the kernel; the typed text is shown on the screen.
+    /// With a `screen` there is no keyboard of the kernel; the typed text is shown on the screen. `makeDevice` makes another
+    /// than the kernel's, each time that one is needed.
     package init(
         _ settings: TypingSettings,
         on loop: EventLoop,
         screen: TextKeyboard?,
+        makeDevice: (() throws(CommandFailure) -> any KeyboardDevice)? = nil,
         onFailure: @escaping (Errno) -> Void
     ) throws(CommandFailure) {
         self.loop = loop
         self.onFailure = onFailure
         let field = settings.keypad.map { TypedField($0.effects) }
         self.field = field
-        let output = try KeyboardOutput(settings, screen: screen, field: field)
+        makeOutput = { () throws(CommandFailure) in
+            if let makeDevice { return KeyboardOutput(try makeDevice(), field: field) }
+            return try KeyboardOutput(settings, screen: screen, field: field)
+        }
+        let output = try makeOutput()
         node = output.eventNode
         do {
             let ring = try ByteRing(capacity: Self.ringCapacity)
@@ -212,7 +236,9 @@ package final class VirtualKeyboard {
 
     /// Makes the thread type the bytes that may still be typed, and calls `completion` when it has ended.
     package func stop(completion: @escaping () -> Void) {
-        if typing.error != nil || registration == nil {
+        if let remakeTimer { loop.cancel(remakeTimer) }
+        remakeTimer = nil
+        if registration == nil {
             completion()
         } else {
             onEnd = completion
@@ -254,15 +280,39 @@ package final class VirtualKeyboard {
         }
     }
 
+    /// The thread has ended, or can type no more.
     private func typingEnded() {
         finished.reset()
+        guard typing.hasEnded else {
+            guard onEnd == nil, let error = typing.error else { return }
+            guard error.isGoneKeyboard else { return onFailure(error) }
+            node = nil
+            onChange?(.gone(CommandFailure(writingKeys: error)))
+            remake()
+            return
+        }
         if let registration { loop.unwatch(registration, finished.descriptor) }
         registration = nil
         lights?.end()
-        if let onEnd {
-            onEnd()
-        } else if let error = typing.error {
-            onFailure(error)
+        onEnd?()
+    }
+
+    /// Makes another keyboard in the place of the one that is gone, or tries again later.
+    private func remake() {
+        remakeTimer = nil
+        do {
+            let output = try makeOutput()
+            // Neither is worth a keyboard: without them letters may be of the wrong case, or are not checked.
+            if let found = try? output.lights() { try? lights?.follow(found) }
+            if let path = output.eventNode { try? verifier?.follow(path) }
+            node = output.eventNode
+            remakes &+= 1
+            remakeDelay = Self.remakeDelays.lowerBound
+            typing.resume(on: output)
+            onChange?(.remade)
+        } catch {
+            remakeTimer = loop.schedule(at: MonotonicClock.now + remakeDelay) { [unowned self] in remake() }
+            remakeDelay = min(remakeDelay * 2, Self.remakeDelays.upperBound)
         }
     }
 }

@@ -79,8 +79,8 @@ package enum KeyboardFaultText: String, FaultText {
             (
                 LocalText("the virtual keyboard is gone (ENODEV)", "仮想キーボードがなくなりました(ENODEV)"),
                 LocalText(
-                    "start again, which makes a new one; `dmesg` says who took it away",
-                    "再起動すると新しく作成されます。原因は `dmesg` で分かります"
+                    "a new one is made by itself; `dmesg` says who took it away",
+                    "自動的に作り直します。原因は `dmesg` で分かります"
                 )
             )
         case .malformed:

@@ -10,7 +10,7 @@ package enum LabelText: String, Localized {
     case notifications, received, typed, discarded, rejected, gated, lost, waiting
     case untypable, tooShort, tooLong, duplicate, cut
     case ringFull, writeFailed, tooOld, disconnected, switched
-    case dropped, stray, undelivered, verified, differing, readerDropped
+    case dropped, stray, keyboardRemakes, undelivered, verified, differing, readerDropped
     // What was done so that the radio goes on.
     case adapterOpened, adapterLost, scanArmed, scanQuiet, scanDisturbed, resumed, scanFailed, attemptsFailed,
         adapterRestarted
@@ -65,6 +65,7 @@ package enum LabelText: String, Localized {
         case .switched: LocalText("switched", "切り替えのため")
         case .dropped: LocalText("dropped", "カーネルによる破棄")
         case .stray: LocalText("stray", "対象外の値")
+        case .keyboardRemakes: LocalText("keyboards made anew", "キーボードの再作成")
         case .undelivered: LocalText("not taken by the other end", "接続先が受け取らなかった文字")
         case .verified: LocalText("verified", "照合済み")
         case .differing: LocalText("differing", "照合の相違")

@@ -13,6 +13,8 @@ extension KeyboardService {
         package var strayValues: UInt64
         /// Packets that the kernel dropped because they were not read in time.
         package var dropped: UInt64
+        /// Keyboards that were made after the first, each because the one before it was gone.
+        package var keyboardRemakes: UInt64 = 0
         /// The bytes' account.
         package var bytes: Ledger.Snapshot
         /// The counts of the self-check; nil without one.
@@ -34,6 +36,7 @@ extension KeyboardService.Counts {
         for (name, count) in causes { object.add(name, count) }
         object.add("dropped", dropped)
         object.add("stray", strayValues)
+        object.add("keyboardRemakes", keyboardRemakes)
         object.add("undelivered", undelivered)
         object.add("verified", check?.verified)
         object.add("differing", check?.differing)

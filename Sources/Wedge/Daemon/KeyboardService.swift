@@ -3,22 +3,11 @@
 package import BluetoothLE
 import Keystrokes
 import LinuxIO
-package import SystemPackage
 package import Texts
 package import Typing
 
 /// The whole wedge on an event loop: adapter, scan, link and subscription here, and the keyboard that types.
 package final class KeyboardService {
-    /// The events that an observer is told of.
-    package enum Event {
-        /// The virtual keyboard stands; readers find it at this node.
-        case keyboard(node: String?)
-        /// The session has another state, or says it anew.
-        case state(Session.State, device: DeviceAddress?, reason: Reason?)
-        /// The keyboard cannot be written to: nothing is typed any more.
-        case keyboardFailed(Errno)
-    }
-
     /// Told the length of each value that was received from the device, on the loop's thread.
     package var onReceived: ((Int) -> Void)?
     /// Asked before an adapter is used, by its name: why it may not be; nil where it may.
@@ -78,6 +67,7 @@ package final class KeyboardService {
         keyboard = try VirtualKeyboard(settings.typing, on: core.loop, screen: screen) { error in
             onEvent(.keyboardFailed(error))
         }
+        keyboard.onChange = { [unowned self] change in onEvent(Event(change, keyboard)) }
         onEvent(.keyboard(node: keyboard.node))
         link.onEvent = { [unowned self] event in take(event) }
         link.onProfile = { [unowned self] profile in keyboard.useFraming(profile?.framing) }
@@ -191,6 +181,7 @@ package final class KeyboardService {
             notifications: link.notifications,
             strayValues: link.strayValues,
             dropped: link.dropped,
+            keyboardRemakes: keyboard.remakes,
             bytes: keyboard.bytes,
             check: keyboard.check,
             undelivered: screen?.screen.undelivered

@@ -40,6 +40,10 @@ extension KeyboardService.Event {
             object.add("addressType", device.map { "\($0.type)" })
             object.add("reason", reason?.cause)
             object.add("remedy", reason?.remedy)
+        case .keyboardGone(let reason):
+            object.add("event", "keyboardGone")
+            object.add("reason", reason.cause)
+            object.add("remedy", reason.remedy)
         case .keyboardFailed: return nil
         }
         return object

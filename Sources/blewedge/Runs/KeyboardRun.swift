@@ -206,6 +206,7 @@ final class KeyboardRun {
         case .state(let state, let device, let reason):
             events.take(state, device, reason?.cause.english)
             say(Journal.Priority(state), state.sentence(choice, reason, in: journal.language))
+        case .keyboardGone(let reason): say(.warning, reason.message)
         case .keyboardFailed(let error):
             finish(.failure(CommandFailure(writingKeys: error)))
         }

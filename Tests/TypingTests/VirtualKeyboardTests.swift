@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Keystrokes
+import LinuxIO
+import Synchronization
+import SystemPackage
+import Testing
+import Texts
+import Typing
+
+@Suite("The virtual keyboard that goes away", .timeLimit(.minutes(5)))
+struct VirtualKeyboardTests {
+    /// A keyboard that shows text until it is gone.
+    private final class Device: KeyboardDevice {
+        private let keyboard: TextKeyboard
+        private let isGone = Atomic<Bool>(false)
+        private let error: Errno
+
+        init(_ error: Errno) throws(Errno) {
+            keyboard = try TextKeyboard(layout: .us)
+            self.error = error
+        }
+
+        var screen: TextKeyboard.Screen { keyboard.screen }
+        func leave() { isGone.store(true, ordering: .relaxed) }
+
+        func write(_ events: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> {
+            if isGone.load(ordering: .relaxed) { throw error }
+            return try keyboard.write(events)
+        }
+    }
+
+    /// A keyboard, those that it was made of, and what it said.
+    private final class Bench {
+        let loop: EventLoop
+        private(set) var keyboard: VirtualKeyboard?
+        private(set) var devices: [Device] = []
+        private(set) var attempts: [Duration] = []
+        private(set) var changes: [String] = []
+        private(set) var failures: [Errno] = []
+        /// How many attempts to make another are refused.
+        var refusals = 0
+        var error = Errno.operationNotSupportedByDevice
+
+        init() throws { loop = try EventLoop() }
+
+        func begin() throws {
+            let settings = TypingSettings(
+                table: try CompiledTable(ByteTable(.linble), layout: .us),
+                pacer: Pacer(try Pace(stall: 0)),
+                maximumAge: nil,
+                capsLock: .ignore,
+                verifies: false
+            )
+            let made = try VirtualKeyboard(
+                settings,
+                on: loop,
+                screen: nil,
+                makeDevice: { [unowned self] () throws(CommandFailure) in
+                    attempts.append(MonotonicClock.now)
+                    if !devices.isEmpty, refusals > 0 {
+                        refusals -= 1
+                        throw CommandFailure(makingKeyboard: .noSuchFileOrDirectory)
+                    }
+                    do throws(Errno) {
+                        let device = try Device(error)
+                        devices.append(device)
+                        return device
+                    } catch {
+                        throw CommandFailure(makingKeyboard: error)
+                    }
+                },
+                onFailure: { [unowned self] error in failures.append(error) }
+            )
+            made.onChange = { [unowned self] change in
+                switch change {
+                case .gone(let failure): changes.append(failure.cause.english)
+                case .remade: changes.append("remade")
+                }
+            }
+            keyboard = made
+        }
+
+        func receive(_ text: String) { keyboard?.receive(Array(text.utf8).span, epoch: 1) }
+
+        /// Runs the loop until something holds, at most 20 s.
+        func until(_ condition: @escaping () -> Bool) throws -> Bool {
+            let deadline = MonotonicClock.now + .seconds(20)
+            func look() {
+                if condition() || MonotonicClock.now > deadline { return loop.stop() }
+                _ = loop.schedule(at: MonotonicClock.now + .milliseconds(2), handler: look)
+            }
+            look()
+            if !condition() { try loop.run() }
+            return condition()
+        }
+
+        func stop() throws -> Bool {
+            var isOver = false
+            keyboard?.stop { isOver = true }
+            return try until { isOver }
+        }
+    }
+
+    @Test("X-7, X-1: a keyboard that is gone is made again; what it did not take is lost in a named place")
+    func remade() throws {
+        let bench = try Bench()
+        try bench.begin()
+        let keyboard = try #require(bench.keyboard)
+        bench.receive("one\r")
+        #expect(try bench.until { keyboard.bytes.typed == 4 })
+        bench.refusals = 3
+        bench.devices.first?.leave()
+        bench.receive("two\r")
+        #expect(try bench.until { bench.changes.contains("remade") })
+        #expect(bench.changes == ["the virtual keyboard is gone (ENODEV)", "remade"])
+        // What comes now is for the new one.
+        bench.receive("three\r")
+        #expect(try bench.until { keyboard.bytes.typed == 10 })
+        #expect(bench.devices.map { $0.screen.takeText() } == ["one\n", "three\n"])
+        let bytes = keyboard.bytes
+        #expect(bytes.received == 14 && bytes.lost(.writeFailed) == 4 && bytes.lost == 4 && bytes.waiting == 0)
+        #expect(keyboard.remakes == 1 && bench.failures.isEmpty)
+        // One attempt at once, and each later one after twice the time.
+        let times = bench.attempts.dropFirst()
+        let pauses = zip(times, times.dropFirst()).map { $1 - $0 }
+        #expect(times.count == 4)
+        #expect(zip(pauses, [100, 200, 400]).allSatisfy { $0 >= .milliseconds($1) })
+        #expect(try bench.stop())
+    }
+
+    @Test("X-7: while there is no keyboard, what comes waits, the thread answers, and it ends when asked to")
+    func goneAtTheEnd() throws {
+        let bench = try Bench()
+        try bench.begin()
+        let keyboard = try #require(bench.keyboard)
+        bench.receive("one\r")
+        #expect(try bench.until { keyboard.bytes.typed == 4 })
+        bench.refusals = .max
+        bench.devices.first?.leave()
+        bench.receive("two\r")
+        #expect(try bench.until { bench.attempts.count > 2 })
+        bench.receive("three\r")
+        keyboard.ping()
+        #expect(try bench.until { keyboard.hasAnswered })
+        let bytes = keyboard.bytes
+        #expect(bytes.lost == 4 && bytes.waiting == 6 && bytes.received == 14)
+        #expect(try bench.stop())
+        #expect(keyboard.remakes == 0 && bench.failures.isEmpty)
+    }
+
+    @Test("D-10: a write that is refused for another reason is told once, and no keyboard is made again")
+    func refused() throws {
+        let bench = try Bench()
+        bench.error = .notPermitted
+        try bench.begin()
+        let keyboard = try #require(bench.keyboard)
+        bench.receive("one\r")
+        #expect(try bench.until { keyboard.bytes.typed == 4 })
+        bench.devices.first?.leave()
+        bench.receive("two\r")
+        #expect(try bench.until { !bench.failures.isEmpty })
+        #expect(bench.failures == [.notPermitted] && bench.changes.isEmpty && bench.devices.count == 1)
+        #expect(try bench.stop())
+    }
+}
