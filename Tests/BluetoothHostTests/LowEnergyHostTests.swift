@@ -166,6 +166,30 @@ import Testing
         #expect(controller.events == [.failed(.lostCompletions(handle: 0x40))])
     }
 
+    @Test("A command of the scan that waits for another's answer gives no time that passes without anything to do")
+    func waitingCommand() {
+        var controller = ModelController.ready()
+        controller.unanswered = [.leSetExtendedScanEnable, .leSetExtendedAdvertisingEnable]
+        let isScanning = controller.host.startScanning(ScanParameters(type: .active), devices: DeviceTable())
+        controller.pump()
+        let isAdvertising = controller.host.advertise(
+            AdvertisingParameters(kind: .connectable, interval: 160),
+            data: [],
+            scanResponse: []
+        )
+        #expect(isScanning && isAdvertising)
+        // The scan's first command is answered, and for the next one the controller has no room.
+        let opcode = HCIOpcode.leSetExtendedScanEnable.rawValue
+        controller.sendEvent(0x0E, [0, UInt8(opcode & 0xFF), UInt8(opcode >> 8), 0])
+        #expect(controller.commands.count == 1)
+        #expect(controller.host.deadline == .seconds(2))
+        controller.now = .seconds(2)
+        controller.host.handleDeadline(now: controller.now)
+        controller.pump()
+        #expect(controller.commands.count == 2)
+        #expect(controller.host.deadline == .seconds(4))
+    }
+
     @Test("Data never exceeds the controller's buffers, and a disconnection gives them back")
     func credits() {
         var controller = Self.connected(buffers: DataBuffers(dataLength: 27, packetCount: 4))

@@ -60,6 +60,14 @@ extension LowEnergyHost {
         request(.readBDADDR, .probe)
     }
 
+    /// When the command under way is given up, or one that the controller does not allow is sent all the same.
+    ///
+    /// A command that waits for another's answer has no time of its own: nothing would happen then.
+    var commandDeadline: Duration? {
+        if scanner?.isWaitingForAnswer == true { return scanner?.deadline }
+        return commands.deadline ?? scanner?.deadline
+    }
+
     /// Takes the outcome of the command under way.
     mutating func take(_ outcome: HCICommandQueue.Outcome, now: Duration) {
         guard let purpose = current else { return }

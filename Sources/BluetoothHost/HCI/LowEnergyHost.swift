@@ -235,8 +235,7 @@ public struct LowEnergyHost: Sendable {
     public var deadline: Duration? {
         if case .failed = state { return nil }
         var times: [Duration] = []
-        if let time = commands.deadline { times.append(time) }
-        if let time = scanner?.deadline { times.append(time) }
+        if let time = commandDeadline { times.append(time) }
         if isInUse, !isProbing { times.append(lastTalk + Self.silence) }
         for attempt in attempts { times.append(attempt.nextDeadline) }
         for link in links.values {
