@@ -41,6 +41,8 @@ let package = Package(
             name: "_Measured",
             targets: ["Measuring", "CReference", "Keystrokes", "BluetoothHost", "BluetoothPackets"]
         ),
+        // What Tests/Fuzzing/run links with libFuzzer; not for users.
+        .library(name: "_Fuzzed", type: .static, targets: ["Fuzzing"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
@@ -162,6 +164,14 @@ let package = Package(
             ]
         ),
         tests("MeasuringTests", ["Measuring", "Keystrokes"]),
+        // What is fuzzed: Tests/Fuzzing/run builds it with libFuzzer, and FuzzingTests replays the corpus.
+        .target(
+            name: "Fuzzing",
+            dependencies: ["BluetoothHost", "BluetoothPackets", "Keystrokes", "Typing", "Wedge"],
+            path: "Tests/Fuzzing/Entries",
+            swiftSettings: testSettings
+        ),
+        tests("FuzzingTests", ["TestSupport", "Fuzzing"]),
         // What the repository says of itself: ids, and the README's table of modules.
         tests("RepositoryTests", ["TestSupport"]),
     ],
