@@ -181,6 +181,30 @@ struct FirmwareTests {
         #expect(line.firmware.heard.contains { $0.opcode == .writeLEHostSupport && $0.parameters == [1, 0] })
     }
 
+    @Test("X-7: a controller that falls silent is given up, and its line opened anew with a Reset")
+    func silent() throws {
+        let directory = try TestDirectory()
+        let line = try line(directory)
+        defer { line.end() }
+        let program = try RunningProgram(
+            ["run", "--device", "NOBODY", "--to", "unix:\(directory("wire"))", "--adapter", line.adapter],
+            environment: directory.environment
+        )
+        #expect(line.waits { firmware, _ in firmware.isScanning })
+        line.change { $0.isDead = true }
+        #expect(line.waits { _, events in events.last == .closed })
+        line.change { firmware in
+            firmware.isDead = false
+            // What it said before it died was not all that it had to say.
+            firmware.greeting = Array(Self.report.dropFirst(4))
+        }
+        #expect(line.waits { firmware, _ in firmware.count(.reset) == 2 && firmware.isScanning })
+        kill(program.child, SIGTERM)
+        let outcome = try program.end()
+        #expect(outcome.status == 143, "\(outcome)")
+        #expect(outcome.error.contains("the controller has fallen silent"), "\(outcome)")
+    }
+
     @Test("X-7: `run --device` without its adapter ends, and does not say that it waits")
     func noAdapter() throws {
         let directory = try TestDirectory()

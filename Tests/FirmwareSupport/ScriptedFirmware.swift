@@ -54,8 +54,8 @@ public struct ScriptedFirmware: Sendable {
     public var commands = SupportedCommands(Self.legacy)
     /// Its LMP features: LE, and no BR/EDR.
     public var features: UInt64 = 0x60 << 32
-    /// True once it has died.
-    public private(set) var isDead = false
+    /// True once it has died: it hears nothing and says nothing.
+    public var isDead = false
     /// True while it is told to scan.
     public private(set) var isScanning = false
 

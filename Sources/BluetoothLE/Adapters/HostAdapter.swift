@@ -383,11 +383,12 @@ package final class HostAdapter: LowEnergyAdapter {
         let stopped = onAdvertisingStopped
         onAdvertisingStopped = []
         for completion in stopped { completion() }
-        activeScanner?.noteFailure(.adapterGone)
         if onReady != nil {
             report(.failure(.controller(reason)))
         } else {
             onLoss?(.failed(name, cause: reason))
         }
+        // Last, since a scan does not know why it has ended.
+        activeScanner?.noteFailure(.adapterGone)
     }
 }
