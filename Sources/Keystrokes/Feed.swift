@@ -47,9 +47,17 @@ public struct Feed: ~Copyable, Sendable {
     /// frame.
     public mutating func skip(wrapping: Int, bad: Int) { ledger.addFrames(wrapping: wrapping, bad: bad) }
 
-    /// Counts bytes that went to another end than the keyboard as they are, those that found no room there, and those that
-    /// came to a closed gate.
-    public mutating func passed(_ count: Int, refused: Int, gated: Int) {
-        ledger.addDelivered(count, refused: refused, gated: gated)
+    /// Counts bytes that go to another end than the keyboard as they are, and have no outcome yet.
+    public mutating func pass(_ count: Int) { ledger.addReceived(count) }
+
+    /// Counts bytes that are to go to another end as they are, and that came to a closed gate.
+    public mutating func gate(_ count: Int) { ledger.addGated(count) }
+
+    /// Counts bytes that were passed, and that find no room where they would wait for a reader.
+    public mutating func refuse(_ count: Int) { ledger.addRingFull(count) }
+
+    /// Counts what became of bytes that were passed, or typed for another end.
+    public mutating func settle(delivered: Int, undelivered: Int) {
+        ledger.settle(delivered: delivered, undelivered: undelivered)
     }
 }

@@ -10,7 +10,7 @@ import Synchronization
 public final class Ledger: Sendable {
     /// Where bytes can be lost.
     public enum Loss: Int, CaseIterable, Sendable {
-        /// The ring, or the other end, had no room for the chunk.
+        /// The ring had no room for the chunk; or it came, to be passed on as it is, while another end waited for its reader.
         case ringFull
         /// The device refused the write, or took a part of it.
         case writeFailed
@@ -20,6 +20,8 @@ public final class Ledger: Sendable {
         case disconnected
         /// Another device was chosen while they waited.
         case switched
+        /// The other end's readers did not take the whole of their line.
+        case undelivered
     }
 
     /// Which rules refuse bytes.
@@ -44,8 +46,8 @@ public final class Ledger: Sendable {
     public struct Snapshot: Equatable, Sendable {
         /// Bytes that came in.
         public var received: UInt64 = 0
-        /// Bytes whose keystrokes the device took, line feeds that belong to a typed Enter, and bytes that went to another
-        /// end as they are.
+        /// Bytes whose keystrokes the device took, and line feeds that belong to a typed Enter; at another end than the
+        /// keyboard, bytes of lines that a reader took whole.
         public var typed: UInt64 = 0
         /// Bytes that the table discards, terminators that a suffix replaces, and what good frames are wrapped in.
         public var discarded: UInt64 = 0
@@ -82,6 +84,7 @@ public final class Ledger: Sendable {
     private let wrapping = Atomic<UInt64>(0)
     private let badFrames = Atomic<UInt64>(0)
     private let delivered = Atomic<UInt64>(0)
+    private let undelivered = Atomic<UInt64>(0)
     private let gated = Atomic<UInt64>(0)
     /// True from a chunk that found no room to the next that did.
     private let isMissingBytes = Atomic<Bool>(false)
@@ -89,21 +92,29 @@ public final class Ledger: Sendable {
     /// The consumer's counters, by fate.
     private let outcomes = InlineArray<12, Atomic<UInt64>> { _ in Atomic(0) }
     private let after = Padding()
+    /// Whether what the typist has typed waits until `settle` tells what became of it.
+    private let handsOver: Bool
 
     /// An account of nothing.
-    public init() {}
+    ///
+    /// With `handsOver`, what the typist has typed is on its way to another end, and waits until it is delivered or not.
+    public init(handsOver: Bool = false) {
+        self.handsOver = handsOver
+    }
 
     /// The account now, from any thread.
     public func snapshot() -> Snapshot {
         var now = Snapshot()
-        now.typed = count(of: .typed) &+ delivered.load(ordering: .acquiring)
+        now.typed = (handsOver ? 0 : handedOver) &+ delivered.load(ordering: .acquiring)
         now.discarded = count(of: .discarded) &+ wrapping.load(ordering: .acquiring)
         now.rejections = Rejection.allCases.map { rejection in
             Fate(rejection).map(count) ?? badFrames.load(ordering: .acquiring)
         }
         now.gated = count(of: .gated) &+ gated.load(ordering: .acquiring)
         now.losses = Loss.allCases.map { loss in
-            Fate(loss).map(count) ?? ringFull.load(ordering: .acquiring)
+            if let fate = Fate(loss) { return count(of: fate) }
+            return loss == .undelivered
+                ? undelivered.load(ordering: .acquiring) : ringFull.load(ordering: .acquiring)
         }
         now.received = received.load(ordering: .acquiring)
         now.waiting = now.received &- now.typed &- now.discarded &- now.rejected &- now.gated &- now.lost
@@ -126,14 +137,20 @@ public final class Ledger: Sendable {
         Self.add(bad, to: badFrames)
     }
 
-    /// Adds bytes that went to another end than the keyboard, that found no room there, or came to a closed gate; only the
-    /// producer calls it.
-    func addDelivered(_ count: Int, refused: Int, gated: Int) {
-        addReceived(count + refused + gated)
-        Self.add(gated, to: self.gated)
-        Self.add(count, to: delivered)
-        Self.add(refused, to: ringFull)
+    /// Adds bytes that came to a closed gate and never to the ring; only the producer calls it.
+    func addGated(_ count: Int) {
+        addReceived(count)
+        Self.add(count, to: gated)
     }
+
+    /// Adds what became of bytes that were handed to another end; only the producer calls it.
+    func settle(delivered: Int, undelivered: Int) {
+        Self.add(delivered, to: self.delivered)
+        Self.add(undelivered, to: self.undelivered)
+    }
+
+    /// The bytes whose keystrokes the device took.
+    var handedOver: UInt64 { count(of: .typed) }
 
     /// Takes note that the chunk after lost ones is in the ring; only the producer calls it.
     func missingBytesFollowed() { isMissingBytes.store(false, ordering: .releasing) }
@@ -165,10 +182,10 @@ public final class Ledger: Sendable {
             }
         }
 
-        /// Nil for the one loss that the producer counts.
+        /// Nil for the losses that the producer counts.
         init?(_ loss: Loss) {
             switch loss {
-            case .ringFull: return nil
+            case .ringFull, .undelivered: return nil
             case .writeFailed: self = .writeFailed
             case .tooOld: self = .tooOld
             case .disconnected: self = .disconnected

@@ -37,15 +37,26 @@ struct StreamReader {
     private var ahead: Progress
     /// Whether they were encoded for readers with CapsLock on.
     private var capsLock = false
+    /// Whether lines go to another end, and none may be joined with another.
+    private let keepsLines: Bool
+    /// True where bytes before what is encoded were lost, and nobody was told yet.
+    private var isMissingBytes = false
 
-    /// A reader that begins at a place.
-    init(_ place: RingPlace) {
+    /// A reader that begins at a place; with `keepsLines`, lost bytes and late line feeds are told of.
+    init(_ place: RingPlace, keepsLines: Bool) {
+        self.keepsLines = keepsLines
         done = Progress(place: place, lineEnd: nil)
         ahead = done
     }
 
     /// How far bytes have an outcome.
     var position: UInt { done.place.position }
+
+    /// Whether bytes were lost before what is encoded; asked once.
+    mutating func takeMissingMark() -> Bool {
+        defer { isMissingBytes = false }
+        return isMissingBytes
+    }
 
     /// Goes back to what has no outcome yet.
     @inline(__always)
@@ -68,13 +79,23 @@ struct StreamReader {
         var end: Typist.End?
         while end == nil {
             guard findBytes(&consumer) else { break }
+            if keepsLines, ahead.place.isAtChunkStart, ahead.place.chunk.followsMissingBytes {
+                guard isNothingEncoded else { break }
+                isMissingBytes = true
+                ahead.lineEnd = nil
+            }
             if table.joinsLineEnds, let lineEnd = ahead.lineEnd, isFollowed(lineEnd, consumer) {
                 ahead.lineEnd = nil
                 ahead.place.advance(1)
-                // A carriage return that was not typed has its outcome already, so nothing is between `done` and here.
-                if lineEnd.fate == .typed { ahead.typed &+= 1 } else { refused(1, lineEnd.fate, &consumer, ledger) }
+                // A carriage return that was not typed has its outcome already, so nothing is between `done` and here. Where
+                // lines are kept, it has, too, and its line feed is not the next line's.
+                if lineEnd.fate == .typed, !keepsLines {
+                    ahead.typed &+= 1
+                } else {
+                    refused(1, lineEnd.fate, &consumer, ledger)
+                }
             } else if let fate = refusal(conditions) {
-                guard ahead.typed | ahead.discarded | ahead.rejected == 0 else { break }
+                guard isNothingEncoded else { break }
                 let count = takeBarcode(ahead.place.bytes(of: consumer), fate, table)
                 refused(count, fate, &consumer, ledger)
             } else {
@@ -144,6 +165,9 @@ struct StreamReader {
         ledger.add(lost, to: .writeFailed)
         settle(&consumer, ledger)
     }
+
+    /// True where nothing is between `done` and here.
+    private var isNothingEncoded: Bool { ahead.typed | ahead.discarded | ahead.rejected == 0 }
 
     /// Goes on to the next byte; false where the ring has no more.
     @inline(__always)

@@ -41,6 +41,8 @@ public struct Typist: ~Copyable {
     /// Facts of the pacer that every write needs: kept here, because to ask the pacer copies its kilobyte.
     private let isUnlimited: Bool
     private let isSpread: Bool
+    /// Whether no write has more than one barcode: lines go to another end than a keyboard.
+    private let keepsLines: Bool
     private let leadsModifiers: Bool
     private let maximumAge: Int64
     private let gate: Gate
@@ -77,7 +79,8 @@ public struct Typist: ~Copyable {
     /// typist, because there was no keyboard or because process or machine slept, is dropped; what waits behind other
     /// bytes that are being typed is not, however long that takes (D-1a). It is asked at a barcode's first byte, for the
     /// barcode as a whole: one that was begun is finished, and one that is too old is dropped to its end. `light` tells
-    /// whether CapsLock is on, asked anew for every write; nil types as if it were off.
+    /// whether CapsLock is on, asked anew for every write; nil types as if it were off. With `keepsLines`, no write has
+    /// more than one barcode.
     public init(
         _ consumer: consuming ByteRing.Consumer,
         table: CompiledTable,
@@ -86,10 +89,12 @@ public struct Typist: ~Copyable {
         maximumAge: Int64? = Typist.defaultMaximumAge,
         gate: Gate,
         light: CapsLockLight? = nil,
+        keepsLines: Bool = false,
         ledger: Ledger
     ) {
         let place = RingPlace(position: consumer.position)
-        stream = StreamReader(place)
+        stream = StreamReader(place, keepsLines: keepsLines)
+        self.keepsLines = keepsLines
         self.barcodes = barcodes.map { BarcodeReader(place, $0, table) }
         self.consumer = consumer
         self.table = table
@@ -112,7 +117,19 @@ public struct Typist: ~Copyable {
     /// The number of events in `output`.
     public var outputEvents: Int { due &- written }
 
-    /// Takes note that the typist was not forgotten: at `now`, another one types on its keyboard.
+    /// True where `output` ends with a barcode's last key.
+    public var endsBarcode: Bool { end == .barcodeEnd }
+
+    /// True where `output` ends a line though no Enter is in it: the whole barcode of scan mode.
+    public var endsWhole: Bool { barcodes != nil && endsBarcode }
+
+    /// The received bytes whose keystrokes have left.
+    public var handedOver: UInt64 { ledger.handedOver }
+
+    /// Whether bytes before those of `output` were lost for want of room; asked once.
+    public mutating func takeMissingMark() -> Bool { stream.takeMissingMark() }
+
+    /// Takes note that the typist was not forgotten: at `now`, another one types on its keyboard, or it waits for a reader.
     public mutating func attend(now: Int64) { free = max(free, now) }
 
     /// Says what to do at `now`, in nanoseconds of a clock that goes on while the machine sleeps.
@@ -221,7 +238,9 @@ extension Typist {
     /// Chooses what to write: a whole barcode at once, all that waits where nothing is paced, or one keystroke.
     private mutating func choose(_ conditions: Conditions) {
         let now = conditions.now
-        guard !isUnlimited else { return encode(limit: EventBatch.capacity, stopAtBarcodeEnd: false, conditions) }
+        guard !isUnlimited else {
+            return encode(limit: EventBatch.capacity, stopAtBarcodeEnd: keepsLines, conditions)
+        }
         if isPacing, now &- lastKeystroke > Pace.longestGap, pacer.pacedTime(forEvents: 0, now: now) <= now {
             isPacing = false
         }

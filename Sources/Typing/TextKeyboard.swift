@@ -17,7 +17,6 @@ package struct TextKeyboard: Sendable {
             var held: KeyModifiers = []
             var events: UInt64 = 0
             var writes: UInt64 = 0
-            var undelivered: UInt64 = 0
         }
 
         fileprivate let state = Mutex(State())
@@ -31,12 +30,6 @@ package struct TextKeyboard: Sendable {
         /// The number of events that were written, and the number of writes.
         package var counts: (events: UInt64, writes: UInt64) { state.withLock { ($0.events, $0.writes) } }
 
-        /// The bytes of taken text that the other end had no room for, or nobody to give to.
-        package var undelivered: UInt64 { state.withLock { $0.undelivered } }
-
-        /// Adds to `undelivered`.
-        package func addUndelivered(_ count: Int) { state.withLock { $0.undelivered += UInt64(count) } }
-
         /// Returns the text that was typed since the last call.
         package func takeText() -> String {
             state.withLock { state in
@@ -46,17 +39,20 @@ package struct TextKeyboard: Sendable {
         }
     }
 
-    /// The screen that receives the text.
+    /// The screen that receives the text, where it does not go to another end.
     package let screen: Screen
+    /// The lines that go to another end; nil where the text stays on the screen.
+    package let lines: LineHand?
     private let characters: [KeyboardLayout.Stroke: Unicode.Scalar]
 
     private static let modifiers: [KeyCode: KeyModifiers] = [
         .leftShift: .shift, .rightAlt: .altGr, .leftControl: .control, .leftAlt: .alt, .leftMeta: .meta,
     ]
 
-    /// Makes a keyboard whose reader uses `layout`.
-    package init(layout: KeyboardLayout) throws(Errno) {
+    /// Makes a keyboard whose reader uses `layout`; where there are `lines`, they get the text, and not the screen.
+    package init(layout: KeyboardLayout, lines: LineHand? = nil) throws(Errno) {
         screen = try Screen()
+        self.lines = lines
         var characters: [KeyboardLayout.Stroke: Unicode.Scalar] = [
             KeyboardLayout.Stroke(.enter): "\n", KeyboardLayout.Stroke(.tab): "\t",
         ]
@@ -85,8 +81,13 @@ package struct TextKeyboard: Sendable {
                     }
                 }
             }
+            if let lines {
+                lines.type(state.text)
+                state.text = ""
+            }
         }
-        screen.arrival.wake()
+        // Lines are there when what they stand for is settled, after this.
+        if lines == nil { screen.arrival.wake() }
         return .done(bytes)
     }
 }

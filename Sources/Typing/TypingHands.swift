@@ -50,6 +50,13 @@ final class TypingHands: Sendable {
 struct TypingState: ~Copyable {
     var typist: Typist
     private var device: any KeyboardDevice
+    /// The lines that are typed for another end, and who is woken to take them; nil where a keyboard types.
+    private let lines: LineHand?
+    private let arrival: Waker?
+    /// The received bytes that the lines are told of.
+    private var told: UInt64 = 0
+    /// Whether the last turn ended because the lines have to be taken first.
+    private var isHeldUp = false
     var meant: MeantEvents.Writer?
     /// The typist of the keys that clients ask for; nil if they may not.
     private var keypad: Typist?
@@ -71,8 +78,12 @@ struct TypingState: ~Copyable {
         _ device: any KeyboardDevice,
         _ meant: consuming MeantEvents.Writer?,
         keypad: consuming Typist?,
-        separation: Int64
+        separation: Int64,
+        screen: TextKeyboard?
     ) {
+        lines = screen?.lines
+        arrival = screen?.screen.arrival
+
         self.typist = typist
         self.device = device
         self.meant = meant
@@ -89,8 +100,38 @@ struct TypingState: ~Copyable {
 
     /// Types until an event is not yet due, or nothing waits.
     mutating func turn(now: Int64) -> TypingTurn {
+        guard lines == nil else { return lineTurn(now: now) }
+        return step(now: now)
+    }
+
+    /// As `step`, for lines that are to be taken whole by another end.
+    private mutating func lineTurn(now: Int64) -> TypingTurn {
+        // Who waits for a reader to take lines has not forgotten what waits (D-1a).
+        if isHeldUp { typist.attend(now: now) }
+        isHeldUp = false
+        let turn = step(now: now)
+        let late = newlyTyped()
+        if late > 0 {
+            lines?.add(late: late)
+            arrival?.wake()
+        }
+        return turn
+    }
+
+    /// The received bytes that were typed and that the lines are not told of.
+    private mutating func newlyTyped() -> Int {
+        let count = typist.handedOver
+        defer { told = count }
+        return Int(truncatingIfNeeded: count &- told)
+    }
+
+    private mutating func step(now: Int64) -> TypingTurn {
         var now = now
         while failure == nil {
+            if let lines, !lines.isReady {
+                isHeldUp = true
+                return .sleep
+            }
             // A client's keys that are half typed are finished first; new ones wait until all received bytes are
             // typed.
             if isKeypadBusy { typist.attend(now: now) }
@@ -98,8 +139,21 @@ struct TypingState: ~Copyable {
             switch step {
             case .write:
                 if let time = separated(isOfKeypad: false, now) { return .wait(time) }
+                let before = lines == nil ? 0 : newlyTyped()
+                let (endsBarcode, endsWhole) = (typist.endsBarcode, typist.endsWhole)
                 now = Self.write(&typist, device, &meant, &failure)
                 lastWrite = (false, now)
+                if lines != nil {
+                    settle(
+                        LineHand.Write(
+                            before: before,
+                            cost: newlyTyped(),
+                            followsMissingBytes: typist.takeMissingMark(),
+                            endsBarcode: endsBarcode,
+                            endsWhole: endsWhole
+                        )
+                    )
+                }
             case .wait(let time): return .wait(time)
             case .sleep: if let turn = keypadTurn(&now) { return turn }
             }
@@ -121,12 +175,22 @@ struct TypingState: ~Copyable {
             } else {
                 now = Self.write(&keypad, device, &meant, &failure)
                 lastWrite = (true, now)
+                // No received byte has become these keys.
+                settle(
+                    LineHand.Write(before: 0, cost: 0, followsMissingBytes: false, endsBarcode: false, endsWhole: false)
+                )
             }
         case .wait(let time): turn = .wait(time)
         case .sleep: turn = wasBusy ? nil : .sleep
         }
         self.keypad = consume keypad
         return turn
+    }
+
+    private func settle(_ write: LineHand.Write) {
+        guard let lines else { return }
+        lines.settle(write)
+        arrival?.wake()
     }
 
     /// The time at which one typist may write after the other; nil if it may write now.

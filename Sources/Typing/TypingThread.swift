@@ -33,12 +33,14 @@ package final class TypingThread: Sendable {
     /// `finished` is woken when the thread has ended, and when the keyboard takes no more events: the thread waits then for
     /// `resume` or `stop`. `meant` gets all events for the self-check, if there is one.
     /// The typist `keypad` types in the pauses of `typist`, `separation` nanoseconds apart from it.
+    /// Where the lines of a `screen` go to another end, no line is begun while too many wait to be taken.
     package init(
         _ typist: consuming sending Typist,
         device: any KeyboardDevice,
         meant: consuming sending MeantEvents.Writer? = nil,
         keypad: consuming sending Typist? = nil,
         separation: Int64 = 0,
+        screen: TextKeyboard? = nil,
         finished: Waker
     ) throws(Errno) {
         self.waker = try Waker()
@@ -46,7 +48,7 @@ package final class TypingThread: Sendable {
         let notBefore = MonotonicClock.nanoseconds + Self.settlingTime
         self.notBefore = Atomic(notBefore)
         hands = TypingHands(
-            TypingState(typist, device, meant, keypad: keypad, separation: separation),
+            TypingState(typist, device, meant, keypad: keypad, separation: separation, screen: screen),
             notBefore: notBefore
         )
         _ = try SystemThread(name: "typist") { [self] in

@@ -37,7 +37,8 @@ package final class VirtualKeyboard {
     private let onFailure: (Errno) -> Void
     private var remakeTimer: EventLoop.Timer?
     private var remakeDelay = VirtualKeyboard.remakeDelays.lowerBound
-    private let ledger = Ledger()
+    private let ledger: Ledger
+    private let lines: LineHand?
     private let gate = Gate()
     private var feed: Feed
     private let typing: TypingThread
@@ -55,20 +56,22 @@ package final class VirtualKeyboard {
     private let field: TypedField?
     /// The function that gets the bytes instead of the typist, for raw output.
     ///
-    /// It returns the number of bytes that it took. Its storage is private, so that reading it for each notification checks
+    /// It returns false where it took none of them; it tells later what became of those that it took (`settle`). Its
+    /// storage is private, so that reading it for each notification checks
     /// no exclusive access.
-    package var rawEnd: ((Span<UInt8>) -> Int)? {
+    package var rawEnd: ((Span<UInt8>) -> Bool)? {
         get { untypedEnd }
         set { untypedEnd = newValue }
     }
-    private var untypedEnd: ((Span<UInt8>) -> Int)?
+    private var untypedEnd: ((Span<UInt8>) -> Bool)?
 
     /// Makes the keyboard, and starts its thread.
     ///
     /// `onFailure` is called once, if the keyboard can no longer be written to, and another would be no better.
     ///
-    /// With a `screen` there is no keyboard of the kernel; the typed text is shown on the screen. `makeDevice` makes another
-    /// than the kernel's, each time that one is needed.
+    /// With a `screen` there is no keyboard of the kernel; the typed text is shown on the screen. Where that has lines for
+    /// another end, nothing counts as typed before `settle` says so. `makeDevice` makes another keyboard than the kernel's,
+    /// each time that one is needed.
     package init(
         _ settings: TypingSettings,
         on loop: EventLoop,
@@ -78,6 +81,8 @@ package final class VirtualKeyboard {
     ) throws(CommandFailure) {
         self.loop = loop
         self.onFailure = onFailure
+        lines = screen?.lines
+        ledger = Ledger(handsOver: screen?.lines != nil)
         let field = settings.keypad.map { TypedField($0.effects) }
         self.field = field
         makeOutput = { () throws(CommandFailure) in
@@ -105,6 +110,7 @@ package final class VirtualKeyboard {
                 maximumAge: settings.maximumAge?.nanoseconds,
                 gate: gate,
                 light: lights?.capsLock,
+                keepsLines: lines != nil,
                 ledger: ledger
             )
             var keypadTypist: Typist?
@@ -133,6 +139,7 @@ package final class VirtualKeyboard {
                 meant: meant?.takeWriter(),
                 keypad: keypadTypist,
                 separation: settings.pacer.pace.stall,
+                screen: screen,
                 finished: finished
             )
             registration = try loop.watch(finished.descriptor, for: .readable) { [unowned self] _ in typingEnded() }
@@ -179,12 +186,20 @@ package final class VirtualKeyboard {
             return
         }
         guard gate.isOpen else {
-            feed.passed(0, refused: 0, gated: value.count)
+            feed.gate(value.count)
             return
         }
-        let count = untypedEnd(value)
-        feed.passed(count, refused: value.count - count, gated: 0)
+        feed.pass(value.count)
+        if !untypedEnd(value) { feed.refuse(value.count) }
     }
+
+    /// Counts what became of bytes that were handed to another end.
+    package func settle(delivered: Int, undelivered: Int) {
+        feed.settle(delivered: delivered, undelivered: undelivered)
+    }
+
+    /// Lets the typist go on that has waited for its lines to be taken.
+    package func goOn() { typing.wake() }
 
     private func push(_ value: Span<UInt8>, epoch: UInt32) {
         let now = MonotonicClock.nanoseconds
@@ -242,6 +257,7 @@ package final class VirtualKeyboard {
             completion()
         } else {
             onEnd = completion
+            lines?.finish()
             typing.stop()
         }
     }

@@ -194,9 +194,10 @@ struct WholeWayTests {
         let stage = try Stage()
         try stage.begin(.linble) { _ in [] }
         var passed: [UInt8] = []
-        stage.service?.keyboard.rawEnd = { bytes in
+        stage.service?.keyboard.rawEnd = { [unowned stage] bytes in
             passed += [UInt8](copying: bytes)
-            return bytes.count
+            stage.service?.keyboard.settle(delivered: bytes.count, undelivered: 0)
+            return true
         }
         try stage.run { stage.states.last == .connected }
         let all = (0...15).map { UInt8($0) }

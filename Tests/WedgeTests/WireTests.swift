@@ -40,7 +40,8 @@ struct WireTests {
             #expect(all.withUnsafeBytes { write(line, $0.baseAddress, $0.count) } == all.count)
             try Self.run(loop) { received.count >= all.count }
             #expect(received == all)
-            #expect(end.deliver(all.span) == all.count)
+            end.deliver(end.line(all, cost: all.count))
+            end.flush()
             var buffer = [UInt8](repeating: 0, count: 512)
             var heard: [UInt8] = []
             while heard.count < all.count {
@@ -82,12 +83,16 @@ struct WireTests {
             var status = stat()
             #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
             let text = Array("4901234567894\r".utf8)
-            #expect(end.deliver(text.span) == 0)
+            var outcomes: [[Int]] = []
+            end.onOutcome = { delivered, undelivered in outcomes.append([delivered, undelivered]) }
+            end.deliver(end.line(text, cost: text.count))
+            #expect(outcomes == [[0, text.count]])
             let client = try LocalStream(connectingTo: path)
             end.onBytes = { bytes in
                 received += bytes
                 // Its bytes have come, so it is a client by now.
-                #expect(end.deliver(text.span) == text.count)
+                end.deliver(end.line(text, cost: text.count))
+                end.flush()
                 loop.stop()
             }
             _ = try client.write([0x05, 0x00, 0xFF])
@@ -97,31 +102,10 @@ struct WireTests {
             #expect(try client.wait(for: .readable, until: MonotonicClock.now + .seconds(20)))
             #expect(try client.descriptor.read(into: &buffer) == .done(text.count))
             #expect(Array(buffer.prefix(text.count)) == text)
+            #expect(outcomes == [[0, text.count], [text.count, 0]])
             end.close()
         }
         #expect(!FileSystem.exists(path))
-    }
-
-    @Test("X-9: a client that does not read loses what does not fit, and no other waits for it")
-    func slowClient() throws {
-        let directory = try TestDirectory()
-        let loop = try EventLoop()
-        let end = try #require(try WireEnd(.socket(directory("wire")), on: loop))
-        let client = try LocalStream(connectingTo: directory("wire"))
-        var isClient = false
-        end.onBytes = { _ in
-            isClient = true
-            loop.stop()
-        }
-        _ = try client.write([0x05])
-        try Self.run(loop) { isClient }
-        let piece = [UInt8](repeating: 0x41, count: 512)
-        var taken = 0
-        // More than a socket and the queue before it ever hold.
-        for _ in 0..<4096 { taken += end.deliver(piece.span) }
-        #expect(taken >= WireConnection.mostWaiting)
-        #expect(taken < 4096 * 512)
-        end.close()
     }
 
     @Test("X-9: destinations are read as they are written, and others are refused")

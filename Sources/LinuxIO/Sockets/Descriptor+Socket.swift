@@ -59,16 +59,12 @@ extension Descriptor {
     /// MSG_DONTWAIT.
     func send(_ bytes: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> {
         let number = number
+        let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
         return try unsafe bytes.withUnsafeBytes { bytes in
             // Sound: the pointer is used within the closure, with the span's own length.
             Result { () throws(Errno) in
                 try SystemCall.runNonBlocking {
-                    unsafe CLinux.send(
-                        number,
-                        bytes.baseAddress,
-                        bytes.count,
-                        Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
-                    )
+                    unsafe CLinux.send(number, bytes.baseAddress, bytes.count, flags)
                 }
             }
         }.get()

@@ -2,7 +2,7 @@
 
 /// The account of all received bytes, which a keyboard in the foreground prints at its end.
 package enum AccountText: String, Localized {
-    case bytes, causes, cause, dropped, undelivered, readBack, demo, demoBytes, demoNothing
+    case bytes, causes, cause, dropped, missed, readBack, demo, demoBytes, demoNothing
 
     package var texts: LocalText {
         switch self {
@@ -15,11 +15,8 @@ package enum AccountText: String, Localized {
         case .cause: LocalText("{1} {2}", "{1} {2}")
         case .dropped:
             LocalText("; notifications dropped by the kernel: {1}", "、カーネルによる通知の破棄: {1}")
-        case .undelivered:
-            LocalText(
-                "; typed text that the other end did not take: {1} bytes",
-                "、接続先が受け取らなかった文字: {1}バイト"
-            )
+        case .missed:
+            LocalText("; missed by single readers: {1} bytes", "、個々の接続先の取りこぼし: {1}バイト")
         case .readBack:
             LocalText(
                 "events read back: {1} as meant, {2} not as meant; the kernel dropped unread ones {3} times",

@@ -10,7 +10,7 @@ package enum LabelText: String, Localized {
     case notifications, received, typed, discarded, rejected, gated, lost, waiting
     case untypable, tooShort, tooLong, duplicate, cut
     case ringFull, writeFailed, tooOld, disconnected, switched
-    case dropped, stray, keyboardRemakes, undelivered, verified, differing, readerDropped
+    case dropped, stray, keyboardRemakes, undelivered, missed, readers, delivered, verified, differing, readerDropped
     // What was done so that the radio goes on.
     case adapterOpened, adapterLost, scanArmed, scanQuiet, scanDisturbed, resumed, scanFailed, attemptsFailed,
         adapterRestarted
@@ -66,7 +66,10 @@ package enum LabelText: String, Localized {
         case .dropped: LocalText("dropped", "カーネルによる破棄")
         case .stray: LocalText("stray", "対象外の値")
         case .keyboardRemakes: LocalText("keyboards made anew", "キーボードの再作成")
-        case .undelivered: LocalText("not taken by the other end", "接続先が受け取らなかった文字")
+        case .undelivered: LocalText("not taken by the other end", "接続先が受け取らなかった分")
+        case .missed: LocalText("missed by readers", "個々の接続先の取りこぼし")
+        case .readers: LocalText("readers", "接続先")
+        case .delivered: LocalText("delivered", "配信済み")
         case .verified: LocalText("verified", "照合済み")
         case .differing: LocalText("differing", "照合の相違")
         case .readerDropped: LocalText("reader dropped", "読み落とし")

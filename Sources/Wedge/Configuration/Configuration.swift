@@ -70,6 +70,8 @@ package struct Configuration: Sendable, Equatable {
     package var destination = WireDestination.keyboard
     /// Whether it goes there as received, instead of as it would be typed.
     package var isRaw = false
+    /// What becomes of lines for which the queue before a reader has no room.
+    package var slowReader = SlowReaderPolicy.dropNewest
     /// The virtual terminal that has to be in front for anything to be typed; nil for any.
     package var gateTerminal: Int?
     /// Whether `key`, `snippet` and `clear` are carried out (D-9).

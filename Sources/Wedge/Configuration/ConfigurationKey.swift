@@ -275,6 +275,16 @@ package struct ConfigurationKey: Sendable {
             \.isRaw,
             "To other ends than the keyboard: the bytes as received, not as the table would type them."
         ),
+        choice(
+            "slow-reader",
+            \.slowReader,
+            """
+            To other ends than the keyboard, whole lines only: where 64 KiB wait for a reader, drop-newest drops what comes, \
+            drop-oldest what waits longest, and wait takes no more from the ring until all readers have room. What nobody \
+            got is counted as undelivered, what one reader did not get as missed. A line ends with Enter, in scan mode with \
+            its scan, before a silence of 100 ms, and after 4096 bytes. With raw, which has no ring, wait refuses what comes.
+            """
+        ),
         flag(
             "keys",
             \.allowsKeys,

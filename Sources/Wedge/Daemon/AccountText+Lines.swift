@@ -19,7 +19,7 @@ extension AccountText {
             Self.bytes.text(language, with: numbers.map { "\($0)" })
                 + (causes.isEmpty ? "" : Self.causes.text(language, causes.joined(separator: ", ")))
                 + dropped.text(language, "\(counts.dropped)")
-                + (counts.undelivered.map { undelivered.text(language, "\($0)") } ?? "")
+                + (counts.wire.map { missed.text(language, "\($0.missed)") } ?? "")
         ]
         if let check = counts.check {
             lines.append(readBack.text(language, "\(check.verified)", "\(check.differing)", "\(check.dropped)"))

@@ -60,6 +60,7 @@ package struct DaemonStatus: Sendable {
         object.add("gateRemedy", gate?.remedy)
         object.add("counts", counts.object)
         object.add("radio", JSONObject(radio))
+        if let wire = counts.wire { object.add("readers", wire.objects) }
         if let lastReceived {
             var last = JSONObject()
             last.add("secondsAgo", lastReceived.ago.components.seconds)

@@ -19,8 +19,8 @@ extension KeyboardService {
         package var bytes: Ledger.Snapshot
         /// The counts of the self-check; nil without one.
         package var check: SelfCheck.Counts?
-        /// The bytes of typed text that the other end than the keyboard did not take; nil where the keyboard types.
-        package var undelivered: UInt64?
+        /// What each reader of the other end than the keyboard took and missed; nil where the keyboard types.
+        package var wire: WireCounts?
     }
 }
 
@@ -37,7 +37,7 @@ extension KeyboardService.Counts {
         object.add("dropped", dropped)
         object.add("stray", strayValues)
         object.add("keyboardRemakes", keyboardRemakes)
-        object.add("undelivered", undelivered)
+        object.add("missed", wire?.missed)
         object.add("verified", check?.verified)
         object.add("differing", check?.differing)
         object.add("readerDropped", check?.dropped)

@@ -19,7 +19,6 @@ package final class KeyboardService {
     private let loop: EventLoop
     private let settings: KeyboardSettings
     private let core: AdapterCore
-    private let screen: TextKeyboard?
     private let onEvent: (Event) -> Void
 
     private var session: Session
@@ -37,6 +36,8 @@ package final class KeyboardService {
     private var isStopping = false
     private var onStarted: ((Result<Void, CommandFailure>) -> Void)?
 
+    /// The other end than the keyboard; nil where the keyboard types.
+    package var wire: WireEnd?
     /// The virtual keyboard.
     package let keyboard: VirtualKeyboard
     /// The device that is meant; nil for none.
@@ -58,7 +59,6 @@ package final class KeyboardService {
         loop = core.loop
         self.settings = settings
         self.core = core
-        self.screen = screen
         self.onEvent = onEvent
         choice = settings.device
         session = Session(isChosen: settings.device != nil, attemptTimeout: Self.attemptTimeout(settings.profiles))
@@ -184,7 +184,7 @@ package final class KeyboardService {
             keyboardRemakes: keyboard.remakes,
             bytes: keyboard.bytes,
             check: keyboard.check,
-            undelivered: screen?.screen.undelivered
+            wire: wire?.counts
         )
     }
 

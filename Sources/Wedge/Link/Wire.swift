@@ -10,25 +10,44 @@ package import Typing
 /// there goes to the device (X-9, D-7).
 ///
 /// As text, the bytes take the keyboard's whole way, with its table, barcodes and account, and what a reader would see
-/// of the keystrokes is handed over. To be used on the loop's thread.
+/// of the keystrokes is handed over, line by line. To be used on the loop's thread.
 package final class Wire {
     /// The keyboard without a kernel that the service types on.
     package let screen: TextKeyboard
     /// The other end.
     package let end: WireEnd
 
+    private let lines = LineHand()
     private let isRaw: Bool
     private let loop: EventLoop
     private var registration: EventLoop.Registration?
+    private var goOn: (() -> Void)?
+    /// Lines that wait for room at the end, the oldest first, from `first` on.
+    private var waiting: [WireLine] = []
+    private var first = 0
+    /// The line that was taken last.
+    private var last: WireLine?
+    private var silence: EventLoop.Timer?
+    private var isHandingOver = false
+    private var raw = RawLines()
 
     /// The wire that the configuration asks for; nil for the keyboard.
-    package init?(_ configuration: Configuration, layout: KeyboardLayout, on loop: EventLoop) throws(CommandFailure) {
-        guard let end = try WireEnd(configuration.destination, on: loop) else { return nil }
+    package convenience init?(
+        _ configuration: Configuration,
+        layout: KeyboardLayout,
+        on loop: EventLoop
+    ) throws(CommandFailure) {
+        guard let end = try WireEnd(configuration.destination, configuration.slowReader, on: loop) else { return nil }
+        try self.init(to: end, isRaw: configuration.isRaw, layout: layout, on: loop)
+    }
+
+    /// The wire to an end.
+    package init(to end: WireEnd, isRaw: Bool, layout: KeyboardLayout, on loop: EventLoop) throws(CommandFailure) {
         self.end = end
         self.loop = loop
-        isRaw = configuration.isRaw
+        self.isRaw = isRaw
         do throws(Errno) {
-            screen = try TextKeyboard(layout: layout)
+            screen = try TextKeyboard(layout: layout, lines: lines)
             registration = try loop.watch(screen.screen.arrival.descriptor, for: .readable) { [unowned self] _ in
                 screen.screen.arrival.reset()
                 handOver()
@@ -36,25 +55,100 @@ package final class Wire {
         } catch {
             throw CommandFailure(.internal, KeyboardFaultText.noScreen, "\(error)")
         }
+        end.onRoom = { [unowned self] in handOver() }
     }
 
     /// Joins the wire with a service that types on its screen.
     package func join(_ service: KeyboardService) {
-        if isRaw { service.keyboard.rawEnd = { [unowned self] bytes in end.deliver(bytes) } }
+        join(service.keyboard)
+        service.wire = end
         // Bytes for a device that is not connected are dropped, as by a cable that is not plugged in.
         end.onBytes = { [unowned service] bytes in try? service.send(bytes) }
     }
 
-    /// Hands over the rest, and closes the other end.
+    /// Joins the wire with a keyboard that types on its screen.
+    package func join(_ keyboard: VirtualKeyboard) {
+        if isRaw { keyboard.rawEnd = { [unowned self] bytes in pass(bytes) } }
+        end.onOutcome = { [unowned keyboard] delivered, undelivered in
+            keyboard.settle(delivered: delivered, undelivered: undelivered)
+        }
+        goOn = { [unowned keyboard] in keyboard.goOn() }
+    }
+
+    /// Hands over what a reader still takes, counts the rest as not delivered, and closes the other end.
+    ///
+    /// To be called when nothing more is typed, before the last look at the account.
     package func close() {
+        guard let registration else { return }
+        self.registration = nil
+        loop.unwatch(registration, screen.screen.arrival.descriptor)
+        if let silence { loop.cancel(silence) }
+        silence = nil
+        lines.endLine()
+        take()
         handOver()
-        if let registration { loop.unwatch(registration, screen.screen.arrival.descriptor) }
-        registration = nil
+        // A line that the end would wait for finds no reader any more.
+        for line in waiting[first...] { line.letGo(isTaken: false) }
+        (waiting, first) = ([], 0)
         end.close()
     }
 
+    // MARK: Text
+
+    /// Hands over what is whole and has room.
     private func handOver() {
-        let text = Array(screen.screen.takeText().utf8)
-        if !text.isEmpty { screen.screen.addUndelivered(text.count - end.deliver(text.span)) }
+        // What is sent makes room, which is told from within.
+        guard !isHandingOver else { return }
+        isHandingOver = true
+        defer { isHandingOver = false }
+        repeat {
+            while first < waiting.count, end.hasRoom(for: waiting[first]) {
+                end.deliver(waiting[first])
+                first += 1
+            }
+            end.flush()
+            guard first == waiting.count else { return }
+            (waiting, first) = ([], 0)
+        } while take()
+    }
+
+    /// Takes what was typed; true where there was a line.
+    @discardableResult
+    private func take() -> Bool {
+        let taken = lines.take()
+        if taken.late > 0 { last?.add(late: taken.late) }
+        if taken.cut > 0 { end.onOutcome?(0, taken.cut) }
+        waiting += taken.lines.map { end.line($0.bytes, cost: $0.cost) }
+        last = waiting.last ?? last
+        if taken.wasFull { goOn?() }
+        if let silence { loop.cancel(silence) }
+        silence = nil
+        if taken.isLineOpen, registration != nil {
+            silence = loop.schedule(at: MonotonicClock.now + LineHand.silence) { [unowned self] in
+                silence = nil
+                lines.endLine()
+                handOver()
+            }
+        }
+        return !taken.lines.isEmpty
+    }
+
+    // MARK: Bytes as they are
+
+    /// Hands over bytes as they are; false where the end waits for its readers and they find no room.
+    private func pass(_ bytes: Span<UInt8>) -> Bool {
+        let parts = raw.parts(bytes, now: MonotonicClock.now).map { part in
+            end.line(part.bytes, cost: part.bytes.count, begins: part.begins, ends: part.ends)
+        }
+        // The parts of one value go the same way, so that it is counted whole.
+        guard let first = parts.first else { return true }
+        if first.begins { raw.isRefusing = !end.hasRoom(for: first) }
+        guard !raw.isRefusing else {
+            raw.isRefusing = parts.last?.ends == false
+            return false
+        }
+        for part in parts { end.deliver(part) }
+        end.flush()
+        return true
     }
 }

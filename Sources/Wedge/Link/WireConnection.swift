@@ -9,6 +9,8 @@ package enum WireChannel: ~Copyable {
     case terminal(PseudoTerminal)
     /// A client of a local socket.
     case client(LocalStream)
+    /// Standard output, from which nothing is read.
+    case output(StandardOutput)
 
     fileprivate func watch(
         on loop: EventLoop,
@@ -17,6 +19,7 @@ package enum WireChannel: ~Copyable {
         switch self {
         case .terminal(let terminal): try loop.watch(terminal.descriptor, for: .readable, handler: handler)
         case .client(let stream): try loop.watch(stream.descriptor, for: .readable, handler: handler)
+        case .output(let output): try loop.watch(output.descriptor, for: [], handler: handler)
         }
     }
 
@@ -28,6 +31,8 @@ package enum WireChannel: ~Copyable {
         switch self {
         case .terminal(let terminal): try loop.change(registration, terminal.descriptor, to: interest)
         case .client(let stream): try loop.change(registration, stream.descriptor, to: interest)
+        case .output(let output):
+            try loop.change(registration, output.descriptor, to: interest.subtracting(.readable))
         }
     }
 
@@ -35,6 +40,7 @@ package enum WireChannel: ~Copyable {
         switch self {
         case .terminal(let terminal): loop.unwatch(registration, terminal.descriptor)
         case .client(let stream): loop.unwatch(registration, stream.descriptor)
+        case .output(let output): loop.unwatch(registration, output.descriptor)
         }
     }
 
@@ -42,6 +48,8 @@ package enum WireChannel: ~Copyable {
         switch self {
         case .terminal(let terminal): try terminal.descriptor.read(into: &buffer)
         case .client(let stream): try stream.descriptor.read(into: &buffer)
+        // It is watched for its end alone.
+        case .output: .done(0)
         }
     }
 
@@ -49,75 +57,137 @@ package enum WireChannel: ~Copyable {
         switch self {
         case .terminal(let terminal): try terminal.descriptor.write(bytes)
         case .client(let stream): try stream.write(bytes)
+        case .output(let output): try output.write(bytes)
         }
     }
 }
 
-/// A wire's other end on the event loop: bytes out, within bounds, and bytes in.
+/// One reader of another end, on the event loop: lines out, within bounds, and bytes in.
 ///
 /// To be used on the loop's thread.
 package final class WireConnection {
-    /// The most bytes that wait for a slow reader; what comes then is refused.
-    package static let mostWaiting = 1 << 16
+    /// The bytes of one write.
+    private static let pieceLength = 4096
+    /// How often one that cannot be watched is tried again while its reader is behind.
+    private static let retryInterval = Duration.milliseconds(20)
 
     /// Takes what the other end sends.
     package var onBytes: (([UInt8]) -> Void)?
+    /// Called each time the reader took some of what waited.
+    package var onRoom: (() -> Void)?
     /// Called once, when the other end has gone.
     package var onEnd: ((WireConnection) -> Void)?
 
     private let loop: EventLoop
     private let channel: WireChannel
     private var registration: EventLoop.Registration?
-    private var waiting = OutgoingBuffer(capacity: mostWaiting)
+    private var timer: EventLoop.Timer?
+    private var isOpen = true
+    private var isWaitingForRoom = false
+    private var queue: LineQueue
 
     /// Begins to read.
-    package init(_ channel: consuming WireChannel, on loop: EventLoop) throws(Errno) {
+    package init(_ channel: consuming WireChannel, _ policy: SlowReaderPolicy, on loop: EventLoop) throws(Errno) {
         self.channel = channel
         self.loop = loop
-        registration = try self.channel.watch(on: loop) { [unowned self] readiness in ready(readiness) }
+        queue = LineQueue(policy)
+        do throws(Errno) {
+            registration = try self.channel.watch(on: loop) { [unowned self] readiness in ready(readiness) }
+        } catch .notPermitted {
+            // A file, which epoll does not take, is always ready.
+        }
     }
 
-    /// Sends bytes, now or when the other end takes more; false if too much waits already, and nothing of them is sent.
-    package func send(_ bytes: Span<UInt8>) -> Bool {
-        guard registration != nil, waiting.append(bytes) else { return false }
-        flush()
-        return true
+    /// What the reader took and missed so far.
+    package var counts: LineQueue.Counts { queue.counts }
+
+    /// The bytes that wait for it.
+    package var waiting: Int { queue.waiting }
+
+    /// Whether a line can wait for the reader without another being dropped.
+    package func fits(_ line: WireLine) -> Bool {
+        if !queue.fits(line) { flush() }
+        return !isOpen || queue.fits(line)
     }
 
-    /// Closes this end; `onEnd` is not called.
-    package func close() {
-        guard let registration else { return }
-        self.registration = nil
-        channel.unwatch(registration, on: loop)
+    /// Puts a line into the queue, or drops one, as the policy says; `flush` sends it.
+    package func append(_ line: WireLine) {
+        guard isOpen else { return }
+        if !queue.fits(line) { flush() }
+        queue.append(line)
+    }
+
+    /// Sends what the other end takes now; nothing while it has said that it takes no more.
+    package func flush() { if !isWaitingForRoom { write() } }
+
+    /// Sends what the other end still takes, and closes this end; what waits is let go, and `onEnd` is not called.
+    package func finish() {
+        onEnd = nil
+        write()
+        close()
+    }
+
+    private func write() {
+        guard isOpen else { return }
+        let before = queue.waiting
+        do throws(Errno) {
+            while queue.waiting > 0 {
+                let piece = queue.next(Self.pieceLength)
+                // Sound: the bytes are not changed before the call has returned.
+                guard case .done(let count) = try channel.write(unsafe piece.span.bytes) else { break }
+                queue.took(count)
+            }
+            try wait(forRoom: queue.waiting > 0)
+        } catch {
+            return end()
+        }
+        if queue.waiting < before { onRoom?() }
+    }
+
+    private func close() {
+        guard isOpen else { return }
+        isOpen = false
+        if let timer { loop.cancel(timer) }
+        timer = nil
+        if let registration { channel.unwatch(registration, on: loop) }
+        registration = nil
+        queue.removeAll()
+    }
+
+    private func wait(forRoom isWaiting: Bool) throws(Errno) {
+        if let timer { loop.cancel(timer) }
+        timer = nil
+        let wasWaiting = isWaitingForRoom
+        isWaitingForRoom = isWaiting
+        guard let registration else {
+            guard isWaiting else { return }
+            timer = loop.schedule(at: MonotonicClock.now + Self.retryInterval) { [unowned self] in
+                timer = nil
+                write()
+            }
+            return
+        }
+        guard isWaiting != wasWaiting else { return }
+        try channel.change(registration, to: isWaiting ? [.readable, .writable] : .readable, on: loop)
     }
 
     private func ready(_ readiness: EventLoop.Readiness) {
-        if readiness.contains(.writable) { flush() }
+        if readiness.contains(.writable) { write() }
         if readiness.hasInput { read() }
     }
 
     private func read() {
         var buffer = [UInt8](repeating: 0, count: 4096)
         do throws(Errno) {
-            guard registration != nil, case .done(let count) = try channel.read(into: &buffer) else { return }
+            guard isOpen, case .done(let count) = try channel.read(into: &buffer) else { return }
             if count == 0 { end() } else { onBytes?(Array(buffer.prefix(count))) }
         } catch {
             end()
         }
     }
 
-    private func flush() {
-        guard let registration else { return }
-        do throws(Errno) {
-            let isDone = try waiting.drain { bytes throws(Errno) in try channel.write(bytes) }
-            try channel.change(registration, to: isDone ? .readable : [.readable, .writable], on: loop)
-        } catch {
-            end()
-        }
-    }
-
     private func end() {
-        guard registration != nil else { return }
+        guard isOpen else { return }
         close()
         onEnd?(self)
     }

@@ -10,11 +10,11 @@ package import Texts
 package final class WireEnd {
     /// The most clients of a socket.
     package static let mostClients = 8
-    /// How often standard output is tried again while its reader is behind.
-    private static let retryInterval = Duration.milliseconds(20)
-    /// The bytes of one write, which a pipe that polls as writable takes whole (PIPE_BUF).
-    private static let pieceLength = 4096
 
+    /// Told what became of received bytes that were handed over.
+    package var onOutcome: ((_ delivered: Int, _ undelivered: Int) -> Void)?
+    /// Called each time a reader took some of what waited, or came, or went.
+    package var onRoom: (() -> Void)?
     /// Takes what comes for the device.
     package var onBytes: (([UInt8]) -> Void)?
     /// Where it is, for people; nil for standard output.
@@ -22,10 +22,10 @@ package final class WireEnd {
 
     private let loop: EventLoop
     private var listener: Listener?
+    private let policy: SlowReaderPolicy
     private var connections: [WireConnection] = []
-    private var isStandardOutput = false
-    private var waiting = OutgoingBuffer(capacity: WireConnection.mostWaiting)
-    private var timer: EventLoop.Timer?
+    /// What the readers have missed that are gone.
+    private var missedByGone: UInt64 = 0
 
     /// A listener with its place in the loop.
     private final class Listener {
@@ -80,17 +80,29 @@ package final class WireEnd {
     }
 
     /// Opens the end; there is none for the keyboard.
-    package init?(_ destination: WireDestination, on loop: EventLoop) throws(CommandFailure) {
+    ///
+    /// Standard output is another descriptor in tests.
+    package init?(
+        _ destination: WireDestination,
+        _ policy: SlowReaderPolicy = .dropNewest,
+        output: Int32 = StandardStream.output.rawValue,
+        on loop: EventLoop
+    ) throws(CommandFailure) {
         self.loop = loop
+        self.policy = policy
         switch destination {
         case .keyboard: return nil
         case .standardOutput:
             place = nil
-            isStandardOutput = true
+            do throws(Errno) {
+                add(try WireConnection(.output(try StandardOutput(of: output)), policy, on: loop))
+            } catch {
+                throw Self.failure("stdout", error)
+            }
         case .terminal(let path):
             place = path
             do throws(Errno) {
-                add(try WireConnection(.terminal(try PseudoTerminal(linkedAt: path)), on: loop))
+                add(try WireConnection(.terminal(try PseudoTerminal(linkedAt: path)), policy, on: loop))
             } catch {
                 throw Self.failure(path, error)
             }
@@ -100,7 +112,10 @@ package final class WireEnd {
                 listener = try Listener(path, on: loop) { [unowned self] client in
                     // Who comes too late is let go at once.
                     guard connections.count < Self.mostClients else { return }
-                    if let connection = try? WireConnection(.client(client), on: loop) { add(connection) }
+                    if let connection = try? WireConnection(.client(client), policy, on: loop) {
+                        add(connection)
+                        onRoom?()
+                    }
                 }
             } catch {
                 throw Self.failure(path, error)
@@ -120,50 +135,82 @@ package final class WireEnd {
         )
     }
 
-    /// Hands over what the device sent; answers how many of the bytes are taken: all, or none.
-    ///
-    /// A socket without clients takes none.
-    package func deliver(_ bytes: Span<UInt8>) -> Int {
-        guard isStandardOutput else {
-            var isTaken = false
-            for connection in connections where connection.send(bytes) { isTaken = true }
-            return isTaken ? bytes.count : 0
-        }
-        guard waiting.append(bytes) else { return 0 }
-        flush()
-        return bytes.count
+    /// What the readers took and missed, each by itself, and what those missed that are gone.
+    package var counts: WireCounts {
+        WireCounts(
+            readers: connections.map { ($0.counts, $0.waiting) },
+            missedByGone: missedByGone
+        )
     }
 
-    /// Hands over what standard output still takes, and closes the end.
+    /// A line of so many received bytes, or a part of one, for `deliver`.
+    package func line(_ bytes: [UInt8], cost: Int, begins: Bool = true, ends: Bool = true) -> WireLine {
+        WireLine(bytes, cost: cost, begins: begins, ends: ends) { [weak self] isDelivered, cost in
+            self?.onOutcome?(isDelivered ? cost : 0, isDelivered ? 0 : cost)
+        }
+    }
+
+    /// Whether a line is to be handed over now: only where the end waits for its readers, it is not.
+    ///
+    /// A socket without clients waits for one. Standard output whose reader has gone waits for nobody.
+    package func hasRoom(for line: WireLine) -> Bool {
+        guard policy == .wait else { return true }
+        guard !connections.isEmpty else { return listener == nil }
+        return connections.allSatisfy { $0.fits(line) }
+    }
+
+    /// Puts a line into the queue of every reader, where it fits or others make room; `flush` sends it.
+    ///
+    /// It is delivered when one reader took the whole of it.
+    package func deliver(_ line: WireLine) {
+        if !line.bytes.isEmpty { for connection in connections { connection.append(line) } }
+        line.letGo(isTaken: line.bytes.isEmpty)
+    }
+
+    /// Sends what the readers take now.
+    package func flush() { for connection in connections { connection.flush() } }
+
+    /// Sends what the readers still take, lets the rest go, and closes the end.
     package func close() {
-        flush()
-        if let timer { loop.cancel(timer) }
-        timer = nil
         listener?.close()
         listener = nil
-        connections.forEach { $0.close() }
+        for connection in connections {
+            connection.finish()
+            missedByGone &+= connection.counts.missed
+        }
         connections = []
     }
 
     private func add(_ connection: WireConnection) {
         connection.onBytes = { [unowned self] bytes in onBytes?(bytes) }
-        connection.onEnd = { [unowned self] ended in connections.removeAll { $0 === ended } }
+        connection.onRoom = { [unowned self] in onRoom?() }
+        connection.onEnd = { [unowned self] ended in
+            connections.removeAll { $0 === ended }
+            missedByGone &+= ended.counts.missed
+            onRoom?()
+        }
         connections.append(connection)
     }
+}
 
-    private func flush() {
-        if let timer { loop.cancel(timer) }
-        timer = nil
-        do throws(Errno) {
-            let isDone = try waiting.drain { bytes throws(Errno) in
-                let piece = bytes.extracting(first: Self.pieceLength)
-                return try StandardStream.output.writeAtOnce(piece) ? .done(piece.byteCount) : .wouldBlock
-            }
-            guard !isDone else { return }
-            timer = loop.schedule(at: MonotonicClock.now + Self.retryInterval) { [unowned self] in flush() }
-        } catch {
-            // Nobody reads any more.
-            waiting.removeAll()
+/// What the readers of another end took and missed, in received bytes.
+package struct WireCounts: Sendable {
+    /// Each reader's counts, and the bytes that wait for it, in the order in which they came.
+    package var readers: [(counts: LineQueue.Counts, waiting: Int)]
+    /// What those missed that are gone.
+    package var missedByGone: UInt64
+
+    /// The readers, as `status` has them.
+    package var objects: [JSONObject] {
+        readers.map { reader in
+            var object = JSONObject()
+            object.add("delivered", reader.counts.delivered)
+            object.add("missed", reader.counts.missed)
+            object.add("waiting", reader.waiting)
+            return object
         }
     }
+
+    /// What all readers together missed.
+    package var missed: UInt64 { readers.reduce(missedByGone) { $0 &+ $1.counts.missed } }
 }

@@ -283,3 +283,5 @@ struct RunCommand: ParsableCommand {
 }
 
 extension CapsLockPolicy: ExpressibleByArgument {}
+
+extension SlowReaderPolicy: ExpressibleByArgument {}

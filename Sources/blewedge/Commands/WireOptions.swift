@@ -25,6 +25,21 @@ struct WireOptions: ParsableArguments {
     @Flag(help: "With another end than the keyboard: the bytes as received, not the text that would be typed.")
     var raw = false
 
+    @Option(
+        help: ArgumentHelp(
+            "With another end than the keyboard: what becomes of lines while 64 KiB wait for a reader.",
+            discussion: """
+                drop-newest (the default) drops the line that comes, drop-oldest what waits longest, and wait takes no more \
+                until every reader has room, and there is one. Only whole lines are dropped: what is typed up to an Enter, a \
+                scan of scan mode, or what comes before a silence of 100 ms; one of 4096 bytes ends there. Bytes count as \
+                typed when one reader at least took their whole line, else as undelivered; what one reader did not get is \
+                counted as missed.
+                """,
+            valueName: "policy"
+        )
+    )
+    var slowReader: SlowReaderPolicy?
+
     /// Puts what was given in the place of what the file says.
     func apply(to configuration: inout Configuration) throws(CommandFailure) {
         if let profile { configuration.profile = profile }
@@ -35,6 +50,7 @@ struct WireOptions: ParsableArguments {
             configuration.destination = destination
         }
         if raw { configuration.isRaw = true }
+        if let slowReader { configuration.slowReader = slowReader }
         if configuration.isRaw, configuration.destination == .keyboard {
             throw CommandFailure(.usage, CommandFaultText.rawWantsEnd)
         }

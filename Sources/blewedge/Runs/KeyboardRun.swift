@@ -109,6 +109,8 @@ final class KeyboardRun {
         daemon.restore(memory)
         try loop.run()
         status?.end()
+        // What the other end's readers do not take at once has its outcome in the account.
+        wire?.close()
         printCounts(daemon.service.counts)
         try end(memory: daemon.memory)
     }
