@@ -46,7 +46,7 @@ extension LowEnergyHost {
     }
 
     /// True while silence of the controller is no matter of course: it is connected, connects, scans or advertises.
-    var isInUse: Bool {
+    package var isInUse: Bool {
         guard isReady else { return false }
         return !links.isEmpty || scanner?.state == .scanning || attempts.first?.state == .initiating
             || advertising.state == .on
