@@ -111,6 +111,8 @@ struct LineWriterTests {
     @Test("What waits is written at the end to a reader that is there")
     func rest() throws {
         let ends = try Ends(.pipe)
+        // The reader has their numbers only.
+        defer { withExtendedLifetime(ends) {} }
         let writer = try LineWriter(number: ends.write) { _ in "" }
         for _ in 0..<1000 { writer.write(String(repeating: "x", count: 99) + "\n") }
         let reading = ends.read
