@@ -56,7 +56,7 @@ async def scan_beside(bench: Bench) -> None:
     await fresh(bench)
 
 
-@scenario("scan-taken", deadline=180)
+@scenario("scan-taken", deadline=180, once=True)
 async def scan_taken(bench: Bench) -> None:
     """X-7: another program ends the scan that the daemon waits with: it is begun again, and the chosen device connected to."""
     await fresh(bench)
