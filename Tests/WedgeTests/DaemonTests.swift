@@ -264,12 +264,18 @@ struct DaemonTests {
         let word = try #require(first.memory.split(separator: " ").first { $0.hasPrefix("lock=") })
         // What is left of it after exec.
         let left = dup(try #require(Int32(word.dropFirst(5))))
+        // The file itself: it is open here, so that no other can get its number.
+        var (before, after) = (stat(), stat())
+        #expect(fstat(left, &before) == 0)
+        let witness = dup(left)
+        defer { close(witness) }
         bench.forget()
         #expect(LockFile.holder(bench.paths.lock("quiet0")) == getpid())
         let second = try bench.make()
         second.inherit("paused lock=\(left)")
         second.start { _ in }
         #expect(try bench.until { !bench.states.isEmpty })
+        #expect(stat(bench.paths.lock("quiet0").string, &after) == 0 && after.st_ino == before.st_ino)
         #expect(second.service.state != .bluetoothOff && LockFile.holder(bench.paths.lock("quiet0")) == getpid())
         try bench.end()
         #expect(LockFile.holder(bench.paths.lock("quiet0")) == nil)
