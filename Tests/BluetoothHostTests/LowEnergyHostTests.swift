@@ -288,6 +288,25 @@ import Testing
         )
     }
 
+    @Test("BT-9: data that comes behind the end of a connection is not the next one's of the same handle")
+    func lateData() throws {
+        var controller = ModelController.ready()
+        controller.connect(0x40, role: .peripheral, peer: Self.peer)
+        let first = try #require(controller.host.connections.first)
+        controller.disconnect(0x40)
+        controller.sendFrame(0x40, channel: .attribute, [0x1B, 3, 0, 0x31])
+        controller.now += .milliseconds(501)
+        controller.connect(0x40, role: .peripheral, peer: Self.other)
+        let second = try #require(controller.host.connections.first)
+        #expect(
+            controller.events
+                == [
+                    .connected(first), .disconnected(first, reason: .remoteUserTerminatedConnection), .connected(second),
+                ]
+        )
+        #expect(controller.host.counters.strayPackets == 1)
+    }
+
     @Test("Links take turns")
     func fairness() {
         var controller = Self.connected(buffers: DataBuffers(dataLength: 27, packetCount: 1))

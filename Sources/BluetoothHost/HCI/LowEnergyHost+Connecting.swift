@@ -197,6 +197,7 @@ extension LowEnergyHost {
         }
         announced.insert(event.handle)
         emit(.connected(connection))
+        dropLateData(now: now)
         let packets = early.filter { $0.handle == event.handle }.map(\.packet)
         early.removeAll { $0.handle == event.handle }
         for packet in packets { receiveData(packet.span, now: now) }
@@ -210,6 +211,13 @@ extension LowEnergyHost {
         else { return finish(.status(status)) }
         counters.repeatedConnections &+= 1
         attempts[0].state = .resting(until: now + Self.rest)
+    }
+
+    /// Drops the data whose connection did not begin in time: it is the rest of one that has ended (BT-9).
+    mutating func dropLateData(now: Duration) {
+        let before = early.count
+        early.removeAll { now - $0.time > Self.earlyLife }
+        counters.strayPackets &+= UInt64(before - early.count)
     }
 
     /// Forgets a connection, and gives its buffers back: the controller has thrown its data away.

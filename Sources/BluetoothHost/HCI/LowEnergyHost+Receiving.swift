@@ -110,8 +110,9 @@ extension LowEnergyHost {
             let data = try ACLPacket(packet)
             guard let link = links[data.handle] else {
                 // Over USB, data may overtake the event that its connection begins with.
+                dropLateData(now: now)
                 if isReady, early.count < Self.earlyCapacity, packet.count <= HostLink.maximumPayload {
-                    early.append((data.handle, [UInt8](copying: packet)))
+                    early.append((data.handle, [UInt8](copying: packet), now))
                 } else {
                     counters.strayPackets &+= 1
                 }

@@ -112,8 +112,10 @@ public struct LowEnergyHost: Sendable {
     static let commandCapacity = 64
     /// More commands than all connections and attempts together can need: a controller that asks for more is given up.
     static let commandLimit = 256
-    /// The most packets kept for a connection that is not known yet.
+    /// The most packets kept for a connection that is not known yet, and how long they are kept: older ones belong to a
+    /// connection that has ended.
     static let earlyCapacity = 8
+    static let earlyLife = Duration.milliseconds(500)
 
     /// The counts so far.
     public internal(set) var counters = Counters()
@@ -138,7 +140,7 @@ public struct LowEnergyHost: Sendable {
     var freeBuffers = 0
     /// The connection that was served last; the next one in order comes first.
     var lastServed: UInt16 = 0
-    var early: [(handle: UInt16, packet: [UInt8])] = []
+    var early: [(handle: UInt16, packet: [UInt8], time: Duration)] = []
     var attempts: [Attempt] = []
     var advertising = Advertising()
     var isExtended = false
