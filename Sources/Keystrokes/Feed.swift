@@ -4,7 +4,7 @@
 public struct Feed: ~Copyable, Sendable {
     private var producer: ByteRing.Producer
     private let ledger: Ledger
-    /// The link of the last chunk, if that chunk found no room; else 0.
+    /// The link of the last chunk, if that chunk found no room or others behind it were lost; else 0.
     private var missing: UInt32 = 0
 
     /// A feed into a ring, counted in `ledger`.
@@ -41,6 +41,14 @@ public struct Feed: ~Copyable, Sendable {
             ledger.missingBytesFollowed()
         }
         return producer.mustWake() ? .acceptedMustWake : .accepted
+    }
+
+    /// Takes note that notifications of a link were lost before they came here, behind the last one that came.
+    ///
+    /// They are in no account of bytes, since nobody knows their length.
+    public mutating func noteMissing(epoch: UInt32) {
+        missing = epoch
+        ledger.noteMissingBytes()
     }
 
     /// Counts bytes that are not to be typed where the device sends frames: those around payloads, and those of no good

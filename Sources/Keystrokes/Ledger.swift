@@ -124,9 +124,12 @@ public final class Ledger: Sendable {
     /// Adds bytes that came in; only the producer calls it, before it pushes them.
     func addReceived(_ count: Int) { Self.add(count, to: received) }
 
+    /// Takes note that bytes were lost behind those in the ring; only the producer calls it.
+    func noteMissingBytes() { isMissingBytes.store(true, ordering: .releasing) }
+
     /// Adds bytes that found no room; only the producer calls it.
     func addRingFull(_ count: Int) {
-        isMissingBytes.store(true, ordering: .releasing)
+        noteMissingBytes()
         Self.add(count, to: ringFull)
     }
 

@@ -180,6 +180,12 @@ package final class VirtualKeyboard {
         pass(result.payload.span, epoch: epoch)
     }
 
+    /// Notes that values of this link were lost before the next one: what has begun is not continued by that.
+    package func noteMissing(epoch: UInt32) {
+        if let rest = deframer?.end() { feed.skip(wrapping: 0, bad: rest) }
+        feed.noteMissing(epoch: epoch)
+    }
+
     private func pass(_ value: Span<UInt8>, epoch: UInt32) {
         guard let untypedEnd else {
             push(value, epoch: epoch)

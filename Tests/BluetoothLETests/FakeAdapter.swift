@@ -114,6 +114,7 @@ final class FakeChannel: ATTChannel {
     let device: DeviceAddress
     var droppedPackets: UInt32 = 0
     var onReceive: ((Span<UInt8>) -> Void)?
+    var onGap: (() -> Void)?
     var onWritable: (() -> Void)?
     var onClosed: ((LinkFailure) -> Void)?
     /// What was sent to the device.

@@ -188,6 +188,26 @@ struct BarcodeModeTests {
         }
     }
 
+    @Test("X-1, X-12: where notifications were lost before they came, what is on either side is no barcode")
+    func missingNotifications() throws {
+        let path = try Path(barcodes: try BarcodeRules())
+        path.receive("123".bytes)
+        path.feed.noteMissing(epoch: 1)
+        path.receive("456\rabc\r".bytes)
+        try path.typeAll()
+        #expect(path.keyboard.text == "abc\n")
+        path.receive("de".bytes)
+        _ = try path.typeDue()
+        path.feed.noteMissing(epoch: 1)
+        // What was lost may have been the end; nothing follows that could tell.
+        _ = try path.typeDue()
+        path.receive("f\rgh\r".bytes)
+        try path.typeAll()
+        #expect(path.keyboard.text == "abc\ngh\n")
+        let account = path.ledger.snapshot()
+        #expect(account.rejected(.cut) == 11 && account.typed == 7 && account.lost == 0 && account.waiting == 0)
+    }
+
     @Test("X-12: bytes lost in the middle of a barcode cut it, before and after them")
     func missingBytes() throws {
         let path = try Path(barcodes: try BarcodeRules(), capacity: 64)

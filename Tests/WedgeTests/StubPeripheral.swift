@@ -58,6 +58,7 @@ final class StubCentral: ATTChannel {
     let device: DeviceAddress
     let droppedPackets: UInt32 = 0
     var onReceive: ((Span<UInt8>) -> Void)?
+    var onGap: (() -> Void)?
     var onWritable: (() -> Void)?
     var onClosed: ((LinkFailure) -> Void)?
     /// The values of the notifications that arrived.

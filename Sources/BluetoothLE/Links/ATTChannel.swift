@@ -16,6 +16,8 @@ package protocol ATTChannel: AnyObject {
     ///
     /// The span is valid during the call only.
     var onReceive: ((Span<UInt8>) -> Void)? { get set }
+    /// The handler that is called before the first PDU behind others that were dropped.
+    var onGap: (() -> Void)? { get set }
     /// The handler that is called when the channel has room again, after `send` returned false.
     var onWritable: (() -> Void)? { get set }
     /// The handler that is called once, when the channel was closed by the peer or by an error.

@@ -22,6 +22,12 @@ package final class ATTLink {
     /// only.
     package typealias ValueHandler = (AttributeHandle, GATTSubscriptionKind, Span<UInt8>) -> Void
 
+    /// The handler that is called before the first value behind packets that were dropped.
+    package var onGap: (() -> Void)? {
+        get { channel.onGap }
+        set { channel.onGap = newValue }
+    }
+
     private let channel: any ATTChannel
     private let loop: EventLoop
     private var client: GATTClient
@@ -82,6 +88,7 @@ package final class ATTLink {
         if let timer { loop.cancel(timer) }
         timer = nil
         isOpen = false
+        channel.onGap = nil
         channel.close()
         client.close()
         onEvent = nil

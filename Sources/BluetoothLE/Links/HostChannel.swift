@@ -13,6 +13,8 @@ package final class HostChannel: ATTChannel {
     private var isOpen = true
 
     package var onReceive: ((Span<UInt8>) -> Void)?
+    /// Never called: between the host stack and its reader no packet is dropped.
+    package var onGap: (() -> Void)?
     package var onWritable: (() -> Void)?
     package var onClosed: ((LinkFailure) -> Void)?
 

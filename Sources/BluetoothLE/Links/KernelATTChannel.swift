@@ -40,6 +40,9 @@ package final class KernelATTChannel: ATTChannel {
     ///
     /// It is private so that the compiler sees every access, and need not check the exclusivity of each.
     private var receiver: ((Span<UInt8>) -> Void)?
+    package var onGap: (() -> Void)?
+    /// The packets that were dropped before the last one that was read.
+    private var dropped: UInt32 = 0
     /// The handler that is called when the channel has room again, after `send` returned false.
     package var onWritable: (() -> Void)?
     /// The handler that is called once, when the channel was closed by the peer or by an error.
@@ -113,6 +116,7 @@ package final class KernelATTChannel: ATTChannel {
         registration = nil
         completion = nil
         onReceive = nil
+        onGap = nil
         onWritable = nil
         onClosed = nil
     }
@@ -154,13 +158,23 @@ package final class KernelATTChannel: ATTChannel {
     private func read() {
         for _ in 0..<Self.batch {
             do throws(Errno) {
-                guard case .done(let count) = try socket.receive({ pdu in receiver?(pdu) }) else { return }
+                let received = try socket.receive { pdu, dropped in
+                    if dropped != self.dropped { noteGap(dropped) }
+                    receiver?(pdu)
+                }
+                guard case .done(let count) = received else { return }
                 if count == 0 { fail(.closedByPeer) }
             } catch {
                 fail(.system(error))
             }
             if registration == nil { return }
         }
+    }
+
+    @inline(never)
+    private func noteGap(_ dropped: UInt32) {
+        self.dropped = dropped
+        onGap?()
     }
 
     @inline(never)

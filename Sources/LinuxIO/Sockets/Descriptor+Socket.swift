@@ -135,6 +135,10 @@ extension Descriptor {
         }
     }
 
+    /// Makes the kernel tell with each packet how many were dropped before it (SO_RXQ_OVFL); a kernel that cannot tells
+    /// of none.
+    func countDrops() { try? setOption(SOL_SOCKET, SO_RXQ_OVFL, to: Int32(1)) }
+
     /// The number of packets that the kernel dropped because the receive queue was full (SO_MEMINFO, SK_MEMINFO_DROPS).
     package var droppedPacketCount: UInt32 {
         let empty = SocketMemory()

@@ -7,7 +7,7 @@ package import SystemPackage
 /// A connection to a peer's Attribute Protocol channel (L2CAP fixed channel 4), one PDU a packet.
 ///
 /// The kernel drops notifications silently when the receive queue is full; the queue is therefore made as large as
-/// permitted, and `descriptor.droppedPacketCount` tells.
+/// permitted. `descriptor.droppedPacketCount` tells how many were dropped, and each packet how many before it.
 package struct L2CAPSocket: ~Copyable {
     /// The socket, for the event loop.
     package let descriptor: Descriptor
@@ -29,6 +29,7 @@ package struct L2CAPSocket: ~Copyable {
     package init(local: UInt64, receiveBuffer: Int32) throws(Errno) {
         let socket = try Descriptor.bluetoothSocket(type: blewedge_SOCK_SEQPACKET, protocol: BTPROTO_L2CAP)
         socket.raiseReceiveBuffer(to: receiveBuffer)
+        socket.countDrops()
         try socket.bind(to: Self.address(local, type: Self.lowEnergyPublic))
         descriptor = socket
     }
@@ -36,6 +37,7 @@ package struct L2CAPSocket: ~Copyable {
     /// Takes over a connection that a listener has accepted.
     init(accepted: consuming Descriptor, receiveBuffer: Int32) {
         accepted.raiseReceiveBuffer(to: receiveBuffer)
+        accepted.countDrops()
         descriptor = accepted
     }
 
@@ -53,23 +55,52 @@ package struct L2CAPSocket: ~Copyable {
         try unsafe descriptor.write(pdu.span.bytes)
     }
 
-    /// Takes one packet from the queue and hands it to `body`; answers its length, 0 where the peer has closed the
-    /// channel.
+    /// Takes one packet from the queue and hands it to `body`, with the number of packets that were dropped before it
+    /// since the socket was made; answers its length, 0 where the peer has closed the channel.
     ///
-    /// The corresponding C function is `recv`.
-    package func receive(_ body: (Span<UInt8>) -> Void) throws(Errno) -> NonBlocking<Int> {
+    /// Throws `messageTooLong` for a packet that does not fit: what was cut off is part of a value. The corresponding C
+    /// function is `recvmsg` with SO_RXQ_OVFL and MSG_TRUNC.
+    package func receive(_ body: (Span<UInt8>, _ dropped: UInt32) -> Void) throws(Errno) -> NonBlocking<Int> {
         var packet = Packet(repeating: 0)
+        var control = DropMessage()
+        let empty = MemoryLayout<DropMessage>.size
         var space = packet.mutableSpan
         let number = descriptor.number
         let result = unsafe space.withUnsafeMutableBytes { bytes in
-            // Sound: the pointer is used within the closure, with the packet's own length.
-            Result { () throws(Errno) in
-                try SystemCall.runNonBlocking { unsafe recv(number, bytes.baseAddress, bytes.count, 0) }
+            // Sound: the vector names the packet, and the header the vector and the control message, each with its own
+            // length; all of them live for the call.
+            var vector = unsafe iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
+            return unsafe withUnsafeMutablePointer(to: &vector) { vector in
+                unsafe withUnsafeMutableBytes(of: &control) { control in
+                    Result { () throws(Errno) in
+                        var header = unsafe msghdr()
+                        unsafe header.msg_iov = vector
+                        unsafe header.msg_iovlen = 1
+                        unsafe header.msg_control = control.baseAddress
+                        unsafe header.msg_controllen = empty
+                        return try SystemCall.runNonBlocking { unsafe recvmsg(number, &header, Int32(MSG_TRUNC)) }
+                    }
+                }
             }
         }
         let received = try result.get()
-        if case .done(let count) = received, count > 0 { body(packet.span.extracting(first: count)) }
+        if case .done(let count) = received {
+            if count > packet.count { throw .messageTooLong }
+            if count > 0 { body(packet.span.extracting(first: count), control.count) }
+        }
         return received
+    }
+
+    /// struct cmsghdr with the count that SO_RXQ_OVFL puts behind it; the kernel writes none before the first drop.
+    private struct DropMessage: BitwiseCopyable {
+        var length = 0
+        var level: Int32 = 0
+        var type: Int32 = 0
+        var dropped: UInt32 = 0
+        var padding: UInt32 = 0
+
+        /// The packets that were dropped before this one.
+        var count: UInt32 { level == SOL_SOCKET && type == SO_RXQ_OVFL ? dropped : 0 }
     }
 
     static func address(_ value: UInt64, type: UInt8) -> sockaddr_l2 {

@@ -73,6 +73,7 @@ package final class KeyboardService {
         link.onProfile = { [unowned self] profile in keyboard.useFraming(profile?.framing) }
         // The hot path goes on: from the profile's characteristic into the keyboard's ring.
         link.onValue = { [unowned self] value in receive(value) }
+        link.onGap = { [unowned self] in keyboard.noteMissing(epoch: link.epoch) }
         core.onEvent = { [unowned self] event in take(event) }
         core.isAdmitted = { [unowned self] adapter in admits(adapter) }
         listen(for: settings.device)

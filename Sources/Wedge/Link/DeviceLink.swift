@@ -23,6 +23,8 @@ final class DeviceLink {
     var onEvent: ((Event) -> Void)?
     /// Takes each value of the profile's characteristic, in place.
     var onValue: ((Span<UInt8>) -> Void)?
+    /// Told before the first value behind packets that the kernel has dropped.
+    var onGap: (() -> Void)?
     /// Told of the profile that a device is found to have, before its first value; nil as a link begins.
     var onProfile: ((Profile?) -> Void)?
 
@@ -153,6 +155,7 @@ final class DeviceLink {
         case .success(let link):
             self.link = link
             link.onEvent = { [unowned self] event in take(event, of: link) }
+            link.onGap = { [unowned self] in onGap?() }
             link.onValue = { [unowned self] handle, kind, value in take(value, of: handle, kind) }
             progress(link.perform { client, now in setup.begin(&client, now: now) })
         // Whoever uses the adapter hears of its loss.

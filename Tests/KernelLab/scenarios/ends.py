@@ -5,10 +5,11 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import signal
 
 from bench import BINARY, Bench, compare
-from daemons import CONFIGURATION, fresh, tell, until_connected, until_status, write
+from daemons import CONFIGURATION, FOREVER, fresh, tell, until_connected, until_status, write
 from guest import Program
 from peer import NAME, ean13
 from product import Product
@@ -153,3 +154,29 @@ async def no_descriptors(bench: Bench) -> None:
     await end.until(lambda: end.stdout.endswith(b"\n"), "a barcode at the new client", 20)
     await product.end(signal.SIGINT, 130)
     bench.note = f"{used} hundredths of 300 used"
+
+
+@scenario("kernel-drops", deadline=240, once=True)
+async def kernel_drops(bench: Bench) -> None:
+    """X-1: of a flood that nobody reads the kernel drops the newest: they are counted, and no barcode is joined of two."""
+    program = await bench.start(BINARY, "run", "--device", NAME, "--to", "stdout", "--scan", *FOREVER)
+    await bench.peer.until_subscribed()
+    await program.signal(signal.SIGSTOP)
+    # A byte each, so that hardly any number of them ends with a barcode.
+    barcodes = [ean13(number) for number in range(1000)]
+    bench.peer.burst((bytes([byte]) for barcode in barcodes for byte in barcode), in_flight=50)
+    await bench.peer.drained(150)
+    await program.signal(signal.SIGCONT)
+    # The first one behind the gap has no beginning that anybody knows.
+    end = ean13(9999)
+    for _ in range(2):
+        bench.peer.burst([end])
+    await program.until(lambda: bytes(program.stdout).replace(b"\n", b"\r").endswith(end), "what comes behind", 60)
+    await program.signal(signal.SIGTERM)
+    expect(await program.wait(20) == 143, f"the end: {program.evidence()}")
+    lines = bytes(program.stdout).replace(b"\n", b"\r").splitlines(keepends=True)
+    wrong = [line for line in lines if line not in {*barcodes, end}]
+    expect(not wrong, f"typed though nobody sent it: {wrong[:3]}")
+    dropped = re.search(r"dropped by the kernel: (\d+)", program.err)
+    expect(dropped and int(dropped[1]) > 0, f"the kernel has dropped nothing: {program.err[-300:]!r}")
+    bench.note = f"{len(lines)} barcodes, {dropped and dropped[1]} notifications dropped"
