@@ -301,7 +301,8 @@ import Testing
         #expect(
             controller.events
                 == [
-                    .connected(first), .disconnected(first, reason: .remoteUserTerminatedConnection), .connected(second),
+                    .connected(first), .disconnected(first, reason: .remoteUserTerminatedConnection),
+                    .connected(second),
                 ]
         )
         #expect(controller.host.counters.strayPackets == 1)
