@@ -61,6 +61,18 @@ struct TUIModelTests {
         #expect(try Self.devices(chosen: false).devices.rows.first?.lastHeard == someTime)
     }
 
+    @Test("LK-6: a device that is chosen out of the list shows at once what was heard of it")
+    func chosenOutOfTheList() throws {
+        var model = try Self.devices(chosen: false)
+        model.devices.hear(
+            try scanAnswer([("F0:F1:F2:F3:F4:F5", "LINBLE-TEST", -50, "2021-05-24T17:07:57Z")]),
+            now: someTime
+        )
+        model.take(try daemonStatus("connected", chosen: true))
+        #expect(model.devices.rows.count == 1)
+        #expect(model.devices.rows.first?.rssi == -50 && model.devices.rows.first?.lastHeard == 1_621_876_077)
+    }
+
     @Test("LK-6: the chosen device stays with what was heard of it last, when the daemon lists it no more")
     func chosenStays() throws {
         var model = try Self.devices(chosen: true)

@@ -24,7 +24,7 @@ struct TUIDevices: Equatable {
     private var heard: [Device] = []
     /// The chosen device, which stands on top and does not go (LK-6).
     var chosen: Device? {
-        didSet { if chosen?.address != oldValue?.address { news = nil } }
+        didSet { if chosen?.address != oldValue?.address { news = heard.first(where: isChosen) } }
     }
     /// The chosen device as it was heard last.
     private var news: Device?
