@@ -163,9 +163,9 @@ import Testing
         controller.host.connect(to: Self.peer, timeout: .milliseconds(250), now: .zero)
         controller.host.connect(to: LowEnergyHostTests.other, timeout: .seconds(10), now: .zero)
         controller.pump()
-        for attempt in 1...3 {
+        for time in [100, 200, 250] {
             controller.connect(0, role: .central, peer: Self.peer, status: 0x3E)
-            controller.advance(to: .milliseconds(100 * attempt))
+            controller.advance(to: .milliseconds(time))
         }
         #expect(controller.events == [.connectionFailed(Self.peer, .timedOut)])
         #expect(controller.commands.count == 4)

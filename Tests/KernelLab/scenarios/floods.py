@@ -8,8 +8,9 @@ import signal
 
 from bench import Bench, compare
 from clients import client
-from daemons import FOREVER, chosen, fresh, start, tell, until_connected, until_status
-from peer import NAME, ean13
+from daemons import FOREVER, chosen, fresh, until_status
+from peer import ean13
+from product import Product
 from scenarios import scenario
 from waiting import expect
 
@@ -17,6 +18,14 @@ CONTROL = "/run/blewedge/control"
 FLOODS = 8
 # The gate of B-21, in milliseconds; only with --long, on a machine that is quiet.
 GATE = 50
+
+
+async def waiting(bench: Bench) -> Product:
+    """A daemon whose chosen device is out of range."""
+    daemon, _ = await chosen(bench)
+    await bench.peer.vanish()
+    await until_status(bench, 40, "it is waited for", lambda answer: answer["state"] == "failed")
+    return daemon
 
 
 @scenario("control-flood", deadline=240, once=True)
@@ -41,12 +50,7 @@ async def control_flood(bench: Bench) -> None:
 @scenario("scan-beside", deadline=180)
 async def scan_beside(bench: Bench) -> None:
     """LK-16: a client scans for a minute, and the chosen device is connected to meanwhile."""
-    await fresh(bench)
-    daemon = await start(bench)
-    await tell(bench, "use", NAME)
-    await until_connected(bench, daemon)
-    await bench.peer.vanish()
-    await until_status(bench, 40, "it is waited for", lambda answer: answer["state"] == "failed")
+    daemon = await waiting(bench)
     scanning = await client(bench, CONTROL, "scan 60")
     await bench.peer.advertise()
     await bench.peer.until_subscribed(50)
@@ -59,12 +63,7 @@ async def scan_beside(bench: Bench) -> None:
 @scenario("scan-taken", deadline=180, once=True)
 async def scan_taken(bench: Bench) -> None:
     """X-7: another program ends the scan that the daemon waits with: it is begun again, and the chosen device connected to."""
-    await fresh(bench)
-    daemon = await start(bench)
-    await tell(bench, "use", NAME)
-    await until_connected(bench, daemon)
-    await bench.peer.vanish()
-    await until_status(bench, 40, "it is waited for", lambda answer: answer["state"] == "failed")
+    daemon = await waiting(bench)
     await bench.monitor.program.until(lambda: bench.monitor.scanning, "it scans", 20)
     seen = len(bench.monitor.events("scan"))
     # It scans for ten seconds, and switches the controller's scan off then.
