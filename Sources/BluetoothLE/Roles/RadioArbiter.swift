@@ -35,6 +35,11 @@ package final class RadioArbiter {
     /// The handler that is called when a scan finds the adapter gone, before the system reports it.
     var onAdapterGone: (() -> Void)?
 
+    /// True to restart an adapter that hears nothing for long, or refuses every scan; every scan on it fails then.
+    ///
+    /// For who opens it again and goes on, and has it alone.
+    package var restartsAdapter = false
+
     private var radio = Radio.idle
     private var watch: ScanWatch
     private var watchTimer: EventLoop.Timer?
@@ -168,9 +173,7 @@ package final class RadioArbiter {
         let isRestartDue =
             if case .controller = error { watch.fail(byController: true) } else { watch.fail(byController: false) }
         scan.fail(error)
-        if isRestartDue, let adapter, !adapter.isConnected {
-            adapter.restart(AdapterSentence.scanFailsAlways(adapter.name))
-        }
+        if isRestartDue { _ = restart(AdapterSentence.scanFailsAlways) }
         arbitrate()
     }
 
@@ -364,15 +367,18 @@ package final class RadioArbiter {
         switch watch.check(reports: scanner.devices.counters.reports, now: MonotonicClock.now) {
         case .wait: break
         case .arm: scan.arm()
-        case .restart:
-            // A controller with a link is alive, and a link is worth more than what may be heard.
-            if let adapter, !adapter.isConnected {
-                adapter.restart(AdapterSentence.nothingHeard(adapter.name))
-            } else {
-                scan.arm()
-            }
+        case .restart: if !restart(AdapterSentence.nothingHeard) { scan.arm() }
         }
         setWatchTimer()
+    }
+
+    /// Restarts the adapter; false where it is left alone.
+    private func restart(_ cause: (String) -> String) -> Bool {
+        // A controller with a link is alive, and a link is worth more than what may be heard.
+        guard restartsAdapter, let adapter, !adapter.isConnected else { return false }
+        watch.counts.restarts &+= 1
+        adapter.restart(cause(adapter.name))
+        return true
     }
 
     private func endWatch(_ scanner: any DeviceScanner) {

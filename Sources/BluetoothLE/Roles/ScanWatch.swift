@@ -103,7 +103,6 @@ struct ScanWatch: Sendable {
         if byController { failures &+= 1 }
         guard byController, failures >= failureLimit else { return false }
         failureLimit = max(failureLimit, failureLimit &* 2)
-        counts.restarts &+= 1
         return true
     }
 
@@ -128,7 +127,6 @@ struct ScanWatch: Sendable {
         if silence >= stuckPeriod {
             silence = .zero
             stuckPeriod = min(stuckPeriod * 2, periods.stuck.longest)
-            counts.restarts &+= 1
             return .restart
         }
         if isMending {

@@ -75,6 +75,7 @@ package final class KeyboardService {
         link.onValue = { [unowned self] value in receive(value) }
         link.onGap = { [unowned self] in keyboard.noteMissing(epoch: link.epoch) }
         core.onEvent = { [unowned self] event in take(event) }
+        core.radio.restartsAdapter = true
         core.isAdmitted = { [unowned self] adapter in admits(adapter) }
         listen(for: settings.device)
     }
