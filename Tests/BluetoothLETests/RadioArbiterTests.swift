@@ -6,7 +6,7 @@ import Testing
 @testable import BluetoothLE
 
 /// The arbiter on an adapter in memory, its event loop in the test's own thread.
-@Suite(.timeLimit(.minutes(5))) struct RadioArbiterTests {
+@Suite(.timeLimit(.minutes(10))) struct RadioArbiterTests {
     private final class Bench {
         let loop: EventLoop
         let adapter: FakeAdapter

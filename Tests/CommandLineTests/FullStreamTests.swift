@@ -7,7 +7,7 @@ import Testing
 import Texts
 import Wedge
 
-@Suite("A daemon whose lines nobody reads", .timeLimit(.minutes(2)))
+@Suite("A daemon whose lines nobody reads", .timeLimit(.minutes(10)))
 struct FullStreamTests {
     /// A pipe that is full, and that nobody reads; its end for a program blocks, as a shell's does.
     private func fullPipe() throws -> (read: Int32, write: Int32) {
