@@ -114,9 +114,9 @@ public final class FirmwareLine: Sendable {
         }
     }
 
-    /// Waits for something, twenty seconds at most if nothing else is said; whether it came.
+    /// Waits for something, two minutes at most if nothing else is said; whether it came.
     public func waits(
-        within time: Duration = .seconds(20),
+        within time: Duration = .seconds(120),
         for condition: (ScriptedFirmware, [Event]) -> Bool
     ) -> Bool {
         let end = ContinuousClock.now + time
