@@ -8,7 +8,7 @@ import signal
 
 from bench import Bench, compare
 from clients import client
-from daemons import FOREVER, chosen, fresh, until_status
+from daemons import FOREVER, chosen, fresh, status, until_status
 from peer import ean13
 from product import Product
 from scenarios import scenario
@@ -70,6 +70,9 @@ async def scan_taken(bench: Bench) -> None:
     await bench.guest.run("timeout", "15", "btmgmt", "--index", "0", "find", "-l", seconds=40, check=False)
     await bench.peer.advertise()
     await bench.peer.until_subscribed(50)
+    # By what was seen of the other program, and not only after half a minute in which nothing was heard.
+    radio = (await status(bench))["radio"]
+    expect(radio["scanDisturbed"] > 0 and radio["scanArmed"] > radio["scanQuiet"], f"the radio's counts: {radio}")
     bench.note = f"{len(bench.monitor.events('scan')) - seen} changes of the scan"
     await daemon.end(signal.SIGTERM, 143)
     await fresh(bench)
