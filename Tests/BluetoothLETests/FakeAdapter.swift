@@ -11,6 +11,7 @@ final class FakeAdapter: LowEnergyAdapter {
     let address = BluetoothAddress(rawValue: 0xC0FF_EE00_0001)
     var onLoss: ((AdapterLoss) -> Void)?
     var onWake: (() -> Void)?
+    var onStalledConnection: (() -> Void)?
     var isConnected = false
     /// The causes of the restarts that were asked for.
     var restarts: [String] = []
@@ -181,8 +182,12 @@ final class FakeScanner: DeviceScanner {
         scanner.start(parameters)
     }
 
+    /// False to never tell that the scan has ended.
+    var tellsEnd = true
+
     func stop(completion: @escaping () -> Void) {
         isScanning = false
+        guard tellsEnd else { return }
         _ = loop.schedule(at: .zero, handler: completion)
     }
 

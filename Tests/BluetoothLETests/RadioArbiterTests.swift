@@ -13,11 +13,16 @@ import Testing
         let core: AdapterCore
         var radio: RadioArbiter { core.radio }
 
-        init(_ periods: ScanWatch.Periods = ScanWatch.Periods()) throws {
+        init(
+            _ periods: ScanWatch.Periods = ScanWatch.Periods(),
+            _ limits: RadioArbiter.Limits = RadioArbiter.Limits()
+        ) throws {
             loop = try EventLoop()
             let adapter = FakeAdapter(loop)
             self.adapter = adapter
-            core = AdapterCore(loop, watching: ScanWatch(periods)) { _, completion in completion(.success(adapter)) }
+            core = AdapterCore(loop, watching: ScanWatch(periods), limits) { _, completion in
+                completion(.success(adapter))
+            }
             core.start()
         }
 
@@ -34,6 +39,7 @@ import Testing
     }
 
     private static let data: [UInt8] = [0x02, 0x01, 0x06]
+    private static let device = DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random)
 
     private static func search(_ address: UInt64) -> RadioScan {
         let filter = ScanFilter(identity: .init(BluetoothAddress(rawValue: address)))
@@ -132,5 +138,49 @@ import Testing
         bench.radio.start(search)
         #expect(try bench.run { isSearching })
         #expect(scanner.starts == 2)
+    }
+
+    @Test("X-7: a scanner that never tells its end keeps no connection waiting, and its adapter is restarted")
+    func scannerWithoutEnd() throws {
+        let bench = try Bench(ScanWatch.Periods(), RadioArbiter.Limits(stop: .milliseconds(20)))
+        bench.radio.start(RadioScan(.discovery, devices: DeviceTable()))
+        let scanner = try #require(bench.adapter.scanners.first)
+        scanner.tellsEnd = false
+        var isConnected = false
+        let attempt = bench.radio.connect(to: Self.device, .once(.seconds(60))) { result in
+            isConnected = (try? result.get()) != nil
+        }
+        #expect(try bench.run { isConnected })
+        #expect(attempt.connection == nil && bench.radio.counts.overdue == 1 && bench.adapter.restarts.isEmpty)
+        // Its end comes all the same, when the next scan has the radio: nothing is done twice.
+        bench.radio.restartsAdapter = true
+        #expect(bench.adapter.scanners.count == 2)
+        bench.adapter.scanners[1].tellsEnd = false
+        _ = bench.radio.connect(to: Self.device, .once(.seconds(60))) { _ in }
+        #expect(try bench.run { bench.adapter.restarts.count == 1 })
+        #expect(bench.radio.counts.overdue == 2 && bench.radio.counts.restarts == 1)
+    }
+
+    @Test("X-7, CB-6: a connection of whose end the adapter never tells is given up, cancelled, and fails as timed out")
+    func connectionWithoutEnd() throws {
+        let bench = try Bench(ScanWatch.Periods(), RadioArbiter.Limits(connection: .milliseconds(20)))
+        bench.adapter.attempts = [nil, nil]
+        var failure: LinkFailure?
+        _ = bench.radio.connect(to: Self.device, .once(.milliseconds(30))) { result in
+            if case .failure(let reason) = result { failure = reason }
+        }
+        #expect(try bench.run { failure != nil })
+        #expect(failure == .timedOut(.milliseconds(30)))
+        #expect(bench.adapter.cancelled == 1 && bench.radio.counts.overdue == 1)
+        #expect(bench.radio.counts.failedAttempts == 1)
+        // One that is cancelled in time is not overdue.
+        let attempt = bench.radio.connect(to: Self.device, .once(.milliseconds(30))) { _ in }
+        var isCancelled = false
+        bench.radio.cancel(attempt) { isCancelled = true }
+        #expect(try bench.run { isCancelled })
+        var isLate = false
+        _ = bench.loop.schedule(at: MonotonicClock.now + .milliseconds(100)) { isLate = true }
+        #expect(try bench.run { isLate })
+        #expect(bench.radio.counts.overdue == 1)
     }
 }

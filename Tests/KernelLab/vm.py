@@ -17,7 +17,7 @@ from pathlib import Path
 from kernels import Kernel
 
 HERE = Path(__file__).resolve().parent
-TOOLS = ["agent", "askers", "relay", "evread", "hcimon", "keybits", "keys", "minimal", "queue", "screen", "terminal"]
+TOOLS = ["agent", "askers", "relay", "evread", "hcimon", "keybits", "keys", "minimal", "queue", "rawscan", "screen", "terminal"]
 
 
 class VMError(Exception):

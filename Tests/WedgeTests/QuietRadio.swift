@@ -9,6 +9,7 @@ final class QuietRadio: LowEnergyAdapter {
     let address = BluetoothAddress(rawValue: 0xC0FF_EE00_0009)
     var onLoss: ((AdapterLoss) -> Void)?
     var onWake: (() -> Void)?
+    var onStalledConnection: (() -> Void)?
     let isConnected = false
     /// How many scanners listen.
     private(set) var listening = 0

@@ -8,6 +8,7 @@ final class StubPeripheral: LowEnergyAdapter {
     let address = BluetoothAddress(rawValue: 0xC0FF_EE00_0001)
     var onLoss: ((AdapterLoss) -> Void)?
     var onWake: (() -> Void)?
+    var onStalledConnection: (() -> Void)?
     let isConnected = false
     private(set) var advertisement: Advertisement?
     private(set) var disconnected: [DeviceAddress] = []

@@ -39,6 +39,10 @@ package enum AdapterSentence {
         "scanning fails again and again: \(name) is switched off and on"
     }
 
+    package static func endsNothing(_ name: String) -> String {
+        "\(name) does not end what it was asked for: it is switched off and on"
+    }
+
     package static func missingRights(_ capabilities: String) -> String { "not permitted: \(capabilities) missing" }
 
     package static func scanWithoutRights(_ capabilities: String) -> String {

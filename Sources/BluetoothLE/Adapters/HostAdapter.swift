@@ -34,6 +34,8 @@ package final class HostAdapter: LowEnergyAdapter {
     package var onLoss: ((AdapterLoss) -> Void)?
     /// Never called: who sleeps is the machine, and the controller at its line's end goes on.
     package var onWake: (() -> Void)?
+    /// Never called: the commands that connect are this process's own.
+    package var onStalledConnection: (() -> Void)?
     package var isConnected: Bool { !host.connections.isEmpty }
     /// The handler of every HCI packet, for a capture; `isSent` is true for a packet to the controller.
     package var onPacket: ((_ isSent: Bool, Span<UInt8>) -> Void)?

@@ -21,6 +21,7 @@ package final class KernelAdapter: LowEnergyAdapter {
     /// The handler that is called once, when the adapter was removed or switched off.
     package var onLoss: ((AdapterLoss) -> Void)?
     package var onWake: (() -> Void)?
+    package var onStalledConnection: (() -> Void)?
 
     let loop: EventLoop
     /// True until the adapter was removed or switched off.
@@ -56,7 +57,10 @@ package final class KernelAdapter: LowEnergyAdapter {
         case .indexRemoved: lose(.removed(name))
         case .newSettings(let settings) where !settings.contains(.powered): lose(off)
         case .controllerError(let code): lose(.failed(name, cause: AdapterSentence.controllerError(name, code)))
-        case .controllerResumed: onWake?()
+        // A controller that has slept neither scans nor advertises.
+        case .controllerResumed:
+            onWake?()
+            advertiser?.resume()
         case .discovering(let types, isOn: true): discoveryTypes = types
         case .discovering(_, isOn: false): onDiscoveryEnd?()
         // The controller stops advertising when a central connects, and could not start again while it had no room.
@@ -87,6 +91,7 @@ package final class KernelAdapter: LowEnergyAdapter {
     package func close() {
         onLoss = nil
         onWake = nil
+        onStalledConnection = nil
         onDiscoveryEnd = nil
         advertiser?.close()
         advertiser = nil
@@ -123,7 +128,17 @@ package final class KernelAdapter: LowEnergyAdapter {
         completion: @escaping (Result<any ATTChannel, LinkFailure>) -> Void
     ) throws(LinkFailure) -> any ConnectionAttempt {
         management.send(.loadConnectionParameters(index, ManagementAddress(device), .standard)) { _ in }
-        return try KernelATTChannel(to: device, from: address, on: loop, timeout: timeout, completion: completion)
+        // Without the socket the connection is made all the same.
+        let watch = try? ConnectionWatch(controller: index, on: loop)
+        watch?.onStalled = { [weak self] in
+            self?.onStalledConnection?()
+            self?.endDiscovery { _ in }
+        }
+        let channel = try KernelATTChannel(to: device, from: address, on: loop, timeout: timeout) { result in
+            watch?.close()
+            completion(result)
+        }
+        return KernelAttempt(channel, watch)
     }
 
     /// Ends the connection with a device; `completion` is called, later, when the kernel has answered.

@@ -13,15 +13,13 @@ final class KernelAdvertiser {
     /// A handler of the start of advertising or of its failure, called once.
     typealias Completion = (Result<Void, AdapterError>) -> Void
 
-    /// The time after which advertising is enabled again when another program has sent advertising commands.
-    private static let foreignInterval = Duration.seconds(1)
     private let adapter: String
     private let loop: EventLoop
     private let commands: KernelCommands<Advertiser>
     private let listener: L2CAPListener
     private var registration: EventLoop.Registration?
     private var resumption: EventLoop.Timer?
-    private var foreignCommands: UInt64 = 0
+    private var watch = AdvertisingWatch()
 
     private var wanted: Advertiser.Content?
     private var onStarted: Completion?
@@ -65,6 +63,7 @@ final class KernelAdvertiser {
 
     /// Enables advertising again, after a connection began or ended.
     func resume() {
+        watch.resume()
         commands.procedure?.resume()
         commands.pump()
     }
@@ -117,21 +116,24 @@ final class KernelAdvertiser {
             let handler = onStarted
             onStarted = nil
             handler?(.success(()))
-            watchForeignCommands()
+            planResumption()
+        case .suspended: planResumption()
         case .idle: finishStopping()
         case .failed(let failure):
             if onStopped != nil { finishStopping() } else { fail(.refused("advertising", "\(failure)")) }
-        case .starting, .suspended, .stopping, nil: break
+        case .starting, .stopping, nil: break
         }
     }
 
-    private func watchForeignCommands() {
-        guard let count = commands.procedure?.foreignCommands, count != foreignCommands else { return }
-        foreignCommands = count
-        guard resumption == nil else { return }
-        resumption = loop.schedule(at: MonotonicClock.now + Self.foreignInterval) { [weak self] in
-            self?.resumption = nil
-            self?.resume()
+    private func planResumption() {
+        guard registration != nil else { return }
+        watch.note(foreignCommands: commands.procedure?.foreignCommands ?? 0, now: MonotonicClock.now)
+        if let resumption { loop.cancel(resumption) }
+        resumption = watch.deadline.map { deadline in
+            loop.schedule(at: deadline) { [weak self] in
+                self?.resumption = nil
+                self?.resume()
+            }
         }
     }
 

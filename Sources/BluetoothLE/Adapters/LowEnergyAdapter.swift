@@ -87,6 +87,8 @@ package protocol LowEnergyAdapter: AnyObject {
     var onLoss: ((AdapterLoss) -> Void)? { get set }
     /// The handler that is called when the machine has woken from sleep, in which the controller forgets its scan.
     var onWake: (() -> Void)? { get set }
+    /// The handler that is called when a connection that was asked for has not been begun by the kernel.
+    var onStalledConnection: (() -> Void)? { get set }
     /// True while a device is connected.
     var isConnected: Bool { get }
 

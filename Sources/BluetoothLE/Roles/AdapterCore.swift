@@ -57,13 +57,18 @@ package final class AdapterCore {
 
     /// Makes a core whose adapter is not opened before `start`.
     package convenience init(_ loop: EventLoop, _ opener: @escaping AdapterOpener) {
-        self.init(loop, watching: ScanWatch(), opener)
+        self.init(loop, watching: ScanWatch(), RadioArbiter.Limits(), opener)
     }
 
-    init(_ loop: EventLoop, watching watch: ScanWatch, _ opener: @escaping AdapterOpener) {
+    init(
+        _ loop: EventLoop,
+        watching watch: ScanWatch,
+        _ limits: RadioArbiter.Limits,
+        _ opener: @escaping AdapterOpener
+    ) {
         self.loop = loop
         self.opener = opener
-        radio = RadioArbiter(on: loop, watch)
+        radio = RadioArbiter(on: loop, watch, limits)
         central = CentralCore(radio)
         radio.onAdapterGone = { [weak self] in
             self?.lost(.failed(self?.adapter?.name ?? "", cause: ScanError.adapterGone.cause))

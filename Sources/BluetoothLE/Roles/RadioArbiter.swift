@@ -11,16 +11,25 @@ package import LinuxIO
 /// paused (BT-4); the connection begins when the controller has stopped scanning. Connections are made one
 /// after another. One server can advertise.
 ///
-/// A running scan is watched, and armed again when it may have been switched off (`ScanWatch`).
+/// A running scan is watched, and armed again when it may have been switched off (`ScanWatch`). What an adapter was asked
+/// for and never tells the end of is given up (`Limits`).
 ///
 /// Every method is called on the loop's thread, and so is every handler.
 package final class RadioArbiter {
     /// The present use of the radio.
-    private enum Radio {
+    enum Radio {
         case idle
         case scanning(any DeviceScanner, RadioScan)
         case stopping(any DeviceScanner)
         case connecting(RadioAttempt)
+    }
+
+    /// The times after which the arbiter goes on without an adapter's word; each adapter has shorter ones of its own.
+    struct Limits: Sendable {
+        /// The time in which a scanner has to stop.
+        var stop = Duration.seconds(15)
+        /// The time, beyond its own, in which a connection has to be made or to fail.
+        var connection = Duration.seconds(5)
     }
 
     /// The pause after a failed attempt with `Patience.forever`, before the next attempt in the queue begins.
@@ -40,11 +49,14 @@ package final class RadioArbiter {
     /// For who opens it again and goes on, and has it alone.
     package var restartsAdapter = false
 
-    private var radio = Radio.idle
-    private var watch: ScanWatch
-    private var watchTimer: EventLoop.Timer?
+    var radio = Radio.idle
+    var watch: ScanWatch
+    var watchTimer: EventLoop.Timer?
+    private let limits: Limits
+    /// The limit of the step that the adapter was asked for.
+    private var limitTimer: EventLoop.Timer?
     /// True from the moment when the controller has begun the scan that runs.
-    private var isArmed = false
+    var isArmed = false
     /// The scans that are wanted, in the order of their starts.
     private var scans: [RadioScan] = []
     /// The connections that are wanted; the first one is made first.
@@ -64,9 +76,15 @@ package final class RadioArbiter {
         self.init(on: loop, using: adapter, ScanWatch())
     }
 
-    init(on loop: EventLoop, using adapter: (any LowEnergyAdapter)? = nil, _ watch: ScanWatch) {
+    init(
+        on loop: EventLoop,
+        using adapter: (any LowEnergyAdapter)? = nil,
+        _ watch: ScanWatch,
+        _ limits: Limits = Limits()
+    ) {
         self.loop = loop
         self.watch = watch
+        self.limits = limits
         if let adapter { use(adapter) }
     }
 
@@ -84,6 +102,7 @@ package final class RadioArbiter {
             watch.resume(now: MonotonicClock.now)
             setWatchTimer()
         }
+        adapter.onStalledConnection = { [weak self] in self?.watch.counts.stalledConnections &+= 1 }
         arbitrate()
     }
 
@@ -97,10 +116,12 @@ package final class RadioArbiter {
     /// `LinkFailure.adapterLost` and the cause, and the server's connections end.
     package func lose(_ loss: AdapterLoss) {
         adapter?.onWake = nil
+        adapter?.onStalledConnection = nil
         adapter = nil
         watch.counts.lost &+= 1
         absence = .unavailable(loss.state, cause: loss.cause, remedy: loss.remedy)
         cancelPause()
+        endLimit()
         switch radio {
         case .scanning(let scanner, _):
             endWatch(scanner)
@@ -173,7 +194,7 @@ package final class RadioArbiter {
         let isRestartDue =
             if case .controller = error { watch.fail(byController: true) } else { watch.fail(byController: false) }
         scan.fail(error)
-        if isRestartDue { _ = restart(AdapterSentence.scanFailsAlways) }
+        if isRestartDue { restart(AdapterSentence.scanFailsAlways) }
         arbitrate()
     }
 
@@ -202,6 +223,7 @@ package final class RadioArbiter {
         attempt.abandon()
         if case .connecting(let current) = radio, current === attempt {
             cancelPause()
+            endLimit()
             radio = .idle
         }
         if isUnderWay { disconnect(attempt.device, completion: completion) } else { later(completion) }
@@ -217,6 +239,7 @@ package final class RadioArbiter {
     }
 
     private func connected(_ attempt: RadioAttempt, _ result: Result<any ATTChannel, LinkFailure>) {
+        endLimit()
         attempt.connection = nil
         switch result {
         case .success: watch.noteLife()
@@ -350,44 +373,6 @@ package final class RadioArbiter {
         }
     }
 
-    // MARK: The watch over the running scan
-
-    private func setWatchTimer() {
-        if let watchTimer { loop.cancel(watchTimer) }
-        watchTimer = watch.deadline.map { deadline in
-            loop.schedule(at: deadline) { [weak self] in
-                self?.watchTimer = nil
-                self?.checkScan()
-            }
-        }
-    }
-
-    private func checkScan() {
-        guard case .scanning(let scanner, let scan) = radio else { return }
-        switch watch.check(reports: scanner.devices.counters.reports, now: MonotonicClock.now) {
-        case .wait: break
-        case .arm: scan.arm()
-        case .restart: if !restart(AdapterSentence.nothingHeard) { scan.arm() }
-        }
-        setWatchTimer()
-    }
-
-    /// Restarts the adapter; false where it is left alone.
-    private func restart(_ cause: (String) -> String) -> Bool {
-        // A controller with a link is alive, and a link is worth more than what may be heard.
-        guard restartsAdapter, let adapter, !adapter.isConnected else { return false }
-        watch.counts.restarts &+= 1
-        adapter.restart(cause(adapter.name))
-        return true
-    }
-
-    private func endWatch(_ scanner: any DeviceScanner) {
-        watch.end(reports: scanner.devices.counters.reports, now: MonotonicClock.now)
-        isArmed = false
-        scanner.onDisturbed = nil
-        setWatchTimer()
-    }
-
     private func exchange(_ scan: RadioScan, for next: RadioScan, _ scanner: any DeviceScanner) {
         endWatch(scanner)
         scan.rest()
@@ -399,17 +384,24 @@ package final class RadioArbiter {
         endWatch(scanner)
         scan.rest()
         scanner.onFailure = nil
-        scanner.stop { [weak self] in
+        let rested = { [weak self] in
             // An open scanner would receive every report of the scans that the kernel makes to connect.
             scanner.close()
-            guard let self, case .stopping = radio else { return }
+            guard let self, case .stopping(let current) = radio, current === scanner else { return }
+            endLimit()
             radio = .idle
             arbitrate()
         }
+        limit(limits.stop, orElse: rested)
+        scanner.stop(completion: rested)
     }
 
     private func connect(_ attempt: RadioAttempt, _ adapter: any LowEnergyAdapter) {
         radio = .connecting(attempt)
+        limit(attempt.timeout + limits.connection) { [weak self] in
+            attempt.connection?.cancel()
+            self?.connected(attempt, .failure(.timedOut(attempt.timeout)))
+        }
         do throws(LinkFailure) {
             attempt.connection = try adapter.connect(to: attempt.device, timeout: attempt.timeout) {
                 [weak self] result in
@@ -421,5 +413,25 @@ package final class RadioArbiter {
                 connected(attempt, .failure(error))
             }
         }
+    }
+
+    // MARK: The limit of a step
+
+    /// Goes on with `next` where the adapter has not told of the end of its step within `time`.
+    ///
+    /// Such an adapter is restarted where that is wanted: what it does next cannot be known.
+    private func limit(_ time: Duration, orElse next: @escaping () -> Void) {
+        limitTimer = loop.schedule(at: MonotonicClock.now + time) { [weak self] in
+            guard let self else { return }
+            limitTimer = nil
+            watch.counts.overdue &+= 1
+            next()
+            restart(AdapterSentence.endsNothing)
+        }
+    }
+
+    private func endLimit() {
+        if let limitTimer { loop.cancel(limitTimer) }
+        limitTimer = nil
     }
 }

@@ -18,6 +18,10 @@ package struct RadioCounts: Equatable, Sendable {
     package var failedScans: UInt64 = 0
     /// The connection attempts that failed.
     package var failedAttempts: UInt64 = 0
+    /// The connections that the kernel had not begun to make some seconds after it was asked.
+    package var stalledConnections: UInt64 = 0
+    /// The steps that the adapter told no end of, and that were given up.
+    package var overdue: UInt64 = 0
     /// The times that the adapter was restarted.
     package var restarts: UInt64 = 0
 

@@ -13,7 +13,7 @@ package enum LabelText: String, Localized {
     case dropped, stray, keyboardRemakes, undelivered, missed, readers, delivered, verified, differing, readerDropped
     // What was done so that the radio goes on.
     case adapterOpened, adapterLost, scanArmed, scanQuiet, scanDisturbed, resumed, scanFailed, attemptsFailed,
-        adapterRestarted
+        connectionsStalled, stepsOverdue, adapterRestarted
     // Values of members.
     case yes, no, open, closed, `public`, random
 
@@ -81,6 +81,8 @@ package enum LabelText: String, Localized {
         case .resumed: LocalText("woken from sleep", "スリープからの復帰")
         case .scanFailed: LocalText("scans failed", "スキャンの失敗")
         case .attemptsFailed: LocalText("attempts failed", "接続の失敗")
+        case .connectionsStalled: LocalText("connections not begun by the kernel", "カーネルが始めなかった接続")
+        case .stepsOverdue: LocalText("steps without an end", "終わらなかった処理")
         case .adapterRestarted: LocalText("adapter restarted", "アダプタの再起動")
         case .yes: LocalText("yes", "はい")
         case .no: LocalText("no", "いいえ")

@@ -120,6 +120,8 @@ extension JSONObject {
         add("scanDisturbed", radio.disturbed)
         add("scanFailed", radio.failedScans)
         add("attemptsFailed", radio.failedAttempts)
+        add("connectionsStalled", radio.stalledConnections)
+        add("stepsOverdue", radio.overdue)
         add("resumed", radio.resumed)
     }
 

@@ -8,8 +8,8 @@ import signal
 
 from bench import Bench, compare
 from clients import client
-from daemons import FOREVER, chosen, fresh, status, until_status
-from peer import ean13
+from daemons import FOREVER, chosen, fresh, start, status, tell, until_connected, until_status
+from peer import ADDRESS, ean13
 from product import Product
 from scenarios import scenario
 from waiting import expect
@@ -74,5 +74,28 @@ async def scan_taken(bench: Bench) -> None:
     radio = (await status(bench))["radio"]
     expect(radio["scanDisturbed"] > 0 and radio["scanArmed"] > radio["scanQuiet"], f"the radio's counts: {radio}")
     bench.note = f"{len(bench.monitor.events('scan')) - seen} changes of the scan"
+    await daemon.end(signal.SIGTERM, 143)
+    await fresh(bench)
+
+
+@scenario("connect-stalled", deadline=120, once=True)
+async def connect_stalled(bench: Bench) -> None:
+    """X-7: a kernel that believes another program's scan to run begins no connection: that is noticed, and mended at once."""
+    await fresh(bench)
+    daemon = await start(bench)
+    await tell(bench, "use", ADDRESS)
+    await until_connected(bench, daemon)
+    await daemon.end(signal.SIGTERM, 143)
+    await bench.peer.until_alone()
+    await bench.guest.run("rawscan", "0")
+    clock = bench.clock()
+    # It searches for an address passively, which leaves the kernel's belief as it is.
+    daemon = await start(bench)
+    await until_connected(bench, daemon)
+    taken = clock()
+    radio = (await status(bench))["radio"]
+    expect(radio["connectionsStalled"] > 0, f"the kernel has begun the connection by itself: {radio}")
+    expect(radio["attemptsFailed"] == 0, f"an attempt had to fail first: {radio}")
+    bench.note = f"connected {taken:.1f} s after the start, {radio['connectionsStalled']} times asked"
     await daemon.end(signal.SIGTERM, 143)
     await fresh(bench)

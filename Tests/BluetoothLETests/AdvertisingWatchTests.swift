@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Testing
+
+@testable import BluetoothLE
+
+/// When advertising is enabled again.
+@Suite(.timeLimit(.minutes(10))) struct AdvertisingWatchTests {
+    @Test("X-7: advertising is enabled again each minute, and a second after another program's command")
+    func intervals() {
+        var watch = AdvertisingWatch()
+        #expect(watch.deadline == nil)
+        watch.note(foreignCommands: 0, now: .seconds(5))
+        #expect(watch.deadline == .seconds(65))
+        watch.note(foreignCommands: 0, now: .seconds(20))
+        #expect(watch.deadline == .seconds(65))
+        watch.note(foreignCommands: 1, now: .seconds(30))
+        #expect(watch.deadline == .seconds(31))
+        // A quarrel does not put it off for ever.
+        watch.note(foreignCommands: 2, now: .milliseconds(30_900))
+        #expect(watch.deadline == .seconds(31))
+        watch.resume()
+        #expect(watch.deadline == nil)
+        watch.note(foreignCommands: 2, now: .seconds(31))
+        #expect(watch.deadline == .seconds(91))
+    }
+}
