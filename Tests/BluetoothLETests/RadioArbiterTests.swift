@@ -178,6 +178,12 @@ import Testing
         var isCancelled = false
         bench.radio.cancel(attempt) { isCancelled = true }
         #expect(try bench.run { isCancelled })
+        // Nor is one that is made.
+        var isConnected = false
+        _ = bench.radio.connect(to: Self.device, .once(.milliseconds(30))) { result in
+            isConnected = (try? result.get()) != nil
+        }
+        #expect(try bench.run { isConnected })
         var isLate = false
         _ = bench.loop.schedule(at: MonotonicClock.now + .milliseconds(100)) { isLate = true }
         #expect(try bench.run { isLate })

@@ -94,7 +94,9 @@ async def connect_stalled(bench: Bench) -> None:
     await until_connected(bench, daemon)
     taken = clock()
     radio = (await status(bench))["radio"]
-    expect(radio["connectionsStalled"] > 0, f"the kernel has begun the connection by itself: {radio}")
+    believes = bench.machine.vm.kernel.name not in ("5.10", "6.1")
+    stalls = f"connections that the kernel did not begin: {radio}"
+    expect((radio["connectionsStalled"] > 0) == believes, stalls)
     expect(radio["attemptsFailed"] == 0, f"an attempt had to fail first: {radio}")
     bench.note = f"connected {taken:.1f} s after the start, {radio['connectionsStalled']} times asked"
     await daemon.end(signal.SIGTERM, 143)
