@@ -29,7 +29,7 @@ EXAMPLES = """examples:
   lab                                  everything on kernels 6.1 and 6.12, what is not the kernel's doing on 6.12 only
   lab scans-200                        one scenario on both
   lab --kernel 6.12 scan scans-200     two scenarios on one kernel
-  lab --kernel all                     also 5.10 and 7.2
+  lab --kernel all                     everything on each of 5.10, 6.1, 6.12 and 7.2
   lab --long latency stall-limit-20ms  longer measurements, and gates that only a quiet machine can hold
   lab --keep-logs /tmp/logs idle       keep what the programs printed and the HCI trace, pass or fail
   lab --busy 40 simulate               with 40 % of each core taken by another process (Tests/busy)
@@ -66,7 +66,7 @@ class Lab:
             log.write(f"{context.get('message')}: {context.get('exception')!r}\n")
 
     async def run(self, names: list[str], chosen: list[Scenario], spare: bool) -> None:
-        """Runs scenarios on kernels; to `spare` time, those that are for one kernel on the last only."""
+        """Runs scenarios on kernels; to `spare` time, those that are not the kernel's doing on the last only."""
         tools = vm.build_tools(self.cache)
         for name in names:
             self._unbootable = ""
@@ -227,7 +227,7 @@ async def main() -> int:
         return 1
     chosen = [ALL[name] for name in options.scenarios] or [scenario for scenario in ALL.values() if options.long or not scenario.only_long]
     names = options.kernel or DEFAULT
-    spare = not options.long and not options.scenarios
+    spare = not options.long and not options.scenarios and not options.kernel
     lab = Lab(options)
     asyncio.get_running_loop().set_exception_handler(lab.note_exception)
     task = asyncio.current_task()
