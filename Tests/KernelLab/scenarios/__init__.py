@@ -78,6 +78,7 @@ from scenarios import (  # noqa: E402, F401, I001
     reload,
     figures,
     floods,
+    weather,
     ownbench,
     controls,
 )
