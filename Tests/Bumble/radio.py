@@ -34,32 +34,10 @@ from typing import Any
 from bumble import hci, ll
 from bumble.controller import Controller
 from bumble.link import LocalLink
-from bumble.transport.common import AsyncPipeSink, StreamPacketSink, StreamPacketSource, Transport
+from bumble.transport.common import StreamPacketSink, StreamPacketSource
 
-import peer
+from air import generation
 from waiting import Changing
-
-EXTENDED_COMMANDS = {
-    hci.HCI_LE_SET_EXTENDED_SCAN_PARAMETERS_COMMAND,
-    hci.HCI_LE_SET_EXTENDED_SCAN_ENABLE_COMMAND,
-    hci.HCI_LE_EXTENDED_CREATE_CONNECTION_COMMAND,
-    hci.HCI_LE_SET_EXTENDED_ADVERTISING_PARAMETERS_COMMAND,
-    hci.HCI_LE_SET_EXTENDED_ADVERTISING_DATA_COMMAND,
-    hci.HCI_LE_SET_EXTENDED_SCAN_RESPONSE_DATA_COMMAND,
-    hci.HCI_LE_SET_EXTENDED_ADVERTISING_ENABLE_COMMAND,
-    hci.HCI_LE_SET_ADVERTISING_SET_RANDOM_ADDRESS_COMMAND,
-}
-
-
-def generation(controller: Controller, extended: bool) -> Controller:
-    """Makes the controller one of the commands before Bluetooth 5, or of those since (fault 3)."""
-    feature = hci.LeFeatureMask.LE_EXTENDED_ADVERTISING
-    if extended:
-        controller.supported_commands = controller.supported_commands | EXTENDED_COMMANDS
-        controller.le_features = controller.le_features | feature
-    else:
-        controller.le_features = controller.le_features & ~feature
-    return controller
 
 
 class Wire(StreamPacketSource):
@@ -131,25 +109,3 @@ class Port(Changing):
     def close(self) -> None:
         if self._server is not None:
             self._server.close()
-
-
-class Ends(Transport):
-    """The way from Bumble's host to a controller in the same process."""
-
-    def __init__(self, controller: Controller) -> None:
-        super().__init__(controller, AsyncPipeSink(controller))
-
-    async def close(self) -> None:
-        pass
-
-
-class SoftPeer(peer.Peer):
-    """The lab's peer on a software controller."""
-
-    def __init__(self, link: LocalLink, extended: bool) -> None:
-        super().__init__(Path())
-        self._link = link
-        self._extended = extended
-
-    async def connect(self) -> None:
-        self._transport = Ends(generation(Controller("peer", link=self._link), self._extended))

@@ -15,10 +15,11 @@ from bumble.controller import Controller
 from bumble.device import Device, DeviceConfiguration
 from bumble.link import LocalLink
 
+from air import Ends, SoftPeer, generation
 from central import event
 from local import LocalProgram
 from product import Product
-from radio import Ends, Port, SoftPeer, generation
+from radio import Port
 
 CENTRAL = "C0:C1:C2:C3:C4:C5"
 

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 import signal
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from controllers import Radio, Variant
 from guest import Guest, Program
 from kernels import Kernel
+from line import Line
 from losses import Losses
 from peer import Peer
 from product import Product
@@ -26,6 +30,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 BINARY = "/run/lab/blewedge"
 TRACE = "/run/lab/monitor.btsnoop"
 BOOT_SECONDS = 90
+FOREIGN_SECONDS = 90  # in which the kernel sets up a controller that answers late
 
 
 class Machine:
@@ -135,6 +140,9 @@ class Bench:
         self._monitor: Monitor | None = None
         self._peer: Peer | None = None
         self._relay: Program | None = None
+        self._end: Peer | Line | None = None  # the host's, of the relay's port
+        self._radio: Radio | None = None
+        self._folder: Path | None = None
         self._emulator: Program | None = None
         self._emulators: list[Program] = []
         self._products: list[Product] = []
@@ -171,7 +179,7 @@ class Bench:
         """What was left out by "no adapter", or has been removed, numbered from `first` on; the peer has the second."""
         await self._controllers(first, count)
         if peer:
-            self._peer = Peer(self.machine.vm.hci_socket, with_service=peer == "linble")
+            self._peer = self._end = Peer(self.machine.vm.hci_socket, with_service=peer == "linble")
             await self._peer.connect()
             relay = self._relay = await self.start("relay", str(first + 1), "lab.hci")
             await relay.until(lambda: "ready" in relay.out, "the relay owns the peer's controller", 20)
@@ -185,7 +193,25 @@ class Bench:
         if self._peer is not None:
             await self.relay.wait(10)
             await self._peer.close()
-        self._peer = self._relay = None
+        self._peer = self._relay = self._end = None
+
+    async def add_foreign(self, variant: Variant) -> None:
+        """Another controller than BlueZ's, which is hci0, and the peer on its radio; by "no adapter"."""
+        self._folder = Path(tempfile.mkdtemp(prefix="blewedge-lab.", dir="/tmp"))
+        radio = self._radio = variant.radio(self._folder)
+        line = self._end = Line(variant.manners())
+        await radio.attach(line)
+        await line.open(self.machine.vm.hci_socket)
+        relay = self._relay = await self.start("relay", "vhci", "lab.hci")
+        await relay.until(lambda: "ready" in relay.out, "the relay has a controller", 20)
+        await self.monitor.program.until(lambda: self.monitor.ready(0), "the kernel sets the controller up", FOREIGN_SECONDS)
+        self._peer = radio.peer()
+        await self._peer.connect()
+        await self._peer.start()
+
+    def radio_complaint(self) -> str:
+        """What the other controller holds against the kernel, or nothing."""
+        return self._radio.complaint() if self._radio is not None else ""
 
     async def _controllers(self, first: int, count: int) -> None:
         """So many. The kernel gives up on one that does not answer in time, as on a very busy machine: again then, counted."""
@@ -268,16 +294,25 @@ class Bench:
         """Ends what the scenario started, last first."""
         try:
             for program in reversed(self._programs):
-                if self._peer is not None and program is self._relay:
-                    await self._part(self._relay, self._peer)
+                if self._end is not None and program is self._relay:
+                    await self._part(self._relay, self._end)
                 await program.stop()
+            if self._radio is not None:
+                await self._close_radio(self._radio)
         finally:
             for program in self._programs:
                 self.losses.take(program)
             self.losses.add("lab.ctl", self.guest.lost)
 
-    async def _part(self, relay: Program, peer: Peer) -> None:
-        """Ends what goes on between relay and peer, and counts what either has sent and the other not received."""
+    async def _close_radio(self, radio: Radio) -> None:
+        if self._peer is not None:
+            await self._peer.close()
+        await radio.close()
+        if self._folder is not None:
+            shutil.rmtree(self._folder)
+
+    async def _part(self, relay: Program, end: Peer | Line) -> None:
+        """Ends what goes on between relay and its port's other end, and counts what either has sent and the other not received."""
 
         def port() -> dict[str, int]:
             return next((o for o in reversed(relay.objects) if o.get("event") == "port"), {})
@@ -285,13 +320,13 @@ class Bench:
         await relay.signal(signal.SIGTERM)
         try:
             await relay.until(port, "the relay stops", 10)
-            await peer.until(lambda: peer.received == port()["to_host"], "the peer has all that was sent to it", 10)
-            await relay.until(lambda: peer.sent == port()["from_host"], "the relay has all that was sent to it", 10)
+            await end.until(lambda: end.received == port()["to_host"], "the host's end has all that was sent to it", 10)
+            await relay.until(lambda: end.sent == port()["from_host"], "the relay has all that was sent to it", 10)
         except LabError:
             if port():  # else the controller went, and the relay before
-                lost = abs(port()["to_host"] - peer.received) + abs(peer.sent - port()["from_host"])
+                lost = abs(port()["to_host"] - end.received) + abs(end.sent - port()["from_host"])
                 self.losses.add("lab.hci", lost)
-        await peer.close()
+        await end.close()
 
     async def save(self) -> None:
         """Writes down what there is to look at."""

@@ -4,8 +4,9 @@
 // socket on the host: a Bluetooth host stack there (Bumble) then owns the controller.
 //
 //     relay INDEX PORTNAME
+//     relay vhci PORTNAME      a new controller of the kernel's instead, which is what answers at the other end of the port
 //
-// The port is a stream of H4 packets; the user channel wants exactly one packet a write.
+// The port is a stream of H4 packets; the user channel, and /dev/vhci, want exactly one packet a write.
 // Prints "ready" once both are open; ends when the host closes its end or the controller goes. Says what the kernel
 // dropped at the user channel (losses.h). After SIGTERM it sends nothing more to the host, and says how many bytes have
 // gone over the port, then and whenever more have come: {"event":"port","to_host":N,"from_host":N}
@@ -25,7 +26,7 @@
 
 #include "losses.h"
 
-enum { ACL_DATA = 2 };
+enum { ACL_DATA = 2, VENDOR = 0xff };
 enum { BLUETOOTH = 31, HCI_PROTOCOL = 1, USER_CHANNEL = 1 };
 
 struct hci_address {
@@ -34,9 +35,12 @@ struct hci_address {
 
 static int channel = -1, port = -1;
 static long thrown_away, to_host, from_host;
-static bool is_to_throw_away, is_short, is_ending;
+static bool is_virtual, is_to_throw_away, is_short, is_ending;
 
-static void tell_losses(bool in_any_case) { tell_lost(drops_at(channel) + thrown_away, in_any_case); }
+// What the kernel sends a virtual controller waits in a queue without a limit.
+static void tell_losses(bool in_any_case) {
+    tell_lost((is_virtual ? 0 : drops_at(channel)) + thrown_away, in_any_case);
+}
 
 static void tell_all(void) {
     if (channel >= 0) tell_losses(true);
@@ -60,6 +64,16 @@ static int open_channel(uint16_t index) {
     }
     die("bind to the user channel");
     return -1;
+}
+
+/// A controller that the kernel has from now on until this is closed. Its answer says the controller's index.
+static int open_virtual(void) {
+    int fd = open("/dev/vhci", O_RDWR | O_CLOEXEC);
+    if (fd < 0) die("/dev/vhci");
+    uint8_t primary[2] = {VENDOR, 0}, answer[4];
+    if (write(fd, primary, sizeof primary) != sizeof primary) die("a new controller");
+    if (read(fd, answer, sizeof answer) != sizeof answer || answer[0] != VENDOR) die("the answer of /dev/vhci");
+    return fd;
 }
 
 static int open_port(const char *wanted) {
@@ -113,7 +127,7 @@ static bool send_to_host(const uint8_t *packet, size_t size) {
 /// One packet of the controller's to the host; false if the host has closed its end.
 static bool read_channel(void) {
     static uint8_t packet[1 << 12];
-    ssize_t n = recv(channel, packet, sizeof packet, MSG_TRUNC);
+    ssize_t n = is_virtual ? read(channel, packet, sizeof packet) : recv(channel, packet, sizeof packet, MSG_TRUNC);
     if (n <= 0) die("the controller is gone");
     if ((size_t)n > sizeof packet) die("the controller sent a packet that is too long");
     if (is_to_throw_away && packet[0] == ACL_DATA) {
@@ -169,7 +183,7 @@ static void obey(int signals) {
 
 int main(int count, char **arguments) {
     if (count != 3) {
-        fprintf(stderr, "usage: relay INDEX PORTNAME\n");
+        fprintf(stderr, "usage: relay INDEX|vhci PORTNAME\n");
         return 64;
     }
     sigset_t set;
@@ -179,7 +193,8 @@ int main(int count, char **arguments) {
     sigaddset(&set, SIGUSR2);
     sigprocmask(SIG_BLOCK, &set, NULL);
     int signals = signalfd(-1, &set, SFD_CLOEXEC);
-    channel = open_channel((uint16_t)atoi(arguments[1]));
+    is_virtual = strcmp(arguments[1], "vhci") == 0;
+    channel = is_virtual ? open_virtual() : open_channel((uint16_t)atoi(arguments[1]));
     atexit(tell_all);
     port = open_port(arguments[2]);
     if (port < 0) die(arguments[2]);

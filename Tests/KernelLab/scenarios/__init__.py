@@ -80,5 +80,6 @@ from scenarios import (  # noqa: E402, F401, I001
     floods,
     weather,
     ownbench,
+    matrix,
     controls,
 )

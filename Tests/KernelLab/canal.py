@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# RootCanal's controllers: one for the kernel or the product, another for the lab's peer, on its own radio.
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+from bumble.transport.common import PacketParser
+
+import peer
+from line import Line
+from waiting import LabError
+
+DONGLE = "CSR_RCK_PTS_DONGLE"
+SECONDS = 30
+NAMESPACE = Path(__file__).resolve().parent / "namespace.py"
+
+
+class CanalRadio:
+    """One process of it."""
+
+    def __init__(self, folder: Path, preset: str) -> None:
+        self._folder = folder
+        self._preset = preset
+        self._process: asyncio.subprocess.Process | None = None
+        self._stream: _Stream | None = None
+
+    async def attach(self, line: Line) -> None:
+        # Whoever is not root makes a user namespace besides, which owns the other one.
+        rights = [] if os.geteuid() == 0 else ["--map-root-user"]
+        command = [sys.executable, str(NAMESPACE), str(self._folder), f"adapter={self._preset}", "peer="]
+        pipe = asyncio.subprocess.PIPE
+        with (self._folder / "rootcanal.log").open("wb") as log:
+            process = self._process = await asyncio.create_subprocess_exec(
+                "unshare", *rights, "--net", *command, stdin=pipe, stdout=pipe, stderr=log
+            )
+        assert process.stdout is not None
+        try:
+            said = await asyncio.wait_for(process.stdout.readline(), SECONDS)
+        except TimeoutError:
+            said = b""
+        if said != b"ready\n":
+            text = (self._folder / "rootcanal.log").read_text(errors="replace").strip()
+            raise LabError(f"RootCanal did not start: …{text[-300:]}")
+        stream = self._stream = _Stream(line)
+        await asyncio.get_running_loop().create_unix_connection(lambda: stream, str(self._folder / "adapter"))
+        line.controller = stream
+
+    def peer(self) -> peer.Peer:
+        return peer.Peer(self._folder / "peer")
+
+    def complaint(self) -> str:
+        return ""
+
+    async def close(self) -> None:
+        if self._stream is not None:
+            self._stream.close()
+        if self._process is not None and self._process.stdin is not None:
+            self._process.stdin.close()
+            await self._process.wait()
+
+
+class _Stream(asyncio.Protocol):
+    """The connection to the adapter's controller: packets both ways."""
+
+    def __init__(self, line: Line) -> None:
+        self._transport: asyncio.Transport | None = None
+        self._parser = PacketParser(line)
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self._parser.feed_data(data)
+
+    def on_packet(self, packet: bytes) -> None:
+        if self._transport is not None:
+            self._transport.write(packet)
+
+    def close(self) -> None:
+        if self._transport is not None:
+            self._transport.close()

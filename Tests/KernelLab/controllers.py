@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The controllers of the matrix that are not BlueZ's: each with its radio, and the lab's peer on the same radio.
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from bumble import hci
+
+import canal
+import peer
+from air import Adapter, Air, SoftPeer, generation
+from line import Line, Manners
+
+ADDRESS = "00:1B:DC:07:32:41"
+SLOW_SECONDS = 0.015  # a connection interval: so long a packet stays in the only buffer
+NEWER_THAN_4_0 = {
+    hci.HCI_SET_EVENT_MASK_PAGE_2_COMMAND,
+    hci.HCI_READ_AUTHENTICATED_PAYLOAD_TIMEOUT_COMMAND,
+    hci.HCI_WRITE_AUTHENTICATED_PAYLOAD_TIMEOUT_COMMAND,
+}
+LAST_OF_4_0 = hci.HCI_LE_TEST_END_COMMAND
+
+
+class Radio(Protocol):
+    """A controller at the end of a line, and who else is on the air."""
+
+    async def attach(self, line: Line) -> None: ...
+    def peer(self) -> peer.Peer: ...
+    def complaint(self) -> str: ...
+    async def close(self) -> None: ...
+
+
+class BumbleRadio:
+    """Two of Bumble's controllers."""
+
+    def __init__(self, kind: type[Adapter], extended: bool) -> None:
+        self._kind = kind
+        self._extended = extended
+        self._air = Air()
+        self._adapter: Adapter | None = None
+
+    async def attach(self, line: Line) -> None:
+        adapter = self._adapter = self._kind(self._air, ADDRESS)
+        generation(adapter, self._extended)
+        adapter.set_packet_sink(line)
+        line.controller = adapter
+
+    def peer(self) -> peer.Peer:
+        return SoftPeer(self._air, self._extended)
+
+    def complaint(self) -> str:
+        """What the host did that no controller allows."""
+        if self._adapter is not None and self._adapter.overruns:
+            return f"{self._adapter.overruns} packets came for which there was no buffer"
+        return ""
+
+    async def close(self) -> None:
+        if self._adapter is not None:
+            self._air.remove_controller(self._adapter)
+
+
+class Version4Adapter(Adapter):
+    """Bluetooth 4.0: Low Energy alone, and nothing that came later."""
+
+    hci_version = lmp_version = hci.HCI_VERSION_BLUETOOTH_CORE_4_0
+    le_features = hci.LeFeatureMask.LE_ENCRYPTION
+    frame_octets = 27
+    supported_commands = {
+        opcode
+        for opcode in Adapter.supported_commands - NEWER_THAN_4_0
+        if opcode >> 10 != 8 or opcode <= LAST_OF_4_0
+    }
+
+    def _knows(self, opcode: int) -> bool:
+        return opcode not in NEWER_THAN_4_0 and (opcode >> 10 != 8 or opcode <= LAST_OF_4_0)
+
+
+class OneBufferAdapter(Version4Adapter):
+    """A single buffer of 27 octets, shared with BR/EDR by its figures, and a radio that takes its time."""
+
+    air_seconds = SLOW_SECONDS
+    total_num_le_acl_data_packets = 1
+    total_num_acl_data_packets = 1
+
+
+class Late(Manners):
+    """Every answer takes 0.2 s, and some nearly as long as the kernel waits for one (2 s)."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def delay(self, _opcode: int) -> float:
+        self._count += 1
+        return 1.5 if self._count % 10 == 0 else 0.2
+
+
+class Refusing(Manners):
+    """What begins something is refused once or twice, as by a controller that is busy; what would improve a link, always."""
+
+    TWICE = {
+        hci.HCI_LE_SET_SCAN_ENABLE_COMMAND: hci.HCI_COMMAND_DISALLOWED_ERROR,
+        hci.HCI_LE_SET_EXTENDED_SCAN_ENABLE_COMMAND: hci.HCI_COMMAND_DISALLOWED_ERROR,
+        hci.HCI_LE_CREATE_CONNECTION_COMMAND: hci.HCI_CONNECTION_LIMIT_EXCEEDED_ERROR,
+        hci.HCI_LE_EXTENDED_CREATE_CONNECTION_COMMAND: hci.HCI_CONNECTION_LIMIT_EXCEEDED_ERROR,
+    }
+    ALWAYS = {
+        hci.HCI_LE_CONNECTION_UPDATE_COMMAND: hci.HCI_UNSUPPORTED_REMOTE_FEATURE_ERROR,
+        hci.HCI_LE_SET_DATA_LENGTH_COMMAND: hci.HCI_UNSUPPORTED_FEATURE_OR_PARAMETER_VALUE_ERROR,
+        hci.HCI_LE_SET_PHY_COMMAND: hci.HCI_UNSUPPORTED_FEATURE_OR_PARAMETER_VALUE_ERROR,
+        hci.HCI_READ_RSSI_COMMAND: hci.HCI_COMMAND_DISALLOWED_ERROR,
+    }
+
+    def __init__(self) -> None:
+        self._left = dict.fromkeys(self.TWICE, 2)
+
+    def refusal(self, opcode: int) -> int:
+        if self._left.get(opcode):
+            self._left[opcode] -= 1
+            return self.TWICE[opcode]
+        return self.ALWAYS.get(opcode, 0)
+
+
+class Noisy(Manners):
+    """Before each packet come events that no host knows, by turns."""
+
+    EVENTS = (
+        bytes.fromhex("04 ff 05 01 02 03 04 05"),  # a vendor's
+        bytes.fromhex("04 ff 00"),  # the same without anything in it
+        bytes.fromhex("04 7e 03 aa bb cc"),  # no such event code
+        bytes.fromhex("04 3e 04 7f 01 02 03"),  # no such LE subevent
+        bytes.fromhex("04 0e 03 01 00 00"),  # Command Complete for no command: the number of commands only
+        bytes.fromhex("04 13 05 01 ff 0e 01 00"),  # completed packets of a connection that there is not
+        bytes.fromhex("02 fe 2e 07 00 03 00 04 00 1b 01 00"),  # data of a connection that there is not
+    )
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def noise(self, _packet: bytes) -> list[bytes]:
+        self._count += 1
+        return [self.EVENTS[self._count % len(self.EVENTS)]]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A row of the matrix."""
+
+    name: str
+    about: str
+    radio: Callable[[Path], Radio]  # in a folder for its sockets
+    manners: Callable[[], Manners] = field(default=Manners)
+
+
+def bumble(kind: type[Adapter], extended: bool) -> Callable[[Path], Radio]:
+    return lambda _folder: BumbleRadio(kind, extended)
+
+
+VARIANTS = {
+    variant.name: variant
+    for variant in (
+        Variant("le-only", "Bumble, Low Energy alone, Bluetooth 5", bumble(Adapter, True)),
+        Variant("legacy-4.0", "Bumble, Bluetooth 4.0 with its commands", bumble(Version4Adapter, False)),
+        Variant("one-buffer", "Bumble, one ACL buffer of 27 octets", bumble(OneBufferAdapter, False)),
+        Variant("late", "Bumble, answering after 0.2 to 1.5 s", bumble(Adapter, True), Late),
+        Variant("refusing", "Bumble, refusing commands", bumble(Adapter, True), Refusing),
+        Variant("noisy", "Bumble, with vendor and unknown events", bumble(Adapter, True), Noisy),
+        Variant("rootcanal", "RootCanal", lambda folder: canal.CanalRadio(folder, "")),
+        Variant("rootcanal-4.0", "RootCanal as a CSR dongle of Bluetooth 4.0", lambda folder: canal.CanalRadio(folder, canal.DONGLE)),
+    )
+}

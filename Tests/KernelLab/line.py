@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The stream between a host (a kernel behind relay.c, or the product itself) and a controller of the lab's, and how the
+# controller behaves on it.
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from pathlib import Path
+from typing import Any, Protocol
+
+from bumble import hci
+from bumble.transport.common import PacketParser
+
+from waiting import Changing
+
+
+class Sink(Protocol):
+    """What takes packets: a controller."""
+
+    def on_packet(self, packet: bytes) -> None: ...
+
+
+class Manners:
+    """How a controller behaves: as it should."""
+
+    def refusal(self, _opcode: int) -> int:
+        """The error code that a command is answered with, though the controller could; 0 for none."""
+        return 0
+
+    def delay(self, _opcode: int) -> float:
+        """Seconds that the answer to a command takes, and all that comes after it."""
+        return 0
+
+    def noise(self, _packet: bytes) -> list[bytes]:
+        """What comes before a packet though nobody asked for it."""
+        return []
+
+
+def answered(packet: bytes) -> int | None:
+    """The opcode that an event answers; None if it answers none."""
+    if packet[:2] == bytes([hci.HCI_EVENT_PACKET, hci.HCI_COMMAND_COMPLETE_EVENT]) and len(packet) >= 6:
+        return int.from_bytes(packet[4:6], "little")
+    if packet[:2] == bytes([hci.HCI_EVENT_PACKET, hci.HCI_COMMAND_STATUS_EVENT]) and len(packet) >= 7:
+        return int.from_bytes(packet[5:7], "little")
+    return None
+
+
+class Line(asyncio.Protocol, Changing):
+    """The controller's end of the stream."""
+
+    def __init__(self, manners: Manners) -> None:
+        super().__init__()
+        self.sent = self.received = 0  # bytes
+        self.refused = 0  # commands
+        self.controller: Sink | None = None
+        self._manners = manners
+        self._stream: Any = None
+        self._waiting: deque[tuple[float, bytes]] = deque()
+        self._task: asyncio.Task[None] | None = None
+        self._parser = PacketParser(_FromHost(self))
+
+    async def open(self, path: Path) -> None:
+        """The way to relay.c."""
+        await asyncio.get_running_loop().create_unix_connection(lambda: self, str(path))
+
+    async def close(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+        if self._stream is not None:
+            self._stream.close()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._stream = transport
+        self.changed()
+
+    def connection_lost(self, _error: Exception | None) -> None:
+        self._stream = None
+        self.changed()
+
+    @property
+    def is_open(self) -> bool:
+        return self._stream is not None
+
+    def data_received(self, data: bytes) -> None:
+        self.received += len(data)
+        self._parser.feed_data(data)
+        self.changed()
+
+    def from_host(self, packet: bytes) -> None:
+        if packet[0] == hci.HCI_COMMAND_PACKET:
+            opcode = int.from_bytes(packet[1:3], "little")
+            if code := self._manners.refusal(opcode):
+                self.refused += 1
+                answer = hci.HCI_Command_Status_Event(status=code, num_hci_command_packets=1, command_opcode=opcode)
+                return self.on_packet(bytes(answer))
+        assert self.controller is not None
+        self.controller.on_packet(packet)
+
+    def on_packet(self, packet: bytes) -> None:
+        """One of the controller's, to the host."""
+        opcode = answered(packet)
+        delay = 0 if opcode is None else self._manners.delay(opcode)
+        for noise in self._manners.noise(packet):
+            self._waiting.append((0, noise))
+        self._waiting.append((delay, packet))
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._send())
+
+    async def _send(self) -> None:
+        while self._waiting:
+            delay, packet = self._waiting.popleft()
+            if delay:
+                await asyncio.sleep(delay)
+            if self._stream is None:
+                return
+            self._stream.write(packet)
+            self.sent += len(packet)
+
+
+class _FromHost:
+    def __init__(self, line: Line) -> None:
+        self._line = line
+
+    def on_packet(self, packet: bytes) -> None:
+        self._line.from_host(packet)
