@@ -82,7 +82,7 @@ import Testing
         let (parameters, enable) = opcodes(generation)
         let cases: [(refusedAt: Int, HCIOpcode, HCIStatus)] = [
             (0, enable, generation == .legacy ? .unknownHCICommand : .hardwareFailure),
-            (1, parameters, .commandDisallowed), (2, enable, .commandDisallowed),
+            (1, parameters, .unspecifiedError), (2, enable, .hardwareFailure),
             (2, enable, .invalidHCICommandParameters),
         ]
         for (refusedAt, opcode, status) in cases {
@@ -101,6 +101,63 @@ import Testing
             "\(Scanner.Failure.refused(.leSetScanEnable, .commandDisallowed))"
                 == "LE Set Scan Enable (0x200C) was refused: Command Disallowed (0x0C)"
         )
+    }
+
+    @Test("X-7: disallowed for a moment: from off on again, after 0.1, 0.2 and 0.4 s", arguments: generations, [1, 2])
+    func disallowed(_ generation: Scanner.Generation, _ refusedAt: Int) {
+        let (parameters, enable) = opcodes(generation)
+        let sequence = [enable, parameters, enable]
+        for refusals in 1...4 {
+            var scanner = Scanner(generation)
+            var now = Duration.zero
+            scanner.start(.discovery)
+            for refusal in 1...refusals {
+                for step in 0...refusedAt {
+                    #expect(scanner.nextCommand(now: now)?.opcode == sequence[step])
+                    let status: HCIStatus = step == refusedAt ? .commandDisallowed : .success
+                    scanner.feed(ScanEvents.complete(sequence[step], status), at: now)
+                }
+                guard refusal < 4 else { continue }
+                #expect(scanner.state == .starting && scanner.nextCommand(now: now) == nil)
+                let pause = Duration.milliseconds([100, 200, 400][refusal - 1])
+                #expect(scanner.deadline == now + pause)
+                scanner.advance(now: now + pause - .milliseconds(1))
+                #expect(scanner.nextCommand(now: now) == nil)
+                now += pause
+                scanner.advance(now: now)
+            }
+            if refusals == 4 {
+                #expect(scanner.state == .failed(.refused(sequence[refusedAt], .commandDisallowed)))
+                continue
+            }
+            var sent: [HCIOpcode] = []
+            while let command = scanner.nextCommand(now: now) {
+                sent.append(command.opcode)
+                scanner.feed(ScanEvents.complete(command.opcode), at: now)
+            }
+            #expect(sent == sequence && scanner.state == .scanning && scanner.deadline == nil)
+        }
+    }
+
+    @Test("CB-2: stopped in the pause after a refusal, the scan ends at once; a hardware error ends the pause")
+    func pausing() {
+        for isStopped in [true, false] {
+            var scanner = Scanner(.extended)
+            scanner.start(.discovery)
+            for status in [HCIStatus.success, .commandDisallowed] {
+                guard let command = scanner.nextCommand(now: .zero) else { return }
+                scanner.feed(ScanEvents.complete(command.opcode, status))
+            }
+            #expect(scanner.deadline == .milliseconds(100))
+            if isStopped { scanner.stop() } else { scanner.feed([0x04, 0x10, 0x01, 0x42]) }
+            let last = scanner.nextCommand(now: .zero)
+            #expect(last == (isStopped ? .leSetExtendedScanEnable(false, .discovery) : nil))
+            if isStopped { scanner.feed(ScanEvents.complete(.leSetExtendedScanEnable)) }
+            #expect(scanner.state == (isStopped ? .idle : .failed(.hardwareError(0x42))))
+            #expect(scanner.deadline == nil)
+            scanner.advance(now: .seconds(1))
+            #expect(scanner.nextCommand(now: .seconds(1)) == nil)
+        }
     }
 
     @Test("CB-2: a command without an answer fails the scan after two seconds; it can be started again")

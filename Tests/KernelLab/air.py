@@ -97,6 +97,18 @@ class Adapter(Controller):
     def _knows(self, opcode: int) -> bool:
         return True
 
+    def unplug(self) -> None:
+        """Whoever is connected hears that the link is gone."""
+        self._forget()
+        # What is under way still finds its way by the controller's connections.
+        asyncio.get_running_loop().call_soon(self.link.remove_controller, self)
+
+    def _forget(self) -> None:
+        for connection in list(self.le_connections.values()):
+            connection.send_ll_control_pdu(ll.TerminateInd(hci.HCI_CONNECTION_TIMEOUT_ERROR))
+        self.pending_le_connection = None
+        self.le_scan_enable = False
+
     # Data
 
     def on_hci_acl_data_packet(self, packet: hci.HCI_AclDataPacket) -> None:
@@ -150,10 +162,7 @@ class Adapter(Controller):
         )  # fmt: skip
 
     def on_hci_reset_command(self, command: hci.HCI_Reset_Command) -> hci.HCI_StatusReturnParameters:
-        for connection in list(self.le_connections.values()):
-            connection.send_ll_control_pdu(ll.TerminateInd(hci.HCI_CONNECTION_TIMEOUT_ERROR))
+        self._forget()
         self.le_connections.clear()
-        self.pending_le_connection = None
-        self.le_scan_enable = False
         self.le_event_mask = 0x1F  # the first five events, as after power-on
         return super().on_hci_reset_command(command)

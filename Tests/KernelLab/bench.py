@@ -200,6 +200,7 @@ class Bench:
         self._folder = Path(tempfile.mkdtemp(prefix="blewedge-lab.", dir="/tmp"))
         radio = self._radio = variant.radio(self._folder)
         line = self._end = Line(variant.manners())
+        await radio.start()
         await radio.attach(line)
         await line.open(self.machine.vm.hci_socket)
         relay = self._relay = await self.start("relay", "vhci", "lab.hci")

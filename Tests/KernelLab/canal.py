@@ -15,7 +15,9 @@ import peer
 from line import Line
 from waiting import LabError
 
-DONGLE = "CSR_RCK_PTS_DONGLE"
+# Of RootCanal's presets. CSR_RCK_PTS_DONGLE, a dongle of Bluetooth 4.0, is of no use: Read Stored Link Key, which it says it
+# supports and every kernel sends, ends the whole of RootCanal 1.10.0.
+LAIRD = "LAIRD_BL654"
 SECONDS = 30
 NAMESPACE = Path(__file__).resolve().parent / "namespace.py"
 
@@ -27,9 +29,8 @@ class CanalRadio:
         self._folder = folder
         self._preset = preset
         self._process: asyncio.subprocess.Process | None = None
-        self._stream: _Stream | None = None
 
-    async def attach(self, line: Line) -> None:
+    async def start(self) -> None:
         # Whoever is not root makes a user namespace besides, which owns the other one.
         rights = [] if os.geteuid() == 0 else ["--map-root-user"]
         command = [sys.executable, str(NAMESPACE), str(self._folder), f"adapter={self._preset}", "peer="]
@@ -46,9 +47,11 @@ class CanalRadio:
         if said != b"ready\n":
             text = (self._folder / "rootcanal.log").read_text(errors="replace").strip()
             raise LabError(f"RootCanal did not start: …{text[-300:]}")
-        stream = self._stream = _Stream(line)
+
+    async def attach(self, line: Line) -> None:
+        stream = _Stream(line)
         await asyncio.get_running_loop().create_unix_connection(lambda: stream, str(self._folder / "adapter"))
-        line.controller = stream
+        line.join(stream)
 
     def peer(self) -> peer.Peer:
         return peer.Peer(self._folder / "peer")
@@ -57,8 +60,6 @@ class CanalRadio:
         return ""
 
     async def close(self) -> None:
-        if self._stream is not None:
-            self._stream.close()
         if self._process is not None and self._process.stdin is not None:
             self._process.stdin.close()
             await self._process.wait()
@@ -69,7 +70,13 @@ class _Stream(asyncio.Protocol):
 
     def __init__(self, line: Line) -> None:
         self._transport: asyncio.Transport | None = None
+        self._line = line
         self._parser = PacketParser(line)
+
+    def connection_lost(self, _error: Exception | None) -> None:
+        """RootCanal is gone, and its controller with it."""
+        self._transport = None
+        self._line.end()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -82,6 +89,6 @@ class _Stream(asyncio.Protocol):
         if self._transport is not None:
             self._transport.write(packet)
 
-    def close(self) -> None:
+    def unplug(self) -> None:
         if self._transport is not None:
             self._transport.close()

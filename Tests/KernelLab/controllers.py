@@ -29,9 +29,14 @@ LAST_OF_4_0 = hci.HCI_LE_TEST_END_COMMAND
 class Radio(Protocol):
     """A controller at the end of a line, and who else is on the air."""
 
-    async def attach(self, line: Line) -> None: ...
+    async def start(self) -> None: ...
+    async def attach(self, line: Line) -> None:
+        """A controller for who is at the other end of the line."""
+
     def peer(self) -> peer.Peer: ...
-    def complaint(self) -> str: ...
+    def complaint(self) -> str:
+        """What a host did that no controller allows, or nothing."""
+
     async def close(self) -> None: ...
 
 
@@ -42,26 +47,27 @@ class BumbleRadio:
         self._kind = kind
         self._extended = extended
         self._air = Air()
-        self._adapter: Adapter | None = None
+        self._adapters: list[Adapter] = []
+
+    async def start(self) -> None:
+        pass
 
     async def attach(self, line: Line) -> None:
-        adapter = self._adapter = self._kind(self._air, ADDRESS)
+        adapter = self._kind(self._air, ADDRESS)
         generation(adapter, self._extended)
         adapter.set_packet_sink(line)
-        line.controller = adapter
+        self._adapters.append(adapter)
+        line.join(adapter)
 
     def peer(self) -> peer.Peer:
         return SoftPeer(self._air, self._extended)
 
     def complaint(self) -> str:
-        """What the host did that no controller allows."""
-        if self._adapter is not None and self._adapter.overruns:
-            return f"{self._adapter.overruns} packets came for which there was no buffer"
-        return ""
+        overruns = sum(adapter.overruns for adapter in self._adapters)
+        return f"{overruns} packets came for which there was no buffer" if overruns else ""
 
     async def close(self) -> None:
-        if self._adapter is not None:
-            self._air.remove_controller(self._adapter)
+        pass
 
 
 class Version4Adapter(Adapter):
@@ -170,6 +176,6 @@ VARIANTS = {
         Variant("refusing", "Bumble, refusing commands", bumble(Adapter, True), Refusing),
         Variant("noisy", "Bumble, with vendor and unknown events", bumble(Adapter, True), Noisy),
         Variant("rootcanal", "RootCanal", lambda folder: canal.CanalRadio(folder, "")),
-        Variant("rootcanal-4.0", "RootCanal as a CSR dongle of Bluetooth 4.0", lambda folder: canal.CanalRadio(folder, canal.DONGLE)),
+        Variant("rootcanal-laird", "RootCanal as a Laird BL654: Low Energy alone", lambda folder: canal.CanalRadio(folder, canal.LAIRD)),
     )
 }

@@ -17,9 +17,12 @@ from waiting import Changing
 
 
 class Sink(Protocol):
-    """What takes packets: a controller."""
+    """A controller."""
 
     def on_packet(self, packet: bytes) -> None: ...
+
+    def unplug(self) -> None:
+        """The host is gone."""
 
 
 class Manners:
@@ -54,9 +57,10 @@ class Line(asyncio.Protocol, Changing):
         super().__init__()
         self.sent = self.received = 0  # bytes
         self.refused = 0  # commands
-        self.controller: Sink | None = None
+        self._controller: Sink | None = None
         self._manners = manners
         self._stream: Any = None
+        self._early: list[bytes] = []
         self._waiting: deque[tuple[float, bytes]] = deque()
         self._task: asyncio.Task[None] | None = None
         self._parser = PacketParser(_FromHost(self))
@@ -65,23 +69,32 @@ class Line(asyncio.Protocol, Changing):
         """The way to relay.c."""
         await asyncio.get_running_loop().create_unix_connection(lambda: self, str(path))
 
-    async def close(self) -> None:
+    def join(self, controller: Sink) -> None:
+        """Who answers. What the host has sent before comes now."""
+        self._controller = controller
+        for packet in self._early:
+            self.from_host(packet)
+        self._early.clear()
+
+    def end(self) -> None:
+        """The controller is gone."""
+        self._controller = None
         if self._task is not None:
             self._task.cancel()
         if self._stream is not None:
             self._stream.close()
 
+    async def close(self) -> None:
+        self.end()
+
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._stream = transport
-        self.changed()
 
     def connection_lost(self, _error: Exception | None) -> None:
         self._stream = None
-        self.changed()
-
-    @property
-    def is_open(self) -> bool:
-        return self._stream is not None
+        controller, self._controller = self._controller, None
+        if controller is not None:
+            controller.unplug()
 
     def data_received(self, data: bytes) -> None:
         self.received += len(data)
@@ -89,14 +102,15 @@ class Line(asyncio.Protocol, Changing):
         self.changed()
 
     def from_host(self, packet: bytes) -> None:
+        if self._controller is None:
+            return self._early.append(packet)
         if packet[0] == hci.HCI_COMMAND_PACKET:
             opcode = int.from_bytes(packet[1:3], "little")
             if code := self._manners.refusal(opcode):
                 self.refused += 1
                 answer = hci.HCI_Command_Status_Event(status=code, num_hci_command_packets=1, command_opcode=opcode)
                 return self.on_packet(bytes(answer))
-        assert self.controller is not None
-        self.controller.on_packet(packet)
+        self._controller.on_packet(packet)
 
     def on_packet(self, packet: bytes) -> None:
         """One of the controller's, to the host."""

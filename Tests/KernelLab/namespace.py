@@ -62,7 +62,8 @@ async def main(folder: Path, controllers: list[tuple[str, str]]) -> int:
         await serve(folder / name, FIRST_PORT + number)
     print("ready", flush=True)
     await asyncio.get_running_loop().run_in_executor(None, sys.stdin.buffer.read)
-    process.kill()
+    if process.returncode is None:
+        process.kill()
     await process.wait()
     await rest
     return 0

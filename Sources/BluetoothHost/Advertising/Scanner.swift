@@ -72,6 +72,12 @@ public struct Scanner: Sendable {
 
     private enum Step { case disable, setParameters, enable }
 
+    /// The pauses after which a scan begins again when its parameters, or its beginning, were refused with Command
+    /// Disallowed; one more refusal is the scan's end.
+    ///
+    /// The kernel may have begun a scan of its own between two of our commands, which the next "off" ends.
+    public static let pauses: [Duration] = [.milliseconds(100), .milliseconds(200), .milliseconds(400)]
+
     /// The generation of commands that is used.
     ///
     /// It becomes the legacy one when the controller does not know an extended command.
@@ -92,6 +98,10 @@ public struct Scanner: Sendable {
     private var wanted: ScanParameters?
     private var step: Step?
     private var wantsAnother = false
+    /// The number of refusals in a row that were answered with a pause.
+    private var refusals = 0
+    /// The end of the pause.
+    private var resumesAt: Duration?
 
     /// A scanner that does nothing yet; nil for a controller that knows neither generation's commands.
     public init?(_ supported: SupportedCommands, devices: DeviceTable = DeviceTable()) {
@@ -106,7 +116,7 @@ public struct Scanner: Sendable {
     }
 
     /// The time at which `advance` must be called, if no event comes before.
-    public var deadline: Duration? { commands.deadline }
+    public var deadline: Duration? { resumesAt ?? commands.deadline }
 
     /// True while a command was sent and is not answered; who shares the controller waits then.
     public var isWaitingForAnswer: Bool { commands.outstandingOpcode != nil }
@@ -115,6 +125,7 @@ public struct Scanner: Sendable {
     public mutating func start(_ parameters: ScanParameters) {
         wanted = parameters
         state = .starting
+        refusals = 0
         begin()
     }
 
@@ -152,7 +163,7 @@ public struct Scanner: Sendable {
             switch event {
             case .commandComplete, .commandStatus:
                 let outcome = commands.handle(event, now: now)
-                if let outcome { take(outcome) } else { noteForeign(event) }
+                if let outcome { take(outcome, now: now) } else { noteForeign(event) }
             case .leMeta(let subevent, let parameters):
                 if AdvertisingReportReader.reads(subevent) {
                     guard state == .starting || state == .scanning else { return }
@@ -170,14 +181,18 @@ public struct Scanner: Sendable {
         }
     }
 
-    /// Gives up a command that takes too long.
+    /// Gives up a command that takes too long, and begins again after a pause.
     public mutating func advance(now: Duration) {
-        if let outcome = commands.expire(now: now) { take(outcome) }
+        if let outcome = commands.expire(now: now) { take(outcome, now: now) }
+        guard let resumesAt, resumesAt <= now else { return }
+        self.resumesAt = nil
+        send(.disable)
     }
 
     /// Begins the sequence for the wanted state, after the outstanding command if there is one.
     private mutating func begin() {
         commands.removeWaiting()
+        resumesAt = nil
         wantsAnother = commands.outstandingOpcode != nil
         if wantsAnother { return }
         send(.disable)
@@ -199,7 +214,7 @@ public struct Scanner: Sendable {
         _ = commands.enqueue(command)
     }
 
-    private mutating func take(_ outcome: HCICommandQueue.Outcome) {
+    private mutating func take(_ outcome: HCICommandQueue.Outcome, now: Duration) {
         if wantsAnother {
             wantsAnother = false
             send(.disable)
@@ -213,6 +228,9 @@ public struct Scanner: Sendable {
         case .failed(_, .unknownHCICommand) where generation == .extended:
             generation = .legacy
             send(.disable)
+        case .failed(_, .commandDisallowed) where done != .disable && refusals < Self.pauses.count:
+            resumesAt = now + Self.pauses[refusals]
+            refusals += 1
         // Command Disallowed as the answer to "off" means that scanning was off already; else it is a refusal.
         case .failed(let opcode, let status) where !(done == .disable && status == .commandDisallowed):
             fail(.refused(opcode, status))
@@ -225,7 +243,9 @@ public struct Scanner: Sendable {
         case .disable where wanted == nil: state = .idle
         case .disable: send(.setParameters)
         case .setParameters: send(.enable)
-        case .enable: state = .scanning
+        case .enable:
+            refusals = 0
+            state = .scanning
         }
     }
 
@@ -233,6 +253,7 @@ public struct Scanner: Sendable {
         commands.removeWaiting()
         step = nil
         wantsAnother = false
+        resumesAt = nil
         state = .failed(failure)
     }
 

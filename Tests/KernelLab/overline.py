@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The main job without a kernel's Bluetooth: the product itself is the host, over an H4 stream to a controller of the matrix.
+# It types to its standard output, so that neither privilege nor a virtual machine is needed.
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import signal
+import tempfile
+import time
+from pathlib import Path
+
+from bench import compare
+from controllers import Radio, Variant
+from line import Line
+from local import LocalProgram
+from peer import ADDRESS, NAME, ean13
+from product import Product
+from waiting import expect
+
+COUNT = 200
+
+
+async def main_job(variant: Variant, binary: Path) -> str:
+    """Scan, connect, discover, receive; the seconds that each took."""
+    folder = Path(tempfile.mkdtemp(prefix="blewedge-lab.", dir="/tmp"))
+    radio = variant.radio(folder)
+    programs: list[LocalProgram] = []
+    try:
+        await radio.start()
+        return await _on(radio, variant, binary, folder / "line", programs)
+    finally:
+        for program in programs:
+            if program.status is None:
+                await program.stop()
+        await radio.close()
+        shutil.rmtree(folder)
+
+
+async def _on(radio: Radio, variant: Variant, binary: Path, path: Path, programs: list[LocalProgram]) -> str:
+    peer = radio.peer()
+    await peer.connect()
+    await peer.start()
+    manners = variant.manners()
+    attached: list[asyncio.Task[None]] = []
+
+    def line() -> Line:
+        line = Line(manners)
+        attached.append(asyncio.create_task(radio.attach(line)))
+        return line
+
+    async def launch(*arguments: str) -> LocalProgram:
+        programs.append(await LocalProgram.launch(str(binary), *arguments, "--adapter", f"h4:unix:{path}"))
+        return programs[-1]
+
+    server = await asyncio.get_running_loop().create_unix_server(line, str(path))
+    try:
+        start = time.monotonic()
+        scan = await launch("scan", "--json")
+        heard = lambda: any(o.get("address") == ADDRESS and o.get("name") == NAME for o in scan.objects)  # noqa: E731
+        await scan.until(heard, "the scan finds the peer", 60)
+        found = time.monotonic() - start
+        await Product(scan).end(signal.SIGINT, 130)
+
+        start = time.monotonic()
+        run = await launch("run", "--device", NAME, "--to", "stdout", "--raw")
+        await peer.until(lambda: peer.subscribed or run.status is not None, "the product subscribes", 90)
+        expect(run.status is None, f"`run` ended with {run.status}{run.evidence()}")
+        connected = time.monotonic() - start
+
+        start = time.monotonic()
+        barcodes = [ean13(number) for number in range(COUNT)]
+        whole = b"".join(barcodes)
+        peer.burst(barcodes)
+        await run.until(lambda: len(run.stdout) >= len(whole), f"{COUNT} barcodes", 60)
+        took = time.monotonic() - start
+        await run.signal(signal.SIGINT)
+        expect(await run.wait(20) == 130, f"exit {run.status}{run.evidence()}")
+        compare(whole, bytes(run.stdout))
+        await peer.until_alone(20)
+        complaint = radio.complaint()
+        expect(not complaint, complaint)
+        return f"found {found:.1f} s, connected {connected:.1f} s, {COUNT} received {took:.1f} s"
+    finally:
+        server.close()
+        await peer.close()
+        await asyncio.gather(*attached)
