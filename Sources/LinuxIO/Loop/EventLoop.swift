@@ -67,6 +67,8 @@ package final class EventLoop {
     private var armedDeadline: Duration?
     private var nextTimer: UInt64 = 1
     private var isRunning = false
+    /// Whether its time is `VirtualClock`'s, which no timerfd knows.
+    private let isVirtual = VirtualClock.isOn
 
     /// A loop that watches nothing yet.
     package init() throws(Errno) {
@@ -157,16 +159,19 @@ package final class EventLoop {
     package func run() throws(Errno) {
         isRunning = true
         let capacity = 32
+        let timeout: Int32 = isVirtual ? 0 : -1
         // `epoll_event` holds a union, which makes it unsafe as a type: only its integer member is ever stored and
         // read.
         var events = unsafe [epoll_event](repeating: epoll_event(), count: capacity)
         while isRunning {
+            if isVirtual { sleepVirtually() }
             // Sound: the kernel writes at most `capacity` events into the array of that size.
-            let count = try SystemCall.run { unsafe epoll_wait(epoll.number, &events, Int32(capacity), -1) }
+            let count = try SystemCall.run { unsafe epoll_wait(epoll.number, &events, Int32(capacity), timeout) }
             for index in 0..<Int(count) where isRunning {
                 let (identifier, readiness) = unsafe (events[index].data.u64, events[index].events)
                 watch(identifier)?.handler(Readiness(rawValue: readiness))
             }
+            if isVirtual, isRunning { fireDueTimers() }
         }
     }
 
@@ -202,6 +207,11 @@ package final class EventLoop {
         var expirations = [UInt8](repeating: 0, count: 8)
         _ = try? timer.read(into: &expirations)
         armedDeadline = nil
+        fireDueTimers()
+        armTimer()
+    }
+
+    private func fireDueTimers() {
         let now = MonotonicClock.now
         // What these handlers schedule has its turn after the descriptors that are ready, whatever its deadline.
         let limit = nextTimer
@@ -210,13 +220,17 @@ package final class EventLoop {
         {
             timers.remove(at: place).handler()
         }
-        armTimer()
+    }
+
+    private func sleepVirtually() {
+        let deadline = timers.last.map { VirtualClock.nanoseconds($0.deadline) }
+        _ = VirtualClock.sleep(on: epoll.number, for: Int16(POLLIN), until: deadline)
     }
 
     /// Sets the timerfd to the earliest deadline, or stops it; does nothing where it is set so already.
     private func armTimer() {
         let deadline = timers.last?.deadline
-        guard deadline != armedDeadline else { return }
+        guard !isVirtual, deadline != armedDeadline else { return }
         armedDeadline = deadline
         var specification = itimerspec()
         if let deadline {

@@ -24,6 +24,7 @@ package struct SystemThread: ~Copyable {
         var thread = pthread_t()
         // Sound: the box is retained here and taken over by the thread, or released when there is none.
         let start = unsafe Unmanaged.passRetained(Start(name: name, body: body))
+        VirtualClock.addThread()
         let code = unsafe pthread_create(
             &thread,
             nil,
@@ -32,11 +33,13 @@ package struct SystemThread: ~Copyable {
                 let start = unsafe Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
                 _ = unsafe blewedge_set_thread_name(String(start.name.prefix(15)))
                 start.body()
+                VirtualClock.removeThread()
                 return nil
             },
             start.toOpaque()
         )
         guard code == 0 else {
+            VirtualClock.removeThread()
             unsafe start.release()
             throw Errno(rawValue: code)
         }
@@ -48,7 +51,7 @@ package struct SystemThread: ~Copyable {
     /// The corresponding C function is `pthread_self`.
     static var current: UInt { UInt(pthread_self()) }
 
-    /// Waits until the thread has ended.
+    /// Waits until the thread has ended; who waits is awake for `VirtualClock`, whose time stands still.
     ///
     /// The corresponding C function is `pthread_join`.
     package consuming func join() {

@@ -35,6 +35,10 @@ package final class Waker: Sendable {
     ///
     /// The corresponding C function is `ppoll`.
     package func wait(until deadline: Int64?) {
+        guard !VirtualClock.isOn else {
+            _ = VirtualClock.sleep(on: descriptor.number, for: Int16(POLLIN), until: deadline)
+            return reset()
+        }
         var entry = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
         // Sound: one entry and one timespec, both locals. A signal's interruption is a wake-up like any other.
         if let deadline {

@@ -64,6 +64,9 @@ package struct LocalStream: ~Copyable {
     package func wait(for readiness: EventLoop.Readiness, until deadline: Duration?) throws(Errno) -> Bool {
         let number = descriptor.number
         let events = readiness.contains(.writable) ? POLLOUT : POLLIN
+        guard !VirtualClock.isOn else {
+            return VirtualClock.sleep(on: number, for: Int16(events), until: deadline.map(VirtualClock.nanoseconds))
+        }
         var entry = pollfd(fd: number, events: Int16(events), revents: 0)
         guard let deadline else {
             // Sound, as below: one entry and one timespec, both locals.
