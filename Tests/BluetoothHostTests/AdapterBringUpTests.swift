@@ -90,6 +90,45 @@ struct AdapterBringUpTests {
         }
     }
 
+    /// The adapters of a kernel, by their numbers, and which of them is made ready.
+    private func chosen(_ selector: AdapterSelector, known: UInt64?, among addresses: [UInt64]) throws -> UInt16? {
+        var bringUp = AdapterBringUp(for: selector, known: known.map { BluetoothAddress(rawValue: $0) })
+        let list: [UInt8] = addresses.indices.flatMap { index -> [UInt8] in [UInt8(index), 0] }
+        var step = try answer(&bringUp, bringUp.begin(), .success, [UInt8(addresses.count), 0] + list)
+        while true {
+            switch step {
+            case .send(let command):
+                let address = addresses[Int(command.index.rawValue)]
+                step = try answer(
+                    &bringUp,
+                    step,
+                    .success,
+                    information(address: address, current: [.powered, .lowEnergy])
+                )
+            case .ready(let index, let found):
+                #expect(found.address.rawValue == addresses[Int(index.rawValue)])
+                return index.rawValue
+            default: return nil
+            }
+        }
+    }
+
+    @Test("X-7: the adapter that was used before is taken by its address under another number, whatever was asked for")
+    func known() throws {
+        for selector in [AdapterSelector.any, .index(first), .index(second)] {
+            #expect(try chosen(selector, known: 0xA2, among: [0xA0, 0xA1, 0xA2]) == 2, "\(selector)")
+            #expect(try chosen(selector, known: 0xA0, among: [0xA0, 0xA1, 0xA2]) == 0, "\(selector)")
+        }
+        // While it is not there, the one that was asked for is.
+        #expect(try chosen(.any, known: 0xA2, among: [0xA0, 0xA1]) == 0)
+        #expect(try chosen(.index(second), known: 0xA2, among: [0xA0, 0xA1]) == 1)
+        #expect(try chosen(.index(second), known: 0xA2, among: [0xA0]) == nil)
+        #expect(try chosen(.address(BluetoothAddress(rawValue: 0xA1)), known: 0xA1, among: [0xA0, 0xA1]) == 1)
+        // An adapter without a public address is nobody's in particular.
+        #expect(try chosen(.index(second), known: 0, among: [0, 0xA1]) == 1)
+        #expect(try chosen(.index(second), known: nil, among: [0xA0, 0xA1]) == 1)
+    }
+
     @Test("LK-9, LK-10: each cause of an unusable adapter is told apart")
     func failures() throws {
         var none = AdapterBringUp(for: .any)

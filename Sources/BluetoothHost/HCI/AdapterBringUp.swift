@@ -73,14 +73,22 @@ public struct AdapterBringUp: Sendable {
     private static let busyInterval = Duration.milliseconds(250)
 
     private let selector: AdapterSelector
+    /// The address of the adapter that was used before; nil for none.
+    private let known: BluetoothAddress?
+    /// The first adapter that the selector means, while the known one may follow.
+    private var other: (index: ControllerIndex, information: ControllerInformation)?
     private var candidates: [ControllerIndex] = []
     private var seen: [String] = []
     private var current: (index: ControllerIndex, information: ControllerInformation)?
     private var busyCount = 0
 
     /// A search that has not begun.
-    public init(for selector: AdapterSelector) {
+    ///
+    /// The adapter with the `known` address, which was used before, is taken under whatever number it has come back; only
+    /// without it the one that the selector means. An address of zero is nobody's.
+    public init(for selector: AdapterSelector, known: BluetoothAddress? = nil) {
         self.selector = selector
+        self.known = known?.rawValue == 0 ? nil : known
     }
 
     /// The first step.
@@ -125,6 +133,7 @@ public struct AdapterBringUp: Sendable {
 
     private mutating func next() -> Step {
         guard let index = candidates.popLast() else {
+            if let (index, information) = other { return take(index, information) }
             return .failed(.notFound(selector, available: seen))
         }
         return .send(.readControllerInformation(index))
@@ -132,6 +141,7 @@ public struct AdapterBringUp: Sendable {
 
     private mutating func choose(_ index: ControllerIndex, _ information: ControllerInformation) -> Step {
         seen.append("hci\(index.rawValue) \(information.address)")
+        if information.address == known { return take(index, information) }
         let isMeant =
             switch selector {
             case .any: true
@@ -139,6 +149,12 @@ public struct AdapterBringUp: Sendable {
             case .address(let wanted): wanted == information.address
             }
         guard isMeant else { return next() }
+        guard known != nil else { return take(index, information) }
+        if other == nil { other = (index, information) }
+        return next()
+    }
+
+    private mutating func take(_ index: ControllerIndex, _ information: ControllerInformation) -> Step {
         guard information.supportedSettings.contains(.lowEnergy) else {
             return .failed(.lowEnergyUnsupported(index))
         }
