@@ -9,10 +9,13 @@ package struct Descriptor: ~Copyable, Sendable {
     ///
     /// It must not be closed.
     let number: Int32
+    /// What it leads to.
+    let kind: CallKind
 
     /// Takes over an open descriptor.
-    init(owning number: Int32) {
+    init(owning number: Int32, _ kind: CallKind = .file) {
         self.number = number
+        self.kind = kind
     }
 
     deinit {
@@ -23,8 +26,17 @@ package struct Descriptor: ~Copyable, Sendable {
     /// Opens a path, closed on exec.
     ///
     /// The corresponding C function is `open`.
-    static func open(_ path: String, _ flags: Int32, mode: UInt32 = 0) throws(Errno) -> Descriptor {
-        Descriptor(owning: try SystemCall.run { unsafe blewedge_open(path, flags | O_CLOEXEC, mode) })
+    static func open(
+        _ path: String,
+        _ flags: Int32,
+        mode: UInt32 = 0,
+        _ kind: CallKind = .file
+    ) throws(Errno) -> Descriptor {
+        let site = CallSite(kind, .open)
+        return Descriptor(
+            owning: try SystemCall.run(site) { unsafe blewedge_open(path, flags | O_CLOEXEC, mode) },
+            kind
+        )
     }
 
     /// Another descriptor of the same open file, closed on exec, with an owner of its own.
@@ -32,18 +44,18 @@ package struct Descriptor: ~Copyable, Sendable {
     /// The corresponding C function is `fcntl(F_DUPFD_CLOEXEC)`.
     func duplicate() throws(Errno) -> Descriptor {
         let number = number
-        return Descriptor(owning: try SystemCall.run { blewedge_duplicate(number) })
+        return Descriptor(owning: try SystemCall.run { blewedge_duplicate(number) }, kind)
     }
 
     /// Reads into the buffer; 0 is the end of the file.
     ///
     /// The corresponding C function is `read`.
     package func read(into buffer: inout [UInt8]) throws(Errno) -> NonBlocking<Int> {
-        let number = number
+        let (number, site) = (number, CallSite(kind, .read))
         return try unsafe buffer.withUnsafeMutableBytes { bytes in
             // Sound: the pointer is used within the closure, with the buffer's own length.
             Result { () throws(Errno) in
-                try SystemCall.runNonBlocking { unsafe CLinux.read(number, bytes.baseAddress, bytes.count) }
+                try SystemCall.runNonBlocking(site) { unsafe CLinux.read(number, bytes.baseAddress, bytes.count) }
             }
         }.get()
     }
@@ -52,11 +64,11 @@ package struct Descriptor: ~Copyable, Sendable {
     ///
     /// The corresponding C function is `write`.
     package func write(_ bytes: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> {
-        let number = number
+        let (number, site) = (number, CallSite(kind, .write))
         return try unsafe bytes.withUnsafeBytes { bytes in
             // Sound: as in read.
             Result { () throws(Errno) in
-                try SystemCall.runNonBlocking { unsafe CLinux.write(number, bytes.baseAddress, bytes.count) }
+                try SystemCall.runNonBlocking(site) { unsafe CLinux.write(number, bytes.baseAddress, bytes.count) }
             }
         }.get()
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The only place where errno is read. Every system call of the product goes through `SystemCall.run`, which repeats
-// an interrupted call, makes "would block" a value, and throws everything else. EBADF and EFAULT can only be our own
-// mistake and stop the program.
+// an interrupted call, makes "would block" a value, and throws everything else; what an error leads to is said by
+// `Errno.recovery`.
 
 import CLinux
 import Glibc
@@ -22,15 +22,23 @@ extension NonBlocking: Equatable where Value: Equatable {}
 /// The one place that looks at errno.
 enum SystemCall {
     /// Runs a call that answers −1 on failure, again when a signal interrupted it.
-    static func run<Result: FixedWidthInteger & SignedInteger>(_ call: () -> Result) throws(Errno) -> Result {
+    ///
+    /// A call with a `site` can be answered by a test (`CallScript`); release builds have nothing of that.
+    static func run<Result: FixedWidthInteger & SignedInteger>(
+        _ site: CallSite? = nil,
+        _ call: () -> Result
+    ) throws(Errno) -> Result {
         while true {
-            let result = call()
+            #if DEBUG
+                let result = CallScript.run(site, call)
+            #else
+                let result = call()
+            #endif
             guard result == -1 else { return result }
             let error = Errno(rawValue: errno)
-            switch error {
-            case .interrupted: continue
-            case .badFileDescriptor, .badAddress:
-                preconditionFailure("a system call was given a wrong argument: \(error)")
+            switch error.recovery(of: site?.kind ?? .file) {
+            case .again: continue
+            case .fault: preconditionFailure("a system call was given a wrong argument: \(error)")
             default: throw error
             }
         }
@@ -38,14 +46,14 @@ enum SystemCall {
 
     /// Runs a call on a non-blocking descriptor.
     static func runNonBlocking<Result: FixedWidthInteger & SignedInteger>(
+        _ site: CallSite? = nil,
         _ call: () -> Result
     ) throws(Errno) -> NonBlocking<Result> {
         do {
-            return .done(try run(call))
-        } catch .wouldBlock, .nowInProgress {
-            return .wouldBlock
+            return .done(try run(site, call))
         } catch {
-            throw error
+            guard error.recovery(of: site?.kind ?? .file) == .wait else { throw error }
+            return .wouldBlock
         }
     }
 }

@@ -9,12 +9,13 @@ package import Texts
 extension CommandFailure {
     /// The failure to create the keyboard.
     package init(makingKeyboard error: Errno) {
-        switch error {
-        case .permissionDenied, .notPermitted:
-            self.init(.permission, KeyboardFaultText.notPermitted, UInputDevice.path)
-        case .noSuchFileOrDirectory, .operationNotSupportedByDevice, .noSuchAddressOrDevice:
+        switch error.recovery(of: .keyboard) {
+        case .forbidden: self.init(.permission, KeyboardFaultText.notPermitted, UInputDevice.path)
+        case .absent: self.init(.unavailable, KeyboardFaultText.missing, UInputDevice.path)
+        // There is a node and no module behind it.
+        case .rebuild where error == .operationNotSupportedByDevice || error == .noSuchAddressOrDevice:
             self.init(.unavailable, KeyboardFaultText.missing, UInputDevice.path)
-        case .invalidArgument: self.init(.unavailable, KeyboardFaultText.tooOld)
+        case .unfit: self.init(.unavailable, KeyboardFaultText.tooOld)
         default: self.init(.inputOutput, KeyboardFaultText.notMade, UInputDevice.path, "\(error)")
         }
     }
@@ -26,20 +27,13 @@ extension CommandFailure {
     ///
     /// Events that the kernel did not take are counted as lost, and are not written again.
     package init(writingKeys error: Errno) {
-        switch error {
-        case .operationNotSupportedByDevice: self.init(.inputOutput, KeyboardFaultText.gone)
-        case .invalidArgument: self.init(.inputOutput, KeyboardFaultText.malformed)
-        case .notPermitted, .permissionDenied:
+        switch error.recovery(of: .keyboard) {
+        case .rebuild where error == .operationNotSupportedByDevice: self.init(.inputOutput, KeyboardFaultText.gone)
+        case .unfit: self.init(.inputOutput, KeyboardFaultText.malformed)
+        case .forbidden:
             let name = error == .notPermitted ? "EPERM" : "EACCES"
             self.init(.inputOutput, KeyboardFaultText.forbidden, name, UInputDevice.path)
         default: self.init(.inputOutput, KeyboardFaultText.takesNoMore, "\(error)")
         }
     }
-}
-
-extension Errno {
-    /// True if a write with this error means that the keyboard is gone, and another may be made in its place.
-    ///
-    /// The other errors say that this program may not type, or has a fault: another keyboard would have them too.
-    package var isGoneKeyboard: Bool { self == .operationNotSupportedByDevice }
 }

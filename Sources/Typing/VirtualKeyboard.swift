@@ -13,6 +13,8 @@ package final class VirtualKeyboard {
     private static let ringCapacity = 1 << 16
     /// The time between two attempts to make a keyboard that is gone: doubled each time, up to the longest.
     private static let remakeDelays = Duration.milliseconds(100)...Duration.seconds(30)
+    /// How long a keyboard stands after which the next one is made at once.
+    private static let provenTime = Duration.seconds(10)
 
     /// What becomes of the keyboard.
     package enum Change {
@@ -37,6 +39,8 @@ package final class VirtualKeyboard {
     private let onFailure: (Errno) -> Void
     private var remakeTimer: EventLoop.Timer?
     private var remakeDelay = VirtualKeyboard.remakeDelays.lowerBound
+    /// The time at which the last one was made after the first.
+    private var remadeAt = Duration.seconds(-3600)
     private let ledger: Ledger
     private let lines: LineHand?
     private let gate = Gate()
@@ -307,9 +311,13 @@ package final class VirtualKeyboard {
         finished.reset()
         guard typing.hasEnded else {
             guard onEnd == nil, let error = typing.error else { return }
-            guard error.isGoneKeyboard else { return onFailure(error) }
+            // Another keyboard would not be understood either.
+            if error.recovery(of: .keyboard) == .unfit { return onFailure(error) }
             node = nil
             onChange?(.gone(CommandFailure(writingKeys: error)))
+            // One that is gone at once is followed at once; those that fail one after the other, ever later.
+            guard MonotonicClock.now - remadeAt >= Self.provenTime else { return remakeLater() }
+            remakeDelay = Self.remakeDelays.lowerBound
             remake()
             return
         }
@@ -329,13 +337,17 @@ package final class VirtualKeyboard {
             if let path = output.eventNode { try? verifier?.follow(path) }
             node = output.eventNode
             remakes &+= 1
-            remakeDelay = Self.remakeDelays.lowerBound
+            remadeAt = MonotonicClock.now
             typing.resume(on: output)
             onChange?(.remade)
         } catch {
-            remakeTimer = loop.schedule(at: MonotonicClock.now + remakeDelay) { [unowned self] in remake() }
-            remakeDelay = min(remakeDelay * 2, Self.remakeDelays.upperBound)
+            remakeLater()
         }
+    }
+
+    private func remakeLater() {
+        remakeTimer = loop.schedule(at: MonotonicClock.now + remakeDelay) { [unowned self] in remake() }
+        remakeDelay = min(remakeDelay * 2, Self.remakeDelays.upperBound)
     }
 }
 

@@ -149,10 +149,31 @@ struct VirtualKeyboardTests {
         #expect(keyboard.remakes == 0 && bench.failures.isEmpty)
     }
 
-    @Test("D-10: a write that is refused for another reason is told once, and no keyboard is made again")
-    func refused() throws {
+    @Test("X-7: a keyboard that refuses every write is made again ever later, and what it refuses is counted")
+    func refusedAgain() throws {
         let bench = try Bench()
         bench.error = .notPermitted
+        try bench.begin()
+        let keyboard = try #require(bench.keyboard)
+        bench.receive("one\r")
+        #expect(try bench.until { keyboard.bytes.typed == 4 })
+        for round in 1...4 {
+            bench.devices.last?.leave()
+            bench.receive("two\r")
+            #expect(try bench.until { bench.devices.count == round + 1 && keyboard.bytes.lost == UInt64(4 * round) })
+        }
+        bench.receive("three\r")
+        #expect(try bench.until { keyboard.bytes.typed == 10 })
+        #expect(bench.failures.isEmpty && keyboard.remakes == 4)
+        let pauses = zip(bench.attempts.dropFirst(), bench.attempts.dropFirst(2)).map { $1 - $0 }
+        #expect(zip(pauses, [100, 200, 400]).allSatisfy { $0 >= .milliseconds($1) })
+        #expect(try bench.stop())
+    }
+
+    @Test("D-10: a write that the kernel does not understand is told once, and no keyboard is made again")
+    func refused() throws {
+        let bench = try Bench()
+        bench.error = .invalidArgument
         try bench.begin()
         let keyboard = try #require(bench.keyboard)
         bench.receive("one\r")
@@ -160,7 +181,7 @@ struct VirtualKeyboardTests {
         bench.devices.first?.leave()
         bench.receive("two\r")
         #expect(try bench.until { !bench.failures.isEmpty })
-        #expect(bench.failures == [.notPermitted] && bench.changes.isEmpty && bench.devices.count == 1)
+        #expect(bench.failures == [.invalidArgument] && bench.changes.isEmpty && bench.devices.count == 1)
         #expect(try bench.stop())
     }
 }

@@ -41,10 +41,8 @@ package final class AdapterCensus {
             census.begin()
             try loop.run()
             census.management.close()
-        } catch .addressFamilyNotSupported {
-            throw .noBluetoothInKernel
         } catch {
-            throw .system("ask the kernel for its adapters", error)
+            throw AdapterError(error, "ask the kernel for its adapters")
         }
         return try result.get()
     }

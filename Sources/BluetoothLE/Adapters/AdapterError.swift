@@ -47,6 +47,15 @@ package enum AdapterError: Error, Equatable {
         }
     }
 
+    /// Makes the error of a call on the management channel; the text follows "cannot".
+    init(_ error: Errno, _ what: String) {
+        switch error.recovery(of: .management) {
+        case .absent: self = .noBluetoothInKernel
+        case .forbidden: self = .notPermitted(missing: Capability.missing)
+        default: self = .system(what, error)
+        }
+    }
+
     /// The cause, in one English sentence.
     package var cause: String {
         switch self {

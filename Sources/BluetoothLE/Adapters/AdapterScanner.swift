@@ -52,6 +52,7 @@ package final class AdapterScanner: DeviceScanner {
     private let reportSocket: HCISocket
     private var registration: EventLoop.Registration?
     private var buffer = [UInt8](repeating: 0, count: HCISocket.packetCapacity)
+    private var faults = RepeatedFaults()
 
     /// The steps by which a scan ends, in this order.
     private enum Ending {
@@ -172,6 +173,7 @@ package final class AdapterScanner: DeviceScanner {
             for _ in 0..<HCISocket.batch {
                 guard case .done(let packet) = try reportSocket.descriptor.receive(into: &buffer), packet.count > 0
                 else { return }
+                faults.clear()
                 // The updates are passed on after the scanner has returned, because a handler may stop the scan.
                 var updates: [DeviceTable.Update] = []
                 let now = MonotonicClock.now
@@ -182,7 +184,8 @@ package final class AdapterScanner: DeviceScanner {
                 onPacket?(buffer.span.extracting(first: packet.count), now)
             }
         } catch {
-            fail(.adapterGone)
+            // What is in the queue still is read when the loop comes back.
+            if !faults.allow(error, of: .hci) { fail(Self.error(error, "read advertising reports")) }
         }
     }
 
@@ -253,8 +256,7 @@ package final class AdapterScanner: DeviceScanner {
 
     private static func error(_ failure: KernelCommands<Scanner>.Failure) -> ScanError {
         switch failure {
-        // The first error of a raw socket means that the adapter was removed.
-        case .read: .adapterGone
+        case .read(let error): Self.error(error, "read the answers to HCI commands")
         case .send(let error): Self.error(error, "send an HCI command")
         case .unsupported: .unsupported
         case .refused(let opcode, let status): .controller(.refused(opcode, status))
@@ -263,9 +265,9 @@ package final class AdapterScanner: DeviceScanner {
     }
 
     private static func error(_ error: Errno, _ what: String) -> ScanError {
-        switch error {
-        case .notPermitted, .permissionDenied: .notPermitted(missing: Capability.missing)
-        case .operationNotSupportedByDevice, .brokenPipe: .adapterGone
+        switch error.recovery(of: .hci) {
+        case .forbidden: .notPermitted(missing: Capability.missing)
+        case .adapterLost: .adapterGone
         default: .system(what, error)
         }
     }

@@ -4,6 +4,7 @@
 ///
 /// A table of translations is made of the same ones: it gives the places for what they are told of, such as `{1}`.
 package enum AdapterSentence {
+    static func managementBroken(_ error: String) -> String { "the kernel's management channel broke: \(error)" }
     package static let noBluetooth = "this kernel has no Bluetooth (AF_BLUETOOTH is unknown)"
     package static let noAdapter = "no Bluetooth adapter"
     package static let refusedByKernel = "not permitted: the kernel refuses"

@@ -49,6 +49,10 @@ package final class KernelAdapter: LowEnergyAdapter {
         self.information = information
         self.management = management
         management.onEvent = { [weak self] event in self?.handle(event) }
+        management.onFailure = { [weak self] error in
+            guard let self else { return }
+            lose(.failed(name, cause: AdapterSentence.managementBroken("\(error)")))
+        }
     }
 
     private func handle(_ event: ManagementEvent) {
@@ -152,24 +156,23 @@ package final class KernelAdapter: LowEnergyAdapter {
         }
     }
 
-    /// Finds an adapter, switches it on, and makes it ready; `completion` is called once, later, on the loop's
+    /// Finds an adapter, the `known` one before others, switches it on, and makes it ready; `completion` is called once, later, on the loop's
     /// thread.
     ///
     /// Throws at once if the kernel has no Bluetooth.
     package static func open(
         _ selector: AdapterSelector,
+        known: BluetoothAddress? = nil,
         on loop: EventLoop,
         completion: @escaping (Result<KernelAdapter, AdapterError>) -> Void
     ) throws(AdapterError) {
         let management: ManagementChannel
         do {
             management = try ManagementChannel(on: loop)
-        } catch .addressFamilyNotSupported {
-            throw .noBluetoothInKernel
         } catch {
-            throw .system("open the Bluetooth management socket", error)
+            throw AdapterError(error, "open the Bluetooth management socket")
         }
-        var bringUp = AdapterBringUp(for: selector)
+        var bringUp = AdapterBringUp(for: selector, known: known)
         func take(_ step: AdapterBringUp.Step) {
             switch step {
             case .send(let command): send(command)

@@ -169,10 +169,7 @@ final class KernelAdvertiser {
     }
 
     private static func error(_ error: Errno, _ what: String) -> AdapterError {
-        switch error {
-        case .notPermitted, .permissionDenied: .notPermitted(missing: Capability.missing)
-        default: .system(what, error)
-        }
+        error.recovery(of: .hci) == .forbidden ? .notPermitted(missing: Capability.missing) : .system(what, error)
     }
 }
 

@@ -59,6 +59,7 @@ final class KernelCommands<Procedure: CommandProcedure> {
     private let socket: HCISocket
     private var registration: EventLoop.Registration?
     private var buffer = [UInt8](repeating: 0, count: HCISocket.packetCapacity)
+    private var faults = RepeatedFaults()
     private var timer: EventLoop.Timer?
     private var discovery = HCICommandQueue()
     /// The handler of `catchUp`, called when the kernel has processed all answers.
@@ -115,8 +116,8 @@ final class KernelCommands<Procedure: CommandProcedure> {
         guard registration != nil else { return }
         let now = MonotonicClock.now
         do throws(Errno) {
-            while let command = discovery.nextCommand(now: now) { _ = try socket.send(command.encoded) }
-            while let command = procedure?.nextCommand(now: now) { _ = try socket.send(command.encoded) }
+            while let command = discovery.nextCommand(now: now) { try send(command) }
+            while let command = procedure?.nextCommand(now: now) { try send(command) }
         } catch {
             onFailure?(.send(error))
             return
@@ -127,19 +128,25 @@ final class KernelCommands<Procedure: CommandProcedure> {
         timer = loop.schedule(at: deadline) { [weak self] in self?.expire() }
     }
 
+    /// Sends a command; throws `wouldBlock` where the socket has no room for it.
+    private func send(_ command: HCICommand) throws(Errno) {
+        guard case .done = try socket.send(command.encoded) else { throw .wouldBlock }
+    }
+
     private func read() {
         do throws(Errno) {
             for _ in 0..<HCISocket.batch {
                 guard case .done(let packet) = try socket.descriptor.receive(into: &buffer), packet.count > 0 else {
                     break
                 }
+                faults.clear()
                 let bytes = buffer.span.extracting(first: packet.count)
                 let now = MonotonicClock.now
                 procedure?.handle(bytes, now: now)
                 if let event = try? HCIEvent(bytes), let outcome = discovery.handle(event, now: now) { take(outcome) }
             }
         } catch {
-            onFailure?(.read(error))
+            if !faults.allow(error, of: .hci) { onFailure?(.read(error)) }
             return
         }
         pump()

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+package import BluetoothPackets
 package import LinuxIO
 
 /// The opening of adapters, over any transport.
 package enum LowEnergyAdapters {
     /// Finds an adapter and makes it ready; `completion` is called once, later, on the loop's thread.
     ///
+    /// An adapter of the kernel with the `known` address is taken under whatever number it has come back.
     /// `capture` records its packets; for the kernel's sockets its `listen` has to be called before. Throws the
     /// errors that are known at once.
     package static func open(
         _ transport: AdapterTransport,
         on loop: EventLoop,
+        known: BluetoothAddress? = nil,
         capture: TrafficCapture? = nil,
         completion: @escaping (Result<any LowEnergyAdapter, AdapterError>) -> Void
     ) throws(AdapterError) {
         switch transport {
         case .kernel(let selector):
-            try KernelAdapter.open(selector, on: loop) { result in
+            try KernelAdapter.open(selector, known: known, on: loop) { result in
                 if case .success(let adapter) = result { capture?.follow(adapter.index) }
                 completion(result.map { $0 })
             }

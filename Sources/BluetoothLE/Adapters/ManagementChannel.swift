@@ -30,9 +30,13 @@ package final class ManagementChannel {
     private var registration: EventLoop.Registration?
     private var pending: [Pending] = []
     private var buffer = [UInt8](repeating: 0, count: ManagementSocket.packetCapacity)
+    private var faults = RepeatedFaults()
 
     /// The handler of every event that is not a reply.
     package var onEvent: ((ManagementEvent) -> Void)?
+    /// The handler that is called once, when nothing more can be read: the channel is closed then, and every command
+    /// without a reply has timed out.
+    package var onFailure: ((Errno) -> Void)?
 
     /// Opens the channel; throws `addressFamilyNotSupported` on a kernel without Bluetooth.
     package convenience init(on loop: EventLoop) throws(Errno) { try self.init(try ManagementSocket(), on: loop) }
@@ -74,7 +78,15 @@ package final class ManagementChannel {
 
     private func receive() {
         for _ in 0..<ManagementSocket.batch {
-            guard case .done(let packet)? = try? socket.descriptor.receive(into: &buffer), packet.count > 0 else {
+            let packet: ReceivedPacket
+            do throws(Errno) {
+                guard registration != nil, case .done(let received) = try socket.descriptor.receive(into: &buffer),
+                    received.count > 0
+                else { return }
+                faults.clear()
+                packet = received
+            } catch {
+                if !faults.allow(error, of: .management) { fail(error) }
                 return
             }
             guard !packet.isTruncated,
@@ -89,6 +101,15 @@ package final class ManagementChannel {
                 onEvent?(event)
             }
         }
+    }
+
+    private func fail(_ error: Errno) {
+        let unanswered = pending
+        close()
+        for entry in unanswered { entry.completion(.timedOut) }
+        let handler = onFailure
+        onFailure = nil
+        handler?(error)
     }
 
     private func complete(_ opcode: ManagementOpcode, _ index: ControllerIndex, _ reply: Reply) {

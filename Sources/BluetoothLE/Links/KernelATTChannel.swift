@@ -17,11 +17,15 @@ package final class KernelATTChannel: ATTChannel {
     static let receiveBuffer: Int32 = 1 << 22
     /// The most packets that are read in a row before the loop serves its other descriptors.
     private static let batch = 64
+    /// The time after which a PDU is sent again for which the kernel had no memory.
+    private static let recovery = Duration.milliseconds(50)
 
     private let loop: EventLoop
     private let socket: L2CAPSocket
     private var registration: EventLoop.Registration?
     private var timer: EventLoop.Timer?
+    private var receiveFaults = RepeatedFaults()
+    private var sendFaults = RepeatedFaults()
     /// The handler of the connection; nil once the connection is made.
     private var completion: Completion?
 
@@ -98,11 +102,24 @@ package final class KernelATTChannel: ATTChannel {
     package func send(_ pdu: [UInt8]) throws(LinkFailure) -> Bool {
         guard let registration else { return false }
         do throws(Errno) {
-            if case .done = try socket.send(pdu) { return true }
+            if case .done = try socket.send(pdu) {
+                sendFaults.clear()
+                return true
+            }
             try loop.change(registration, socket.descriptor, to: [.readable, .writable])
             return false
         } catch {
-            throw .system(error)
+            guard sendFaults.allow(error, of: .link) else { throw .system(error) }
+            sendLater()
+            return false
+        }
+    }
+
+    private func sendLater() {
+        if let timer { loop.cancel(timer) }
+        timer = loop.schedule(at: MonotonicClock.now + Self.recovery) { [unowned self] in
+            timer = nil
+            onWritable?()
         }
     }
 
@@ -162,9 +179,12 @@ package final class KernelATTChannel: ATTChannel {
                     if dropped != self.dropped { noteGap(dropped) }
                     receiver?(pdu)
                 }
+                receiveFaults.clear()
                 guard case .done(let count) = received else { return }
                 if count == 0 { fail(.closedByPeer) }
             } catch {
+                // What is in the queue still is read when the loop comes back.
+                if receiveFaults.allow(error, of: .link) { return }
                 fail(.system(error))
             }
             if registration == nil { return }

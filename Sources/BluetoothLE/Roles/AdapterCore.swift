@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothHost
+import BluetoothPackets
 package import LinuxIO
 
 /// A function that makes an adapter ready for use on a loop.
@@ -77,8 +78,13 @@ package final class AdapterCore {
 
     /// Makes a core whose adapter is opened over a transport; `capture` records the adapter's packets.
     package convenience init(_ loop: EventLoop, _ transport: AdapterTransport, capture: TrafficCapture? = nil) {
+        // Numbers are given anew each time that an adapter is plugged in: its address tells which it was.
+        var known: BluetoothAddress?
         self.init(loop) { loop, completion throws(AdapterError) in
-            try LowEnergyAdapters.open(transport, on: loop, capture: capture, completion: completion)
+            try LowEnergyAdapters.open(transport, on: loop, known: known, capture: capture) { result in
+                if case .success(let adapter) = result { known = adapter.address }
+                completion(result)
+            }
         }
     }
 

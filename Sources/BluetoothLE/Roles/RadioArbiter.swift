@@ -96,7 +96,7 @@ package final class RadioArbiter {
     /// Takes over an adapter, and begins what waits for one.
     package func use(_ adapter: any LowEnergyAdapter) {
         self.adapter = adapter
-        watch.counts.opened &+= 1
+        watch.counts.noteOpened(adapter.name, adapter.address)
         adapter.onWake = { [weak self] in
             guard let self else { return }
             watch.resume(now: MonotonicClock.now)
@@ -191,6 +191,7 @@ package final class RadioArbiter {
             scans.append(scan)
             return onAdapterGone()
         }
+        if case .system = error { watch.counts.rebuiltSockets &+= 1 }
         let isRestartDue =
             if case .controller = error { watch.fail(byController: true) } else { watch.fail(byController: false) }
         scan.fail(error)
@@ -226,7 +227,12 @@ package final class RadioArbiter {
             endLimit()
             radio = .idle
         }
-        if isUnderWay { disconnect(attempt.device, completion: completion) } else { later(completion) }
+        if isUnderWay {
+            watch.counts.cancelledAttempts &+= 1
+            disconnect(attempt.device, completion: completion)
+        } else {
+            later(completion)
+        }
         arbitrate()
     }
 
@@ -243,7 +249,7 @@ package final class RadioArbiter {
         attempt.connection = nil
         switch result {
         case .success: watch.noteLife()
-        case .failure: watch.counts.failedAttempts &+= 1
+        case .failure(let failure): watch.counts.noteFailure(failure)
         }
         if case .failure(let failure) = result, attempt.isWorthTryingAgain(after: failure) {
             // The other attempts come first.
@@ -344,7 +350,10 @@ package final class RadioArbiter {
 
     private func begin(_ scan: RadioScan, _ scanner: any DeviceScanner) {
         radio = .scanning(scanner, scan)
-        scanner.onFailure = { [weak self] error in self?.fail(scan, scanner, error) }
+        // A scanner that kept itself would never close its sockets.
+        scanner.onFailure = { [weak self, weak scanner] error in
+            if let scanner { self?.fail(scan, scanner, error) }
+        }
         scanner.onDisturbed = { [weak self] in
             guard let self else { return }
             watch.disturb(now: MonotonicClock.now)

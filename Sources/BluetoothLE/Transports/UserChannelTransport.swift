@@ -52,14 +52,14 @@ package final class UserChannelTransport: PacketTransport {
 
     /// The error for a controller that cannot be taken over.
     static func error(_ error: Errno, _ name: String) -> AdapterError {
-        switch error {
-        case .resourceBusy:
+        switch error.recovery(of: .hci) {
+        case .later where error == .resourceBusy:
             .controller(
                 "\(name) is in use: the user channel needs it down (`hciconfig \(name) down`), and for one program"
             )
-        case .operationNotSupportedByDevice: .noAdapter
-        case .notPermitted, .permissionDenied: .notPermitted(missing: Capability.missing)
-        case .addressFamilyNotSupported: .noBluetoothInKernel
+        case .adapterLost where error == .operationNotSupportedByDevice: .noAdapter
+        case .forbidden: .notPermitted(missing: Capability.missing)
+        case .absent: .noBluetoothInKernel
         default: .system("take \(name) over the user channel", error)
         }
     }

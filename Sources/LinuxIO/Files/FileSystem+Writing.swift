@@ -13,7 +13,7 @@ extension FileSystem {
         let above = path.removingLastComponent()
         if above != path, !above.isEmpty { try makeDirectory(above, mode: 0o755) }
         do {
-            _ = try SystemCall.run { unsafe mkdir(path.string, mode) }
+            _ = try SystemCall.run(CallSite(.file, .mkdir)) { unsafe mkdir(path.string, mode) }
         } catch .fileExists where isDirectory(path.string) {
             // Another process has made it in between.
         }
@@ -47,8 +47,8 @@ extension FileSystem {
             let number = file.number
             // The full mode, whatever the process's mask.
             _ = try SystemCall.run { fchmod(number, mode) }
-            _ = try SystemCall.run { fsync(number) }
-            _ = try SystemCall.run { unsafe rename(temporary, path.string) }
+            _ = try SystemCall.run(CallSite(.file, .fsync)) { fsync(number) }
+            _ = try SystemCall.run(CallSite(.file, .rename)) { unsafe rename(temporary, path.string) }
         } catch {
             _ = unsafe unlink(temporary)
             throw error
@@ -98,7 +98,7 @@ extension Descriptor {
     fileprivate func synchronizeDirectory() throws(Errno) {
         let number = number
         do {
-            _ = try SystemCall.run { fsync(number) }
+            _ = try SystemCall.run(CallSite(.file, .fsync)) { fsync(number) }
         } catch .invalidArgument {
             return
         }

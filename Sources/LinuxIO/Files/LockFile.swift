@@ -77,7 +77,7 @@ package struct LockFile: ~Copyable {
             let file = try Descriptor.open(path.string, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
             let number = file.number
             // A lock for readers, given back as the file is closed at once.
-            _ = try SystemCall.run { flock(number, LOCK_SH | LOCK_NB) }
+            _ = try SystemCall.run(CallSite(.file, .flock)) { flock(number, LOCK_SH | LOCK_NB) }
             return nil
         } catch .wouldBlock {
             return named(path) ?? 0
@@ -101,7 +101,7 @@ package struct LockFile: ~Copyable {
 
     private static func lock(_ file: borrowing Descriptor) throws(Errno) {
         let number = file.number
-        _ = try SystemCall.run { flock(number, LOCK_EX | LOCK_NB) }
+        _ = try SystemCall.run(CallSite(.file, .flock)) { flock(number, LOCK_EX | LOCK_NB) }
     }
 
     /// Whether the open file is the one at that path.

@@ -13,7 +13,7 @@ package enum DeviceProbe {
     package static func bluetoothFault() -> Errno? {
         do {
             _ = try ManagementSocket()
-            _ = try Descriptor.bluetoothSocket(type: blewedge_SOCK_SEQPACKET, protocol: BTPROTO_L2CAP)
+            _ = try Descriptor.bluetoothSocket(.link, type: blewedge_SOCK_SEQPACKET, protocol: BTPROTO_L2CAP)
             return nil
         } catch {
             return error

@@ -27,10 +27,10 @@ package struct UInputDevice: ~Copyable, Sendable {
     /// missing, `permissionDenied` where the node is not ours to open. The corresponding C calls are `open` and
     /// `ioctl(UI_SET_KEYBIT, UI_DEV_SETUP, UI_DEV_CREATE)`.
     package init(name: String, keyCodes: some Sequence<UInt16>, hasCapsLockLight: Bool = false) throws(Errno) {
-        let device = try Descriptor.open(Self.path, O_RDWR | O_NONBLOCK)
-        let number = device.number
+        let device = try Descriptor.open(Self.path, O_RDWR | O_NONBLOCK, .keyboard)
+        let (number, site) = (device.number, CallSite(.keyboard, .ioctl))
         let set = { (request: Int, argument: UInt) throws(Errno) in
-            _ = try SystemCall.run { blewedge_ioctl(number, UInt(request), argument) }
+            _ = try SystemCall.run(site) { blewedge_ioctl(number, UInt(request), argument) }
         }
         try set(Int(blewedge_UI_SET_EVBIT), UInt(EV_KEY))
         for code in keyCodes { try set(Int(blewedge_UI_SET_KEYBIT), UInt(code)) }
@@ -48,7 +48,7 @@ package struct UInputDevice: ~Copyable, Sendable {
         unsafe withUnsafeMutableBytes(of: &setup.name) { bytes in
             unsafe bytes.copyBytes(from: name.utf8.prefix(bytes.count - 1))
         }
-        _ = try SystemCall.run { unsafe blewedge_ioctl_pointer(number, UInt(blewedge_UI_DEV_SETUP), &setup) }
+        _ = try SystemCall.run(site) { unsafe blewedge_ioctl_pointer(number, UInt(blewedge_UI_DEV_SETUP), &setup) }
         try set(Int(blewedge_UI_DEV_CREATE), 0)
         eventNode = Self.eventNode(of: number)
         descriptor = device
@@ -76,7 +76,7 @@ package struct UInputDevice: ~Copyable, Sendable {
     private static func eventNode(of number: Int32) -> String? {
         var name = [UInt8](repeating: 0, count: 64)
         // Sound: the request carries the buffer's length, and the kernel ends the name with a zero within it.
-        let length = try? SystemCall.run {
+        let length = try? SystemCall.run(CallSite(.keyboard, .ioctl)) {
             unsafe blewedge_ioctl_pointer(number, blewedge_UI_GET_SYSNAME_64, &name)
         }
         guard length != nil else { return nil }

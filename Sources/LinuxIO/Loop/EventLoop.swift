@@ -72,11 +72,12 @@ package final class EventLoop {
 
     /// A loop that watches nothing yet.
     package init() throws(Errno) {
-        epoll = Descriptor(owning: try SystemCall.run { epoll_create1(Int32(EPOLL_CLOEXEC)) })
+        epoll = Descriptor(owning: try SystemCall.run { epoll_create1(Int32(EPOLL_CLOEXEC)) }, .loop)
         timer = Descriptor(
             owning: try SystemCall.run {
                 timerfd_create(CLOCK_BOOTTIME, Int32(TFD_CLOEXEC | TFD_NONBLOCK))
-            }
+            },
+            .loop
         )
         _ = try watch(timer, for: .readable) { [unowned self] _ in fireTimers() }
     }
@@ -147,7 +148,8 @@ package final class EventLoop {
         let descriptor = Descriptor(
             owning: try SystemCall.run {
                 unsafe signalfd(-1, &mask, Int32(SFD_CLOEXEC | SFD_NONBLOCK))
-            }
+            },
+            .loop
         )
         _ = try watch(descriptor, for: .readable) { [unowned self] _ in
             while let number = readSignal() { handler(number) }
@@ -162,11 +164,21 @@ package final class EventLoop {
         let timeout: Int32 = isVirtual ? 0 : -1
         // `epoll_event` holds a union, which makes it unsafe as a type: only its integer member is ever stored and
         // read.
+        var faults = RepeatedFaults()
         var events = unsafe [epoll_event](repeating: epoll_event(), count: capacity)
         while isRunning {
             if isVirtual { sleepVirtually() }
-            // Sound: the kernel writes at most `capacity` events into the array of that size.
-            let count = try SystemCall.run { unsafe epoll_wait(epoll.number, &events, Int32(capacity), timeout) }
+            let count: Int32
+            do throws(Errno) {
+                // Sound: the kernel writes at most `capacity` events into the array of that size.
+                count = try SystemCall.run(CallSite(.loop, .epollWait)) {
+                    unsafe epoll_wait(epoll.number, &events, Int32(capacity), timeout)
+                }
+                faults.clear()
+            } catch {
+                guard faults.allow() else { throw error }
+                continue
+            }
             for index in 0..<Int(count) where isRunning {
                 let (identifier, readiness) = unsafe (events[index].data.u64, events[index].events)
                 watch(identifier)?.handler(Readiness(rawValue: readiness))
@@ -199,8 +211,10 @@ package final class EventLoop {
         unsafe event.events = interest.rawValue
         unsafe event.data.u64 = identifier
         let number = descriptor.number
+        let site =
+            operation == EPOLL_CTL_DEL ? nil : CallSite(.loop, operation == EPOLL_CTL_ADD ? .epollAdd : .epollModify)
         // Sound: the kernel copies the event during the call.
-        _ = try SystemCall.run { unsafe epoll_ctl(epoll.number, operation, number, &event) }
+        _ = try SystemCall.run(site) { unsafe epoll_ctl(epoll.number, operation, number, &event) }
     }
 
     private func fireTimers() {

@@ -11,6 +11,9 @@ package struct SystemThread: ~Copyable {
     private final class Start {
         let name: String
         let body: @Sendable () -> Void
+        #if DEBUG
+            let script = CallScript.current
+        #endif
         init(name: String, body: @escaping @Sendable () -> Void) {
             self.name = name
             self.body = body
@@ -32,6 +35,10 @@ package struct SystemThread: ~Copyable {
                 guard let argument = unsafe argument else { return nil }
                 let start = unsafe Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
                 _ = unsafe blewedge_set_thread_name(String(start.name.prefix(15)))
+                #if DEBUG
+                    if let script = start.script { CallScript.use(script) }
+                    defer { if start.script != nil { CallScript.use(nil) } }
+                #endif
                 start.body()
                 VirtualClock.removeThread()
                 return nil

@@ -12,7 +12,7 @@ package final class Waker: Sendable {
     ///
     /// The corresponding C function is `eventfd`.
     package init() throws(Errno) {
-        descriptor = Descriptor(owning: try SystemCall.run { eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)) })
+        descriptor = Descriptor(owning: try SystemCall.run { eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)) }, .loop)
     }
 
     /// Wakes the other side; calls before it wakes count as one.

@@ -28,7 +28,7 @@ package struct ByteStream: ~Copyable {
     /// `socket` and `connect`.
     package init(unixSocket path: String) throws(Errno) {
         let address = try sockaddr_un(path: path)
-        let socket = try Descriptor.localSocket()
+        let socket = try Descriptor.localSocket(.line)
         isConnecting = try Self.isUnderWay(socket.connect(to: address))
         isSocket = true
         descriptor = socket
@@ -46,7 +46,10 @@ package struct ByteStream: ~Copyable {
         guard unsafe inet_pton(AF_INET, host == "localhost" ? "127.0.0.1" : host, &address.sin_addr) == 1 else {
             throw .addressNotAvailable
         }
-        let socket = Descriptor(owning: try SystemCall.run { CLinux.socket(AF_INET, Self.flags, 0) })
+        let socket = Descriptor(
+            owning: try SystemCall.run(CallSite(.line, .socket)) { CLinux.socket(AF_INET, Self.flags, 0) },
+            .line
+        )
         // Small packets go out at once.
         try socket.setOption(Int32(IPPROTO_TCP), TCP_NODELAY, to: Int32(1))
         isConnecting = try Self.isUnderWay(socket.connect(to: address))
@@ -61,7 +64,7 @@ package struct ByteStream: ~Copyable {
     /// `tcsetattr`.
     package init(serialLine path: String, speed: UInt32, usesFlowControl: Bool = true) throws(Errno) {
         guard let code = Self.speedCodes[speed] else { throw .invalidArgument }
-        let line = try Descriptor.open(path, O_RDWR | O_NOCTTY | O_NONBLOCK)
+        let line = try Descriptor.open(path, O_RDWR | O_NOCTTY | O_NONBLOCK, .line)
         let number = line.number
         var settings = termios()
         // Sound, as the calls below: the structure is a local that outlives each call.

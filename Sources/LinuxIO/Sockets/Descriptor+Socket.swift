@@ -15,17 +15,22 @@ extension Descriptor {
     /// A non-blocking socket of the Bluetooth family, closed on exec.
     ///
     /// Throws `addressFamilyNotSupported` where the kernel has no Bluetooth. The corresponding C function is `socket`.
-    static func bluetoothSocket(type: Int32, protocol number: Int32) throws(Errno) -> Descriptor {
+    static func bluetoothSocket(
+        _ kind: CallKind,
+        type: Int32,
+        protocol number: Int32
+    ) throws(Errno) -> Descriptor {
         let flags = blewedge_SOCK_NONBLOCK | blewedge_SOCK_CLOEXEC
-        return Descriptor(owning: try SystemCall.run { socket(AF_BLUETOOTH, type | flags, number) })
+        let site = CallSite(kind, .socket)
+        return Descriptor(owning: try SystemCall.run(site) { socket(AF_BLUETOOTH, type | flags, number) }, kind)
     }
 
     /// A non-blocking stream socket of the unix family, closed on exec.
     ///
     /// The corresponding C function is `socket`.
-    static func localSocket() throws(Errno) -> Descriptor {
+    static func localSocket(_ kind: CallKind) throws(Errno) -> Descriptor {
         let flags = blewedge_SOCK_STREAM | blewedge_SOCK_NONBLOCK | blewedge_SOCK_CLOEXEC
-        return Descriptor(owning: try SystemCall.run { socket(AF_UNIX, flags, 0) })
+        return Descriptor(owning: try SystemCall.run(CallSite(kind, .socket)) { socket(AF_UNIX, flags, 0) }, kind)
     }
 
     /// Binds to an address of the socket's family.
@@ -34,7 +39,7 @@ extension Descriptor {
     func bind<Address: BitwiseCopyable>(to address: Address) throws(Errno) {
         var address = address
         let length = socklen_t(MemoryLayout<Address>.size)
-        _ = try unsafe withPointer(to: &address) { pointer in unsafe CLinux.bind(number, pointer, length) }
+        _ = try unsafe withPointer(to: &address, .bind) { pointer in unsafe CLinux.bind(number, pointer, length) }
     }
 
     /// Begins a connection; `wouldBlock` means that it goes on, and that `writable` will report its end.
@@ -44,12 +49,13 @@ extension Descriptor {
         var address = address
         let length = socklen_t(MemoryLayout<Address>.size)
         do {
-            _ = try unsafe withPointer(to: &address) { pointer in unsafe CLinux.connect(number, pointer, length) }
+            _ = try unsafe withPointer(to: &address, .connect) { pointer in
+                unsafe CLinux.connect(number, pointer, length)
+            }
             return .done(())
-        } catch .nowInProgress, .wouldBlock {
-            return .wouldBlock
         } catch {
-            throw error
+            guard error.recovery(of: kind) == .wait else { throw error }
+            return .wouldBlock
         }
     }
 
@@ -58,12 +64,12 @@ extension Descriptor {
     /// It never waits, whether the socket blocks or not. The corresponding C function is `send` with MSG_NOSIGNAL and
     /// MSG_DONTWAIT.
     func send(_ bytes: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> {
-        let number = number
+        let (number, site) = (number, CallSite(kind, .send))
         let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
         return try unsafe bytes.withUnsafeBytes { bytes in
             // Sound: the pointer is used within the closure, with the span's own length.
             Result { () throws(Errno) in
-                try SystemCall.runNonBlocking {
+                try SystemCall.runNonBlocking(site) {
                     unsafe CLinux.send(number, bytes.baseAddress, bytes.count, flags)
                 }
             }
@@ -74,26 +80,29 @@ extension Descriptor {
     ///
     /// The corresponding C function is `listen`.
     func listen(backlog: Int32) throws(Errno) {
-        _ = try SystemCall.run { CLinux.listen(number, backlog) }
+        _ = try SystemCall.run(CallSite(kind, .listen)) { CLinux.listen(number, backlog) }
     }
 
     /// Takes the next peer that has connected, with its address written over `address`; nil when there is none.
     ///
     /// The new descriptor does not block and is closed on exec. The corresponding C function is `accept4`.
-    func accept<Address: BitwiseCopyable>(from address: inout Address) throws(Errno) -> Descriptor? {
+    func accept<Address: BitwiseCopyable>(
+        from address: inout Address,
+        as kind: CallKind
+    ) throws(Errno) -> Descriptor? {
         var length = socklen_t(MemoryLayout<Address>.size)
-        let number = number
+        let (number, site) = (number, CallSite(self.kind, .accept))
         // Sound: the kernel writes at most `length` bytes, the structure's own size.
         let result = try unsafe withUnsafeMutableBytes(of: &address) { bytes in
             Result { () throws(Errno) in
-                try SystemCall.runNonBlocking {
+                try SystemCall.runNonBlocking(site) {
                     unsafe blewedge_accept(number, bytes.baseAddress, &length)
                 }
             }
         }.get()
         switch result {
         case .wouldBlock: return nil
-        case .done(let accepted): return Descriptor(owning: accepted)
+        case .done(let accepted): return Descriptor(owning: accepted, kind)
         }
     }
 
@@ -103,7 +112,7 @@ extension Descriptor {
     func setOption<Value: BitwiseCopyable>(_ level: Int32, _ name: Int32, to value: Value) throws(Errno) {
         var value = value
         // Sound: the kernel reads the value's own size during the call.
-        _ = try SystemCall.run {
+        _ = try SystemCall.run(CallSite(kind, .setsockopt)) {
             unsafe setsockopt(number, level, name, &value, socklen_t(MemoryLayout<Value>.size))
         }
     }
@@ -115,14 +124,22 @@ extension Descriptor {
         var value = value
         var length = socklen_t(MemoryLayout<Value>.size)
         // Sound: the kernel writes at most `length` bytes, the value's own size.
-        _ = try SystemCall.run { unsafe getsockopt(number, level, name, &value, &length) }
+        _ = try SystemCall.run(CallSite(kind, .getsockopt)) {
+            unsafe getsockopt(number, level, name, &value, &length)
+        }
         return value
     }
 
     /// The error that waits on the socket, cleared by reading it; nil when there is none (SO_ERROR).
+    ///
+    /// Where it cannot be read, the error of that: a connection of which nothing is known is none.
     package func takePendingError() -> Errno? {
-        guard let code = try? option(SOL_SOCKET, SO_ERROR, initial: Int32(0)), code != 0 else { return nil }
-        return Errno(rawValue: code)
+        do throws(Errno) {
+            let code = try option(SOL_SOCKET, SO_ERROR, initial: Int32(0))
+            return code == 0 ? nil : Errno(rawValue: code)
+        } catch {
+            return error
+        }
     }
 
     /// Makes the receive queue as large as the kernel permits: beyond its limit with CAP_NET_ADMIN, else up to it.
@@ -149,7 +166,7 @@ extension Descriptor {
     ///
     /// The corresponding C function is `recvmsg`.
     package func receive(into buffer: inout [UInt8]) throws(Errno) -> NonBlocking<ReceivedPacket> {
-        let number = number
+        let (number, site) = (number, CallSite(kind, .recvmsg))
         var isTruncated = false
         let result = unsafe buffer.withUnsafeMutableBytes { bytes in
             // Sound: the vector names this buffer and its length, and both live for the call.
@@ -159,7 +176,7 @@ extension Descriptor {
                     var header = unsafe msghdr()
                     unsafe header.msg_iov = vector
                     unsafe header.msg_iovlen = 1
-                    let count = try SystemCall.runNonBlocking { unsafe recvmsg(number, &header, 0) }
+                    let count = try SystemCall.runNonBlocking(site) { unsafe recvmsg(number, &header, 0) }
                     isTruncated = unsafe header.msg_flags & Int32(MSG_TRUNC) != 0
                     return count
                 }
@@ -173,12 +190,13 @@ extension Descriptor {
 
     private func withPointer<Address: BitwiseCopyable>(
         to address: inout Address,
+        _ name: CallSite.Call,
         _ call: (UnsafePointer<sockaddr>) -> Int32
     ) throws(Errno) -> Int32 {
         // Sound: the kernel reads the structure by its family, within the given length.
         try unsafe withUnsafeBytes(of: &address) { bytes in
             Result { () throws(Errno) in
-                try SystemCall.run {
+                try SystemCall.run(CallSite(kind, name)) {
                     unsafe bytes.baseAddress.map { unsafe call($0.assumingMemoryBound(to: sockaddr.self)) } ?? -1
                 }
             }

@@ -24,7 +24,7 @@ package struct HCISocket: ~Copyable {
     /// without CAP_NET_RAW. The corresponding C calls are `socket(AF_BLUETOOTH, SOCK_RAW, BTPROTO_HCI)`, `bind`,
     /// `setsockopt(HCI_FILTER)`.
     package init(controller index: UInt16, events: [UInt8], receiveBuffer: Int32? = nil) throws(Errno) {
-        let socket = try Descriptor.bluetoothSocket(type: blewedge_SOCK_RAW, protocol: BTPROTO_HCI)
+        let socket = try Descriptor.bluetoothSocket(.hci, type: blewedge_SOCK_RAW, protocol: BTPROTO_HCI)
         // The filter comes first, so that no unwanted packet is ever queued.
         try socket.setOption(SOL_HCI, HCI_FILTER, to: Filter(events: events))
         if let receiveBuffer { socket.raiseReceiveBuffer(to: receiveBuffer) }

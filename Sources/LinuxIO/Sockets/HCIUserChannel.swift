@@ -21,7 +21,7 @@ package struct HCIUserChannel: ~Copyable {
     /// without that controller, `notPermitted` without CAP_NET_ADMIN. The corresponding C calls are
     /// `socket(AF_BLUETOOTH, SOCK_RAW, BTPROTO_HCI)` and `bind` to HCI_CHANNEL_USER.
     package init(controller index: UInt16) throws(Errno) {
-        let socket = try Descriptor.bluetoothSocket(type: blewedge_SOCK_RAW, protocol: BTPROTO_HCI)
+        let socket = try Descriptor.bluetoothSocket(.hci, type: blewedge_SOCK_RAW, protocol: BTPROTO_HCI)
         var address = sockaddr_hci()
         address.hci_family = sa_family_t(AF_BLUETOOTH)
         address.hci_dev = index

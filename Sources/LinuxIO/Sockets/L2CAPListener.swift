@@ -32,7 +32,7 @@ package struct L2CAPListener: ~Copyable {
     ///
     /// The corresponding C calls are `socket(AF_BLUETOOTH, SOCK_SEQPACKET, BTPROTO_L2CAP)`, `bind` and `listen`.
     package init(local: UInt64) throws(Errno) {
-        let socket = try Descriptor.bluetoothSocket(type: blewedge_SOCK_SEQPACKET, protocol: BTPROTO_L2CAP)
+        let socket = try Descriptor.bluetoothSocket(.listener, type: blewedge_SOCK_SEQPACKET, protocol: BTPROTO_L2CAP)
         try socket.bind(to: L2CAPSocket.address(local, type: L2CAPSocket.lowEnergyPublic))
         try socket.listen(backlog: Self.backlog)
         descriptor = socket
@@ -43,7 +43,7 @@ package struct L2CAPListener: ~Copyable {
     /// The corresponding C function is `accept4`.
     package func accept(receiveBuffer: Int32) throws(Errno) -> Central? {
         var address = sockaddr_l2()
-        guard let accepted = try descriptor.accept(from: &address) else { return nil }
+        guard let accepted = try descriptor.accept(from: &address, as: .link) else { return nil }
         let bytes = address.l2_bdaddr.b
         var value: UInt64 = 0
         for byte in [bytes.5, bytes.4, bytes.3, bytes.2, bytes.1, bytes.0] { value = value &<< 8 | UInt64(byte) }

@@ -27,7 +27,7 @@ package struct L2CAPSocket: ~Copyable {
     ///
     /// Binding to the controller's own address keeps the kernel from choosing another controller.
     package init(local: UInt64, receiveBuffer: Int32) throws(Errno) {
-        let socket = try Descriptor.bluetoothSocket(type: blewedge_SOCK_SEQPACKET, protocol: BTPROTO_L2CAP)
+        let socket = try Descriptor.bluetoothSocket(.link, type: blewedge_SOCK_SEQPACKET, protocol: BTPROTO_L2CAP)
         socket.raiseReceiveBuffer(to: receiveBuffer)
         socket.countDrops()
         try socket.bind(to: Self.address(local, type: Self.lowEnergyPublic))
@@ -65,7 +65,7 @@ package struct L2CAPSocket: ~Copyable {
         var control = DropMessage()
         let empty = MemoryLayout<DropMessage>.size
         var space = packet.mutableSpan
-        let number = descriptor.number
+        let (number, site) = (descriptor.number, CallSite(.link, .recvmsg))
         let result = unsafe space.withUnsafeMutableBytes { bytes in
             // Sound: the vector names the packet, and the header the vector and the control message, each with its own
             // length; all of them live for the call.
@@ -78,7 +78,9 @@ package struct L2CAPSocket: ~Copyable {
                         unsafe header.msg_iovlen = 1
                         unsafe header.msg_control = control.baseAddress
                         unsafe header.msg_controllen = empty
-                        return try SystemCall.runNonBlocking { unsafe recvmsg(number, &header, Int32(MSG_TRUNC)) }
+                        return try SystemCall.runNonBlocking(site) {
+                            unsafe recvmsg(number, &header, Int32(MSG_TRUNC))
+                        }
                     }
                 }
             }

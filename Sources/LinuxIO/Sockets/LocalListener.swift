@@ -21,7 +21,7 @@ package struct LocalListener: ~Copyable {
     /// hold. The corresponding C functions are `socket`, `bind`, `chmod` and `listen`.
     package init(at path: String, mode: UInt32) throws(Errno) {
         let address = try sockaddr_un(path: path)
-        let socket = try Descriptor.localSocket()
+        let socket = try Descriptor.localSocket(.listener)
         let number = socket.number
         // The file is made with the socket's own mode: nobody else gets in before it has its final one.
         _ = try SystemCall.run { fchmod(number, 0o600) }
@@ -68,7 +68,7 @@ package struct LocalListener: ~Copyable {
     /// The corresponding C function is `accept4`.
     package func accept() throws(Errno) -> LocalStream? {
         var address = sockaddr_un()
-        guard let accepted = try descriptor.accept(from: &address) else { return nil }
+        guard let accepted = try descriptor.accept(from: &address, as: .client) else { return nil }
         return LocalStream(accepted: accepted)
     }
 

@@ -35,7 +35,7 @@ package struct LocalStream: ~Copyable {
     /// where it may not be opened, `wouldBlock` where too many wait to be accepted. The corresponding C functions are
     /// `socket` and `connect`.
     package init(connectingTo path: String) throws(Errno) {
-        let socket = try Descriptor.localSocket()
+        let socket = try Descriptor.localSocket(.client)
         if case .wouldBlock = try socket.connect(to: try sockaddr_un(path: path)) { throw .wouldBlock }
         descriptor = socket
     }

@@ -22,7 +22,7 @@ package struct ManagementSocket: ~Copyable {
     ///
     /// The corresponding C calls are `socket(AF_BLUETOOTH, SOCK_RAW, BTPROTO_HCI)` and `bind` to HCI_CHANNEL_CONTROL.
     package init() throws(Errno) {
-        let socket = try Descriptor.bluetoothSocket(type: blewedge_SOCK_RAW, protocol: BTPROTO_HCI)
+        let socket = try Descriptor.bluetoothSocket(.management, type: blewedge_SOCK_RAW, protocol: BTPROTO_HCI)
         var address = sockaddr_hci()
         address.hci_family = sa_family_t(AF_BLUETOOTH)
         address.hci_dev = UInt16(HCI_DEV_NONE)

@@ -13,7 +13,7 @@ package enum LabelText: String, Localized {
     case dropped, stray, keyboardRemakes, undelivered, missed, readers, delivered, verified, differing, readerDropped
     // What was done so that the radio goes on.
     case adapterOpened, adapterLost, scanArmed, scanQuiet, scanDisturbed, resumed, scanFailed, attemptsFailed,
-        connectionsStalled, stepsOverdue, adapterRestarted
+        connectionsStalled, stepsOverdue, adapterRestarted, adapterMoved, socketsRebuilt, attemptsCancelled
     // Values of members.
     case yes, no, open, closed, `public`, random
 
@@ -84,6 +84,9 @@ package enum LabelText: String, Localized {
         case .connectionsStalled: LocalText("connections not begun by the kernel", "カーネルが始めなかった接続")
         case .stepsOverdue: LocalText("steps without an end", "終わらなかった処理")
         case .adapterRestarted: LocalText("adapter restarted", "アダプタの再起動")
+        case .adapterMoved: LocalText("of these under another name", "そのうち別名での再検出")
+        case .socketsRebuilt: LocalText("sockets made anew", "ソケットの再作成")
+        case .attemptsCancelled: LocalText("attempts given up", "接続の打ち切り")
         case .yes: LocalText("yes", "はい")
         case .no: LocalText("no", "いいえ")
         case .open: LocalText("open", "する")

@@ -14,7 +14,7 @@ extension Configuration {
         let bytes: [UInt8]
         do throws(Errno) {
             bytes = try FileSystem.contents(of: path.string, limit: largestText)
-        } catch .noSuchFileOrDirectory where !mustExist {
+        } catch  where !mustExist && error.recovery(of: .file) == .absent {
             return Configuration()
         } catch {
             throw CommandFailure(

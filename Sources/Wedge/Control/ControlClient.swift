@@ -109,9 +109,8 @@ package struct ControlClient: ~Copyable {
                 }
                 guard try stream.wait(for: .readable, until: deadline) else { break }
             }
-        } catch .connectionReset {
-            return false
         } catch {
+            if error.recovery(of: .client) == .peerGone { return false }
             throw CommandFailure(.inputOutput, ControlFaultText.cannotRead, "\(error)")
         }
         throw Self.noAnswer
@@ -124,10 +123,9 @@ package struct ControlClient: ~Copyable {
             while try !rest.drain({ bytes throws(Errno) in try stream.write(bytes) }) {
                 guard try stream.wait(for: .writable, until: deadline) else { break }
             }
-        } catch .brokenPipe, .connectionReset {
-            // The daemon may have said why before it closed: that is read next.
-            return
         } catch {
+            // The daemon may have said why before it closed: that is read next.
+            if error.recovery(of: .client) == .peerGone { return }
             throw CommandFailure(.inputOutput, ControlFaultText.cannotAsk, "\(error)")
         }
         guard rest.isEmpty else { throw Self.noAnswer }

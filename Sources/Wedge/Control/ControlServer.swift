@@ -115,9 +115,17 @@ package final class ControlServer {
         } catch {
             // Most likely no descriptor is left: clients wait in the kernel's queue until there is.
             stopListening()
-            recoveryTimer = loop.schedule(at: MonotonicClock.now + Self.recovery) { [weak self] in
-                self?.recoveryTimer = nil
-                try? self?.listen()
+            listenLater()
+        }
+    }
+
+    private func listenLater() {
+        recoveryTimer = loop.schedule(at: MonotonicClock.now + Self.recovery) { [weak self] in
+            self?.recoveryTimer = nil
+            do throws(Errno) {
+                try self?.listen()
+            } catch {
+                self?.listenLater()
             }
         }
     }

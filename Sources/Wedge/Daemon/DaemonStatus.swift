@@ -113,15 +113,18 @@ extension JSONObject {
     init(_ radio: RadioCounts) {
         self.init()
         add("adapterOpened", radio.opened)
+        add("adapterMoved", radio.moved)
         add("adapterLost", radio.lost)
         add("adapterRestarted", radio.restarts)
         add("scanArmed", radio.armed)
         add("scanQuiet", radio.quiet)
         add("scanDisturbed", radio.disturbed)
         add("scanFailed", radio.failedScans)
+        add("socketsRebuilt", radio.rebuiltSockets)
         add("attemptsFailed", radio.failedAttempts)
         add("connectionsStalled", radio.stalledConnections)
         add("stepsOverdue", radio.overdue)
+        add("attemptsCancelled", radio.cancelledAttempts)
         add("resumed", radio.resumed)
     }
 

@@ -15,6 +15,12 @@ final class ChoiceFollower {
     private let loop: EventLoop
     private var watch: FileWatch?
     private var registration: EventLoop.Registration?
+    /// The times between two tries to read a file that could not be read: doubled each time, up to the longest.
+    private static let retryDelays = Duration.seconds(1)...Duration.seconds(60)
+    private var retryTimer: EventLoop.Timer?
+    private var retryDelay = ChoiceFollower.retryDelays.lowerBound
+    /// The failure that was told last; nil since the file could be read.
+    private var failure: ChoiceStore.Failure?
 
     /// Begins to watch the file's directory, which is made where it is not there.
     init(_ store: ChoiceStore, on loop: EventLoop) throws(CommandFailure) {
@@ -38,16 +44,38 @@ final class ChoiceFollower {
     }
 
     /// The choice that the file has now; nil for none.
+    ///
+    /// A file that cannot be read is read again later, and `onChange` is told when that has changed: what is in the way
+    /// (no descriptor left, a permission) passes without a change of the file.
     func read() -> Result<KeptChoice?, ChoiceStore.Failure> {
+        if let retryTimer { loop.cancel(retryTimer) }
+        retryTimer = nil
         do throws(ChoiceStore.Failure) {
-            return .success(try store.read())
+            let choice = try store.read()
+            (failure, retryDelay) = (nil, Self.retryDelays.lowerBound)
+            return .success(choice)
         } catch {
+            failure = error
+            if case .unreadable = error { readLater() }
             return .failure(error)
         }
     }
 
+    private func readLater() {
+        retryTimer = loop.schedule(at: MonotonicClock.now + retryDelay) { [unowned self] in
+            retryTimer = nil
+            let before = failure
+            let result = read()
+            // Said once, however long it lasts.
+            if failure == nil || failure != before { onChange?(result) }
+        }
+        retryDelay = min(retryDelay * 2, Self.retryDelays.upperBound)
+    }
+
     /// Watches no more.
     func end() {
+        if let retryTimer { loop.cancel(retryTimer) }
+        retryTimer = nil
         if let registration, let watch = watch.take() { loop.unwatch(registration, watch.descriptor) }
         registration = nil
     }

@@ -32,9 +32,8 @@ package struct ChoiceStore: Sendable {
         let bytes: [UInt8]
         do throws(Errno) {
             bytes = try FileSystem.contents(of: path.string, limit: Self.limit)
-        } catch .noSuchFileOrDirectory {
-            return nil
         } catch {
+            if error.recovery(of: .file) == .absent { return nil }
             throw .unreadable(path, error)
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
@@ -76,13 +75,13 @@ extension CommandFailure {
     /// The choice could not be read or kept.
     package init(_ failure: ChoiceStore.Failure) {
         switch failure {
-        case .unreadable(let path, .permissionDenied):
-            self.init(.permission, FileFaultText.choiceForbidden, "\(path)", "\(Errno.permissionDenied)")
+        case .unreadable(let path, let error) where error.recovery(of: .file) == .forbidden:
+            self.init(.permission, FileFaultText.choiceForbidden, "\(path)", "\(error)")
         case .unreadable(let path, let error):
             self.init(.inputOutput, FileFaultText.choiceUnreadable, "\(path)", "\(error)")
         case .garbled(let path, let fault):
             self.init(.configuration, FileFaultText.choiceGarbled, "\(path)", "\(fault.line)", fault.cause)
-        case .unwritable(let path, .permissionDenied), .unwritable(let path, .notPermitted):
+        case .unwritable(let path, let error) where error.recovery(of: .file) == .forbidden:
             let directory = "\(path.removingLastComponent())"
             self.init(.permission, FileFaultText.choiceNotPermitted, "\(path)", directory)
         case .unwritable(let path, let error):

@@ -93,8 +93,9 @@ package final class WireConnection {
         queue = LineQueue(policy)
         do throws(Errno) {
             registration = try self.channel.watch(on: loop) { [unowned self] readiness in ready(readiness) }
-        } catch .notPermitted {
+        } catch {
             // A file, which epoll does not take, is always ready.
+            guard error.recovery(of: .loop) == .absent else { throw error }
         }
     }
 

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#if DEBUG
+    import BluetoothLE
+    import Glibc
+    import Keystrokes
+    import LinuxIO
+    import SystemPackage
+    import TestSupport
+    import Texts
+    import Typing
+    import Wedge
+
+    /// A daemon on a `KernelStandIn`, and what is asked of it: to be connected, to type, to answer.
+    final class CallFaultBench {
+        /// What makes the program call at a place.
+        enum Occasion { case traffic, linkLoss, adapterLoss, keyboardLoss, choice }
+
+        private let directory: TestDirectory
+        let loop: EventLoop
+        let kernel = KernelStandIn()
+        let machine: StandInMachine
+        let daemon: Daemon
+        private let path: String
+        private var client: Int32 = -1
+
+        init() throws {
+            directory = try TestDirectory()
+            loop = try EventLoop()
+            machine = try StandInMachine(kernel)
+            kernel.begin()
+            let paths = DaemonPaths(
+                configuration: FilePath(directory("config")),
+                state: FilePath(directory("state")),
+                runtime: FilePath(directory("run"))
+            )
+            path = paths.controlSocket.string
+            try ChoiceStore(paths.choice).write(KeptChoice(KernelStandIn.device, name: nil))
+            let settings = KeyboardSettings(
+                adapter: .any,
+                device: nil,
+                profiles: [.linble],
+                typing: TypingSettings(
+                    table: try CompiledTable(ByteTable(.linble), layout: .us),
+                    pacer: Pacer(try Pace(stall: 0)),
+                    maximumAge: nil,
+                    capsLock: .ignore,
+                    verifies: false
+                )
+            )
+            let options = Daemon.Options(
+                paths: paths,
+                followsChoice: true,
+                terminal: nil,
+                allowsKeys: true,
+                labels: DaemonLabels(profile: "linble", layout: "us", table: "linble", program: "test")
+            )
+            daemon = try Daemon(settings, options, through: AdapterCore(loop, .kernel(.any)))
+            daemon.start { _ in }
+        }
+
+        /// Serves both sides until something holds, or the time is over.
+        func until(_ limit: Duration, _ condition: @escaping () -> Bool) throws -> Bool {
+            let deadline = MonotonicClock.now + limit
+            func look() {
+                machine.turn()
+                if condition() || MonotonicClock.now > deadline { return loop.stop() }
+                _ = loop.schedule(at: MonotonicClock.now + .milliseconds(2), handler: look)
+            }
+            _ = loop.schedule(at: MonotonicClock.now, handler: look)
+            try loop.run()
+            return condition()
+        }
+
+        /// Brings about what makes the program call.
+        func bring(_ occasion: Occasion) throws {
+            switch occasion {
+            case .traffic:
+                machine.notify("7\r")
+                try? daemon.service.send([0x31])
+                ask()
+            case .linkLoss: machine.dropLink()
+            case .adapterLoss: machine.dropAdapter(backAs: machine.index ^ 1)
+            case .keyboardLoss:
+                machine.dropKeyboard()
+                machine.notify("7\r")
+            case .choice:
+                var isOver = false
+                let device = DeviceChoice.address(KernelStandIn.device.address)
+                daemon.handle(.use(device, confirmed: true)) { _ in isOver = true }
+                _ = try until(.seconds(20)) { isOver }
+            }
+        }
+
+        /// Whether it is connected, types and answers, all within the time.
+        func isSteady(within limit: Duration) throws -> Bool {
+            let deadline = MonotonicClock.now + limit
+            while MonotonicClock.now < deadline {
+                let rest = deadline - MonotonicClock.now
+                guard try until(rest, { [self] in daemon.service.state == .connected && machine.isSubscribed }) else {
+                    break
+                }
+                let (typed, patience) = (machine.barcodes, min(rest, .milliseconds(600)))
+                machine.notify("7\r")
+                guard try until(patience, { [self] in machine.barcodes > typed && machine.heldKeys.isEmpty }) else {
+                    continue
+                }
+                ask()
+                var answer = 0
+                let isAnswered = try until(patience) { [self] in
+                    answer += read()
+                    return answer > 0
+                }
+                hangUp()
+                // The daemon lets go of it.
+                _ = try until(.milliseconds(20)) { false }
+                if isAnswered, daemon.service.state == .connected { return true }
+            }
+            return false
+        }
+
+        /// The open descriptors of this process.
+        var descriptors: Int { FileSystem.names(in: "/proc/self/fd").count }
+
+        /// The same, once the clients that have gone are let go.
+        func settledDescriptors() throws -> Int {
+            var least = descriptors
+            _ = try until(.milliseconds(500)) { [self] in
+                least = min(least, descriptors)
+                return false
+            }
+            return least
+        }
+
+        /// Ends the daemon.
+        func end() throws -> Bool {
+            hangUp()
+            var isOver = false
+            daemon.stop { isOver = true }
+            defer { CallScript.use(nil) }
+            return try until(.seconds(20)) { isOver }
+        }
+
+        // MARK: A client, by calls of its own
+
+        private func ask() {
+            hangUp()
+            client = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
+            var address = sockaddr_un()
+            address.sun_family = sa_family_t(AF_UNIX)
+            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+            _ = withUnsafePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    connect(client, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                }
+            }
+            let line = Array((ControlRequest.status.line + "\n").utf8)
+            _ = Glibc.send(client, line, line.count, Int32(MSG_NOSIGNAL))
+        }
+
+        private func read() -> Int {
+            var buffer = [UInt8](repeating: 0, count: 65_536)
+            return max(0, recv(client, &buffer, buffer.count, Int32(MSG_DONTWAIT)))
+        }
+
+        private func hangUp() {
+            if client >= 0 { close(client) }
+            client = -1
+        }
+    }
+#endif
