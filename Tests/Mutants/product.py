@@ -120,6 +120,10 @@ class Copy:
             self._build(".build", "blewedge", names)
         bundle = self.folder / ".build/debug/blewedgePackageTests.xctest"
         words = [word for expression in filters for word in ("--filter", expression)]
+        lines = (REPOSITORY / "Tests/own-processes").read_text().splitlines()
+        own = [line for line in lines if not line.startswith("#")]
+        if not any(name in expression for name in own for expression in filters):
+            words += [word for name in own for word in ("--skip", name)]
         status, text = self.run([bundle, "--testing-library", "swift-testing", *words], limit)
         if status == KILLED:
             return Outcome("failed", f"not over within {limit} s")
