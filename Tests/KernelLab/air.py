@@ -86,11 +86,11 @@ class Adapter(Controller):
         super().__init__("adapter", link=link, public_address=public_address)
         self.taken = 0  # buffers
         self.overruns = 0  # packets for which the host knew that there was no buffer, or that were too long for any
-        self.commands: set[int] = set()  # opcodes that came
+        self.unknown: list[str] = []  # commands that came and that the controller does not have
 
     def on_hci_command_packet(self, command: hci.HCI_Command) -> None:
-        self.commands.add(command.op_code)
         if not hasattr(self, f"on_{command.name.lower()}") or not self._knows(command.op_code):
+            self.unknown.append(command.name)
             return self._send_hci_command_status(hci.HCI_UNKNOWN_HCI_COMMAND_ERROR, command.op_code)
         super().on_hci_command_packet(command)
 

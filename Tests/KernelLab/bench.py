@@ -98,6 +98,10 @@ class Monitor:
         life = [o["event"] for o in self.program.objects if o.get("index") == index and o["event"] in stages]
         return life[-1:] == ["ready"]
 
+    def given_up(self, index: int) -> bool:
+        """The kernel has closed the controller, and has never set it up."""
+        return bool(self.events("closed", index)) and not self.events("ready", index)
+
     @property
     def numbers(self) -> set[int]:
         """Of the controllers that are ready."""
@@ -134,6 +138,7 @@ class Bench:
         self.given_up = 0  # times that the kernel gave up the emulated controllers before they were ready
         self.must_fail = ""  # a control: the cause that the lab has to find by itself once the scenario is over
         self.started = time.monotonic()
+        self.barcodes: int | None = None  # as many as the command line says
         self.seed: int | None = None  # of the random numbers; by the command line, or the first that asks for any
         self._is_random = False
         self._programs: list[Program] = []
@@ -195,8 +200,11 @@ class Bench:
             await self._peer.close()
         self._peer = self._relay = self._end = None
 
-    async def add_foreign(self, variant: Variant) -> None:
-        """Another controller than BlueZ's, which is hci0, and the peer on its radio; by "no adapter"."""
+    async def add_foreign(self, variant: Variant) -> bool:
+        """Another controller than BlueZ's, which is hci0, and the peer on its radio; by "no adapter".
+
+        False, and no peer, if the kernel gives the controller up while it sets it up.
+        """
         self._folder = Path(tempfile.mkdtemp(prefix="blewedge-lab.", dir="/tmp"))
         radio = self._radio = variant.radio(self._folder)
         line = self._end = Line(variant.manners())
@@ -205,10 +213,14 @@ class Bench:
         await line.open(self.machine.vm.hci_socket)
         relay = self._relay = await self.start("relay", "vhci", "lab.hci")
         await relay.until(lambda: "ready" in relay.out, "the relay has a controller", 20)
-        await self.monitor.program.until(lambda: self.monitor.ready(0), "the kernel sets the controller up", FOREIGN_SECONDS)
+        over = lambda: self.monitor.ready(0) or self.monitor.given_up(0)  # noqa: E731
+        await self.monitor.program.until(over, "the kernel sets the controller up", FOREIGN_SECONDS)
+        if not self.monitor.ready(0):
+            return False
         self._peer = radio.peer()
         await self._peer.connect()
         await self._peer.start()
+        return True
 
     def radio_complaint(self) -> str:
         """What the other controller holds against the kernel, or nothing."""

@@ -15,9 +15,8 @@ import peer
 from line import Line
 from waiting import LabError
 
-# Of RootCanal's presets. CSR_RCK_PTS_DONGLE, a dongle of Bluetooth 4.0, is of no use: Read Stored Link Key, which it says it
-# supports and every kernel sends, ends the whole of RootCanal 1.10.0.
 LAIRD = "LAIRD_BL654"
+DONGLE = "CSR_RCK_PTS_DONGLE"
 SECONDS = 30
 NAMESPACE = Path(__file__).resolve().parent / "namespace.py"
 
@@ -58,6 +57,9 @@ class CanalRadio:
 
     def complaint(self) -> str:
         return ""
+
+    def unknown(self) -> list[str]:
+        return []
 
     async def close(self) -> None:
         if self._process is not None and self._process.stdin is not None:

@@ -37,6 +37,9 @@ class Radio(Protocol):
     def complaint(self) -> str:
         """What a host did that no controller allows, or nothing."""
 
+    def unknown(self) -> list[str]:
+        """The commands that came and that the controller does not have, as far as is known."""
+
     async def close(self) -> None: ...
 
 
@@ -65,6 +68,9 @@ class BumbleRadio:
     def complaint(self) -> str:
         overruns = sum(adapter.overruns for adapter in self._adapters)
         return f"{overruns} packets came for which there was no buffer" if overruns else ""
+
+    def unknown(self) -> list[str]:
+        return [name for adapter in self._adapters for name in adapter.unknown]
 
     async def close(self) -> None:
         pass
@@ -160,12 +166,19 @@ class Variant:
     about: str
     radio: Callable[[Path], Radio]  # in a folder for its sockets
     manners: Callable[[], Manners] = field(default=Manners)
+    given_up_by: tuple[str, ...] = ()  # kernels that do not set it up, and why is said at its place
 
 
 def bumble(kind: type[Adapter], extended: bool) -> Callable[[Path], Radio]:
     return lambda _folder: BumbleRadio(kind, extended)
 
 
+def rootcanal(preset: str) -> Callable[[Path], Radio]:
+    return lambda folder: canal.CanalRadio(folder, preset)
+
+
+# The presets of RootCanal have a command in their list that they refuse as unknown, and a kernel that sends it takes the
+# refusal for the end: LE Read Transmit Power, which 5.10 does not send to this one, and Read Stored Link Key.
 VARIANTS = {
     variant.name: variant
     for variant in (
@@ -175,7 +188,8 @@ VARIANTS = {
         Variant("late", "Bumble, answering after 0.2 to 1.5 s", bumble(Adapter, True), Late),
         Variant("refusing", "Bumble, refusing commands", bumble(Adapter, True), Refusing),
         Variant("noisy", "Bumble, with vendor and unknown events", bumble(Adapter, True), Noisy),
-        Variant("rootcanal", "RootCanal", lambda folder: canal.CanalRadio(folder, "")),
-        Variant("rootcanal-laird", "RootCanal as a Laird BL654: Low Energy alone", lambda folder: canal.CanalRadio(folder, canal.LAIRD)),
+        Variant("rootcanal", "RootCanal as it comes: both, Bluetooth 5", rootcanal("")),
+        Variant("rootcanal-laird", "RootCanal as a Laird BL654: Low Energy alone", rootcanal(canal.LAIRD), given_up_by=("6.1", "6.12", "7.2")),
+        Variant("rootcanal-dongle", "RootCanal as a CSR dongle of Bluetooth 4.0", rootcanal(canal.DONGLE), given_up_by=("5.10", "6.1", "6.12", "7.2")),
     )
 }

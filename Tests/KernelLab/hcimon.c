@@ -25,7 +25,7 @@
 #include "losses.h"
 
 enum { BLUETOOTH = 31, HCI_PROTOCOL = 1, MONITOR_CHANNEL = 2, NO_DEVICE = 0xffff, INDEXES = 64 };
-enum { NEW_INDEX = 0, DEL_INDEX = 1, COMMAND = 2, EVENT = 3, ACL_RX = 5, INDEX_INFO = 10 };
+enum { NEW_INDEX = 0, DEL_INDEX = 1, COMMAND = 2, EVENT = 3, ACL_RX = 5, CLOSE_INDEX = 9, INDEX_INFO = 10 };
 enum { RESET = 0x0c03, SCAN_PARAMETERS = 0x200b, SCAN_ENABLE = 0x200c, CONNECT = 0x200d };
 enum { EXTENDED_SCAN_PARAMETERS = 0x2041, EXTENDED_SCAN_ENABLE = 0x2042, EXTENDED_CONNECT = 0x2043 };
 
@@ -97,6 +97,7 @@ static void on_packet(unsigned opcode, unsigned index, const uint8_t *data, size
     switch (opcode) {
     case NEW_INDEX: *c = (struct controller){0}, say(index, "added"); break;
     case INDEX_INFO: say(index, "ready"); break;
+    case CLOSE_INDEX: say(index, "closed"); break;
     case DEL_INDEX: *c = (struct controller){0}, say(index, "removed"); break;
     case COMMAND: on_command(index, data, size); break;
     case EVENT: on_event(index, data, size); break;

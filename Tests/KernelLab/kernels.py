@@ -42,6 +42,11 @@ class Kernel:
         return self.folder / "vmlinuz"
 
 
+def number(name: str) -> list[int]:
+    """What kernels are put in order by."""
+    return [int(part) for part in name.split(".")]
+
+
 def get(name: str, cache: Path) -> Kernel:
     """The unpacked kernel, downloaded if the cache has none."""
     folder = cache / "kernels" / name

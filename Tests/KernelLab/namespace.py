@@ -5,6 +5,9 @@
 #
 #   namespace.py FOLDER NAME=PRESET …      a controller for each, at the socket NAME; an empty preset is RootCanal's own
 #
+# A command that a preset does not know is answered so ("strict: false"): else RootCanal 1.10.0 ends with all its controllers,
+# and every kernel sends some that the presets say to have and do not (Read Stored Link Key, LE Read Transmit Power).
+#
 # Prints "ready" when the sockets stand; ends, and RootCanal with it, at the end of standard input.
 
 from __future__ import annotations
@@ -45,7 +48,7 @@ async def serve(path: Path, port: int) -> None:
 async def main(folder: Path, controllers: list[tuple[str, str]]) -> int:
     raise_loopback()
     servers = " ".join(
-        f"tcp_server {{ tcp_port: {FIRST_PORT + number} {f'configuration {{ preset: {preset} }}' if preset else ''} }}"
+        f"tcp_server {{ tcp_port: {FIRST_PORT + number} {f'configuration {{ preset: {preset} strict: false }}' if preset else ''} }}"
         for number, (_, preset) in enumerate(controllers)
     )
     argv = ["setpriv", "--pdeathsig", "KILL", get_package_binary_resource_path("rootcanal"), "-configuration", servers]

@@ -16,11 +16,12 @@ from bench import compare
 from controllers import Radio, Variant
 from line import Line
 from local import LocalProgram
-from peer import ADDRESS, NAME, ean13
+from peer import ADDRESS, NAME, WRITE, ean13
 from product import Product
 from waiting import expect
 
 COUNT = 200
+TEXT = "0123456789" * 24  # fits a value at the peer's MTU of 247
 
 
 async def main_job(variant: Variant, binary: Path) -> str:
@@ -80,8 +81,15 @@ async def _on(radio: Radio, variant: Variant, binary: Path, path: Path, programs
         expect(await run.wait(20) == 130, f"exit {run.status}{run.evidence()}")
         compare(whole, bytes(run.stdout))
         await peer.until_alone(20)
+
+        # Longer than a packet: as many of them as there are buffers are under way.
+        gatt = Product(await launch("gatt", NAME, "write", WRITE, "--text", TEXT, "--no-response"))
+        await gatt.exits(0, 60)
+        await peer.until_alone(20)
+        expect(peer.writes == [TEXT.encode()], f"written: {peer.writes}")
         complaint = radio.complaint()
         expect(not complaint, complaint)
+        expect(not radio.unknown(), f"commands that the controller does not have: {radio.unknown()}")
         return f"found {found:.1f} s, connected {connected:.1f} s, {COUNT} received {took:.1f} s"
     finally:
         server.close()

@@ -26,13 +26,13 @@ class Product:
     def states(self) -> list[str]:
         return [o["state"] for o in self.program.objects if o.get("event") == "state"]
 
-    async def keyboard(self) -> str:
+    async def keyboard(self, seconds: float = 20) -> str:
         """The event node of its keyboard, which must stand before any connection."""
 
         def node() -> str:
             return next((o["node"] for o in self.program.objects if o.get("event") == "keyboard"), "")
 
-        self.node = await self.program.until(node, "the keyboard is created", 20)
+        self.node = await self.program.until(node, "the keyboard is created", seconds)
         return self.node
 
     async def state(self, name: str, seconds: float) -> None:

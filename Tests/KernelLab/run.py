@@ -15,11 +15,15 @@ from pathlib import Path
 from typing import Any
 
 import kernels
+import overline
 import vm
 from bench import REPOSITORY, Bench, Machine
+from controllers import VARIANTS
 from losses import PLACES, described
 from rows import rows
 from scenarios import ALL, Scenario
+from scenarios.matrix import PREFIX
+from table import OVER_A_LINE, Table
 from waiting import LabError
 
 DEFAULT = ["6.1", "6.12"]
@@ -32,6 +36,8 @@ EXAMPLES = """examples:
   lab --kernel all                     everything on each of 5.10, 6.1, 6.12 and 7.2
   lab --long latency stall-limit-20ms  longer measurements, and gates that only a quiet machine can hold
   lab --keep-logs /tmp/logs idle       keep what the programs printed and the HCI trace, pass or fail
+  lab --table                          every controller on every kernel and over H4, as a table (matrix.md)
+  lab --table --kernel 6.12            one column of it, and the one over H4
   lab --busy 40 simulate               with 40 % of each core taken by another process (Tests/busy)
 
 what the lab itself loses:
@@ -51,11 +57,13 @@ class Lab:
         self.binary: Path = options.binary
         self.long: bool = options.long
         self.seed: int | None = options.seed
+        self.barcodes: int | None = options.barcodes
         self.passed = self.failed = 0
         self.repeated = 0  # scenarios, for a fault of the emulator
         self.given_up = 0  # times that the kernel gave up controllers
         self.lost = dict.fromkeys(PLACES, 0)  # by the lab itself
         self.lost_on_purpose = dict.fromkeys(PLACES, 0)  # by its controls
+        self.table = Table()
         self._machine: Machine | None = None
         self._unbootable = ""
 
@@ -75,6 +83,25 @@ class Lab:
                     continue
                 await self._one(name, tools, scenario)
             await self._shut_down()
+
+    async def run_over_lines(self) -> None:
+        """The column of the table that has no kernel."""
+        for variant in VARIANTS.values():
+            start = time.monotonic()
+            cause = note = ""
+            try:
+                async with asyncio.timeout(LONG_SECONDS):
+                    note = await overline.main_job(variant, self.binary)
+            except LabError as error:
+                cause = str(error)
+            except TimeoutError:
+                cause = f"not over within {LONG_SECONDS} s"
+            except Exception as error:  # of the controller's own
+                cause = f"{type(error).__name__}: {error}"
+            self.failed, self.passed = self.failed + bool(cause), self.passed + (not cause)
+            self.table.add(variant.name, variant.about, OVER_A_LINE, f"**fails**: {cause}" if cause else note)
+            took = time.monotonic() - start
+            print(f"{'FAIL' if cause else 'ok  '}  H4    {PREFIX + variant.name:<18} {cause or note}  ({took:.1f} s)", flush=True)
 
     async def _one(self, name: str, tools: Path, scenario: Scenario) -> None:
         for _ in range(3):
@@ -97,6 +124,7 @@ class Lab:
         try:
             bench = Bench(await self._boot(name, tools), logs, self.long)
             bench.seed = self.seed
+            bench.barcodes = self.barcodes
             async with asyncio.timeout(deadline):
                 await bench.set_up(scenario.peer)
                 await scenario.body(bench)
@@ -187,6 +215,9 @@ class Lab:
             text = f"{cause}" + (f" [{text}]" if text else "") + f"  logs: {self.logs / name / scenario.name}"
         else:
             self.passed += 1
+        if scenario.name.startswith(PREFIX):
+            row, release = scenario.name.removeprefix(PREFIX), bench.machine.vm.kernel.release if bench else ""
+            self.table.add(row, scenario.about, name, f"**fails**: {cause}" if cause else bench.note if bench else "", release)
         took = time.monotonic() - start
         print(f"{'FAIL' if cause else 'ok  '}  {name:<5} {scenario.name:<18} {rows(scenario.about)}{text}  ({took:.1f} s)", flush=True)
 
@@ -204,12 +235,18 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--binary", type=Path, default=REPOSITORY / ".build/release/blewedge", metavar="PATH")
     parser.add_argument("--list", action="store_true", help="print the scenarios and end")
     parser.add_argument("--long", action="store_true", help="stalls for 120 s, and the measurements with their gates")
+    parser.add_argument("--table", action="store_true", help="the table of kernels and controllers: what it needs, and then it")
+    parser.add_argument("--barcodes", type=int, metavar="N", help="so many in each cell of the table, at most 200 (the default)")
     parser.add_argument("--seed", type=int, help="random numbers of this seed, which a scenario has printed")
     parser.add_argument("--keep-logs", type=Path, metavar="DIR", help="keep all logs there, also of what passes")
     parser.add_argument("--busy", metavar="PERCENT", help="take so much of each core meanwhile")  # by the shell script
     cache = Path.home() / ".cache/blewedge-lab"  # the shell script decides, and always gives it
     parser.add_argument("--cache", type=Path, metavar="DIR", default=cache, help="folder for what is downloaded and built")
     options = parser.parse_args()
+    if options.table and not options.scenarios and not options.long:
+        options.scenarios = [name for name in ALL if name.startswith(PREFIX)]
+        options.kernel = options.kernel or ["all"]
+        options.long = True
     for name in options.scenarios:
         if name not in ALL:
             parser.error(f"no scenario {name}; there are: {', '.join(ALL)}")
@@ -235,7 +272,9 @@ async def main() -> int:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, task.cancel)
     try:
-        await lab.run(list(kernels.SUITES) if "all" in names else names, chosen, spare)
+        await lab.run(sorted(kernels.SUITES, key=kernels.number) if "all" in names else names, chosen, spare)
+        if options.table:
+            await lab.run_over_lines()
     except (vm.VMError, kernels.KernelError) as error:
         print(f"lab: {error}", file=sys.stderr)
         lab.failed += 1
@@ -244,6 +283,8 @@ async def main() -> int:
         lab.failed += 1
     finally:
         await lab._shut_down()
+    if options.table:
+        print(f"\n{lab.table.markdown()}\n")
     print(lab.losses())
     print(lab.repetitions())
     print(f"{lab.passed} passed, {lab.failed} failed")

@@ -30,6 +30,7 @@ package final class KernelAdapter: LowEnergyAdapter {
     private var restartCause: String?
     /// The devices that were connected since the adapter was opened, and still are.
     private var connected: Set<ManagementAddress> = []
+    private var failedAttempts = FailedAttempts()
     /// The handler that is called when the kernel reports the end of a discovery.
     var onDiscoveryEnd: (() -> Void)?
     /// The address types of the kernel's last discovery, which the command to end it must repeat; empty if there was
@@ -70,6 +71,7 @@ package final class KernelAdapter: LowEnergyAdapter {
         // The controller stops advertising when a central connects, and could not start again while it had no room.
         case .deviceConnected(let device, _, _):
             connected.insert(device)
+            if failedAttempts.takesLink(device) { management.send(.disconnect(index, device)) { _ in } }
             advertiser?.resume()
         case .deviceDisconnected(let device, _):
             connected.remove(device)
@@ -131,15 +133,18 @@ package final class KernelAdapter: LowEnergyAdapter {
         timeout: Duration,
         completion: @escaping (Result<any ATTChannel, LinkFailure>) -> Void
     ) throws(LinkFailure) -> any ConnectionAttempt {
-        management.send(.loadConnectionParameters(index, ManagementAddress(device), .standard)) { _ in }
+        let peer = ManagementAddress(device)
+        failedAttempts.noteBeginning(peer)
+        management.send(.loadConnectionParameters(index, peer, .standard)) { _ in }
         // Without the socket the connection is made all the same.
         let watch = try? ConnectionWatch(controller: index, on: loop)
         watch?.onStalled = { [weak self] in
             self?.onStalledConnection?()
             self?.endDiscovery { _ in }
         }
-        let channel = try KernelATTChannel(to: device, from: address, on: loop, timeout: timeout) { result in
+        let channel = try KernelATTChannel(to: device, from: address, on: loop, timeout: timeout) { [weak self] result in
             watch?.close()
+            if case .failure = result { self?.failedAttempts.noteFailure(peer) }
             completion(result)
         }
         return KernelAttempt(channel, watch)

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothPackets
+import Testing
+
+@testable import BluetoothLE
+
+@Suite(.timeLimit(.minutes(10))) struct FailedAttemptsTests {
+    private func device(_ last: UInt64) throws -> ManagementAddress {
+        ManagementAddress(try #require(BluetoothAddress("F0:F1:F2:F3:F4:\(String(last + 0x10, radix: 16))")), .leRandom)
+    }
+
+    @Test("X-7: a link to a device whose attempt failed is nobody's, once; no other link is")
+    func orphan() throws {
+        var attempts = FailedAttempts()
+        let (chosen, other) = (try device(1), try device(2))
+        attempts.noteBeginning(chosen)
+        #expect(!attempts.takesLink(chosen))
+        attempts.noteFailure(chosen)
+        #expect(!attempts.takesLink(other))
+        #expect(!attempts.takesLink(ManagementAddress(chosen.address, .lePublic)))
+        #expect(attempts.takesLink(chosen))
+        #expect(!attempts.takesLink(chosen))
+    }
+
+    @Test("X-7: the link that the next attempt brings is its own")
+    func repeated() throws {
+        var attempts = FailedAttempts()
+        let chosen = try device(1)
+        for _ in 0..<3 {
+            attempts.noteFailure(chosen)
+            attempts.noteBeginning(chosen)
+            #expect(!attempts.takesLink(chosen))
+        }
+    }
+
+    @Test("X-7: of many devices whose attempts failed the last sixteen are remembered")
+    func bounded() throws {
+        var attempts = FailedAttempts()
+        for last in 0..<40 { attempts.noteFailure(try device(UInt64(last))) }
+        var taken: [Int] = []
+        for last in 0..<40 where attempts.takesLink(try device(UInt64(last))) { taken.append(last) }
+        #expect(taken == Array(24..<40))
+    }
+}
