@@ -84,9 +84,12 @@ class Lab:
                 await self._one(name, tools, scenario)
             await self._shut_down()
 
-    async def run_over_lines(self) -> None:
-        """The column of the table that has no kernel."""
-        for variant in VARIANTS.values():
+    async def run_over_lines(self, chosen: list[Scenario]) -> None:
+        """The column of the table that has no kernel, in the rows of these scenarios."""
+        for scenario in chosen:
+            variant = VARIANTS.get(scenario.name.removeprefix(PREFIX))
+            if variant is None:
+                continue
             start = time.monotonic()
             cause = note = ""
             try:
@@ -274,7 +277,7 @@ async def main() -> int:
     try:
         await lab.run(sorted(kernels.SUITES, key=kernels.number) if "all" in names else names, chosen, spare)
         if options.table:
-            await lab.run_over_lines()
+            await lab.run_over_lines(chosen)
     except (vm.VMError, kernels.KernelError) as error:
         print(f"lab: {error}", file=sys.stderr)
         lab.failed += 1

@@ -15,8 +15,7 @@ from scenarios import scenario
 from scenarios.keys import SCANS, all_typed, finish
 from waiting import expect
 
-PREFIX = "controller-"
-BASELINE = "btvirt"
+PREFIX = "controller-"  # of the names of the rows
 FEW = 20  # barcodes in the short tier
 PATIENCE = 120  # seconds for what takes a moment on a machine that is not busy
 IN_CI = {"legacy-4.0"}
@@ -57,7 +56,7 @@ async def main_job(bench: Bench) -> None:
     bench.note = f"found {found:.1f} s, connected {connected:.1f} s{attempts}, {len(barcodes)} typed {typed:.1f} s"
 
 
-@scenario(PREFIX + BASELINE, deadline=300, only_long=True)
+@scenario("controller-btvirt", deadline=300, only_long=True)
 async def btvirt(bench: Bench) -> None:
     """BlueZ's btvirt: the controllers of all other scenarios."""
     await main_job(bench)
@@ -82,8 +81,8 @@ def row(variant: Variant) -> None:
         expect(not complaint, complaint)
 
     body.__doc__ = variant.about
-    register = scenario(PREFIX + variant.name, peer="no adapter", deadline=300, only_long=variant.name not in IN_CI, once=True)
-    register(body)
+    is_long = variant.name not in IN_CI
+    scenario(f"controller-{variant.name}", peer="no adapter", deadline=300, only_long=is_long, once=True)(body)
 
 
 for variant in VARIANTS.values():
