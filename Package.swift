@@ -126,6 +126,22 @@ let package = Package(
             path: "Tests/ConformanceRunner",
             swiftSettings: testSettings
         ),
+        // The daemon path through days of virtual time, and the program that runs it.
+        .target(
+            name: "SoakSupport",
+            dependencies: [
+                "Wedge", "Typing", "BluetoothLE", "VirtualTransport", "VirtualRadio", "Keystrokes", "LinuxIO",
+                "Measuring",
+            ],
+            path: "Tests/SoakSupport",
+            swiftSettings: testSettings
+        ),
+        .executableTarget(
+            name: "soak",
+            dependencies: ["SoakSupport", "LinuxIO"],
+            path: "Tests/Soak",
+            swiftSettings: testSettings
+        ),
         tests(
             "BluetoothHostTests",
             ["TestSupport", "ConformanceSupport", "BluetoothHost", "BluetoothPackets", "VirtualRadio"]
@@ -152,8 +168,8 @@ let package = Package(
         tests(
             "WedgeTests",
             [
-                "TestSupport", "TextsSupport", "Wedge", "Typing", "Texts", "BluetoothLE", "VirtualTransport",
-                "Keystrokes", "LinuxIO", systemPackage,
+                "TestSupport", "TextsSupport", "SoakSupport", "Wedge", "Typing", "Texts", "BluetoothLE",
+                "VirtualTransport", "Keystrokes", "LinuxIO", systemPackage,
             ]
         ),
         tests(

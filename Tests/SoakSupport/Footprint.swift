@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Glibc
+import LinuxIO
+
+/// What the process holds.
+package struct Footprint: Sendable {
+    /// Anonymous memory that is its own, in KiB (Pss_Anon of /proc/self/smaps_rollup).
+    package var memory = 0
+    /// Open descriptors.
+    package var descriptors = 0
+
+    /// What it holds now.
+    static var now: Footprint {
+        var footprint = Footprint()
+        let text = (try? FileSystem.contents(of: "/proc/self/smaps_rollup", limit: 65_536)) ?? []
+        for line in String(decoding: text, as: UTF8.self).split(separator: "\n") where line.hasPrefix("Pss_Anon:") {
+            footprint.memory = Int(line.split(separator: " ").dropFirst().first ?? "") ?? 0
+        }
+        if let folder = opendir("/proc/self/fd") {
+            while readdir(folder) != nil { footprint.descriptors += 1 }
+            closedir(folder)
+        }
+        // `.`, `..`, and the folder itself.
+        footprint.descriptors -= 3
+        return footprint
+    }
+}

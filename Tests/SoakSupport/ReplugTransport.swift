@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+import VirtualTransport
+
+/// A socket on the machine that a controller in memory is put into and pulled out of.
+final class Socket {
+    private let controller: MemoryTransport
+    private var transport: ReplugTransport?
+    /// Whether the controller is there.
+    private(set) var isPlugged = true
+
+    init(_ controller: MemoryTransport) {
+        self.controller = controller
+        controller.onReceive = { [unowned self] packet in transport?.onReceive?(packet) }
+    }
+
+    /// A transport to the controller, for one opening of the adapter.
+    func open() -> ReplugTransport {
+        let opened = ReplugTransport(self)
+        transport = opened
+        return opened
+    }
+
+    /// Pulls the controller, which forgets all when it has no power.
+    func pull() {
+        isPlugged = false
+        let closed = transport
+        transport = nil
+        reset()
+        closed?.onClosed?("the controller was pulled")
+    }
+
+    /// Puts it back.
+    func plug() { isPlugged = true }
+
+    fileprivate func send(_ packet: [UInt8], from sender: ReplugTransport) {
+        if sender === transport { controller.send(packet) }
+    }
+
+    fileprivate func close(_ closed: ReplugTransport) {
+        if closed === transport { transport = nil }
+    }
+
+    /// HCI Reset (Core 6.0, Vol 4, Part E, 7.3.2).
+    private func reset() { controller.send([0x01, 0x03, 0x0C, 0x00]) }
+}
+
+/// The transport to a controller that may be pulled.
+final class ReplugTransport: PacketTransport {
+    private weak var socket: Socket?
+    var onReceive: ((Span<UInt8>) -> Void)?
+    var onClosed: ((String) -> Void)?
+
+    fileprivate init(_ socket: Socket) { self.socket = socket }
+
+    func send(_ packet: [UInt8]) { socket?.send(packet, from: self) }
+
+    func close() {
+        onReceive = nil
+        onClosed = nil
+        socket?.close(self)
+    }
+}
