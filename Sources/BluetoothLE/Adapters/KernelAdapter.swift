@@ -142,12 +142,15 @@ package final class KernelAdapter: LowEnergyAdapter {
             self?.onStalledConnection?()
             self?.endDiscovery { _ in }
         }
-        let channel = try KernelATTChannel(to: device, from: address, on: loop, timeout: timeout) { [weak self] result in
+        let ended: KernelATTChannel.Completion = { [weak self] result in
             watch?.close()
             if case .failure = result { self?.failedAttempts.noteFailure(peer) }
             completion(result)
         }
-        return KernelAttempt(channel, watch)
+        return KernelAttempt(
+            try KernelATTChannel(to: device, from: address, on: loop, timeout: timeout, completion: ended),
+            watch
+        )
     }
 
     /// Ends the connection with a device; `completion` is called, later, when the kernel has answered.
