@@ -185,10 +185,13 @@ final class FakeScanner: DeviceScanner {
     /// False to never tell that the scan has ended.
     var tellsEnd = true
 
+    private var onStopped: (() -> Void)?
+
     func stop(completion: @escaping () -> Void) {
         isScanning = false
+        onStopped = completion
         guard tellsEnd else { return }
-        _ = loop.schedule(at: .zero, handler: completion)
+        _ = loop.schedule(at: .zero) { [weak self] in self?.onStopped?() }
     }
 
     func close() { isScanning = false }

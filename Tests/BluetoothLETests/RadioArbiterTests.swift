@@ -76,6 +76,22 @@ import Testing
         #expect(bench.radio.counts.armed == 2 && bench.radio.counts.quiet == 0)
     }
 
+    @Test("X-7: nothing holds the sockets of a scanner whose adapter is gone, whether it scans or is being stopped")
+    func released() throws {
+        for isStopped in [false, true] {
+            let bench = try Bench()
+            let scan = RadioScan(.discovery, devices: DeviceTable())
+            bench.radio.start(scan)
+            bench.adapter.scanners.first?.tellsEnd = false
+            if isStopped { bench.radio.stop(scan) }
+            weak let scanner = bench.adapter.scanners.first
+            bench.adapter.scanners = []
+            #expect(scanner != nil)
+            bench.radio.lose(.removed("fake"))
+            #expect(scanner == nil)
+        }
+    }
+
     @Test("X-7: an adapter that hears nothing for long is restarted where that is wanted and no device is connected")
     func restart() throws {
         var periods = ScanWatch.Periods()

@@ -350,7 +350,7 @@ package final class RadioArbiter {
 
     private func begin(_ scan: RadioScan, _ scanner: any DeviceScanner) {
         radio = .scanning(scanner, scan)
-        // A scanner that kept itself would never close its sockets.
+        // A scanner that kept itself would keep its sockets, and the number of an adapter that is gone.
         scanner.onFailure = { [weak self, weak scanner] error in
             if let scanner { self?.fail(scan, scanner, error) }
         }
@@ -393,9 +393,9 @@ package final class RadioArbiter {
         endWatch(scanner)
         scan.rest()
         scanner.onFailure = nil
-        let rested = { [weak self] in
+        let rested = { [weak self, weak scanner] in
             // An open scanner would receive every report of the scans that the kernel makes to connect.
-            scanner.close()
+            scanner?.close()
             guard let self, case .stopping(let current) = radio, current === scanner else { return }
             endLimit()
             radio = .idle
