@@ -29,6 +29,7 @@ from waiting import LabError, expect
 REPOSITORY = Path(__file__).resolve().parents[2]
 BINARY = "/run/lab/blewedge"
 TRACE = "/run/lab/monitor.btsnoop"
+BDADDR = "/run/lab/bdaddr"
 BOOT_SECONDS = 90
 FOREIGN_SECONDS = 90  # in which the kernel sets up a controller that answers late
 
@@ -135,8 +136,10 @@ class Bench:
         self.figures: dict[str, int] = {}
         self.note = ""
         self.losses = losses or Losses()
+        self.keeps_addresses = False  # of the emulated controllers, whatever number the kernel gives them (bdaddr.c)
         self.given_up = 0  # times that the kernel gave up the emulated controllers before they were ready
         self.must_fail = ""  # a control: the cause that the lab has to find by itself once the scenario is over
+        self.kernel_fault = ""  # the kernel's own, which the scenario has captured, and the remedy: the machine is at its end
         self.started = time.monotonic()
         self.barcodes: int | None = None  # as many as the command line says
         self.seed: int | None = None  # of the random numbers; by the command line, or the first that asks for any
@@ -163,6 +166,11 @@ class Bench:
         return self._peer
 
     @property
+    def emulator(self) -> Program:
+        assert self._emulator is not None
+        return self._emulator
+
+    @property
     def relay(self) -> Program:
         assert self._relay is not None
         return self._relay
@@ -184,16 +192,19 @@ class Bench:
         """What was left out by "no adapter", or has been removed, numbered from `first` on; the peer has the second."""
         await self._controllers(first, count)
         if peer:
-            self._peer = self._end = Peer(self.machine.vm.hci_socket, with_service=peer == "linble")
-            await self._peer.connect()
-            relay = self._relay = await self.start("relay", str(first + 1), "lab.hci")
-            await relay.until(lambda: "ready" in relay.out, "the relay owns the peer's controller", 20)
-            await self._peer.start()
+            await self.add_peer(peer, first + 1)
+
+    async def add_peer(self, peer: str, number: int) -> None:
+        """The peer, on the controller of this number."""
+        self._peer = self._end = Peer(self.machine.vm.hci_socket, with_service=peer == "linble")
+        await self._peer.connect()
+        relay = self._relay = await self.start("relay", str(number), "lab.hci")
+        await relay.until(lambda: "ready" in relay.out, "the relay owns the peer's controller", 20)
+        await self._peer.start()
 
     async def remove_controllers(self) -> None:
         """Both go, and the peer with its one; what the product's does is seen by the monitor."""
-        assert self._emulator is not None
-        await self._emulator.stop()
+        await self.emulator.stop()
         await self.monitor.program.until(lambda: not self.monitor.numbers, "the controllers are gone", 10)
         if self._peer is not None:
             await self.relay.wait(10)
@@ -244,7 +255,8 @@ class Bench:
         From BlueZ 5.80 on, a timer of an advertising set that fires together with the command that ends the advertising is
         used after it was freed. Without glibc's caches of freed memory the parts that are used are still there.
         """
-        program = await self.start("env", "GLIBC_TUNABLES=glibc.malloc.tcache_count=0", "btvirt", *options)
+        environment = ["GLIBC_TUNABLES=glibc.malloc.tcache_count=0", f"LD_PRELOAD={BDADDR}"]
+        program = await self.start("env", *environment[: 1 + self.keeps_addresses], "btvirt", *options)
         self._emulators.append(program)
         return program
 
@@ -301,7 +313,8 @@ class Bench:
         units = {"sent": " bytes"}
         figures = ", ".join(f"{what} {number}{units.get(what, '')}" for what, number in self.figures.items())
         seed = f"seed {self.seed}" if self._is_random else ""
-        return "; ".join(part for part in (figures, self.note, seed) if part)
+        fault = self.kernel_fault and f"the kernel's own fault: {self.kernel_fault}"
+        return "; ".join(part for part in (figures, self.note, fault, seed) if part)
 
     async def clean(self) -> None:
         """Ends what the scenario started, last first."""

@@ -17,7 +17,8 @@ from typing import Any
 import kernels
 import overline
 import vm
-from bench import REPOSITORY, Bench, Machine
+import waiting
+from bench import BOOT_SECONDS, REPOSITORY, Bench, Machine
 from controllers import VARIANTS
 from losses import PLACES, described
 from rows import rows
@@ -33,7 +34,9 @@ EXAMPLES = """examples:
   lab                                  everything on kernels 6.1 and 6.12, what is not the kernel's doing on 6.12 only
   lab scans-200                        one scenario on both
   lab --kernel 6.12 scan scans-200     two scenarios on one kernel
-  lab --kernel all                     everything on each of 5.10, 6.1, 6.12 and 7.2
+  lab --kernel all                     also 5.10 and 7.2
+  lab --kernel all --whole             every scenario on all four, also what is not the kernel's doing
+  lab --patience 3 --kernel 7.2        on a machine with much else to do: all that is waited for has three times as long
   lab --long latency stall-limit-20ms  longer measurements, and gates that only a quiet machine can hold
   lab --keep-logs /tmp/logs idle       keep what the programs printed and the HCI trace, pass or fail
   lab --table                          every controller on every kernel and over H4, as a table (matrix.md)
@@ -59,6 +62,7 @@ class Lab:
         self.seed: int | None = options.seed
         self.barcodes: int | None = options.barcodes
         self.passed = self.failed = 0
+        self.kernel_faults: list[str] = []  # scenarios during which the kernel itself failed, as is known of it
         self.repeated = 0  # scenarios, for a fault of the emulator
         self.given_up = 0  # times that the kernel gave up controllers
         self.lost = dict.fromkeys(PLACES, 0)  # by the lab itself
@@ -120,7 +124,7 @@ class Lab:
     async def _try(self, name: str, tools: Path, scenario: Scenario) -> tuple[Bench | None, str, str]:
         """Runs a scenario; its bench, the cause if it failed, and the fault of an emulator that explains it."""
         logs = self.logs / name / scenario.name
-        deadline = scenario.deadline + (LONG_SECONDS if self.long else 0)
+        deadline = (scenario.deadline + (LONG_SECONDS if self.long else 0)) * waiting.patience
         shutil.rmtree(logs, ignore_errors=True)
         bench: Bench | None = None
         cause = ""
@@ -146,20 +150,21 @@ class Lab:
             emulator_fault = "QEMU stopped the kernel (int3)"
         elif cause and bench is not None:
             emulator_fault = bench.emulator_fault
-        if cause:
+        if cause or (bench is not None and bench.kernel_fault):
             await self._shut_down()
         return bench, cause, emulator_fault
 
     async def _leave(self, bench: Bench, cause: str) -> str:
         """Cleans up after a scenario; its cause of failure, one that comes to light now included."""
         try:
-            async with asyncio.timeout(60):
-                await bench.clean()
-                cause = cause or await bench.machine.complaint()
+            if not bench.kernel_fault:  # else nothing ends there any more
+                async with asyncio.timeout(60):
+                    await bench.clean()
+                    cause = cause or await bench.machine.complaint()
         except (LabError, TimeoutError) as error:
             cause = cause or f"cleaning up: {error or 'not over within 60 s'}"
         cause = self._judge(bench, cause)
-        if cause or self.keep:
+        if cause or bench.kernel_fault or self.keep:
             try:
                 async with asyncio.timeout(30):
                     await bench.save()
@@ -184,7 +189,7 @@ class Lab:
             machine = self._machine = Machine(kernels.get(name, self.cache), tools, self.logs / name)
             try:
                 start = time.monotonic()
-                await machine.boot(self.binary)
+                await machine.boot(self.binary, BOOT_SECONDS * waiting.patience)
                 print(f"    {name:<5} booted {machine.vm.kernel.release} ({time.monotonic() - start:.1f} s)", flush=True)
             except (LabError, vm.VMError, kernels.KernelError) as error:
                 self._unbootable = f"{error}, see {machine.vm.console}"
@@ -218,6 +223,7 @@ class Lab:
             text = f"{cause}" + (f" [{text}]" if text else "") + f"  logs: {self.logs / name / scenario.name}"
         else:
             self.passed += 1
+            self.kernel_faults += [f"{name} {scenario.name}"] if bench and bench.kernel_fault else []
         if scenario.name.startswith(PREFIX):
             row, release = scenario.name.removeprefix(PREFIX), bench.machine.vm.kernel.release if bench else ""
             self.table.add(row, scenario.about, name, f"**fails**: {cause}" if cause else bench.note if bench else "", release)
@@ -240,6 +246,8 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--long", action="store_true", help="stalls for 120 s, and the measurements with their gates")
     parser.add_argument("--table", action="store_true", help="the table of kernels and controllers: what it needs, and then it")
     parser.add_argument("--barcodes", type=int, metavar="N", help="so many in each cell of the table, at most 200 (the default)")
+    parser.add_argument("--whole", action="store_true", help="on each kernel also what is not the kernel's doing")
+    parser.add_argument("--patience", type=float, default=1, metavar="FACTOR", help="wait so many times as long for everything")
     parser.add_argument("--seed", type=int, help="random numbers of this seed, which a scenario has printed")
     parser.add_argument("--keep-logs", type=Path, metavar="DIR", help="keep all logs there, also of what passes")
     parser.add_argument("--busy", metavar="PERCENT", help="take so much of each core meanwhile")  # by the shell script
@@ -267,7 +275,8 @@ async def main() -> int:
         return 1
     chosen = [ALL[name] for name in options.scenarios] or [scenario for scenario in ALL.values() if options.long or not scenario.only_long]
     names = options.kernel or DEFAULT
-    spare = not options.long and not options.scenarios and not options.kernel
+    spare = not options.long and not options.scenarios and not options.whole
+    waiting.patience = options.patience
     lab = Lab(options)
     asyncio.get_running_loop().set_exception_handler(lab.note_exception)
     task = asyncio.current_task()
@@ -290,6 +299,8 @@ async def main() -> int:
         print(f"\n{lab.table.markdown()}\n")
     print(lab.losses())
     print(lab.repetitions())
+    if lab.kernel_faults:
+        print(f"the kernel's own faults, captured: {', '.join(lab.kernel_faults)}")
     print(f"{lab.passed} passed, {lab.failed} failed")
     return 0 if lab.passed > 0 and lab.failed == 0 and not any(lab.lost.values()) else 1
 

@@ -10,6 +10,10 @@ from collections.abc import Callable
 from typing import Any
 
 
+# How many times as long as it says everything is waited for: a machine with much else to do needs it (lab --patience).
+patience = 1.0
+
+
 class LabError(Exception):
     """An expectation did not hold; the text is the cause that is printed."""
 
@@ -41,7 +45,7 @@ class Changing:
     async def until(self, condition: Callable[[], Any], what: str, seconds: float) -> Any:
         """Waits until the condition is true, and returns its value."""
         loop = asyncio.get_running_loop()
-        deadline = loop.time() + seconds
+        deadline = loop.time() + seconds * patience
         while not (value := condition()):
             if cause := self.hopeless():
                 raise LabError(f"{what}: {cause}{self.evidence()}")

@@ -58,6 +58,7 @@ from scenarios import (  # noqa: E402, F401, I001
     conformance,
     roles,
     adapters,
+    replug,
     capture,
     doctor,
     systemd,
