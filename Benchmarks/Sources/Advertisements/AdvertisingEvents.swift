@@ -2,6 +2,7 @@
 
 import BluetoothHost
 import BluetoothPackets
+import Glibc
 import Measuring
 
 /// What a controller says where many devices advertise: HCI events, legacy and extended.
@@ -24,25 +25,35 @@ public struct AdvertisingEvents: Sendable {
         for _ in 0..<rounds {
             for device in (0..<devices).shuffled(using: &random) {
                 let rssi = UInt8(bitPattern: Int8.random(in: -99 ... -30, using: &random))
-                let name = Array("LINBLE-\(1000 + device)".utf8)
-                let data: [UInt8] =
-                    [2, 1, 6, UInt8(name.count + 1), 9] + name + [5, 0xFF, 0xFF, 0xFF, UInt8(device), 1]
-                let address = [UInt8(device), 2, 3, 4, 5, 0xC6]
-                if device.isMultiple(of: 2) {
-                    add([0x02, 1, 0, 1] + address + [UInt8(data.count)] + data + [rssi])
-                    let service: [UInt8] = [3, 3, 0x0A, 0x18]
-                    add([0x02, 1, 4, 1] + address + [UInt8(service.count)] + service + [rssi])
-                } else {
-                    let more = [UInt8](repeating: UInt8(device), count: 40)
-                    let long = data + [UInt8(more.count + 1), 0xFF] + more
-                    add(
-                        [0x0D, 1, 1, 0, 1] + address + [
-                            1, 2, 0, 127, rssi, 0, 0, 0, 0, 0, 0, 0, 0, 0, UInt8(long.count),
-                        ]
-                            + long
-                    )
-                }
+                hear(device, at: [UInt8(device), 2, 3, 4, 5, 0xC6], rssi)
             }
+        }
+    }
+
+    /// Events of passers-by, each with an address of its own, every 1,024th of the device that is chosen.
+    public init(passersBy: Int, chosen: [UInt8]) {
+        devices = passersBy
+        var random = SplitMix(seed: 20)
+        for passerBy in 0..<passersBy {
+            let rssi = UInt8(bitPattern: Int8.random(in: -99 ... -30, using: &random))
+            let address = (0..<5).map { _ in UInt8.random(in: 0...255, using: &random) } + [0x55]
+            hear(passerBy % 250, at: passerBy % 1024 == 1023 ? chosen : address, rssi)
+        }
+    }
+
+    /// Adds what a device says: legacy with its scan response, or extended.
+    private mutating func hear(_ device: Int, at address: [UInt8], _ rssi: UInt8) {
+        let name = Array("LINBLE-\(1000 + device)".utf8)
+        let data: [UInt8] = [2, 1, 6, UInt8(name.count + 1), 9] + name + [5, 0xFF, 0xFF, 0xFF, UInt8(device), 1]
+        if device.isMultiple(of: 2) {
+            add([0x02, 1, 0, 1] + address + [UInt8(data.count)] + data + [rssi])
+            let service: [UInt8] = [3, 3, 0x0A, 0x18]
+            add([0x02, 1, 4, 1] + address + [UInt8(service.count)] + service + [rssi])
+        } else {
+            let more = [UInt8](repeating: UInt8(device), count: 40)
+            let long = data + [UInt8(more.count + 1), 0xFF] + more
+            let fixed: [UInt8] = [1, 2, 0, 127, rssi, 0, 0, 0, 0, 0, 0, 0, 0, 0, UInt8(long.count)]
+            add([0x0D, 1, 1, 0, 1] + address + fixed + long)
         }
     }
 
@@ -53,14 +64,10 @@ public struct AdvertisingEvents: Sendable {
 
     /// Gives every event to the table, as `Scanner` does; answers how many reports there were.
     public func handle(with table: inout DeviceTable, now: Duration) -> Int {
-        let span = bytes.span
-        var at = 0
         var reports = 0
-        for length in lengths {
-            let packet = span.extracting(at..<(at + Int(length)))
-            at += Int(length)
+        forEachPacket { packet in
             do throws(DecodingError) {
-                guard case .leMeta(let subevent, let parameters) = try HCIEvent(packet) else { continue }
+                guard case .leMeta(let subevent, let parameters) = try HCIEvent(packet) else { return }
                 var reader = try AdvertisingReportReader(subevent, parameters)
                 while let report = reader.next() {
                     _ = table.handle(report, now: now)
@@ -71,5 +78,29 @@ public struct AdvertisingEvents: Sendable {
             }
         }
         return reports
+    }
+
+    /// Gives every event to the scanner, as the kernel's adapter does on the radio thread; answers how many updates came.
+    public func handle(with scanner: inout Scanner) -> Int {
+        var updates = 0
+        forEachPacket { packet in
+            var time = timespec()
+            clock_gettime(CLOCK_MONOTONIC, &time)
+            let now = Duration.seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+            var found: [DeviceTable.Update] = []
+            scanner.handle(packet, now: now) { update in found.append(update) }
+            updates += found.count
+        }
+        return updates
+    }
+
+    @inline(__always)
+    private func forEachPacket(_ body: (Span<UInt8>) -> Void) {
+        let span = bytes.span
+        var at = 0
+        for length in lengths {
+            body(span.extracting(at..<(at + Int(length))))
+            at += Int(length)
+        }
     }
 }

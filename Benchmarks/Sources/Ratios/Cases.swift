@@ -2,6 +2,7 @@
 
 import Advertisements
 import BluetoothHost
+import BluetoothPackets
 import CPeers
 import CReference
 import FilterKernel
@@ -51,6 +52,8 @@ struct Case {
             Case(id: "B-10a", what: "whole path / C twin", goal: 1, gate: 0.95, anchor: .write),
             Case(id: "B-10b", what: "whole path / naive", goal: 200, gate: 150, anchor: .write),
             Case(id: "B-12", what: "reports / C loop", goal: 0.8, gate: 0.5),
+            // The design counts ours / C, at most 1.5, and 2 for now.
+            Case(id: "B-20", what: "one address of many / C loop", goal: 0.67, gate: 0.5),
         ]
     }()
 }
@@ -109,6 +112,7 @@ struct Launch {
         if wants("B-9") { parts.append { try $0.filters() } }
         if wants("B-10") { parts.append { try $0.paths() } }
         if wants("B-12") { parts.append { try $0.reports() } }
+        if wants("B-20") { parts.append { try $0.crowd() } }
         for part in parts.shuffled(using: &random) { try part(&self) }
     }
 
@@ -288,6 +292,28 @@ struct Launch {
             peer_devices_count(peer) == events.devices
         else { throw RingMeasurement.WrongBytes() }
         try compare(reference, [("B-12", ours)])
+    }
+
+    /// One device that is chosen, among passers-by that are heard once each.
+    private mutating func crowd() throws {
+        _ = cref_pin_thread(0)
+        let chosen: [UInt8] = [1, 2, 3, 4, 5, 0xC6]
+        let events = AdvertisingEvents(passersBy: 4096, chosen: chosen)
+        guard let address = BluetoothAddress("C6:05:04:03:02:01") else { throw RingMeasurement.WrongBytes() }
+        let filter = ScanFilter(identity: .init(address))
+        var scanner = Scanner(.extended, devices: DeviceTable(filter: filter, reportsDuplicates: true))
+        scanner.start(ScanParameters())
+        let heard = peer_chosen_handle_all(chosen, events.bytes, events.lengths, events.reports)
+        guard heard >= 4, events.handle(with: &scanner) == heard else { throw RingMeasurement.WrongBytes() }
+        let reference = Contender("C loop") { count in
+            EncoderMeasurement.timed(count) {
+                peer_chosen_handle_all(chosen, events.bytes, events.lengths, events.reports)
+            }
+        }
+        let ours = Contender("ours") { count in
+            EncoderMeasurement.timed(count) { events.handle(with: &scanner) }
+        }
+        try compare(reference, [("B-20", ours)])
     }
 
     private static func run(_ command: [String], _ input: String, _ output: String) -> Int64 {

@@ -40,6 +40,9 @@ size_t peer_devices_handle_all(peer_devices *devices, const uint8_t *packets, co
                                int64_t now);
 size_t peer_devices_count(const peer_devices *devices);
 
+// One device among others, as a C programmer would look for it by its address. Answers how many reports are its own.
+size_t peer_chosen_handle_all(const uint8_t address[6], const uint8_t *packets, const uint16_t *lengths, size_t count);
+
 // Runs a program with its standard input from one file and its output to another; answers its time in nanoseconds, or -1.
 int64_t peer_run(const char *const arguments[], const char *input, const char *output);
 
