@@ -15,12 +15,30 @@ let swiftSettings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+/// How Tests/Fuzzing/run has it built: `address` with address sanitizer, `quick` without; nil in every other build.
+let fuzzing = Context.environment["BLEWEDGE_FUZZING"]
+
+/// What takes hostile bytes, and counts its edges for libFuzzer; the rest would only be more to look at after each input.
+let fuzzed: Set = ["BluetoothPackets", "BluetoothHost", "Keystrokes", "Typing", "Wedge"]
+
+/// The settings of a target of the product.
+func settings(_ name: String) -> [SwiftSetting] {
+    let counters = "edge,inline-8bit-counters,pc-table"
+    switch fuzzing {
+    case "address" where fuzzed.contains(name): return swiftSettings + [.unsafeFlags(["-sanitize=fuzzer,address"])]
+    case "address": return swiftSettings + [.unsafeFlags(["-sanitize=address"])]
+    case "quick" where fuzzed.contains(name):
+        return swiftSettings + [.unsafeFlags(["-sanitize=fuzzer", "-sanitize-coverage=\(counters)"])]
+    default: return swiftSettings
+    }
+}
+
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 
 /// A target of the product with the arrows of the architecture, and its tests beside it.
 func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
+    .target(name: name, dependencies: dependencies, swiftSettings: settings(name))
 }
 
 /// Tests call the C library to play the other side; strict memory safety is for the product.
