@@ -129,6 +129,24 @@ struct AdapterBringUpTests {
         #expect(try chosen(.index(second), known: nil, among: [0xA0, 0xA1]) == 1)
     }
 
+    @Test("LK-9: any adapter is the lowest that speaks Low Energy; with none, the first is named")
+    func anyWithLowEnergy() throws {
+        var bringUp = AdapterBringUp(for: .any)
+        var step = try answer(&bringUp, bringUp.begin(), .success, [3, 0, 2, 0, 1, 0, 0, 0])
+        step = try answer(&bringUp, step, .success, information(supported: .powered))
+        #expect(step == .send(.readControllerInformation(second)))
+        step = try answer(&bringUp, step, .success, information(current: [.powered, .lowEnergy]))
+        guard case .ready(second, _) = step else {
+            Issue.record("not ready: \(step)")
+            return
+        }
+
+        var classic = AdapterBringUp(for: .any)
+        step = try answer(&classic, classic.begin(), .success, [2, 0, 1, 0, 0, 0])
+        for _ in 0..<2 { step = try answer(&classic, step, .success, information(supported: .powered)) }
+        #expect(step == .failed(.lowEnergyUnsupported(first)))
+    }
+
     @Test("LK-9, LK-10: each cause of an unusable adapter is told apart")
     func failures() throws {
         var none = AdapterBringUp(for: .any)

@@ -4,7 +4,7 @@ public import BluetoothPackets
 
 /// The choice of an adapter.
 public enum AdapterSelector: Hashable, Sendable, CustomStringConvertible {
-    /// The adapter with the lowest index.
+    /// The adapter with the lowest index of those that speak Low Energy.
     case any
     /// The adapter with this number in the kernel: 0 is hci0.
     case index(ControllerIndex)
@@ -79,6 +79,8 @@ public struct AdapterBringUp: Sendable {
     private var other: (index: ControllerIndex, information: ControllerInformation)?
     private var candidates: [ControllerIndex] = []
     private var seen: [String] = []
+    /// The first of the adapters that were meant and speak BR/EDR only.
+    private var classic: ControllerIndex?
     private var current: (index: ControllerIndex, information: ControllerInformation)?
     private var busyCount = 0
 
@@ -134,30 +136,31 @@ public struct AdapterBringUp: Sendable {
     private mutating func next() -> Step {
         guard let index = candidates.popLast() else {
             if let (index, information) = other { return take(index, information) }
-            return .failed(.notFound(selector, available: seen))
+            return .failed(classic.map { .lowEnergyUnsupported($0) } ?? .notFound(selector, available: seen))
         }
         return .send(.readControllerInformation(index))
     }
 
     private mutating func choose(_ index: ControllerIndex, _ information: ControllerInformation) -> Step {
         seen.append("hci\(index.rawValue) \(information.address)")
-        if information.address == known { return take(index, information) }
         let isMeant =
             switch selector {
             case .any: true
             case .index(let wanted): wanted == index
             case .address(let wanted): wanted == information.address
             }
-        guard isMeant else { return next() }
+        guard isMeant || information.address == known else { return next() }
+        guard information.supportedSettings.contains(.lowEnergy) else {
+            classic = classic ?? index
+            return next()
+        }
+        if information.address == known { return take(index, information) }
         guard known != nil else { return take(index, information) }
         if other == nil { other = (index, information) }
         return next()
     }
 
     private mutating func take(_ index: ControllerIndex, _ information: ControllerInformation) -> Step {
-        guard information.supportedSettings.contains(.lowEnergy) else {
-            return .failed(.lowEnergyUnsupported(index))
-        }
         current = (index, information)
         return advance()
     }
