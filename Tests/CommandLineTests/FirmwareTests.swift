@@ -205,6 +205,35 @@ struct FirmwareTests {
         #expect(outcome.error.contains("the controller has fallen silent"), "\(outcome)")
     }
 
+    @Test(
+        "D-12: a second process on a line that is taken says so, and has not opened it: no Reset ends the first one's session",
+        arguments: [
+            ["run", "--device", "OTHER", "--to", "stdout"], ["scan", "--passive", "--once"],
+            ["scan", "--duplicates", "--seconds", "1"], ["gatt", name],
+        ]
+    )
+    func taken(_ second: [String]) throws {
+        let directory = try TestDirectory()
+        let line = try line(directory)
+        defer { line.end() }
+        let first = try RunningProgram(
+            ["run", "--device", "NOBODY", "--to", "unix:\(directory("wire"))", "--adapter", line.adapter],
+            environment: directory.environment
+        )
+        #expect(line.waits { firmware, _ in firmware.isScanning })
+        let outcome = try run(second + ["--adapter", line.adapter], environment: directory.environment)
+        #expect(outcome.status == 69, "\(outcome)")
+        #expect(outcome.error.contains("process number \(first.child) uses \(line.adapter)"), "\(outcome)")
+        #expect(line.firmware.isScanning)
+        kill(first.child, SIGTERM)
+        #expect(try first.end().status == 143)
+        // Another that had opened the line would have its turn now.
+        let third = try run(["scan", "--once", "--seconds", "1", "--adapter", line.adapter])
+        #expect(third.status == 0, "\(third)")
+        #expect(line.waits { _, events in events.last == .closed })
+        #expect(line.events.count { $0 == .opened } == 2)
+    }
+
     @Test("X-7: `run --device` without its adapter ends, and does not say that it waits")
     func noAdapter() throws {
         let directory = try TestDirectory()

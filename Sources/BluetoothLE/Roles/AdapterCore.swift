@@ -40,13 +40,15 @@ package final class AdapterCore {
     let central: CentralCore
     /// The handler of events, called on the loop's thread.
     package var onEvent: ((Event) -> Void)?
-    /// A test of each adapter that was opened, before it is used.
+    /// A test of each adapter by its name: before it is opened where the transport names it, and before it is used.
     ///
-    /// An adapter for which it returns false is closed, and the next attempt to open one follows in 3 s. Without a
-    /// test every adapter is used.
-    package var isAdmitted: ((any LowEnergyAdapter) -> Bool)?
+    /// An adapter for which it returns false is not opened, or closed again, and the next attempt follows in 3 s. Without
+    /// a test every adapter is used.
+    package var isAdmitted: ((_ name: String) -> Bool)?
 
     private let opener: AdapterOpener
+    /// The adapter's name, where opening it would already disturb who has it.
+    private let exclusiveName: String?
     /// The present state, which `watch` reports.
     private(set) var state = BluetoothState.unknown
     private var isStarted = false
@@ -65,10 +67,12 @@ package final class AdapterCore {
         _ loop: EventLoop,
         watching watch: ScanWatch,
         _ limits: RadioArbiter.Limits,
+        exclusive name: String? = nil,
         _ opener: @escaping AdapterOpener
     ) {
         self.loop = loop
         self.opener = opener
+        exclusiveName = name
         radio = RadioArbiter(on: loop, watch, limits)
         central = CentralCore(radio)
         radio.onAdapterGone = { [weak self] in
@@ -80,7 +84,9 @@ package final class AdapterCore {
     package convenience init(_ loop: EventLoop, _ transport: AdapterTransport, capture: TrafficCapture? = nil) {
         // Numbers are given anew each time that an adapter is plugged in: its address tells which it was.
         var known: BluetoothAddress?
-        self.init(loop) { loop, completion throws(AdapterError) in
+        self.init(loop, watching: ScanWatch(), RadioArbiter.Limits(), exclusive: transport.exclusiveName) {
+            loop,
+            completion throws(AdapterError) in
             try LowEnergyAdapters.open(transport, on: loop, known: known, capture: capture) { result in
                 if case .success(let adapter) = result { known = adapter.address }
                 completion(result)
@@ -151,6 +157,7 @@ package final class AdapterCore {
 
     private func open() {
         guard !isStopped else { return }
+        if let exclusiveName, let isAdmitted, !isAdmitted(exclusiveName) { return openLater() }
         do throws(AdapterError) {
             try opener(loop) { [weak self] result in self?.opened(result) }
         } catch {
@@ -161,7 +168,7 @@ package final class AdapterCore {
     private func opened(_ result: Result<any LowEnergyAdapter, AdapterError>) {
         switch result {
         case .success(let adapter):
-            guard !isStopped, isAdmitted?(adapter) ?? true else {
+            guard !isStopped, isAdmitted?(adapter.name) ?? true else {
                 adapter.close()
                 return openLater()
             }

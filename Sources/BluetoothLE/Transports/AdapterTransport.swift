@@ -80,6 +80,14 @@ public enum AdapterTransport: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// The name of the adapter where only one program can have it, and opening it ends what another does; nil otherwise.
+    package var exclusiveName: String? {
+        switch self {
+        case .kernel: nil
+        case .userChannel, .h4: "\(self)"
+        }
+    }
+
     /// True if the kernel carries the packets, which needs CAP_NET_ADMIN and CAP_NET_RAW.
     package var needsCapabilities: Bool {
         switch self {

@@ -76,7 +76,7 @@ package final class KeyboardService {
         link.onGap = { [unowned self] in keyboard.noteMissing(epoch: link.epoch) }
         core.onEvent = { [unowned self] event in take(event) }
         core.radio.restartsAdapter = true
-        core.isAdmitted = { [unowned self] adapter in admits(adapter) }
+        core.isAdmitted = { [unowned self] name in admits(name) }
         listen(for: settings.device)
     }
 
@@ -239,8 +239,8 @@ package final class KeyboardService {
 
     // MARK: The adapter
 
-    private func admits(_ adapter: any LowEnergyAdapter) -> Bool {
-        guard !isStopping, let refusal = refusal?(adapter.name) else { return true }
+    private func admits(_ adapter: String) -> Bool {
+        guard !isStopping, let refusal = refusal?(adapter) else { return true }
         // Who does not wait for the adapter ends with this, and says nothing of waiting.
         started(.failure(refusal))
         // Another's adapter is none of this one's; a missing permission is said as such.

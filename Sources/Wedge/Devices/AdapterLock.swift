@@ -2,10 +2,10 @@
 
 import LinuxIO
 import SystemPackage
-import Texts
+package import Texts
 
 /// Keeps a second process from the adapter that this one uses (D-12).
-final class AdapterLock {
+package final class AdapterLock {
     private let paths: DaemonPaths
     private var lock: LockFile?
     /// The adapter that the lock is of; nil for none, and for that of the program before this one.
@@ -16,8 +16,16 @@ final class AdapterLock {
         self.paths = paths
     }
 
+    /// No lock yet, for a command that needs no daemon; nil where there is no place for one.
+    package static func ofCommand() -> AdapterLock? {
+        guard let paths = try? DaemonPaths.current(), (try? Daemon.makeRuntimeDirectory(paths.runtime)) != nil else {
+            return nil
+        }
+        return AdapterLock(paths)
+    }
+
     /// Takes the lock of an adapter such as `hci0`, and gives back that of another; why not, where another process has it.
-    func take(_ adapter: String) -> CommandFailure? {
+    package func take(_ adapter: String) -> CommandFailure? {
         guard name != adapter else { return nil }
         // Never let go of in between, where it is the one that was left to this program.
         if name == nil, lock?.isLock(at: paths.lock(adapter)) == true {
@@ -50,7 +58,7 @@ final class AdapterLock {
     }
 
     /// Gives the lock back.
-    func release() {
+    package func release() {
         lock.take()?.remove()
         name = nil
     }

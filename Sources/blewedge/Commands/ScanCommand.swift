@@ -14,7 +14,9 @@ struct ScanCommand: ParsableCommand {
             On a terminal a table, strongest first, drawn anew every two seconds; a device not heard for a minute leaves \
             it, but the chosen one, which stands on top with an asterisk. Into a pipe a line for each new device, and again when what it says has changed: address, type of \
             address, RSSI, name, services, separated by tabs. Where a daemon uses the adapter, the daemon scans, a look \
-            after the other; --passive, --duplicates and --capture want the adapter to themselves.
+            after the other; with --passive, --duplicates or --capture this command itself listens, beside the daemon on an \
+            adapter of the kernel's. A controller at the end of a line, or behind a user channel, is one process's: there \
+            it says which has it, and ends with status 69.
 
             EXAMPLES:
               blewedge scan

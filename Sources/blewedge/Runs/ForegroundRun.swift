@@ -20,6 +20,8 @@ final class ForegroundRun {
 
     private let transport: AdapterTransport
     private let captureOptions: CaptureOptions?
+    /// The lock of a controller that only one process can have (D-12); nil for others, and where there is no place for it.
+    private let lock: AdapterLock?
 
     init(_ transport: AdapterTransport, capture: CaptureOptions? = nil) throws(CommandFailure) {
         do {
@@ -28,6 +30,7 @@ final class ForegroundRun {
             throw CommandFailure(.internal, CommandFaultText.noLoop, "\(error)")
         }
         self.transport = transport
+        lock = transport.exclusiveName == nil ? nil : AdapterLock.ofCommand()
         captureOptions = capture
     }
 
@@ -45,6 +48,8 @@ final class ForegroundRun {
         if let note { Console.note(note) }
         let core = AdapterCore(loop, transport, capture: capture)
         self.core = core
+        if let lock { core.isAdmitted = { [unowned self] name in admits(name, lock) } }
+        defer { lock?.release() }
         core.onEvent = { [unowned self] event in
             guard outcome == nil else { return }
             switch event {
@@ -57,6 +62,13 @@ final class ForegroundRun {
         _ = loop.schedule(at: .zero) { core.start() }
         try loop.run()
         if let status = try outcome?.get(), status != .success { throw status }
+    }
+
+    /// Where no lock can be made the command works all the same, but never where another process has it.
+    private func admits(_ adapter: String, _ lock: AdapterLock) -> Bool {
+        guard outcome == nil, let refusal = lock.take(adapter), refusal.status == .unavailable else { return true }
+        finish(.failure(refusal))
+        return false
     }
 
     /// Keeps the first outcome, ends what the command has begun, closes the adapter and ends the loop.
