@@ -251,6 +251,14 @@ struct CommandLineTests {
         #expect(outcome.error.isEmpty)
     }
 
+    @Test("What an option takes stands in its help, and in the completions, as it is written")
+    func values() throws {
+        let help = try run(["use", "--help"]).output
+        #expect(help.contains("public, random") && !help.contains("0, 1"), "\(help)")
+        let script = try run(["completions", "bash"]).output
+        #expect(script.contains("public") && script.contains("random"))
+    }
+
     @Test(
         "Every command's help has an example",
         arguments: [

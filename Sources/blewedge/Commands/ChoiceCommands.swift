@@ -153,6 +153,9 @@ struct ForgetCommand: ParsableCommand {
 }
 
 extension AddressType: ExpressibleByArgument {
+    /// `public` and `random`, not the numbers that they have in packets.
+    public static var allValueStrings: [String] { allCases.map { "\($0)" } }
+
     /// `public` or `random`.
     public init?(argument: String) {
         guard let type = Self.allCases.first(where: { "\($0)" == argument }) else { return nil }
