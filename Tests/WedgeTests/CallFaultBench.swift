@@ -22,9 +22,11 @@
         let machine: StandInMachine
         let daemon: Daemon
         private let path: String
+        /// The states since the start.
+        private(set) var states: [Session.State] = []
         private var client: Int32 = -1
 
-        init() throws {
+        init(_ selector: AdapterSelector = .any) throws {
             directory = try TestDirectory()
             loop = try EventLoop()
             machine = try StandInMachine(kernel)
@@ -55,7 +57,10 @@
                 allowsKeys: true,
                 labels: DaemonLabels(profile: "linble", layout: "us", table: "linble", program: "test")
             )
-            daemon = try Daemon(settings, options, through: AdapterCore(loop, .kernel(.any)))
+            daemon = try Daemon(settings, options, through: AdapterCore(loop, .kernel(selector)))
+            daemon.onEvent = { [unowned self] event in
+                if case .state(let state, _, _) = event { states.append(state) }
+            }
             daemon.start { _ in }
         }
 

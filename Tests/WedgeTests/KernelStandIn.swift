@@ -21,7 +21,8 @@
             var opened: [(kind: CallKind, number: Int32)] = []
             var due: (site: CallSite, error: Errno, count: Int)?
             var hits: [Duration] = []
-            var asked: Set<CallSite> = []
+            /// The other ends of connections that are not made; nil where they are.
+            var unmade: [Int32]?
         }
 
         static let device = DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random)
@@ -44,8 +45,16 @@
         /// The times at which calls have failed.
         var hits: [Duration] { state.withLock { $0.hits } }
 
-        /// The places at which the program has called since the start.
-        var asked: Set<CallSite> { state.withLock { $0.asked } }
+        /// Whether connections are begun, and never made.
+        var isDeaf: Bool {
+            get { state.withLock { $0.unmade != nil } }
+            set {
+                state.withLock { state in
+                    for number in state.unmade ?? [] { close(number) }
+                    state.unmade = newValue ? [] : nil
+                }
+            }
+        }
 
         /// The sockets that were opened since the last call.
         func takeOpened() -> [(kind: CallKind, number: Int32)] {
@@ -57,7 +66,6 @@
 
         private func answer(_ site: CallSite) -> CallScript.Answer? {
             state.withLock { state in
-                state.asked.insert(site)
                 if let due = state.due, due.site == site, due.count > 0 {
                     state.due?.count -= 1
                     state.hits.append(MonotonicClock.now)
@@ -70,7 +78,14 @@
                     guard socketpair(AF_UNIX, type | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
                         return .error(.tooManyOpenFiles)
                     }
-                    state.opened.append((site.kind, ends[1]))
+                    if site.kind == .link, state.unmade != nil {
+                        // A socket that is full is not writable, as one that is not connected.
+                        let packet = [UInt8](repeating: 0, count: 16_384)
+                        while send(ends[0], packet, packet.count, Int32(MSG_NOSIGNAL)) > 0 {}
+                        state.unmade?.append(ends[1])
+                    } else {
+                        state.opened.append((site.kind, ends[1]))
+                    }
                     return .result(ends[0])
                 case (.hci, .bind), (.management, .bind), (.link, .bind), (.link, .connect), (.hci, .setsockopt),
                     (.link, .setsockopt), (.keyboard, .ioctl):
@@ -100,6 +115,11 @@
         }
 
         let kernel: KernelStandIn
+        /// Whether the device is heard and answers no more: connections to it are not made.
+        var isDeaf: Bool {
+            get { kernel.isDeaf }
+            set { kernel.isDeaf = newValue }
+        }
         /// The controller's number; its address stays.
         var index: UInt8 = 0
         private var peers: [Peer] = []
@@ -109,6 +129,8 @@
         private let output: AttributeHandle
         private var link: (peer: Peer, id: GATTServer.PeerID, client: GATTClient)?
         private(set) var heldKeys: Set<UInt16> = []
+        /// What the device was sent.
+        private(set) var received: [[UInt8]] = []
         /// How often Enter was pressed.
         private(set) var barcodes = 0
 
@@ -159,6 +181,11 @@
             }
             self.index = index
             for peer in peers where peer.kind == .hci || peer.kind == .link { end(peer) }
+        }
+
+        /// The kernel has something to say that concerns nobody.
+        func tellManagement() {
+            for peer in peers where peer.kind == .management { peer.send([0x04, 0x00, 0x07, 0x00, 0x00, 0x00]) }
         }
 
         /// The keyboard goes.
@@ -256,7 +283,9 @@
         }
 
         private func pump() {
-            while server.nextEvent() != nil {}
+            while let event = server.nextEvent() {
+                if case .command(_, _, let value) = event { received.append(value) }
+            }
             guard let id = link?.id else { return }
             while let pdu = link?.client.nextOutgoing(to: id, from: &server, now: MonotonicClock.now) {
                 link?.peer.send(pdu)

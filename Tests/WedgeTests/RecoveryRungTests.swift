@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#if DEBUG
+    import BluetoothLE
+    import LinuxIO
+    import SystemPackage
+    import TestSupport
+    import Testing
+    import Texts
+    import Wedge
+
+    /// The rungs of the ladder, each by itself, on a kernel that is played; time is virtual.
+    @Suite("The rungs of the recovery", .timeLimit(.minutes(10)), .enabled(if: Capability.missing.isEmpty))
+    struct RecoveryRungTests {
+        /// A daemon that is connected, types and answers.
+        private static func steady(_ selector: AdapterSelector = .any) throws -> CallFaultBench {
+            VirtualClock.begin()
+            let bench = try CallFaultBench(selector)
+            try #require(try bench.isSteady(within: .seconds(30)))
+            return bench
+        }
+
+        @Test(
+            "X-7: an adapter that was asked for by its number comes back under another: it is taken, typed from, counted"
+        )
+        func otherNumber() async {
+            await #expect(processExitsWith: .success) {
+                let bench = try RecoveryRungTests.steady(AdapterSelector("hci0") ?? .any)
+                let begin = MonotonicClock.now
+                bench.machine.dropAdapter(backAs: 1)
+                #expect(try bench.until(.seconds(1)) { bench.states.contains(.bluetoothOff) })
+                #expect(try bench.isSteady(within: .seconds(10)))
+                print("hci0 gone, back as hci1: typed again after \(MonotonicClock.now - begin)")
+                #expect(bench.daemon.service.adapterName == "hci1")
+                let counts = bench.daemon.service.radioCounts
+                #expect(counts.moved == 1 && counts.lost == 1 && counts.opened == 2)
+                #expect(bench.daemon.status.object.text.contains("\"adapterMoved\":1"))
+                bench.machine.dropAdapter(backAs: 1)
+                #expect(try bench.until(.seconds(20)) { bench.daemon.service.radioCounts.opened == 3 })
+                #expect(bench.daemon.service.radioCounts.moved == 1)
+                #expect(try bench.end())
+            }
+        }
+
+        @Test(
+            "X-7: for want of memory neither a packet to the device nor one from it ends the link",
+            arguments: [0, 1]
+        )
+        func memory(_ place: Int) async {
+            await #expect(processExitsWith: .success) { [place = place as Int] in
+                let bench = try RecoveryRungTests.steady()
+                let (states, barcodes) = (bench.states.count, bench.machine.barcodes)
+                bench.kernel.fail(CallSite(.link, place == 0 ? .write : .recvmsg), with: .noBufferSpace, times: 5)
+                try bench.daemon.service.send([0x31, 0x32])
+                bench.machine.notify("8\r")
+                #expect(
+                    try bench.until(.seconds(5)) {
+                        bench.machine.received.last == [0x31, 0x32] && bench.machine.barcodes == barcodes + 1
+                    }
+                )
+                #expect(bench.kernel.hits.count == 5 && bench.states.count == states)
+                // No more than so many in a row.
+                bench.kernel.fail(CallSite(.link, place == 0 ? .write : .recvmsg), with: .noMemory, times: 100)
+                try bench.daemon.service.send([0x33])
+                bench.machine.notify("9\r")
+                #expect(try bench.until(.seconds(5)) { bench.states.last == .lost })
+                #expect(bench.kernel.hits.count == RepeatedFaults.limit)
+                bench.kernel.relent()
+                #expect(try bench.isSteady(within: .seconds(10)) && bench.end())
+            }
+        }
+
+        @Test("X-7: a scan whose sockets fail is begun on others, and one that the controller is to end is given up")
+        func sockets() async {
+            await #expect(processExitsWith: .success) {
+                let bench = try RecoveryRungTests.steady()
+                bench.kernel.fail(CallSite(.hci, .write), with: .noBufferSpace, times: 2)
+                bench.machine.dropLink()
+                #expect(try bench.until(.seconds(20)) { bench.kernel.hits.count == 2 })
+                #expect(try bench.isSteady(within: .seconds(20)))
+                let counts = bench.daemon.service.radioCounts
+                #expect(counts.rebuiltSockets == 2 && counts.failedScans == 2 && counts.lost == 0)
+                #expect(bench.daemon.status.object.text.contains("\"socketsRebuilt\":2"))
+                #expect(try bench.end())
+            }
+        }
+
+        @Test("X-7: a connection whose time is over is given up, and counted")
+        func cancelled() async {
+            await #expect(processExitsWith: .success) {
+                let bench = try RecoveryRungTests.steady()
+                bench.machine.isDeaf = true
+                bench.machine.dropLink()
+                #expect(try bench.until(.seconds(60)) { bench.daemon.service.radioCounts.cancelledAttempts > 0 })
+                bench.machine.isDeaf = false
+                #expect(try bench.isSteady(within: .seconds(60)))
+                #expect(bench.daemon.status.object.text.contains("\"attemptsCancelled\":1"))
+                #expect(try bench.end())
+            }
+        }
+
+        @Test("X-7: a broken management channel is told as the adapter's loss, and the next one is as good")
+        func management() async {
+            await #expect(processExitsWith: .success) {
+                let bench = try RecoveryRungTests.steady()
+                bench.kernel.fail(CallSite(.management, .recvmsg), with: .ioError, times: 1)
+                bench.machine.tellManagement()
+                #expect(try bench.until(.seconds(1)) { bench.states.last == .bluetoothOff })
+                #expect(bench.daemon.service.reason?.cause.english.contains("management channel broke") == true)
+                #expect(try bench.isSteady(within: .seconds(5)))
+                #expect(bench.daemon.service.radioCounts.lost == 1)
+                #expect(try bench.end())
+            }
+        }
+
+        @Test("X-7, LK-18: a choice that cannot be read for want of descriptors is read again, and told of once")
+        func choice() throws {
+            defer { CallScript.use(nil) }
+            let bench = try DaemonBench()
+            let device = KernelStandIn.device
+            let daemon = try bench.make()
+            daemon.start { _ in }
+            #expect(try bench.until { bench.states.last == "unselected" || daemon.service.state == .unselected })
+            try bench.store.write(KeptChoice(device, name: nil))
+            let failures = Failures()
+            CallScript.use { site in site == CallSite(.file, .open) && failures.isDue ? .error(.tooManyOpenFiles) : nil
+            }
+            #expect(try bench.until { !bench.notes.isEmpty })
+            #expect(daemon.service.choice == nil)
+            failures.isDue = false
+            #expect(try bench.until { daemon.service.choice == .kept(KeptChoice(device, name: nil)) })
+            #expect(bench.notes.count == 1)
+            try bench.end()
+        }
+
+        /// Whether calls fail now; of one thread.
+        private final class Failures: @unchecked Sendable {
+            var isDue = true
+        }
+    }
+#endif
