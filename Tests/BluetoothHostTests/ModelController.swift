@@ -12,6 +12,10 @@ struct ModelController {
     var address: [UInt8] = [1, 2, 3, 4, 5, 6]
     /// The fifth octet of its LMP features: LE (0x40), and no BR/EDR (0x20).
     var features: UInt8 = 0x60
+    /// The first two octets of its LE features.
+    var lowEnergyFeatures: [UInt8] = [2, 0]
+    /// What it answers to Read RSSI: the handle and the strength.
+    var signal: [UInt8] = [0x40, 0, 0xC4]
     /// Commands that it says it knows, beside those of its generation.
     var known: Set<SupportedCommands.Bit> = []
     /// Statuses of commands that are refused.
@@ -106,7 +110,7 @@ struct ModelController {
         if unanswered.contains(opcode) { return }
         let status = refusals[opcode]?.rawValue ?? 0
         let hasStatusOnly: Set<HCIOpcode> = [
-            .leCreateConnection, .leExtendedCreateConnection, .disconnect, .leConnectionUpdate,
+            .leCreateConnection, .leExtendedCreateConnection, .disconnect, .leConnectionUpdate, .leSetPHY,
         ]
         if hasStatusOnly.contains(opcode) {
             host.receive([4, 0x0F, 4, status, 1, packet[1], packet[2]].span, now: now)
@@ -127,7 +131,9 @@ struct ModelController {
                 UInt8(buffers.dataLength & 0xFF), UInt8(buffers.dataLength >> 8),
                 UInt8(truncatingIfNeeded: buffers.packetCount),
             ]
-        case .leReadLocalSupportedFeatures: return [2, 0, 0, 0, 0, 0, 0, 0]
+        case .leReadLocalSupportedFeatures: return lowEnergyFeatures + [0, 0, 0, 0, 0, 0]
+        case .readRSSI: return signal
+        case .leSetDataLength: return [0x40, 0]
         default: return []
         }
     }

@@ -29,6 +29,9 @@ enum HCIHostCommands {
             "leSetAdvertisingEnable on": .leSetAdvertisingEnable(true),
             "leCreateConnection": .leCreateConnection(to: peer, .standard),
             "leCreateConnectionCancel": .leCreateConnectionCancel,
+            "readRSSI": .readRSSI(handle: 0x40),
+            "leSetDataLength": .leSetDataLength(handle: 0x40),
+            "leSetPHY 2M": .leSetPHY(handle: 0x40, .fast),
             "leConnectionUpdate": .leConnectionUpdate(handle: 0x40, .standard),
             "leLongTermKeyRequestNegativeReply": .leLongTermKeyRequestNegativeReply(handle: 0x40),
             "leRemoteConnectionParameterRequestReply":

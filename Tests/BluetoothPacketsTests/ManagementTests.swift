@@ -72,6 +72,7 @@ private func describe(_ packet: [UInt8]) throws -> String {
             (.setLowEnergy(hci1, true), "0D000100010001"),
             (.disconnect(hci1, ManagementAddress(device)), "140001000700F5F4F3F2F1F002"),
             (.getConnections(hci1), "150001000000"),
+            (.getConnectionInformation(hci1, ManagementAddress(device)), "310001000700F5F4F3F2F1F002"),
             (.stopDiscovery(hci1, types: []), "24000100010000"),
             (.stopDiscovery(hci1, types: [.lePublic, .leRandom]), "24000100010006"),
             (
@@ -112,6 +113,14 @@ private func describe(_ packet: [UInt8]) throws -> String {
         #expect(try ManagementReturn.indexList([2, 0, 0, 0, 5, 0].span).map(\.rawValue) == [0, 5])
         #expect(try ManagementReturn.connections([1, 0, 6, 5, 4, 3, 2, 1, 2].span).first?.device?.type == .random)
         #expect(try ManagementReturn.settings([1, 2, 0, 0].span) == [.powered, .lowEnergy])
+        let quality: [UInt8] = [6, 5, 4, 3, 2, 1, 2, 0xC4, 4, 10]
+        let answer = try ManagementReturn.rssi(quality.span)
+        #expect(answer.rssi == -60 && answer.device.device?.type == .random)
+        #expect(try ManagementReturn.rssi([6, 5, 4, 3, 2, 1, 2, 127, 127, 127].span).rssi == nil)
+        for length in 0..<quality.count {
+            #expect(throws: DecodingError.self) { try ManagementReturn.rssi(Array(quality[..<length]).span) }
+        }
+        #expect(throws: DecodingError.self) { try ManagementReturn.rssi((quality + [0]).span) }
         let lying: [UInt8] = [0xFF, 0xFF, 0, 0]
         #expect(throws: DecodingError.self) { try ManagementReturn.indexList(lying.span) }
         #expect(throws: DecodingError.self) { try ManagementReturn.connections(lying.span) }

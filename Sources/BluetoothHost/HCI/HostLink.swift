@@ -8,6 +8,14 @@ import BluetoothPackets
 struct HostLink: Sendable {
     /// The connection.
     let connection: LowEnergyHost.Connection
+    /// The timing in force.
+    var timing: ConnectionTiming
+    /// The signal strength of the peer in dBm, as it was read last, and the time when it was asked for.
+    var rssi: Int8?
+    var rssiAsked: Duration?
+    /// The PHY on which the peer sends, and the longest data of its packets, as the controller told them last.
+    var phy: PHY?
+    var receivedDataLength: UInt16?
     /// Frames that the controller has not taken yet.
     private var frames: [[UInt8]] = []
     /// The bytes of the first frame that it has taken.
@@ -45,8 +53,9 @@ struct HostLink: Sendable {
         case dropped
     }
 
-    init(_ connection: LowEnergyHost.Connection) {
+    init(_ connection: LowEnergyHost.Connection, _ timing: ConnectionTiming) {
         self.connection = connection
+        self.timing = timing
     }
 
     /// True when there is something to send.

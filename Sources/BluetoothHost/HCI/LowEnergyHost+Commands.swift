@@ -94,12 +94,15 @@ extension LowEnergyHost {
             if case .failed = outcome { links[handle]?.isUpdating = false }
         case .reply: break
         case .probe: isProbing = false
+        case .optional(let handle): takeOptional(outcome, of: handle)
         }
     }
 
     /// Gives the controller up, unless it was asked to reset itself once only: it may have been in the middle of a packet.
     private mutating func takeSilence(_ opcode: HCIOpcode, _ purpose: Purpose) {
-        if case .probe = purpose {
+        if case .optional = purpose {
+            unanswered.insert(opcode)
+        } else if case .probe = purpose {
             fail(.silent(Self.silence + HCICommandQueue.timeout))
         } else if opcode == .reset, resets < Self.resetAttempts {
             resets &+= 1
@@ -219,6 +222,7 @@ extension LowEnergyHost {
             .connectionComplete, .advertisingReport, .connectionUpdateComplete, .longTermKeyRequest,
         ]
         if leFeatures & Self.parameterRequestFeature != 0 { mask.insert(.remoteConnectionParameterRequest) }
+        mask.formUnion(qualityEvents)
         if isExtended {
             mask.formUnion([
                 .enhancedConnectionComplete, .extendedAdvertisingReport, .scanTimeout, .advertisingSetTerminated,

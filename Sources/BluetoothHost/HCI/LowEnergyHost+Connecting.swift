@@ -172,7 +172,7 @@ extension LowEnergyHost {
         // A handle that is in use cannot be new: the controller has forgotten to say that the old connection ended.
         if links[event.handle] != nil { end(event.handle, .unspecifiedError) }
         let connection = Connection(handle: event.handle, role: event.role, peer: event.peer)
-        links[event.handle] = HostLink(connection)
+        links[event.handle] = HostLink(connection, ConnectionTiming(event))
         if event.role == .peripheral {
             noteConnectionOfAdvertising()
         }
@@ -197,6 +197,7 @@ extension LowEnergyHost {
         }
         announced.insert(event.handle)
         emit(.connected(connection))
+        if event.role == .central { improve(event.handle) }
         dropLateData(now: now)
         let packets = early.filter { $0.handle == event.handle }.map(\.packet)
         early.removeAll { $0.handle == event.handle }

@@ -63,20 +63,30 @@ extension LowEnergyHost {
         case .connectionComplete, .enhancedConnectionComplete:
             take(try LEConnectionComplete(subevent, parameters), now: now)
         case .connectionUpdateComplete:
-            links[try LEConnectionUpdateComplete(parameters).handle]?.isUpdating = false
+            let event = try LEConnectionUpdateComplete(parameters)
+            links[event.handle]?.isUpdating = false
+            if event.status == .success { links[event.handle]?.timing = ConnectionTiming(event) }
         case .longTermKeyRequest:
             let handle = try LELongTermKeyRequest(parameters).handle
             guard links[handle] != nil else { return }
             request(.leLongTermKeyRequestNegativeReply(handle: handle), .reply)
         case .remoteConnectionParameterRequest:
             let event = try LERemoteConnectionParameterRequest(parameters)
-            guard links[event.handle] != nil else { return }
+            guard let role = links[event.handle]?.connection.role else { return }
+            let wish = event.parameters
+            let granted = role == .central ? ConnectionParameterLimits.granted(wish) : wish.isValid ? wish : nil
+            count(granted)
             request(
-                event.parameters.isValid
-                    ? .leRemoteConnectionParameterRequestReply(handle: event.handle, event.parameters)
-                    : .leRemoteConnectionParameterRequestNegativeReply(handle: event.handle),
+                granted.map { .leRemoteConnectionParameterRequestReply(handle: event.handle, $0) }
+                    ?? .leRemoteConnectionParameterRequestNegativeReply(handle: event.handle),
                 .reply
             )
+        case .phyUpdateComplete:
+            let event = try LEPHYUpdateComplete(parameters)
+            if event.status == .success { links[event.handle]?.phy = event.receivedPHY }
+        case .dataLengthChange:
+            let event = try LEDataLengthChange(parameters)
+            links[event.handle]?.receivedDataLength = event.receivedOctets
         case .advertisingSetTerminated: take(try LEAdvertisingSetTerminated(parameters))
         default: break
         }
@@ -163,15 +173,16 @@ extension LowEnergyHost {
         }
         let identifier = signal.identifier
         switch signal {
-        case .connectionParameterUpdateRequest(_, let parameters) where connection.role == .central:
-            let accepts =
-                parameters.isValid && links[connection.handle]?.isUpdating == false
-                && waiting.count < Self.commandCapacity
-            let response = L2CAPSignal.connectionParameterUpdateResponse(identifier: identifier, isAccepted: accepts)
+        case .connectionParameterUpdateRequest(_, let wish) where connection.role == .central:
+            let isFree = links[connection.handle]?.isUpdating == false && waiting.count < Self.commandCapacity
+            let granted = isFree ? ConnectionParameterLimits.granted(wish) : nil
+            count(granted)
+            let isAccepted = granted != nil
+            let response = L2CAPSignal.connectionParameterUpdateResponse(identifier: identifier, isAccepted: isAccepted)
             answer(.signalling, response.encoded, connection)
-            guard accepts else { return }
+            guard let granted else { return }
             links[connection.handle]?.isUpdating = true
-            request(.leConnectionUpdate(handle: connection.handle, parameters), .update(connection.handle))
+            request(.leConnectionUpdate(handle: connection.handle, granted), .update(connection.handle))
         case .disconnectionRequest(_, let destination, let source):
             var channels = ByteWriter()
             channels.write(destination.rawValue)
@@ -186,6 +197,11 @@ extension LowEnergyHost {
         default:
             if !signal.isResponse { reject(identifier, .notUnderstood, [], connection) }
         }
+    }
+
+    /// Counts a wish for other parameters, by what became of it.
+    private mutating func count(_ granted: ConnectionParameters?) {
+        if granted == nil { counters.refusedParameters &+= 1 } else { counters.grantedParameters &+= 1 }
     }
 
     private mutating func reject(

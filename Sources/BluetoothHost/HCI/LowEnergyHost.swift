@@ -83,6 +83,10 @@ public struct LowEnergyHost: Sendable {
         public internal(set) var repeatedResets: UInt64 = 0
         /// Times that a controller in use was asked whether it is there, after `silence`.
         public internal(set) var probes: UInt64 = 0
+        /// Peers' wishes for other connection parameters that were granted, as a whole or in part.
+        public internal(set) var grantedParameters: UInt64 = 0
+        /// Peers' wishes for other connection parameters that were refused.
+        public internal(set) var refusedParameters: UInt64 = 0
         /// Connections that could not be established and were tried again.
         public internal(set) var repeatedConnections: UInt64 = 0
     }
@@ -153,6 +157,8 @@ public struct LowEnergyHost: Sendable {
     /// True from the question for a sign of life to its answer.
     var isProbing = false
     var leFeatures: UInt64 = 0
+    /// The optional commands that the controller left without an answer.
+    var unanswered: Set<HCIOpcode> = []
 
     /// The purpose of a command.
     enum Purpose: Sendable {
@@ -164,6 +170,8 @@ public struct LowEnergyHost: Sendable {
         case update(UInt16)
         case reply
         case probe
+        /// For a connection, which goes on whatever becomes of it.
+        case optional(UInt16)
     }
 
     /// A host that has told its controller nothing yet.

@@ -85,6 +85,20 @@ public enum ManagementReturn {
         return list
     }
 
+    /// The device and its signal strength in dBm, from Get Connection Information; nil for 127, which says that there is
+    /// none.
+    public static func rssi(
+        _ parameters: Span<UInt8>
+    ) throws(DecodingError) -> (device: ManagementAddress, rssi: Int8?) {
+        var reader = ByteReader(parameters, packet: "Get Connection Information")
+        let device = try ManagementAddress(from: &reader)
+        let rssi = Int8(bitPattern: try reader.readUInt8("RSSI"))
+        _ = try reader.readUInt8("TX_Power")
+        _ = try reader.readUInt8("Max_TX_Power")
+        try reader.expectEnd()
+        return (device, rssi == 127 ? nil : rssi)
+    }
+
     /// The settings after Set Powered, Set Low Energy and their like.
     public static func settings(_ parameters: Span<UInt8>) throws(DecodingError) -> ManagementSettings {
         var reader = ByteReader(parameters, packet: "Settings")

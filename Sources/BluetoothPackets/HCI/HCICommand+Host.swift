@@ -121,6 +121,43 @@ extension HCICommand {
         HCICommand(.leConnectionUpdate, change(handle, parameters))
     }
 
+    /// Read RSSI: the signal strength of a connection's peer.
+    ///
+    /// Core 6.0, Vol 4, Part E, 7.5.4.
+    public static func readRSSI(handle: UInt16) -> HCICommand {
+        var writer = ByteWriter()
+        writer.write(handle & 0x0FFF)
+        return HCICommand(.readRSSI, writer.bytes)
+    }
+
+    /// LE Set Data Length: the longest that there is, 251 bytes in 2,120 µs.
+    ///
+    /// Core 6.0, Vol 4, Part E, 7.8.33.
+    public static func leSetDataLength(handle: UInt16) -> HCICommand {
+        var writer = ByteWriter()
+        writer.write(handle & 0x0FFF)
+        writer.write(UInt16(251))
+        writer.write(UInt16(2120))
+        return HCICommand(.leSetDataLength, writer.bytes)
+    }
+
+    /// LE Set PHY: the one that is preferred in both directions.
+    ///
+    /// Core 6.0, Vol 4, Part E, 7.8.49.
+    public static func leSetPHY(handle: UInt16, _ phy: PHY) -> HCICommand {
+        // Bit 0 is LE 1M, bit 1 LE 2M, bit 2 LE Coded.
+        let bit = UInt8(1) &<< ((phy.rawValue &- 1) & 7)
+        var writer = ByteWriter()
+        writer.write(handle & 0x0FFF)
+        // ALL_PHYS: there is a preference for both directions.
+        writer.write(UInt8(0))
+        writer.write(bit)
+        writer.write(bit)
+        // PHY_Options: no preferred coding.
+        writer.write(UInt16(0))
+        return HCICommand(.leSetPHY, writer.bytes)
+    }
+
     /// LE Long Term Key Request Negative Reply: there is no key.
     ///
     /// Core 6.0, Vol 4, Part E, 7.8.26.
@@ -212,6 +249,10 @@ public struct LEEventMask: OptionSet, Hashable, Sendable {
     public static let longTermKeyRequest = LEEventMask(rawValue: 1 &<< 4)
     /// LE Remote Connection Parameter Request.
     public static let remoteConnectionParameterRequest = LEEventMask(rawValue: 1 &<< 5)
+    /// LE Data Length Change.
+    public static let dataLengthChange = LEEventMask(rawValue: 1 &<< 6)
+    /// LE PHY Update Complete.
+    public static let phyUpdateComplete = LEEventMask(rawValue: 1 &<< 11)
     /// LE Enhanced Connection Complete [v1].
     public static let enhancedConnectionComplete = LEEventMask(rawValue: 1 &<< 9)
     /// LE Extended Advertising Report.

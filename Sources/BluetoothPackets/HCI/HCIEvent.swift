@@ -163,6 +163,8 @@ public struct LESubevent: RawRepresentable, Hashable, Sendable {
     public static let dataLengthChange = LESubevent(rawValue: 0x07)
     /// LE Enhanced Connection Complete [v1] (7.7.65.10).
     public static let enhancedConnectionComplete = LESubevent(rawValue: 0x0A)
+    /// LE PHY Update Complete (7.7.65.12).
+    public static let phyUpdateComplete = LESubevent(rawValue: 0x0C)
     /// LE Advertising Set Terminated (7.7.65.18).
     public static let advertisingSetTerminated = LESubevent(rawValue: 0x12)
 }

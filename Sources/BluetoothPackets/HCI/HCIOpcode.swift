@@ -50,6 +50,8 @@ public struct HCIOpcode: RawRepresentable, Hashable, Sendable {
     public static let readBufferSize = HCIOpcode(group: 0x04, command: 0x0005)
     /// Read BD_ADDR (7.4.6).
     public static let readBDADDR = HCIOpcode(group: 0x04, command: 0x0009)
+    /// Read RSSI (7.5.4).
+    public static let readRSSI = HCIOpcode(group: 0x05, command: 0x0005)
     /// LE Set Event Mask (7.8.1).
     public static let leSetEventMask = HCIOpcode(group: 0x08, command: 0x0001)
     /// LE Read Buffer Size (7.8.2).
@@ -88,6 +90,10 @@ public struct HCIOpcode: RawRepresentable, Hashable, Sendable {
     public static let leRemoteConnectionParameterRequestReply = HCIOpcode(group: 0x08, command: 0x0020)
     /// LE Remote Connection Parameter Request Negative Reply (7.8.32).
     public static let leRemoteConnectionParameterRequestNegativeReply = HCIOpcode(group: 0x08, command: 0x0021)
+    /// LE Set Data Length (7.8.33).
+    public static let leSetDataLength = HCIOpcode(group: 0x08, command: 0x0022)
+    /// LE Set PHY (7.8.49).
+    public static let leSetPHY = HCIOpcode(group: 0x08, command: 0x0032)
     /// LE Set Advertising Set Random Address (7.8.52).
     public static let leSetAdvertisingSetRandomAddress = HCIOpcode(group: 0x08, command: 0x0035)
     /// LE Set Extended Advertising Parameters (7.8.53).
@@ -133,6 +139,9 @@ extension HCIOpcode: CustomStringConvertible {
         .readLocalSupportedFeatures: "Read Local Supported Features",
         .readBufferSize: "Read Buffer Size",
         .readBDADDR: "Read BD_ADDR",
+        .leSetDataLength: "LE Set Data Length",
+        .leSetPHY: "LE Set PHY",
+        .readRSSI: "Read RSSI",
         .leSetEventMask: "LE Set Event Mask",
         .leReadBufferSize: "LE Read Buffer Size",
         .leReadLocalSupportedFeatures: "LE Read Local Supported Features",

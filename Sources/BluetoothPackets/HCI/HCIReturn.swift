@@ -20,6 +20,18 @@ public enum HCIReturn {
         return features
     }
 
+    /// The signal strength in dBm of a connection, from Read RSSI (7.5.4); nil for 127, which says that there is none.
+    ///
+    /// The answer for another connection is refused as an impossible value.
+    public static func rssi(_ parameters: Span<UInt8>, of handle: UInt16) throws(DecodingError) -> Int8? {
+        var reader = try reader(parameters, "Read RSSI")
+        let answered = try reader.readUInt16("Handle") & 0x0FFF
+        guard answered == handle else { throw reader.error("Handle", .invalidValue(UInt64(answered))) }
+        let rssi = Int8(bitPattern: try reader.readUInt8("RSSI"))
+        try reader.expectEnd()
+        return rssi == 127 ? nil : rssi
+    }
+
     @_lifetime(copy parameters)
     static func reader(_ parameters: Span<UInt8>, _ name: String) throws(DecodingError) -> ByteReader {
         var reader = ByteReader(parameters, packet: name)

@@ -37,6 +37,8 @@ public struct SupportedCommands: Hashable, Sendable {
         public static let readBufferSize = Bit(octet: 14, bit: 7)
         /// Read BD_ADDR.
         public static let readBDADDR = Bit(octet: 15, bit: 1)
+        /// Read RSSI.
+        public static let readRSSI = Bit(octet: 15, bit: 5)
         /// Write LE Host Support.
         public static let writeLEHostSupport = Bit(octet: 24, bit: 6)
         /// LE Set Event Mask.
@@ -63,6 +65,10 @@ public struct SupportedCommands: Hashable, Sendable {
         public static let leRemoteConnectionParameterRequestReply = Bit(octet: 33, bit: 4)
         /// LE Remote Connection Parameter Request Negative Reply.
         public static let leRemoteConnectionParameterRequestNegativeReply = Bit(octet: 33, bit: 5)
+        /// LE Set Data Length.
+        public static let leSetDataLength = Bit(octet: 33, bit: 6)
+        /// LE Set PHY.
+        public static let leSetPHY = Bit(octet: 35, bit: 6)
         /// LE Set Advertising Set Random Address.
         public static let leSetAdvertisingSetRandomAddress = Bit(octet: 36, bit: 1)
         /// LE Set Extended Advertising Parameters [v1].

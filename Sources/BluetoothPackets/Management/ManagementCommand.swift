@@ -75,6 +75,17 @@ public struct ManagementCommand: Hashable, Sendable {
         ManagementCommand(.getConnections, index)
     }
 
+    /// Get Connection Information; returns `ManagementReturn.rssi`.
+    public static func getConnectionInformation(
+        _ index: ControllerIndex,
+        _ device: ManagementAddress
+    ) -> ManagementCommand {
+        var writer = ByteWriter()
+        writer.write(device.address)
+        writer.write(device.type.rawValue)
+        return ManagementCommand(.getConnectionInformation, index, writer.bytes)
+    }
+
     /// Stop Discovery of the given kinds of address.
     ///
     /// After a raw active scan the kernel believes that a discovery of no kind runs, which this stops (`types` empty).

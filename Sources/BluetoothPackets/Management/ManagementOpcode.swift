@@ -28,6 +28,8 @@ public struct ManagementOpcode: RawRepresentable, Hashable, Sendable {
     public static let getConnections = ManagementOpcode(rawValue: 0x0015)
     /// Stop Discovery.
     public static let stopDiscovery = ManagementOpcode(rawValue: 0x0024)
+    /// Get Connection Information.
+    public static let getConnectionInformation = ManagementOpcode(rawValue: 0x0031)
     /// Load Connection Parameters.
     public static let loadConnectionParameters = ManagementOpcode(rawValue: 0x0035)
 }
@@ -49,6 +51,7 @@ extension ManagementOpcode: CustomStringConvertible {
         .disconnect: "Disconnect",
         .getConnections: "Get Connections",
         .stopDiscovery: "Stop Discovery",
+        .getConnectionInformation: "Get Connection Information",
         .loadConnectionParameters: "Load Connection Parameters",
     ]
 }
