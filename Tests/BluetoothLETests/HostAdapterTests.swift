@@ -46,6 +46,48 @@ struct HostAdapterTests {
         adapter.close()
     }
 
+    /// A way to a controller that the first packet does not take.
+    private final class LateTransport: PacketTransport {
+        private let way: any PacketTransport
+        private var sent = 0
+        let droppedBytes: UInt64 = 7
+
+        init(_ way: any PacketTransport) { self.way = way }
+
+        var onReceive: ((Span<UInt8>) -> Void)? {
+            get { way.onReceive }
+            set { way.onReceive = newValue }
+        }
+        var onClosed: ((String) -> Void)? {
+            get { way.onClosed }
+            set { way.onClosed = newValue }
+        }
+
+        func send(_ packet: [UInt8]) {
+            sent += 1
+            if sent > 1 { way.send(packet) }
+        }
+
+        func close() { way.close() }
+    }
+
+    @Test("X-7: what was done so that a controller goes on is counted, and stays so when its adapter is lost")
+    func counts() throws {
+        let loop = try EventLoop()
+        let radio = MemoryRadio(on: loop)
+        let adapter = try opening(on: loop, LateTransport(radio.addController(Self.address))).0.get()
+        var expected = ControllerCounts()
+        expected.repeatedResets = 1
+        expected.droppedBytes = 7
+        let arbiter = RadioArbiter(on: loop, using: adapter)
+        #expect(arbiter.counts.controllers == expected)
+        arbiter.lose(.removed("test"))
+        #expect(arbiter.counts.controllers == expected)
+        arbiter.use(adapter)
+        #expect(arbiter.counts.controllers.repeatedResets == 2 && arbiter.counts.controllers.droppedBytes == 14)
+        adapter.close()
+    }
+
     @Test("Bad input: a stream of garbage, and one that ends, is a typed error in bounded time")
     func garbage() throws {
         for bytes in [[0x00], Array("HTTP/1.1 400 Bad Request\r\n".utf8), [0x04, 0x0E, 0x04, 0x01]] as [[UInt8]] {

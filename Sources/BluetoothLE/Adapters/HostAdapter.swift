@@ -10,8 +10,8 @@ import SystemPackage
 /// It is used on the loop's thread.
 package final class HostAdapter: LowEnergyAdapter {
     private let loop: EventLoop
-    private let transport: any PacketTransport
-    private var host: LowEnergyHost
+    let transport: any PacketTransport
+    private(set) var host: LowEnergyHost
     private var channels: [UInt16: HostChannel] = [:]
     private var attempts: [HostAttempt] = []
     private var onReady: ((Result<Void, AdapterError>) -> Void)?

@@ -31,6 +31,8 @@ package final class KernelAdapter: LowEnergyAdapter {
     /// The devices that were connected since the adapter was opened, and still are.
     private var connected: Set<ManagementAddress> = []
     private var failedAttempts = FailedAttempts()
+    /// The signal strengths that were read of connected devices, and the times when they were asked for.
+    private var signals: [ManagementAddress: (rssi: Int8?, asked: Duration)] = [:]
     /// The handler that is called when the kernel reports the end of a discovery.
     var onDiscoveryEnd: (() -> Void)?
     /// The address types of the kernel's last discovery, which the command to end it must repeat; empty if there was
@@ -75,12 +77,28 @@ package final class KernelAdapter: LowEnergyAdapter {
             advertiser?.resume()
         case .deviceDisconnected(let device, _):
             connected.remove(device)
+            signals[device] = nil
             advertiser?.resume()
         default: break
         }
     }
 
     package var isConnected: Bool { !connected.isEmpty }
+
+    package func quality(of device: DeviceAddress) -> LinkQuality? {
+        let device = ManagementAddress(device)
+        guard isOn, connected.contains(device) else { return nil }
+        let (now, known) = (MonotonicClock.now, signals[device])
+        guard known.map({ now - $0.asked >= LinkQuality.life }) ?? true else { return LinkQuality(rssi: known?.rssi) }
+        signals[device] = (known?.rssi, now)
+        management.send(.getConnectionInformation(index, device)) { [weak self] reply in
+            guard let self, signals[device] != nil, case .status(.success, let returned) = reply,
+                let answer = try? ManagementReturn.rssi(returned.span), answer.device == device
+            else { return }
+            signals[device]?.rssi = answer.rssi
+        }
+        return LinkQuality(rssi: known?.rssi)
+    }
 
     package func restart(_ cause: String) {
         guard isOn else { return }

@@ -97,7 +97,9 @@ final class KernelAdvertiser {
 
     private func accept() {
         do throws(Errno) {
-            while let central = try listener.accept(receiveBuffer: KernelATTChannel.receiveBuffer) {
+            // Centrals that come and go without end leave others their turn.
+            for _ in 0..<HCISocket.batch {
+                guard let central = try listener.accept(receiveBuffer: KernelATTChannel.receiveBuffer) else { return }
                 // A socket that cannot be watched is closed, which ends the central's connection.
                 guard let channel = try? KernelATTChannel(accepted: central, on: loop) else { continue }
                 guard let onConnection else { return channel.close() }

@@ -91,6 +91,13 @@ package protocol LowEnergyAdapter: AnyObject {
     var onStalledConnection: (() -> Void)? { get set }
     /// True while a device is connected.
     var isConnected: Bool { get }
+    /// What was done so that the controller goes on, since the adapter was made.
+    var controllerCounts: ControllerCounts { get }
+
+    /// What is known of the link with a device; nil where there is no such link.
+    ///
+    /// Answers at once; what is older than `LinkQuality.life` is read anew for the next call.
+    func quality(of device: DeviceAddress) -> LinkQuality?
 
     /// Makes a scanner, which begins with `start`.
     func makeScanner() throws(ScanError) -> any DeviceScanner
@@ -124,6 +131,12 @@ package protocol LowEnergyAdapter: AnyObject {
 }
 
 extension LowEnergyAdapter {
+    /// Nothing is known.
+    package func quality(of device: DeviceAddress) -> LinkQuality? { nil }
+
+    /// Counts of nothing: the kernel does such things by itself, and tells nobody.
+    package var controllerCounts: ControllerCounts { ControllerCounts() }
+
     /// Releases an adapter that is free as soon as it is closed.
     package func release(completion: @escaping () -> Void) {
         close()

@@ -89,7 +89,11 @@ package final class RadioArbiter {
     }
 
     /// The counts of what was done so that the radio goes on.
-    package var counts: RadioCounts { watch.counts }
+    package var counts: RadioCounts {
+        var counts = watch.counts
+        if let adapter { counts.controllers.add(adapter.controllerCounts) }
+        return counts
+    }
 
     // MARK: The adapter
 
@@ -115,6 +119,7 @@ package final class RadioArbiter {
     /// Drops the adapter after its loss: every scan fails with `ScanError.adapterGone`, every connection attempt with
     /// `LinkFailure.adapterLost` and the cause, and the server's connections end.
     package func lose(_ loss: AdapterLoss) {
+        if let adapter { watch.counts.controllers.add(adapter.controllerCounts) }
         adapter?.onWake = nil
         adapter?.onStalledConnection = nil
         adapter = nil

@@ -33,6 +33,9 @@ package struct RadioCounts: Equatable, Sendable {
     /// The times that the adapter was restarted.
     package var restarts: UInt64 = 0
 
+    /// What the controllers of this process took, those that are lost included.
+    package var controllers = ControllerCounts()
+
     /// Counts of nothing.
     package init() {}
 
