@@ -31,6 +31,10 @@ package final class VirtualKeyboard {
     package private(set) var node: String?
     /// The number of keyboards that were made after the first, each because the one before it was gone.
     package private(set) var remakes: UInt64 = 0
+    /// The bytes for which the ring had no room though there was a keyboard: what came faster than it could be typed.
+    package private(set) var outrun: UInt64 = 0
+    /// True from a keyboard that is gone to the next.
+    private var isGone = false
     /// Called when the keyboard is gone, and when there is another (`node` is its own then).
     package var onChange: ((Change) -> Void)?
 
@@ -213,8 +217,10 @@ package final class VirtualKeyboard {
 
     private func push(_ value: Span<UInt8>, epoch: UInt32) {
         let now = MonotonicClock.nanoseconds
-        if unsafe feed.receive(value.bytes, epoch: epoch, now: now) == .acceptedMustWake {
-            typing.typeIfAsleep(now: now)
+        switch unsafe feed.receive(value.bytes, epoch: epoch, now: now) {
+        case .accepted: break
+        case .acceptedMustWake: typing.typeIfAsleep(now: now)
+        case .lost: if !isGone { outrun &+= UInt64(value.count) }
         }
     }
 
@@ -314,6 +320,7 @@ package final class VirtualKeyboard {
             // Another keyboard would not be understood either.
             if error.recovery(of: .keyboard) == .unfit { return onFailure(error) }
             node = nil
+            isGone = true
             onChange?(.gone(CommandFailure(writingKeys: error)))
             // One that is gone at once is followed at once; those that fail one after the other, ever later.
             guard MonotonicClock.now - remadeAt >= Self.provenTime else { return remakeLater() }
@@ -336,6 +343,7 @@ package final class VirtualKeyboard {
             if let found = try? output.lights() { try? lights?.follow(found) }
             if let path = output.eventNode { try? verifier?.follow(path) }
             node = output.eventNode
+            isGone = false
             remakes &+= 1
             remadeAt = MonotonicClock.now
             typing.resume(on: output)

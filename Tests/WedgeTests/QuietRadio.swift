@@ -17,6 +17,8 @@ final class QuietRadio: LowEnergyAdapter {
     private(set) var scans = 0
     /// The devices that were connected to.
     private(set) var attempted: [DeviceAddress] = []
+    /// How a connection is made; nil where none is.
+    var onConnect: ((DeviceAddress, @escaping (Result<any ATTChannel, LinkFailure>) -> Void) -> Void)?
     private weak var listener: Listener?
 
     private final class Attempt: ConnectionAttempt {
@@ -99,9 +101,10 @@ final class QuietRadio: LowEnergyAdapter {
     func connect(
         to device: DeviceAddress,
         timeout _: Duration,
-        completion _: @escaping (Result<any ATTChannel, LinkFailure>) -> Void
+        completion: @escaping (Result<any ATTChannel, LinkFailure>) -> Void
     ) throws(LinkFailure) -> any ConnectionAttempt {
         attempted.append(device)
+        onConnect?(device, completion)
         return Attempt()
     }
     func disconnect(_: DeviceAddress, completion: @escaping () -> Void) { completion() }

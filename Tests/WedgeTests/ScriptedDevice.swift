@@ -110,7 +110,7 @@ final class ScriptedDevice {
             + withUnsafeBytes(of: uuid.high.littleEndian) { Array($0) }
     }
 
-    private func answers(to pdu: [UInt8]) -> [[UInt8]] {
+    func answers(to pdu: [UInt8]) -> [[UInt8]] {
         let first = pdu.count > 2 ? UInt16(pdu[1]) | UInt16(pdu[2]) << 8 : 0
         func refusal(_ code: UInt8) -> [[UInt8]] { [[0x01, pdu[0]] + Self.little(first) + [code]] }
         switch pdu[0] {

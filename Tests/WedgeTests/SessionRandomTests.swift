@@ -41,7 +41,7 @@ struct SessionRandomTests {
                 isWanted = false
                 if session.isAttempting { floor = now + Session.retryInterval }
             case .linkClosed: closing = nil
-            case .attemptFailed, .linkLost, .unsupported:
+            case .attemptFailed, .linkLost, .flooded, .unsupported:
                 let ends = session.isAttempting || session.state == .connected
                 if ends, isLinked { floor = now + Session.retryInterval }
             default: break
@@ -114,7 +114,8 @@ struct SessionRandomTests {
         case 9, 10: .scanFailed("x")
         case 11, 12: .unsupported("x")
         case 13...15: .attemptFailed("x")
-        case 16, 17: .linkLost("x")
+        case 16: .linkLost("x")
+        case 17: .flooded("x")
         case 18...20: .adapterReady
         case 21...25: .heard(device)
         case 26...29: .ready

@@ -18,7 +18,8 @@ struct SessionTableTests {
         ("disconnect", .disconnectAsked),
         ("heard", .heard(device)), ("scan-failed", .scanFailed("busy")), ("ready", .ready),
         ("unsupported", .unsupported("no service")), ("attempt-failed", .attemptFailed("refused")),
-        ("link-lost", .linkLost("timeout")), ("link-closed", .linkClosed), ("deadline", .deadline),
+        ("link-lost", .linkLost("timeout")), ("flooded", .flooded("too much")), ("link-closed", .linkClosed),
+        ("deadline", .deadline),
     ]
 
     private struct Row {

@@ -67,6 +67,25 @@ struct SessionTests {
         }
     }
 
+    @Test("LK-16: a link that was ended for its flood is made again the later, however long each one stood")
+    func floods() {
+        var (session, now) = session(after: .adapterReady)
+        for seconds in [3, 6, 12, 24, 48, 60, 60] {
+            // One that was silent for long is tried at once, and this one never was.
+            while session.state != .connected {
+                if session.handle(.heard(device), now: now).contains(.connect(device)) {
+                    _ = session.handle(.ready, now: now)
+                }
+                now += .seconds(1)
+                _ = session.handle(.deadline, now: now)
+            }
+            now += Session.provenTime * 2
+            #expect(session.handle(.flooded("too much"), now: now) == [.closeLink, .report(.failed, "too much")])
+            #expect(session.handle(.linkClosed, now: now).isEmpty == (seconds == 3))
+            #expect(session.deadline == now + .seconds(seconds))
+        }
+    }
+
     @Test("LK-16: where listening fails, the pause doubles up to a minute, and one device heard makes it short again")
     func scanBackOff() {
         var (session, now) = session(after: .adapterReady)

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import BluetoothLE
+import Keystrokes
 import Testing
 import Texts
-import Wedge
+
+@testable import Wedge
 
 @Suite("Status for people")
 struct StatusTextTests {
@@ -38,6 +41,55 @@ struct StatusTextTests {
     func lastReceived() throws {
         let answer = try value(#"{"state":"newer","lastReceived":{"secondsAgo":3,"length":14}}"#)
         #expect(StatusText.lines(answer) == ["newer", "  last received  seconds ago 3, length 14"])
+    }
+
+    @Test("LK-24: what status tells of the link and the radio has a name in both languages, and no member is unnamed")
+    func links() throws {
+        var facts = LinkFacts(age: .seconds(61), notifications: 5, mtu: 247, quality: LinkQuality(rssi: -60))
+        facts.quality.timing = ConnectionTiming(interval: 24, latency: 2, supervisionTimeout: 400)
+        facts.quality.phy = .fast
+        facts.quality.dataLength = 251
+        var radio = RadioCounts()
+        radio.controllers.probes = 1
+        radio.controllers.repeatedResets = 2
+        radio.controllers.repeatedConnections = 3
+        radio.controllers.droppedBytes = 4
+        radio.controllers.grantedParameters = 5
+        radio.controllers.refusedParameters = 6
+        var status = DaemonStatus(
+            state: .connected,
+            since: .zero,
+            labels: DaemonLabels(profile: "p", layout: "l", table: "t", program: "v"),
+            isPaused: false,
+            counts: KeyboardService.Counts(notifications: 0, strayValues: 0, dropped: 0, bytes: Ledger.Snapshot()),
+            rivals: []
+        )
+        status.link = facts
+        status.radio = radio
+        let answer = try value(status.object.text)
+        let english = StatusText.lines(answer, in: .english).map { $0.split(separator: " ").joined(separator: " ") }
+        #expect(
+            english.contains(
+                "link signal (dBm) -60, seconds 61, notifications 5, MTU 247, PHY 2, longest packet 251, "
+                    + "interval (µs) 30000, latency 2, time-out (ms) 4000"
+            )
+        )
+        #expect(
+            english.contains(
+                "radio silent controller asked 1, resets sent again 2, connections tried again at once 3, "
+                    + "bytes dropped before the reset's answer 4, timing granted to devices 5, timing refused to devices 6"
+            )
+        )
+        let japanese = StatusText.lines(answer, in: .japanese)
+        for name in ["link", "links", "radio"] {
+            guard case .object(let members)? = answer[name] else {
+                Issue.record("\(name)")
+                continue
+            }
+            for (member, _) in members { #expect(LabelText(rawValue: member) != nil, "\(member)") }
+        }
+        #expect(japanese.contains { $0.contains("信号強度(dBm) -60") && $0.contains("監視タイムアウト(ms) 4000") })
+        #expect(LinkCounts.End.allCases.allSatisfy { LabelText(rawValue: "\($0)") != nil })
     }
 
     @Test("LK-24: status says the state and everything else in both languages")

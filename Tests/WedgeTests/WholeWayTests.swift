@@ -119,6 +119,11 @@ struct WholeWayTests {
             return typed.hasSuffix("123\n")
         }
         #expect(typed == "490\n123\n")
+        // The signal's strength was read when the link became ready.
+        let facts = try #require(stage.service?.linkFacts)
+        #expect(facts.quality.rssi != nil && facts.mtu > 23 && facts.notifications == 2)
+        let timing = try #require(facts.quality.timing)
+        #expect((12...24).contains(timing.interval) && timing.latency == 0 && timing.supervisionTimeout == 400)
         let bytes = try #require(stage.service?.counts.bytes)
         #expect(bytes.received == 16)
         #expect(bytes.typed == 8)

@@ -11,9 +11,13 @@ package enum LabelText: String, Localized {
     case untypable, tooShort, tooLong, duplicate, cut
     case ringFull, writeFailed, tooOld, disconnected, switched
     case dropped, stray, keyboardRemakes, undelivered, missed, readers, delivered, verified, differing, readerDropped
+    // The links and their ends.
+    case link, rssi, mtu, phy, packetBytes, intervalMicroseconds, latency, timeoutMilliseconds
+    case links, ready, endedByDevice, outOfReach, protocolBroken, flooded, withAdapter, endedHere, failed
     // What was done so that the radio goes on.
     case adapterOpened, adapterLost, scanArmed, scanQuiet, scanDisturbed, resumed, scanFailed, attemptsFailed,
-        connectionsStalled, stepsOverdue, adapterRestarted, adapterMoved, socketsRebuilt, attemptsCancelled
+        connectionsStalled, stepsOverdue, adapterRestarted, adapterMoved, socketsRebuilt, attemptsCancelled,
+        controllerProbes, resetsRepeated, connectionsRepeated, bytesBeforeReset, parametersGranted, parametersRefused
     // Values of members.
     case yes, no, open, closed, `public`, random
 
@@ -73,6 +77,23 @@ package enum LabelText: String, Localized {
         case .verified: LocalText("verified", "照合済み")
         case .differing: LocalText("differing", "照合の相違")
         case .readerDropped: LocalText("reader dropped", "読み落とし")
+        case .link: LocalText("link", "現在の接続")
+        case .rssi: LocalText("signal (dBm)", "信号強度(dBm)")
+        case .mtu: LocalText("MTU", "MTU")
+        case .intervalMicroseconds: LocalText("interval (µs)", "接続間隔(µs)")
+        case .latency: LocalText("latency", "レイテンシ")
+        case .timeoutMilliseconds: LocalText("time-out (ms)", "監視タイムアウト(ms)")
+        case .phy: LocalText("PHY", "PHY")
+        case .packetBytes: LocalText("longest packet", "最長パケット")
+        case .links: LocalText("links", "接続")
+        case .ready: LocalText("ready", "成立")
+        case .endedByDevice: LocalText("ended by the device", "デバイスが終了")
+        case .outOfReach: LocalText("ended out of reach", "圏外で終了")
+        case .protocolBroken: LocalText("ended as the device broke the protocol", "デバイスのプロトコル違反で終了")
+        case .flooded: LocalText("ended as the device sent too much", "デバイスの送信過多で終了")
+        case .withAdapter: LocalText("ended with the adapter", "アダプタの喪失で終了")
+        case .endedHere: LocalText("ended here", "こちらから終了")
+        case .failed: LocalText("ended by an error", "エラーで終了")
         case .adapterOpened: LocalText("adapter opened", "アダプタの使用開始")
         case .adapterLost: LocalText("adapter lost", "アダプタの喪失")
         case .scanArmed: LocalText("scan begun again", "スキャンの再開")
@@ -87,6 +108,12 @@ package enum LabelText: String, Localized {
         case .adapterMoved: LocalText("of these under another name", "そのうち別名での再検出")
         case .socketsRebuilt: LocalText("sockets made anew", "ソケットの再作成")
         case .attemptsCancelled: LocalText("attempts given up", "接続の打ち切り")
+        case .controllerProbes: LocalText("silent controller asked", "応答のないコントローラへの確認")
+        case .resetsRepeated: LocalText("resets sent again", "リセットの再送")
+        case .connectionsRepeated: LocalText("connections tried again at once", "直ちに再試行した接続")
+        case .bytesBeforeReset: LocalText("bytes dropped before the reset's answer", "リセット応答前に破棄したバイト")
+        case .parametersGranted: LocalText("timing granted to devices", "デバイスの接続タイミング要求の受諾")
+        case .parametersRefused: LocalText("timing refused to devices", "デバイスの接続タイミング要求の拒否")
         case .yes: LocalText("yes", "はい")
         case .no: LocalText("no", "いいえ")
         case .open: LocalText("open", "する")

@@ -203,6 +203,8 @@ package final class Daemon {
             isPaused: isPaused,
             gate: gate.reason,
             counts: service.counts,
+            link: service.linkFacts,
+            links: service.linkCounts,
             radio: service.radioCounts,
             lastReceived: lastReceived.map { (now - .nanoseconds($0.time), $0.length) },
             rivals: rivals.names(now: now),

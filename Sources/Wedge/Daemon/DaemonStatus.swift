@@ -28,6 +28,10 @@ package struct DaemonStatus: Sendable {
     package var gate: Reason?
     /// The counts since the start.
     package var counts: KeyboardService.Counts
+    /// The link that is ready; nil without one.
+    package var link: LinkFacts?
+    /// The links since the start, and what ended them.
+    package var links = LinkCounts()
     /// What was done so that the radio goes on, since the start.
     package var radio = RadioCounts()
     /// How long ago a value was received, and its length, never its contents (D-6); nil before the first.
@@ -59,6 +63,8 @@ package struct DaemonStatus: Sendable {
         object.add("gateReason", gate?.cause)
         object.add("gateRemedy", gate?.remedy)
         object.add("counts", counts.object)
+        object.add("link", link?.object)
+        object.add("links", links.object)
         object.add("radio", JSONObject(radio))
         if let wire = counts.wire { object.add("readers", wire.objects) }
         if let lastReceived {
@@ -126,6 +132,12 @@ extension JSONObject {
         add("stepsOverdue", radio.overdue)
         add("attemptsCancelled", radio.cancelledAttempts)
         add("resumed", radio.resumed)
+        add("controllerProbes", radio.controllers.probes)
+        add("resetsRepeated", radio.controllers.repeatedResets)
+        add("connectionsRepeated", radio.controllers.repeatedConnections)
+        add("bytesBeforeReset", radio.controllers.droppedBytes)
+        add("parametersGranted", radio.controllers.grantedParameters)
+        add("parametersRefused", radio.controllers.refusedParameters)
     }
 
     /// A choice, as programs are told of it.

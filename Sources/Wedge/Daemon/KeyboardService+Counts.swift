@@ -22,6 +22,12 @@ extension KeyboardService {
         /// What each reader of the other end than the keyboard took and missed; nil where the keyboard types.
         package var wire: WireCounts?
     }
+
+    /// The link that is ready; nil without one.
+    package var linkFacts: LinkFacts? { link.facts }
+
+    /// The links that were ready, and what ended them.
+    package var linkCounts: LinkCounts { link.counts }
 }
 
 extension KeyboardService.Counts {

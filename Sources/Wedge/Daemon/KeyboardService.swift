@@ -32,7 +32,8 @@ package final class KeyboardService {
     private var devices = DeviceTable()
     /// The chosen device, where it was heard by the look that it was chosen from.
     private var sighting: (device: DeviceAddress, time: Duration)?
-    private let link: DeviceLink
+    let link: DeviceLink
+    private var flood = FloodLimit()
     private var isStopping = false
     private var onStarted: ((Result<Void, CommandFailure>) -> Void)?
 
@@ -61,7 +62,7 @@ package final class KeyboardService {
         self.core = core
         self.onEvent = onEvent
         choice = settings.device
-        session = Session(isChosen: settings.device != nil, attemptTimeout: Self.attemptTimeout(settings.profiles))
+        session = Session(isChosen: settings.device != nil, attemptTimeout: settings.attemptTimeout)
         link = DeviceLink(settings.profiles, on: core.radio)
 
         keyboard = try VirtualKeyboard(settings.typing, on: core.loop, screen: screen) { error in
@@ -83,6 +84,16 @@ package final class KeyboardService {
     private func receive(_ value: Span<UInt8>) {
         keyboard.receive(value, epoch: link.epoch)
         onReceived?(value.count)
+        if let excess = flood.check(keyboard.outrun) { endFlood(excess) }
+    }
+
+    /// Ends the link that floods, behind the packets that are just being read.
+    private func endFlood(_ excess: UInt64) {
+        _ = loop.schedule(at: .zero) { [unowned self, epoch = link.epoch] in
+            guard link.epoch == epoch, state == .connected else { return }
+            link.noteFlood()
+            apply(.flooded(Reason(CommandFailure(.unavailable, LinkFaultText.flooded, "\(excess)"))))
+        }
     }
 
     /// Begins; `completion` is called once, with the reason if the adapter cannot be used.
@@ -201,14 +212,6 @@ package final class KeyboardService {
 
     // MARK: The session
 
-    /// The longest that an attempt may take: to the subscription, and through the longest handshake.
-    private static func attemptTimeout(_ profiles: [Profile]) -> Duration {
-        let handshakes = profiles.map { profile in
-            profile.handshake.reduce(Duration.zero) { $0 + $1.timeout * $1.attempts }
-        }
-        return Session.usualAttemptTimeout + (handshakes.max() ?? .zero)
-    }
-
     private func apply(_ event: Session.Event) {
         guard !isStopping else { return }
         let actions = session.handle(event, now: MonotonicClock.now)
@@ -226,7 +229,9 @@ package final class KeyboardService {
         switch action {
         case .scan: startListening()
         case .stopScan: stopListening {}
-        case .connect(let device): link.open(device, timeout: Session.usualAttemptTimeout)
+        case .connect(let device):
+            flood.begin(at: keyboard.outrun, isPatient: wire?.isPatient == true)
+            link.open(device, timeout: Session.usualAttemptTimeout)
         case .closeLink: closeLink { [unowned self] in apply(.linkClosed) }
         case .drop(let cause): keyboard.drop(through: link.epoch, cause)
         case .report(let state, let reason):
@@ -260,6 +265,7 @@ package final class KeyboardService {
             apply(Session.Event(error))
         case .lost(let loss):
             keyboard.endLink(through: link.epoch)
+            link.noteAdapterLoss()
             apply(.adapterLost(Reason(loss)))
             link.abandon()
         }

@@ -30,4 +30,12 @@ package struct KeyboardSettings: Sendable {
         self.typing = typing
         self.advertisedAddress = advertisedAddress
     }
+
+    /// The longest that an attempt may take: to the subscription, and through the longest handshake.
+    var attemptTimeout: Duration {
+        let handshakes = profiles.map { profile in
+            profile.handshake.reduce(Duration.zero) { $0 + $1.timeout * $1.attempts }
+        }
+        return Session.usualAttemptTimeout + (handshakes.max() ?? .zero)
+    }
 }

@@ -32,6 +32,8 @@ extension Session {
         case attemptFailed(Reason)
         /// The link that was ready is gone.
         case linkLost(Reason)
+        /// The device of the link that was ready sends more than can be typed.
+        case flooded(Reason)
         /// The link that `closeLink` asked to close is closed.
         case linkClosed
         /// Time has passed.

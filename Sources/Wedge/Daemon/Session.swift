@@ -102,7 +102,7 @@ package struct Session: Sendable {
         case .connectAsked: return connectAsked(now)
         case .disconnectAsked: return disconnectAsked(now)
         case .heard, .scanFailed: return heard(event, now)
-        case .ready, .unsupported, .attemptFailed, .linkLost: return linkChanged(event, now)
+        case .ready, .unsupported, .attemptFailed, .linkLost, .flooded: return linkChanged(event, now)
         case .linkClosed:
             guard case .closing = phase else { return [] }
             return settle(now)
@@ -198,6 +198,8 @@ package struct Session: Sendable {
             return rest(until: now + Self.retryInterval, reason)
         case (.linkLost(let reason), .connected), (.attemptFailed(let reason), .connected):
             return leave(now, isLoss: true) + [report(.lost, reason)]
+        // It counts as a failure, however long the link stood: the next flood is let in the later.
+        case (.flooded(let reason), .connected): return fail(now) + [report(.failed, reason)]
         default:
             // An event that comes too late, too early or twice changes nothing.
             return []
@@ -245,10 +247,11 @@ package struct Session: Sendable {
         }
     }
 
-    /// Ends an attempt that came to nothing; the next one begins the later, the more have failed.
+    /// Ends an attempt that came to nothing, or a link that is of no use; the next one begins the later, the more have failed.
     private mutating func fail(_ now: Duration) -> [Action] {
+        let count = failures + 1
         let actions = leave(now, isLoss: true)
-        failures += 1
+        failures = count
         next = now + Self.backOff(failures)
         return actions
     }

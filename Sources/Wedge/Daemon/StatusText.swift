@@ -43,8 +43,8 @@ package enum StatusText {
         }
     }
 
-    /// Members that say how long ago something was.
-    private static let ages: Set<String> = ["since", "seconds", "secondsAgo"]
+    /// Members that say how long ago something was, and the signal strength, which is never still.
+    private static let ages: Set<String> = ["since", "seconds", "secondsAgo", "rssi"]
 
     /// The state in one sentence.
     private static func sentence(_ answer: JSONValue, in language: Language) -> String {

@@ -34,8 +34,12 @@ final class DeviceLink {
     private(set) var device: DeviceAddress?
     /// Values of the profile's characteristic.
     private(set) var notifications: UInt64 = 0
+    /// The time when the link became ready, and the values of the characteristic before it; nil without such a link.
+    private var beginning: (time: Duration, notifications: UInt64)?
     /// Values that nobody asked for: those of other handles, and indications where notifications were subscribed to.
     private(set) var strayValues: UInt64 = 0
+    /// The links that were ready, and what ended them.
+    private(set) var counts = LinkCounts()
     private var droppedBefore: UInt64 = 0
 
     private let radio: RadioArbiter
@@ -73,6 +77,17 @@ final class DeviceLink {
     /// Packets that the kernel dropped because they were not read in time.
     var dropped: UInt64 { droppedBefore + UInt64(link?.droppedPackets ?? 0) }
 
+    /// The link that stands, as `status` has it; nil where none is ready.
+    var facts: LinkFacts? {
+        guard let link, let beginning else { return nil }
+        return LinkFacts(
+            age: MonotonicClock.now - beginning.time,
+            notifications: notifications &- beginning.notifications,
+            mtu: link.mtu,
+            quality: radio.adapter?.quality(of: link.device) ?? LinkQuality()
+        )
+    }
+
     /// Connects, and readies the link; an earlier one must be closed.
     func open(_ device: DeviceAddress, timeout: Duration) {
         epoch &+= 1
@@ -87,11 +102,19 @@ final class DeviceLink {
         attempt = radio.connect(to: device, .once(rest)) { [unowned self] result in connected(result) }
     }
 
+    /// Takes note that the link is about to be closed because of what its device sends.
+    func noteFlood() { counts.end(.flooded) }
+
+    /// Takes note that the adapter is gone, and the link with it.
+    func noteAdapterLoss() { counts.end(.withAdapter) }
+
     /// Ends the link or the attempt; `completion` is called, later, when there is none any more.
     func close(completion: @escaping () -> Void) {
+        counts.end(.endedHere)
         if let replyTimer { radio.loop.cancel(replyTimer) }
         replyTimer = nil
         endCommands()
+        beginning = nil
         closers.append(completion)
         closings &+= 1
         let finish = { [weak self] in
@@ -175,7 +198,9 @@ final class DeviceLink {
             droppedBefore += UInt64(link.droppedPackets)
             link.close()
             connect(to: link.device)
-        case .closed(let failure): onEvent?(.failed(failure.message))
+        case .closed(let failure):
+            counts.end(LinkCounts.End(failure))
+            onEvent?(.failed(failure.message))
         }
     }
 
@@ -185,6 +210,10 @@ final class DeviceLink {
         switch progress {
         case .underWay: break
         case .ready:
+            counts.begin()
+            beginning = (MonotonicClock.now, notifications)
+            // The first `status` is to know the signal's strength.
+            if let device { _ = radio.adapter?.quality(of: device) }
             let earlyBytes = setup.earlyBytes
             onEvent?(.ready)
             if !earlyBytes.isEmpty, link != nil { onValue?(earlyBytes.span) }

@@ -167,6 +167,9 @@ package final class WireEnd {
         line.letGo(isTaken: line.bytes.isEmpty)
     }
 
+    /// True where it waits for its readers: what finds no room then is no device's doing.
+    package var isPatient: Bool { policy == .wait }
+
     /// Sends what the readers take now.
     package func flush() { for connection in connections { connection.flush() } }
 

@@ -7,6 +7,8 @@ package import Texts
 package enum LinkFaultText: String, FaultText {
     // The link; the English is that of BluetoothLE.
     case ended, outOfReach, aborted, refused, notInTime, noAnswer, protocolBroken, closed
+    // What the device sends.
+    case flooded
     // The services and characteristics of the device.
     case noService, noSerialService, noCharacteristic, noNotification, notWritable, nothingToRead, takesNothing
     // The handshake of the device.
@@ -41,6 +43,17 @@ package enum LinkFaultText: String, FaultText {
                 ), nil
             )
         case .closed: (LocalText(LinkSentence.closed, "デバイスがチャネルを閉じました"), nil)
+        case .flooded:
+            (
+                LocalText(
+                    "the device sent more than can be typed: {1} bytes found no room",
+                    "デバイスの送信量が入力できる量を超えました: {1}バイトを受け取れませんでした"
+                ),
+                LocalText(
+                    "it is connected to again by itself; a faster `pace` types more",
+                    "自動的に再接続します。`pace` を速くすると、より多く入力できます"
+                )
+            )
         case .noService: (LocalText("it has no {1}", "{1} がありません"), nil)
         case .noSerialService:
             (

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+import SystemPackage
+package import Texts
+
+/// The links that could be used since the start, and what ended them.
+package struct LinkCounts: Equatable, Sendable {
+    /// The reasons for which a link ends.
+    package enum End: Int, CaseIterable, Sendable {
+        /// The device ended it.
+        case endedByDevice
+        /// Nothing came from the device for the supervision time-out.
+        case outOfReach
+        /// The device broke the Attribute Protocol, or did not answer in time.
+        case protocolBroken
+        /// The device sent more than can be typed.
+        case flooded
+        /// The adapter was lost.
+        case withAdapter
+        /// The user, another choice, or the program's end.
+        case endedHere
+        /// Any other error.
+        case failed
+    }
+
+    /// The links that became ready.
+    package private(set) var ready: UInt64 = 0
+    /// The links that ended after that, by reason, in the order of `End.allCases`.
+    private var ends: [UInt64] = Array(repeating: 0, count: End.allCases.count)
+    /// True while a link stands.
+    private var isStanding = false
+
+    /// Counts of no link.
+    package init() {}
+
+    /// The links that ended for this reason.
+    package func ended(_ end: End) -> UInt64 { ends[end.rawValue] }
+
+    /// Counts a link that is ready.
+    mutating func begin() {
+        ready &+= 1
+        isStanding = true
+    }
+
+    /// Counts the end of the link, where one stands: its first reason is the true one.
+    mutating func end(_ end: End) {
+        guard isStanding else { return }
+        isStanding = false
+        ends[end.rawValue] &+= 1
+    }
+
+    /// The counts as `status` has them.
+    package var object: JSONObject {
+        var object = JSONObject()
+        object.add("ready", ready)
+        for end in End.allCases { object.add("\(end)", ended(end)) }
+        return object
+    }
+}
+
+extension LinkCounts.End {
+    /// The reason of a link that has failed.
+    init(_ failure: LinkFailure) {
+        switch failure {
+        case .system(.connectionReset), .closedByPeer: self = .endedByDevice
+        case .system(.timedOut), .timedOut, .notEstablished: self = .outOfReach
+        case .bearer: self = .protocolBroken
+        case .adapterLost: self = .withAdapter
+        case .system, .refused: self = .failed
+        }
+    }
+}
