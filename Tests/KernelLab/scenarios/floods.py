@@ -101,3 +101,23 @@ async def connect_stalled(bench: Bench) -> None:
     bench.note = f"connected {taken:.1f} s after the start, {radio['connectionsStalled']} times asked"
     await daemon.end(signal.SIGTERM, 143)
     await fresh(bench)
+
+
+@scenario("notification-flood", deadline=120, once=True)
+async def notification_flood(bench: Bench) -> None:
+    """X-1, LK-16: a device that sends more than can be typed loses its link when 256 KiB found no room, and gets the next one."""
+    daemon, _ = await chosen(bench, *FOREVER)
+    clock = bench.clock()
+    # What is typed and what the ring holds is the least of it.
+    bench.peer.burst((b"%0239d\r" % number for number in range(2200)), in_flight=50)
+    answer = await until_status(bench, 60, "the flood ends its link", lambda answer: answer["links"]["flooded"] > 0)
+    taken = clock()
+    counts = answer["counts"]
+    expect(1 << 18 < counts["ringFull"] < (1 << 18) + 240 * 64, f"the counts: {counts}")
+    said = answer["reason"]
+    expect(answer["state"] != "failed" or "more than can be typed" in said, f"the reason: {said}")
+    expect(counts["received"] == counts["typed"] + counts["lost"] + counts["waiting"], f"the account: {counts}")
+    await until_status(bench, 40, "the next link", lambda answer: answer["links"]["ready"] == 2)
+    bench.note = f"{counts['received']} received, {counts['ringFull']} lost to the ring, ended after {taken:.1f} s"
+    await daemon.end(signal.SIGTERM, 143)
+    await fresh(bench)
