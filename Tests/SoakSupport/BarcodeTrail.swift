@@ -21,6 +21,9 @@ struct BarcodeTrail {
         var altered = 0
         /// Begun when the user disconnected, and left so (D-1): the next is typed behind.
         var halves = 0
+        /// Bytes that came between the user's disconnect and the link's end, when the product had let go of the link: as
+        /// those in a kernel's socket that was closed, nobody has received them.
+        var afterDisconnect = 0
         /// Bytes whose fate the product's account does not know, or knows wrongly.
         var uncounted = 0
     }
@@ -30,6 +33,8 @@ struct BarcodeTrail {
     private var inHost: [String] = []
     /// What was in the host when the user disconnected.
     private var dropped: [String] = []
+    /// Whether the user has disconnected, and the link has not ended yet.
+    private var hasUserLeft = false
     private var partial: [UInt8] = []
     private var arrivedBytes = 0
     private var typedBytes = 0
@@ -57,6 +62,7 @@ struct BarcodeTrail {
     }
 
     mutating func noteArrived(_ value: [UInt8]) {
+        guard !hasUserLeft else { return counts.afterDisconnect += value.count }
         arrivedBytes += value.count
         partial += value
         while let end = partial.firstIndex(of: 0x0D) {
@@ -77,9 +83,18 @@ struct BarcodeTrail {
     }
 
     /// The user disconnects: nothing of what waits is typed, and no more of what was begun (D-1).
-    mutating func noteUserDrop() { dropped = inHost }
+    mutating func noteUserDrop() {
+        dropped = inHost
+        hasUserLeft = true
+        endPart()
+    }
 
     mutating func noteLinkEnd() {
+        hasUserLeft = false
+        endPart()
+    }
+
+    private mutating func endPart() {
         missingBytes += partial.count
         partial = []
     }

@@ -106,6 +106,7 @@ package struct SoakReport {
             ("typed", "\(trail.typed)"),
             ("arrived and not typed", "\(trail.missing)"),
             ("bytes told by cause", told.isEmpty ? "none" : told),
+            ("bytes behind the user's disconnect", "\(trail.afterDisconnect)"),
             ("uncounted bytes", "\(trail.uncounted)"),
             ("doubled, reordered", "\(trail.doubled), \(trail.reordered)"),
             ("halves that a disconnect has left (D-1)", "\(trail.halves)"),
