@@ -9,7 +9,7 @@ import Wedge
 @Suite("The table of texts, in two languages")
 struct TextTableTests {
     /// Texts that are the same in both languages: units, marks and names of keys and of things.
-    private static let common: Set<String> = ["RSSI", "OK", "BS", "PgUp/PgDn", "[  ]", "gate.vt", "line"]
+    private static let common: Set<String> = ["RSSI", "MTU", "PHY", "OK", "BS", "PgUp/PgDn", "[  ]", "gate.vt", "line"]
 
     @Test("Every group of texts in the sources is in the table, and stands in a folder of tables")
     func groups() throws {

@@ -71,7 +71,7 @@ struct StatusTextTests {
         #expect(
             english.contains(
                 "link signal (dBm) -60, seconds 61, notifications 5, MTU 247, PHY 2, longest packet 251, "
-                    + "interval (µs) 30000, latency 2, time-out (ms) 4000"
+                    + "interval (us) 30000, latency 2, time-out (ms) 4000"
             )
         )
         #expect(
