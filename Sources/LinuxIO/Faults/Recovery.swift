@@ -44,8 +44,7 @@ extension Recovery {
             switch code {
             case EINTR: .again
             case EBADF, EFAULT: .fault
-            // The kernel takes key events at once, or not at all.
-            case EAGAIN, EINPROGRESS, EALREADY: kind == .keyboard ? .rebuild : .wait
+            case EAGAIN, EINPROGRESS, EALREADY: .wait
             case EPERM, EACCES: Self.forbidden(kind)
             case ENOMEM, ENOBUFS, EMFILE, ENFILE, ENOSPC, EDQUOT, EUSERS, ENOSR, ENOLCK, EBUSY, EADDRINUSE, ETXTBSY,
                 EDEADLK:

@@ -70,7 +70,10 @@ package struct UInputDevice: ~Copyable, Sendable {
     ///
     /// The corresponding C function is `write`.
     package func write(_ events: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> {
-        try descriptor.write(events)
+        let result = try descriptor.write(events)
+        // It takes key events at once, or not at all: there is nothing to wait for.
+        if result == .wouldBlock { throw .wouldBlock }
+        return result
     }
 
     private static func eventNode(of number: Int32) -> String? {
