@@ -113,7 +113,8 @@ async def notification_flood(bench: Bench) -> None:
     answer = await until_status(bench, 60, "the flood ends its link", lambda answer: answer["links"]["flooded"] > 0)
     taken = clock()
     counts = answer["counts"]
-    expect(1 << 18 < counts["ringFull"] < (1 << 18) + 240 * 64, f"the counts: {counts}")
+    # The packets that are just being read, 64 at most, and those of the turn before the loop's timer fires.
+    expect(1 << 18 < counts["ringFull"] <= (1 << 18) + 240 * 2 * 64, f"the counts: {counts}")
     said = answer["reason"]
     expect(answer["state"] != "failed" or "more than can be typed" in said, f"the reason: {said}")
     expect(counts["received"] == counts["typed"] + counts["lost"] + counts["waiting"], f"the account: {counts}")
