@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import CLinux
-import Glibc
+import LinuxIO
 import Testing
-
-@testable import LinuxIO
 
 @Suite("The lights of a keyboard")
 struct KeyboardLightsTests {
@@ -34,21 +32,6 @@ struct KeyboardLightsTests {
         #expect(capsLock(after: [(EV_LED, LED_CAPSL, 1), (EV_LED, LED_CAPSL, 0)]) == false)
         #expect(capsLock(after: [(EV_LED, LED_NUML, 1), (EV_LED, LED_SCROLLL, 1)]) == nil)
         #expect(capsLock(after: [(EV_KEY, KEY_ESC, 1), (EV_SYN, SYN_MT_REPORT, 1)]) == nil)
-    }
-
-    @Test("X-5: a light is read, and that no more waits to be read is no error")
-    func reading() throws {
-        var ends: [Int32] = [-1, -1]
-        let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
-        try #require(socketpair(AF_UNIX, kind, 0, &ends) == 0)
-        defer { close(ends[1]) }
-        var lights = KeyboardLights(Descriptor(owning: ends[0], .keyboard))
-        #expect(try lights.readCapsLock() == nil)
-        var event = input_event()
-        (event.type, event.code, event.value) = (UInt16(EV_LED), UInt16(LED_CAPSL), 1)
-        #expect(write(ends[1], &event, MemoryLayout<input_event>.size) == MemoryLayout<input_event>.size)
-        #expect(try lights.readCapsLock() == true)
-        #expect(try lights.readCapsLock() == nil)
     }
 
     @Test("X-5: a part of an event at the end is passed over", arguments: 1..<MemoryLayout<input_event>.size)
