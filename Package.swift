@@ -158,6 +158,7 @@ let package = Package(
             name: "soak",
             dependencies: ["SoakSupport", "LinuxIO"],
             path: "Tests/Soak",
+            exclude: ["figures.md"],
             swiftSettings: testSettings
         ),
         tests(
