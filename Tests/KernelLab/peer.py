@@ -125,6 +125,18 @@ class Peer(Changing):
                     raise
                 await asyncio.sleep(0.1)
 
+    async def fall_silent(self) -> None:
+        """No advertisement any more; one that Bumble is beginning again by itself is awaited first, since it cannot be removed."""
+        assert self._device is not None
+        for attempt in range(RESTARTS):
+            try:
+                await self._device.stop_advertising()
+                return
+            except hci.HCI_Error as error:
+                if error.error_code != hci.HCI_COMMAND_DISALLOWED_ERROR or attempt == RESTARTS - 1:
+                    raise
+                await asyncio.sleep(0.1)
+
     async def vanish(self) -> None:
         """Out of range: silent from now on, and the other side's supervision timeout ends the link.
 

@@ -136,12 +136,12 @@ async def retries(bench: Bench) -> None:
     for _ in range(2):
         await refuse()
     # During the second pause, so that it is silent once the third attempt has failed.
-    await bench.peer.device.stop_advertising()
+    await bench.peer.fall_silent()
     await bench.peer.advertise(again=False)
     await refuse()
     # Heard within 3 s, which brings nothing forward; then it is silent. The next attempt would come after 12 s.
     await bench.peer.advertise()
-    await bench.peer.device.stop_advertising()
+    await bench.peer.fall_silent()
     await asyncio.sleep(5)
     bench.peer.mute = False
     await bench.peer.advertise()
