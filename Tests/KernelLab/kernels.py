@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import lzma
 import os
 import re
@@ -50,14 +51,17 @@ def number(name: str) -> list[int]:
 def get(name: str, cache: Path) -> Kernel:
     """The unpacked kernel, downloaded if the cache has none."""
     folder = cache / "kernels" / name
-    if not (folder / "release").exists():
-        scratch = cache / "kernels" / f"{name}.new"
-        shutil.rmtree(scratch, ignore_errors=True)
-        scratch.mkdir(parents=True)
-        release = _unpack(_download(SUITES[name], scratch), scratch)
-        (scratch / "release").write_text(release + "\n")
-        shutil.rmtree(folder, ignore_errors=True)
-        scratch.rename(folder)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with (cache / "kernels" / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # of the lab's workers two may want the same one
+        if not (folder / "release").exists():
+            scratch = cache / "kernels" / f"{name}.new"
+            shutil.rmtree(scratch, ignore_errors=True)
+            scratch.mkdir()
+            release = _unpack(_download(SUITES[name], scratch), scratch)
+            (scratch / "release").write_text(release + "\n")
+            shutil.rmtree(folder, ignore_errors=True)
+            scratch.rename(folder)
     return Kernel(name, (folder / "release").read_text().strip(), folder)
 
 

@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The lab's command line, and the loop over kernels and scenarios. One boot serves all scenarios of a kernel;
+# The lab's command line, and what runs one scenario after another. One boot serves all scenarios of a kernel;
 # a scenario that fails, or upsets the kernel, costs a fresh boot.
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import json
+import os
 import shutil
 import signal
 import sys
 import time
+from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -20,18 +24,18 @@ import vm
 import waiting
 from bench import BOOT_SECONDS, REPOSITORY, Bench, Machine
 from controllers import VARIANTS
-from losses import PLACES, described
-from rows import rows
+from plan import Plan
 from scenarios import ALL, Scenario
 from scenarios.matrix import PREFIX
-from table import OVER_A_LINE, Table
+from sums import Outcome, Sum
 from waiting import LabError
+from workers import share_out
 
 DEFAULT = ["6.1", "6.12"]
 LONG_SECONDS = 240  # what --long adds to a scenario's deadline
 
 EXAMPLES = """examples:
-  lab                                  everything on kernels 6.1 and 6.12, what is not the kernel's doing on 6.12 only
+  lab                                  everything on kernels 6.1 and 6.12, what is not the kernel's doing on one of them only
   lab scans-200                        one scenario on both
   lab --kernel 6.12 scan scans-200     two scenarios on one kernel
   lab --kernel all                     also 5.10 and 7.2
@@ -43,6 +47,12 @@ EXAMPLES = """examples:
   lab --table --kernel 6.12            one column of it, and the one over H4
   lab --busy 40 simulate               with 40 % of each core taken by another process (Tests/busy)
 
+two machines at a time (--jobs 2):
+  A scenario mostly waits for timers as long as real ones: one machine leaves most of two cores unused. So there are two,
+  each on a kernel of its own, as long as there are kernels; what one kernel is enough for runs on whichever is free. While
+  a scenario tells how soon something was, or plays a reader that must not be late, the other machine does nothing. Each
+  takes 1.5 GB of memory. With --jobs 1 all runs one after another, and what one kernel is enough for on the last.
+
 what the lab itself loses:
   The kernel drops packets at a socket that is not read soon enough, and events at an event reader that comes late.
   The lab's sockets have long queues, and each of its programs counts what was dropped there (losses.h); what goes over
@@ -53,7 +63,9 @@ what the lab itself loses:
 
 
 class Lab:
-    def __init__(self, options: argparse.Namespace) -> None:
+    """Runs scenarios on one machine at a time."""
+
+    def __init__(self, options: argparse.Namespace, say: Callable[[str], None]) -> None:
         self.cache: Path = options.cache
         self.logs: Path = options.keep_logs or self.cache / "logs"
         self.keep: bool = options.keep_logs is not None
@@ -61,65 +73,40 @@ class Lab:
         self.long: bool = options.long
         self.seed: int | None = options.seed
         self.barcodes: int | None = options.barcodes
-        self.passed = self.failed = 0
-        self.kernel_faults: list[str] = []  # scenarios during which the kernel itself failed, as is known of it
-        self.repeated = 0  # scenarios, for a fault of the emulator
-        self.given_up = 0  # times that the kernel gave up controllers
-        self.lost = dict.fromkeys(PLACES, 0)  # by the lab itself
-        self.lost_on_purpose = dict.fromkeys(PLACES, 0)  # by its controls
-        self.table = Table()
+        self._worker: str = f"worker-{options.worker}" if options.worker else ""
+        self._say = say
+        self._tools: Path | None = None
+        self._kernel = ""
         self._machine: Machine | None = None
         self._unbootable = ""
 
     def note_exception(self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """What went wrong in the peer's stack while nobody waited for it: for the logs, not the terminal."""
         self.logs.mkdir(parents=True, exist_ok=True)
-        with (self.logs / "peer.log").open("a") as log:
+        with (self.logs / f"peer{self._worker and '-'}{self._worker}.log").open("a") as log:
             log.write(f"{context.get('message')}: {context.get('exception')!r}\n")
 
-    async def run(self, names: list[str], chosen: list[Scenario], spare: bool) -> None:
-        """Runs scenarios on kernels; to `spare` time, those that are not the kernel's doing on the last only."""
-        tools = vm.build_tools(self.cache)
-        for name in names:
-            self._unbootable = ""
-            for scenario in chosen:
-                if scenario.once and spare and name != names[-1]:
-                    continue
-                await self._one(name, tools, scenario)
-            await self._shut_down()
-
-    async def run_over_lines(self, chosen: list[Scenario]) -> None:
-        """The column of the table that has no kernel, in the rows of these scenarios."""
-        for scenario in chosen:
-            variant = VARIANTS.get(scenario.name.removeprefix(PREFIX))
-            if variant is None:
-                continue
-            start = time.monotonic()
-            cause = note = ""
-            try:
-                async with asyncio.timeout(LONG_SECONDS):
-                    note = await overline.main_job(variant, self.binary)
-            except LabError as error:
-                cause = str(error)
-            except TimeoutError:
-                cause = f"not over within {LONG_SECONDS} s"
-            except Exception as error:  # of the controller's own
-                cause = f"{type(error).__name__}: {error}"
-            self.failed, self.passed = self.failed + bool(cause), self.passed + (not cause)
-            self.table.add(variant.name, variant.about, OVER_A_LINE, f"**fails**: {cause}" if cause else note)
-            took = time.monotonic() - start
-            print(f"{'FAIL' if cause else 'ok  '}  H4    {PREFIX + variant.name:<18} {cause or note}  ({took:.1f} s)", flush=True)
-
-    async def _one(self, name: str, tools: Path, scenario: Scenario) -> None:
-        for _ in range(3):
+    async def play(self, name: str, scenario: Scenario) -> Outcome:
+        """What comes of a scenario on a kernel."""
+        if name != self._kernel:
+            await self.shut_down()
+            self._kernel, self._unbootable = name, ""
+        tools = self._tools = self._tools or vm.build_tools(self.cache)
+        for repeated in range(3):
             start = time.monotonic()
             bench, cause, emulator_fault = await self._try(name, tools, scenario)
             if not emulator_fault:
                 break
-            print(f"    {name:<5} {scenario.name}: {emulator_fault}, once more", flush=True)
-            self.repeated += 1
+            self._say(f"    {name:<5} {scenario.name}: {emulator_fault}, once more")
             self._unbootable = ""
-        self._report(name, scenario, bench, cause, bench.started if bench else start)
+        outcome = Outcome(name, scenario.name, scenario.about, cause, logs=str(self.logs / name / scenario.name))
+        outcome.repeated = repeated + bool(emulator_fault)
+        if bench:
+            outcome.figures, outcome.note, outcome.release = bench.summary(), bench.note, bench.machine.vm.kernel.release
+            outcome.lost, outcome.is_on_purpose = bench.losses.counts, bool(bench.must_fail and not cause)
+            outcome.kernel_fault, outcome.given_up = bool(bench.kernel_fault), bench.given_up
+        outcome.seconds = time.monotonic() - (bench.started if bench else start)
+        return outcome
 
     async def _try(self, name: str, tools: Path, scenario: Scenario) -> tuple[Bench | None, str, str]:
         """Runs a scenario; its bench, the cause if it failed, and the fault of an emulator that explains it."""
@@ -151,7 +138,7 @@ class Lab:
         elif cause and bench is not None:
             emulator_fault = bench.emulator_fault
         if cause or (bench is not None and bench.kernel_fault):
-            await self._shut_down()
+            await self.shut_down()
         return bench, cause, emulator_fault
 
     async def _leave(self, bench: Bench, cause: str) -> str:
@@ -186,49 +173,40 @@ class Lab:
         if self._unbootable:
             raise LabError(self._unbootable)
         if self._machine is None:
-            machine = self._machine = Machine(kernels.get(name, self.cache), tools, self.logs / name)
+            machine = self._machine = Machine(kernels.get(name, self.cache), tools, self.logs / name / self._worker)
             try:
                 start = time.monotonic()
                 await machine.boot(self.binary, BOOT_SECONDS * waiting.patience)
-                print(f"    {name:<5} booted {machine.vm.kernel.release} ({time.monotonic() - start:.1f} s)", flush=True)
+                self._say(f"    {name:<5} booted {machine.vm.kernel.release} ({time.monotonic() - start:.1f} s)")
             except (LabError, vm.VMError, kernels.KernelError) as error:
                 self._unbootable = f"{error}, see {machine.vm.console}"
                 raise LabError(self._unbootable) from error
         return self._machine
 
-    async def _shut_down(self) -> None:
+    async def shut_down(self) -> None:
         if self._machine is not None:
             machine, self._machine = self._machine, None
             await machine.stop()
 
-    def losses(self) -> str:
-        """The line at the end of what the lab itself has lost."""
-        on_purpose = described(self.lost_on_purpose, only_losses=True)
-        more = f"; in its controls, on purpose: {on_purpose}" if on_purpose else ""
-        return f"the lab's own losses: {described(self.lost)}{more}"
 
-    def repetitions(self) -> str:
-        """The line at the end of what was begun again, and why."""
-        return f"begun again: scenarios for a fault of the emulator {self.repeated}, controllers that the kernel gave up {self.given_up}"
-
-    def _report(self, name: str, scenario: Scenario, bench: Bench | None, cause: str, start: float) -> None:
-        text = bench.summary() if bench else ""
-        if bench:
-            counts = self.lost_on_purpose if bench.must_fail and not cause else self.lost
-            for place, number in bench.losses.counts.items():
-                counts[place] += number
-            self.given_up += bench.given_up
-        if cause:
-            self.failed += 1
-            text = f"{cause}" + (f" [{text}]" if text else "") + f"  logs: {self.logs / name / scenario.name}"
-        else:
-            self.passed += 1
-            self.kernel_faults += [f"{name} {scenario.name}"] if bench and bench.kernel_fault else []
-        if scenario.name.startswith(PREFIX):
-            row, release = scenario.name.removeprefix(PREFIX), bench.machine.vm.kernel.release if bench else ""
-            self.table.add(row, scenario.about, name, f"**fails**: {cause}" if cause else bench.note if bench else "", release)
-        took = time.monotonic() - start
-        print(f"{'FAIL' if cause else 'ok  '}  {name:<5} {scenario.name:<18} {rows(scenario.about)}{text}  ({took:.1f} s)", flush=True)
+async def run_over_lines(binary: Path, chosen: list[Scenario], total: Sum) -> None:
+    """The column of the table that has no kernel, in the rows of these scenarios."""
+    for scenario in chosen:
+        variant = VARIANTS.get(scenario.name.removeprefix(PREFIX))
+        if variant is None:
+            continue
+        start = time.monotonic()
+        cause = note = ""
+        try:
+            async with asyncio.timeout(LONG_SECONDS):
+                note = await overline.main_job(variant, binary)
+        except LabError as error:
+            cause = str(error)
+        except TimeoutError:
+            cause = f"not over within {LONG_SECONDS} s"
+        except Exception as error:  # of the controller's own
+            cause = f"{type(error).__name__}: {error}"
+        total.over_line(PREFIX + variant.name, variant.about, variant.name, cause, note, time.monotonic() - start)
 
 
 def parse() -> argparse.Namespace:
@@ -247,6 +225,9 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--table", action="store_true", help="the table of kernels and controllers: what it needs, and then it")
     parser.add_argument("--barcodes", type=int, metavar="N", help="so many in each cell of the table, at most 200 (the default)")
     parser.add_argument("--whole", action="store_true", help="on each kernel also what is not the kernel's doing")
+    jobs = "so many machines at a time (default 2: a scenario mostly waits for real timers; 1: one after another)"
+    parser.add_argument("--jobs", type=int, choices=range(1, 9), default=2, metavar="N", help=jobs)
+    parser.add_argument("--worker", type=int, default=0, help=argparse.SUPPRESS)  # this process is one of these
     parser.add_argument("--patience", type=float, default=1, metavar="FACTOR", help="wait so many times as long for everything")
     parser.add_argument("--seed", type=int, help="random numbers of this seed, which a scenario has printed")
     parser.add_argument("--keep-logs", type=Path, metavar="DIR", help="keep all logs there, also of what passes")
@@ -264,6 +245,42 @@ def parse() -> argparse.Namespace:
     return options
 
 
+class Orders(asyncio.Protocol):
+    """What the lab's first process asks of this worker, which ends with it."""
+
+    def __init__(self, worker: asyncio.Task[Any]) -> None:
+        self._worker = worker
+        self._begun = b""
+        self.jobs: asyncio.Queue[tuple[str, Scenario]] = asyncio.Queue()
+
+    def data_received(self, data: bytes) -> None:
+        *lines, self._begun = (self._begun + data).split(b"\n")
+        for words in map(json.loads, lines):
+            self.jobs.put_nowait((words["kernel"], ALL[words["scenario"]]))
+
+    def connection_lost(self, _error: Exception | None) -> None:
+        self._worker.cancel()
+
+
+async def obey(options: argparse.Namespace, task: asyncio.Task[Any]) -> int:
+    """A worker (workers.py)."""
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w")
+    sys.stdout = sys.stderr  # whatever prints
+    say = lambda **words: print(json.dumps(words), file=answers, flush=True)  # noqa: E731
+    lab = Lab(options, lambda line: say(line=line))
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(lab.note_exception)
+    _, orders = await loop.connect_read_pipe(lambda: Orders(task), sys.stdin)
+    try:
+        while True:
+            outcome = await lab.play(*await orders.jobs.get())
+            say(outcome=asdict(outcome))
+    except asyncio.CancelledError:
+        return 0
+    finally:
+        await lab.shut_down()
+
+
 async def main() -> int:
     options = parse()
     if options.list:
@@ -273,36 +290,43 @@ async def main() -> int:
     if not options.binary.is_file():
         print(f"lab: {options.binary} is not built (swift build -c release --static-swift-stdlib --product blewedge, or give --binary PATH)", file=sys.stderr)
         return 1
-    chosen = [ALL[name] for name in options.scenarios] or [scenario for scenario in ALL.values() if options.long or not scenario.only_long]
-    names = options.kernel or DEFAULT
-    spare = not options.long and not options.scenarios and not options.whole
     waiting.patience = options.patience
-    lab = Lab(options)
-    asyncio.get_running_loop().set_exception_handler(lab.note_exception)
     task = asyncio.current_task()
     assert task is not None
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+    if options.worker:
+        return await obey(options, task)
+    chosen = [ALL[name] for name in options.scenarios] or [scenario for scenario in ALL.values() if options.long or not scenario.only_long]
+    names = sorted(kernels.SUITES, key=kernels.number) if "all" in (options.kernel or []) else options.kernel or DEFAULT
+    plan = Plan(names, chosen, not options.long and not options.scenarios and not options.whole, options.jobs)
+    total = Sum()
+    lab = Lab(options, lambda line: print(line, flush=True))
+    asyncio.get_running_loop().set_exception_handler(lab.note_exception)
     try:
-        await lab.run(sorted(kernels.SUITES, key=kernels.number) if "all" in names else names, chosen, spare)
+        if options.jobs > 1:
+            vm.build_tools(options.cache)  # once
+            await share_out(plan, options.jobs, [sys.executable, *sys.argv, "--worker"], total)
+        else:
+            while job := plan.take(0):
+                total.add(await lab.play(job.kernel, job.scenario))
+            await lab.shut_down()
+        for fault in plan.faults((one.kernel, one.scenario) for one in total.outcomes):
+            total.fail(fault)
         if options.table:
-            await lab.run_over_lines(chosen)
+            await run_over_lines(options.binary, chosen, total)
     except (vm.VMError, kernels.KernelError) as error:
         print(f"lab: {error}", file=sys.stderr)
-        lab.failed += 1
+        total.failed += 1
     except asyncio.CancelledError:
         print("lab: interrupted", file=sys.stderr)
-        lab.failed += 1
+        total.failed += 1
     finally:
-        await lab._shut_down()
+        await lab.shut_down()
     if options.table:
-        print(f"\n{lab.table.markdown()}\n")
-    print(lab.losses())
-    print(lab.repetitions())
-    if lab.kernel_faults:
-        print(f"the kernel's own faults, captured: {', '.join(lab.kernel_faults)}")
-    print(f"{lab.passed} passed, {lab.failed} failed")
-    return 0 if lab.passed > 0 and lab.failed == 0 and not any(lab.lost.values()) else 1
+        print(f"\n{total.table(PREFIX, names, list(ALL))}\n")
+    print("\n".join(total.lines(names)))
+    return total.status()
 
 
 if __name__ == "__main__":

@@ -21,18 +21,26 @@ class Scenario:
     deadline: float
     body: Body
     only_long: bool  # a measurement, not a check: part of the long tier, or run by name
-    once: bool  # the product's own doings more than the kernel's: in the short tier on the newest kernel only
+    once: bool  # the product's own doings more than the kernel's: in the short tier on one kernel only
+    newest: bool  # that kernel is the newest: what it shows is not so on older ones
+    alone: bool  # tells how soon or how late something was: meanwhile no other machine of the lab is at work
 
 
 ALL: dict[str, Scenario] = {}
 
 
 def scenario(
-    name: str, peer: str = "linble", deadline: float = 60, only_long: bool = False, once: bool = False
+    name: str,
+    peer: str = "linble",
+    deadline: float = 60,
+    only_long: bool = False,
+    once: bool = False,
+    newest: bool = False,
+    alone: bool = False,
 ) -> Callable[[Body], Body]:
     def register(body: Body) -> Body:
         about = (body.__doc__ or "").strip().splitlines()[0]
-        ALL[name] = Scenario(name, about, peer, deadline, body, only_long, once)
+        ALL[name] = Scenario(name, about, peer, deadline, body, only_long, once, newest, alone)
         return body
 
     return register

@@ -103,7 +103,7 @@ def described(who: str, pairs: list[tuple[float, float]]) -> str:
     )
 
 
-@scenario("latency", deadline=600, only_long=True)
+@scenario("latency", deadline=600, only_long=True, alone=True)
 async def latency(bench: Bench) -> None:
     """B-13: from packet to first key over 300 scans each, product / minimal C program: the gate is 1.3, without --long 2.6."""
     found: dict[str, list[tuple[float, float]]] = {"C": [], "product": []}
@@ -143,7 +143,7 @@ async def of_bluez(bench: Bench, scans: list[bytes]) -> list[tuple[float, float]
     return found
 
 
-@scenario("latency-bluez", deadline=300, only_long=True)
+@scenario("latency-bluez", deadline=300, only_long=True, alone=True)
 async def latency_bluez(bench: Bench) -> None:
     """B-14: the same for bluetoothd + bleak + python-evdev / product: the gate is 5, without --long 2.5."""
     product = await of_product(bench, SCANS[:25])
@@ -194,7 +194,7 @@ async def turns(bench: Bench, count: int, measure: Callable[[Bench], Awaitable[f
     return found
 
 
-@scenario("soon-connected", deadline=600, only_long=True)
+@scenario("soon-connected", deadline=600, only_long=True, alone=True)
 async def soon_connected(bench: Bench) -> None:
     """B-19: from exec to the subscription: run / bleak's script with bluetoothd up before; a lost link beyond 3 s: gates 0.5 and 300 ms, --long."""
     await eager(bench)

@@ -28,7 +28,7 @@ async def waiting(bench: Bench) -> Product:
     return daemon
 
 
-@scenario("control-flood", deadline=240, once=True)
+@scenario("control-flood", deadline=240, once=True, alone=True)
 async def control_flood(bench: Bench) -> None:
     """B-21: eight clients ask for the status without end, another is answered, and every barcode is typed: the gate is 50 ms at p99, with --long."""
     daemon, reader = await chosen(bench, *FOREVER)
@@ -78,7 +78,7 @@ async def scan_taken(bench: Bench) -> None:
     await fresh(bench)
 
 
-@scenario("connect-stalled", deadline=120, once=True)
+@scenario("connect-stalled", deadline=120, once=True, newest=True)
 async def connect_stalled(bench: Bench) -> None:
     """X-7: a kernel that believes another program's scan to run begins no connection: that is noticed, and mended at once."""
     await fresh(bench)

@@ -184,7 +184,7 @@ async def too_old(bench: Bench) -> None:
     bench.note = f"{len(lines)} whole scans"
 
 
-@scenario("stalled-reader", deadline=120)
+@scenario("stalled-reader", deadline=120, alone=True)
 async def stalled_reader(bench: Bench) -> None:
     """X-2: an evdev reader that drains every 100 ms only loses nothing at the default stall."""
     scans = SCANS[:40]

@@ -197,7 +197,7 @@ def register(setting: Setting, only_long: bool) -> None:
     limit.__doc__ = f"X-2: at {' '.join(setting.arguments)}, a reader that stalls {setting.stall} ms again and again loses nothing."
     double.__doc__ = f"A control: at {' '.join(setting.arguments)}, a reader that stalls {2 * setting.stall} ms does lose events."
     if setting != CONSOLE:
-        scenario(f"stall-limit-{setting.name}", deadline=240, only_long=only_long)(limit)
+        scenario(f"stall-limit-{setting.name}", deadline=240, only_long=only_long, alone=True)(limit)
     scenario(f"stall-double-{setting.name}", only_long=only_long)(double)
 
 
@@ -208,7 +208,7 @@ for setting in (*PROFILES, CONSOLE):
     register(setting, only_long=True)
 
 
-@scenario("stall-limit-console", deadline=120, only_long=True)
+@scenario("stall-limit-console", deadline=120, only_long=True, alone=True)
 async def stall_limit_console(bench: Bench) -> None:
     """X-2: at --pace console, a virtual terminal gets every character, as fast as they come."""
     await at_console(bench)

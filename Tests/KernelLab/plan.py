@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Which worker runs which scenario on which kernel, and whether all that was planned was run, once each.
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from scenarios import Scenario
+
+# Of a kernel's scenarios left: from so many on another worker boots that kernel too, which costs it some ten seconds.
+WORTH_A_BOOT = 4
+
+
+@dataclass(frozen=True)
+class Job:
+    kernel: str
+    scenario: Scenario
+
+
+class Plan:
+    """The scenarios that are left: by kernel, and those that any one kernel is enough for.
+
+    A worker has one kernel at a time. It runs that kernel's own scenarios, goes on to a kernel that nobody has begun, and then
+    takes of the common ones. Scenarios during which nobody else may run come last, because all others wait for them.
+    """
+
+    def __init__(self, kernels: list[str], chosen: list[Scenario], spare: bool, workers: int) -> None:
+        """To `spare` time, what is not the kernel's doing runs on one kernel only: on the last if there is one worker."""
+        is_common = lambda one: spare and one.once and not one.newest and workers > 1 and len(kernels) > 1  # noqa: E731
+        self._own = {
+            name: [one for one in chosen if not is_common(one) and not (spare and one.once and name != kernels[-1])]
+            for name in kernels
+        }
+        common = [one for one in chosen if is_common(one)]
+        self._anywhere = {one.name for one in common}
+        self._planned = [(name, one.name) for name, own in self._own.items() for one in own] + [("", name) for name in self._anywhere]
+        if workers > 1:
+            for own in self._own.values():
+                own.sort(key=lambda one: one.alone)
+        # What may take long is not left for the end, when the others have nothing to do any more.
+        self._common = deque(sorted(common, key=lambda one: (one.alone, -one.deadline)))
+        self._kernel_of: dict[int, str] = {}
+
+    def take(self, worker: int) -> Job | None:
+        """The worker's next job; None if nothing is left that it should do."""
+        kernel = self._kernel_of.get(worker)
+        own = self._own[kernel] if kernel else []
+        if own and not own[0].alone:
+            return Job(str(kernel), own.pop(0))
+        if fresh := self._fresh():
+            if own:
+                return Job(str(kernel), own.pop(0))
+            self._kernel_of[worker] = fresh
+            return self.take(worker)
+        if self._common and not self._common[0].alone:
+            return Job(self._with_kernel(worker), self._common.popleft())
+        if own:
+            return Job(str(kernel), own.pop(0))
+        if self._common:
+            return Job(self._with_kernel(worker), self._common.popleft())
+        left = {name: sum(not one.alone for one in own) for name, own in self._own.items()}
+        most = max(left, key=lambda name: left[name])
+        if left[most] < WORTH_A_BOOT:
+            return None
+        self._kernel_of[worker] = most
+        return self.take(worker)
+
+    def gone(self, worker: int) -> None:
+        """The worker takes nothing any more: its kernel is there to be begun by another."""
+        self._kernel_of.pop(worker, None)
+
+    def faults(self, ran: Iterable[tuple[str, str]]) -> list[str]:
+        """What was planned and did not run, or not once; of the kernel and name of each scenario that ran."""
+        times = Counter((kernel if name not in self._anywhere else "", name) for kernel, name in ran)
+        wrong = [(key, 1, times[key]) for key in self._planned if times[key] != 1]
+        wrong += [(key, 0, number) for key, number in times.items() if key not in self._planned]
+        return [f"{name} on {kernel or 'one kernel'}: planned {wanted} times, ran {number}" for (kernel, name), wanted, number in wrong]
+
+    def _fresh(self) -> str:
+        """A kernel with scenarios that no worker has."""
+        taken = set(self._kernel_of.values())
+        return next((name for name, own in self._own.items() if own and name not in taken), "")
+
+    def _with_kernel(self, worker: int) -> str:
+        """The kernel that the worker has booted; the last, if it has none."""
+        return self._kernel_of.setdefault(worker, list(self._own)[-1])
