@@ -73,7 +73,9 @@ let package = Package(
         .target(name: "CLinux"),
         // toml++ (libtomlplusplus-dev), headers only, behind a header of C's.
         .target(name: "CTOML"),
-        module("BluetoothPackets"),
+        // Which characters of a text from outside may be shown: one answer for names and for JSON.
+        module("Printable"),
+        module("BluetoothPackets", ["Printable"]),
         module("BluetoothHost", ["BluetoothPackets"]),
         module("VirtualRadio", ["BluetoothPackets"]),
         module("LinuxIO", ["CLinux", "CBluetooth", "CCapability", systemPackage]),
@@ -91,7 +93,7 @@ let package = Package(
             ],
             swiftSettings: swiftSettings
         ),
-        module("Texts", ["CJansson"]),
+        module("Texts", ["Printable", "CJansson"]),
         module("Typing", ["Texts", "Keystrokes", "LinuxIO", systemPackage]),
         module("Wedge", ["Typing", "Texts", "BluetoothLE", "Keystrokes", "LinuxIO", "CTOML", systemPackage]),
         module(
@@ -175,7 +177,7 @@ let package = Package(
             ]
         ),
         tests("KeystrokesTests", ["TestSupport", "Keystrokes"]),
-        tests("TextsTests", ["TestSupport", "Texts"]),
+        tests("TextsTests", ["TestSupport", "Texts", "BluetoothPackets", "Printable"]),
         tests("TypingTests", ["TestSupport", "Typing", "Texts", "Keystrokes", "LinuxIO", systemPackage]),
         tests(
             "CommandLineTests",

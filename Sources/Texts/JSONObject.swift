@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Printable
+
 /// A JSON object on one line, with its members in the order in which they were added.
 ///
-/// Control characters, which a terminal could act on, are escaped. RFC 8259.
+/// What must not be shown to people as it is (`PrintableScalars`) is escaped. RFC 8259.
 package struct JSONObject: Sendable {
     private var members = ""
 
@@ -26,7 +28,7 @@ package struct JSONObject: Sendable {
 
     /// Adds an array of strings.
     package mutating func add(_ name: String, _ values: [String]) {
-        append(name, "[" + values.map(Self.quoted).joined(separator: ",") + "]")
+        append(name, "[" + values.map { Self.quoted($0) }.joined(separator: ",") + "]")
     }
 
     /// Adds an array of objects.
@@ -61,23 +63,40 @@ package struct JSONObject: Sendable {
         members += Self.quoted(name) + ":" + value
     }
 
-    /// A string in quotes, escaped as both JSON and TOML require.
-    package static func quoted(_ text: String) -> String {
+    /// The notations of strings in quotes.
+    package enum Notation {
+        /// RFC 8259: what lies above U+FFFF is escaped as two surrogates.
+        case json
+        /// TOML 1.0: what lies above U+FFFF is escaped as eight digits.
+        case toml
+    }
+
+    /// A string in quotes, with everything escaped that must not be shown to people as it is.
+    package static func quoted(_ text: String, as notation: Notation = .json) -> String {
+        var scalars = PrintableScalars()
         var result = "\""
         for scalar in text.unicodeScalars {
+            let isShown = scalars.shows(scalar)
             switch scalar {
             case "\"": result += "\\\""
             case "\\": result += "\\\\"
             case "\n": result += "\\n"
             case "\r": result += "\\r"
             case "\t": result += "\\t"
-            // C0, DEL and C1 are escaped, because a terminal acts on them.
-            case "\0"..."\u{1F}", "\u{7F}"..."\u{9F}":
-                let digits = String(scalar.value, radix: 16)
-                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: result.unicodeScalars.append(scalar)
+            case _ where isShown: result.unicodeScalars.append(scalar)
+            default:
+                switch notation {
+                case .json: for unit in String(scalar).utf16 { result += escaped("u", UInt32(unit), 4) }
+                case .toml where scalar.value > 0xFFFF: result += escaped("U", scalar.value, 8)
+                case .toml: result += escaped("u", scalar.value, 4)
+                }
             }
         }
         return result + "\""
+    }
+
+    private static func escaped(_ letter: Character, _ value: UInt32, _ count: Int) -> String {
+        let digits = String(value, radix: 16)
+        return "\\\(letter)" + String(repeating: "0", count: count - digits.count) + digits
     }
 }

@@ -3,7 +3,7 @@
 extension JSONValue {
     /// The value as one line of JSON.
     ///
-    /// Control characters, which a terminal could act on, are escaped.
+    /// What must not be shown to people as it is (`PrintableScalars`) is escaped.
     package var text: String {
         switch self {
         case .null: "null"

@@ -24,6 +24,7 @@ SUITES = {
     "blewedge": "CommandLineTests",
     "CLinux": "LinuxIOTests",
     "CTOML": "WedgeTests",
+    "Printable": "TextsTests",
 }
 
 

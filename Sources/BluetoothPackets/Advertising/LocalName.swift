@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Printable
+
 /// A device's name as it advertises it.
 ///
 /// Core Specification Supplement, Part A, 1.2.
@@ -27,18 +29,14 @@ public struct LocalName: Hashable, Sendable {
     /// The name with everything replaced by U+FFFD that could move a cursor, turn the writing's direction, or hide.
     public var printable: String { Self.printable(text) }
 
-    /// `text` without control, format, private, surrogate and unassigned characters and without line separators.
+    /// `text` with U+FFFD for every scalar that must not be shown to people as it is.
     ///
-    /// U+FFFD stands for each. Spaces stay.
+    /// These are control, format, private, unassigned and invisible characters, line separators, and combining marks
+    /// without a base or beyond four on one. Spaces stay.
     public static func printable(_ text: String) -> String {
+        var scalars = PrintableScalars()
         var result = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars {
-            switch scalar.properties.generalCategory {
-            case .control, .format, .privateUse, .surrogate, .unassigned, .lineSeparator, .paragraphSeparator:
-                result.append("\u{FFFD}")
-            default: result.append(scalar)
-            }
-        }
+        for scalar in text.unicodeScalars { result.append(scalars.shows(scalar) ? scalar : "\u{FFFD}") }
         return String(result)
     }
 }

@@ -179,7 +179,7 @@ package struct ConfigurationKey: Sendable {
         word(name, path, summary, wanted: "a text in quotes", example: example, read: { $0 }, write: { $0 })
     }
 
-    private static func quoted(_ text: String) -> String { JSONObject.quoted(text) }
+    private static func quoted(_ text: String) -> String { JSONObject.quoted(text, as: .toml) }
 
     private static func names<Value: CaseIterable & RawRepresentable<String>>(_ type: Value.Type) -> String {
         type.allCases.map(\.rawValue).joined(separator: ", ")

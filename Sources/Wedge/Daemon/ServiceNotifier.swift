@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import BluetoothLE
 package import LinuxIO
 import SystemPackage
 
@@ -53,7 +54,7 @@ package final class ServiceNotifier {
     /// One line for people.
     package func tell(_ text: String) {
         // A line's end would begin another assignment.
-        let line = String(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : Character($0) })
+        let line = LocalName.printable(text)
         guard line != status else { return }
         status = line
         socket?.send("STATUS=\(line)")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import ArgumentParser
+import BluetoothLE
 import LinuxIO
 import Texts
 import Typing
@@ -69,7 +70,7 @@ struct AskCommand: ParsableCommand {
         } else if reply == nil {
             Console.note(NoteText.commandWritten.message())
         } else {
-            try StandardStream.output.write((answer.value["reply"]?.string ?? "") + "\n")
+            try StandardStream.output.write(LocalName.printable(answer.value["reply"]?.string ?? "") + "\n")
         }
     }
 

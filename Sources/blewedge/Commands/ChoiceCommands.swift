@@ -113,7 +113,7 @@ struct UseCommand: ParsableCommand {
         guard let chosen, !choice.means(chosen) else { return true }
         guard StandardInput.isTerminal, StandardStream.error.isTerminal, !daemon.json else { return false }
         let question = NoteText.replaceChoice.text(.current, chosen.label, "\(chosen.device)", "\(choice)")
-        try StandardStream.error.write(question)
+        try StandardStream.error.write(Console.printable(question))
         let answer = StandardInput.line()?.lowercased() ?? ""
         guard ["y", "yes"].contains(answer) else {
             throw CommandFailure(.usage, CommandFaultText.nothingChanged, chosen.label)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import BluetoothLE
 import LinuxIO
 import Texts
 import Wedge
@@ -23,5 +24,12 @@ enum Console {
     }
 
     /// A note with its end.
-    static func line(_ text: String) -> String { "blewedge: \(text)\n" }
+    static func line(_ text: String) -> String { "blewedge: \(printable(text))\n" }
+
+    /// A text of several lines with nothing in them that must not be shown as it is.
+    static func printable(_ text: String) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false)
+            .map { LocalName.printable(String($0)) }
+            .joined(separator: "\n")
+    }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import ArgumentParser
+import BluetoothLE
 import LinuxIO
 import SystemPackage
 import Texts
@@ -43,7 +44,9 @@ struct ProfilesCommand: ParsableCommand {
     }
 
     private func line(_ profile: Profile) -> String {
-        json ? object(profile) : "\(DisplayWidth.padded(profile.name, to: 12))  \(profile.service)  \(profile.title)"
+        guard !json else { return object(profile) }
+        let (name, title) = (LocalName.printable(profile.name), LocalName.printable(profile.title))
+        return "\(DisplayWidth.padded(name, to: 12))  \(profile.service)  \(title)"
     }
 
     private func object(_ profile: Profile) -> String {

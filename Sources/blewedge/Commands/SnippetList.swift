@@ -21,7 +21,7 @@ struct SnippetList {
     }
 
     private func line(_ snippet: Snippet) -> String {
-        guard isJSON else { return "\(snippet.title)\t\(LocalName.printable(snippet.text))" }
+        guard isJSON else { return [snippet.title, snippet.text].map(LocalName.printable).joined(separator: "\t") }
         var object = JSONObject()
         object.add("title", snippet.title)
         object.add("text", snippet.text)

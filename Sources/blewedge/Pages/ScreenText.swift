@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import BluetoothLE
 import Texts
 import Wedge
 
@@ -62,14 +63,9 @@ enum ScreenText {
     private static let closing = Set("、。,.:;?!)]}」』)・ーっゃゅょッャュョァィゥェォぁぃぅぇぉ")
     private static let opening = Set("([{「『(")
 
-    /// Scalars that have a glyph of their own.
+    /// Scalars that have a glyph of their own: a mark by itself has none.
     private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.properties.generalCategory {
-        case .control, .format, .privateUse, .surrogate, .unassigned, .lineSeparator, .paragraphSeparator,
-            .nonspacingMark, .enclosingMark, .spacingMark:
-            false
-        default: true
-        }
+        LocalName.printable(String(scalar)) == String(scalar)
     }
 
     /// Marks that take no column wherever they are shown: the combining diacritics, and those of kana.

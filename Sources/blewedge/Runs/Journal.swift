@@ -65,6 +65,6 @@ final class Journal {
 
     /// A line for a journal where it has a priority, else for people.
     private static func line(_ text: String, _ priority: Priority?) -> String {
-        priority.map { "<\($0.rawValue)>\(text)\n" } ?? Console.line(text)
+        priority.map { "<\($0.rawValue)>\(Console.printable(text))\n" } ?? Console.line(text)
     }
 }
