@@ -21,9 +21,16 @@ public struct BarcodeAffix: Sendable {
     /// The table that types the bytes; nil where there are none.
     let table: CompiledTable?
 
-    private init() {
-        bytes = []
-        table = nil
+    private init() { self.init(bytes: [], table: nil) }
+
+    private init(bytes: [UInt8], table: CompiledTable?) {
+        self.bytes = bytes
+        self.table = table
+    }
+
+    /// The affix without the keys that no open device may have pressed: Escape and Ctrl.
+    var forOpenDevices: BarcodeAffix {
+        BarcodeAffix(bytes: bytes, table: table.map { CompiledTable(open: $0) { _ in true } })
     }
 
     /// The affix that `text` describes, for readers who use `layout`: characters as they are, keys by their name in

@@ -18,6 +18,7 @@ struct BarcodeInHand {
         var typed = 0
         var discarded = 0
         var rejected = 0
+        var withheld = 0
         /// The outcome of the last byte of the barcode.
         var last = Ledger.Fate.discarded
     }
@@ -150,7 +151,8 @@ struct BarcodeInHand {
         ahead.offset += run.taken
         ahead.typed += run.typed
         ahead.rejected += run.rejected
-        ahead.discarded += run.taken - run.typed - run.rejected
+        ahead.withheld += run.withheld
+        ahead.discarded += run.taken - run.typed - run.rejected - run.withheld
         ahead.last = run.typed > 0 ? .typed : run.rejected > 0 ? .untypable : .discarded
         if run.endsInCarriageReturn, run.taken < rest.count, rest[run.taken] == ByteTable.lineFeed {
             ahead.offset += 1
@@ -164,9 +166,11 @@ struct BarcodeInHand {
         ledger.add(ahead.typed, to: .typed)
         ledger.add(ahead.discarded, to: .discarded)
         ledger.add(ahead.rejected, to: .untypable)
+        ledger.add(ahead.withheld, to: .withheld)
         ahead.typed = 0
         ahead.discarded = 0
         ahead.rejected = 0
+        ahead.withheld = 0
         done = ahead
         return done.part == .nothing ? done.last : nil
     }

@@ -32,8 +32,11 @@ final class BarcodeReader {
         case typing
     }
 
+    /// The rules and the table of every device, and as they hold for one that anybody may be (D-2).
     private let rules: BarcodeRules
     private let table: CompiledTable
+    private let openRules: BarcodeRules
+    private let openTable: CompiledTable
     private var state = State.collecting
 
     /// How far the ring was read, and given back.
@@ -46,6 +49,8 @@ final class BarcodeReader {
     private var barcode: BarcodeInHand
     /// The link and the time of its first byte, and the time of the last byte that was read.
     private var epoch: UInt32 = 0
+    /// Whether a part of it came from an open device.
+    private var isOpen = false
     private var began: Int64 = 0
     private var lastReceived: Int64 = 0
 
@@ -58,6 +63,8 @@ final class BarcodeReader {
         self.place = place
         self.rules = rules
         self.table = table
+        openRules = rules.forOpenDevices
+        openTable = CompiledTable(open: table) { rules.terminators[Int($0)] }
         barcode = BarcodeInHand(mostBytes: rules.lengths.upperBound + 1)
         previous.reserveCapacity(rules.lengths.upperBound + 1)
     }
@@ -115,9 +122,11 @@ final class BarcodeReader {
         if barcode.bytes.isEmpty, case .collecting = state {
             epoch = place.chunk.epoch
             began = place.chunk.received
+            isOpen = false
             if let fate = conditions.gate.refusal(epoch: epoch, received: began) { refuse(fate, ledger) }
         }
         lastReceived = place.chunk.received
+        isOpen = isOpen || place.chunk.isFromOpenDevice
         let count = take(place.bytes(of: consumer), ledger)
         release(count, &consumer)
         return true
@@ -193,7 +202,7 @@ final class BarcodeReader {
 
     private func isWhole(terminators: Int = 0) {
         state = .whole
-        barcode.end(terminators: terminators, rules)
+        barcode.end(terminators: terminators, typedRules)
     }
 
     private func bytesBeforeTerminator(_ input: Span<UInt8>) -> Int {
@@ -225,7 +234,7 @@ final class BarcodeReader {
         if let fate = conditions.gate.refusal(epoch: epoch, received: began) { return fate }
         if began < conditions.staleBefore { return .tooOld }
         if barcode.length < rules.lengths.lowerBound, barcode.meaning == nil { return .tooShort }
-        if barcode.hasUntypable(rules, table, capsLock: conditions.capsLock) { return .untypable }
+        if barcode.hasUntypable(typedRules, typedTable, capsLock: conditions.capsLock) { return .untypable }
         return isDuplicate ? .duplicate : nil
     }
 
@@ -254,12 +263,16 @@ final class BarcodeReader {
 
     // MARK: Typing
 
+    /// The rules and the table of the barcode in hand.
+    private var typedRules: BarcodeRules { isOpen ? openRules : rules }
+    private var typedTable: CompiledTable { isOpen ? openTable : table }
+
     /// Goes back to what has no outcome yet.
     func begin() { barcode.begin() }
 
     /// Encodes on, until `limit` events or the barcode's end, for readers with CapsLock off or on.
     func encode(_ batch: inout EventBatch, limit: Int, capsLock: Bool) -> Typist.End {
-        barcode.encode(&batch, rules, table, limit: limit, capsLock: capsLock)
+        barcode.encode(&batch, typedRules, typedTable, limit: limit, capsLock: capsLock)
     }
 
     /// Counts what became of everything encoded.
@@ -270,7 +283,7 @@ final class BarcodeReader {
 
     /// Counts what became of everything encoded where only the first keystrokes have left: the others' bytes are lost.
     func settle(_ ledger: Ledger, _ batch: inout EventBatch, typing keystrokes: Int) {
-        barcode.loseAll(after: keystrokes, ledger, &batch, rules, table)
+        barcode.loseAll(after: keystrokes, ledger, &batch, typedRules, typedTable)
         settle(ledger)
     }
 

@@ -26,9 +26,9 @@ public struct BarcodeRules: Sendable {
     /// The bytes of a barcode without its terminator.
     let lengths: ClosedRange<Int>
     /// The text that is typed before each barcode.
-    let prefix: BarcodeAffix
+    private(set) var prefix: BarcodeAffix
     /// The text that is typed after each barcode in its terminator's stead; nil types the terminator as the table says.
-    let suffix: BarcodeAffix?
+    private(set) var suffix: BarcodeAffix?
     /// How long the barcode typed last is not typed again, in nanoseconds; 0 types every barcode.
     let duplicateWindow: Int64
     /// True where a carriage return and its line feed are one end.
@@ -91,6 +91,16 @@ public struct BarcodeRules: Sendable {
         }
         var rules = self
         rules.meanings = meanings
+        return rules
+    }
+
+    /// These rules as they hold for an open device: nothing that is typed around or instead of its barcodes presses Escape
+    /// or Ctrl (D-2).
+    var forOpenDevices: BarcodeRules {
+        var rules = self
+        rules.prefix = prefix.forOpenDevices
+        rules.suffix = suffix?.forOpenDevices
+        rules.meanings = meanings.mapValues(\.forOpenDevices)
         return rules
     }
 

@@ -8,36 +8,49 @@ struct ChunkHeader: Equatable {
     static let size: UInt = 16
     /// The mark of a chunk that follows lost bytes: the bit above every length.
     private static let missingBytes: UInt32 = 1 << 31
+    /// The mark of a chunk of an open device: no chunk is as long as that, for it would not fit beside its header.
+    private static let openDevice: UInt32 = 1 << 30
 
-    /// Bytes that follow, and the bit that says that others before them were lost.
-    private var lengthAndMark: UInt32
+    /// Bytes that follow, and the bits that say that others before them were lost, and that the device is open.
+    private var lengthAndMarks: UInt32
     /// Which link they came on: another number for every connection, from 1 on.
     let epoch: UInt32
     /// When they came, in nanoseconds of the caller's monotonic clock.
     let received: Int64
 
-    /// A header of `count` bytes, at most 2^30.
-    init(count: Int, epoch: UInt32, received: Int64, followsMissingBytes: Bool = false) {
-        lengthAndMark = UInt32(truncatingIfNeeded: count) | (followsMissingBytes ? Self.missingBytes : 0)
+    /// A header of `count` bytes, less than 2^30.
+    init(
+        count: Int,
+        epoch: UInt32,
+        received: Int64,
+        followsMissingBytes: Bool = false,
+        isFromOpenDevice: Bool = false
+    ) {
+        lengthAndMarks =
+            UInt32(truncatingIfNeeded: count) | (followsMissingBytes ? Self.missingBytes : 0)
+            | (isFromOpenDevice ? Self.openDevice : 0)
         self.epoch = epoch
         self.received = received
     }
 
     /// The header of those two words.
     init(_ words: (UInt64, UInt64)) {
-        lengthAndMark = UInt32(truncatingIfNeeded: words.0)
+        lengthAndMarks = UInt32(truncatingIfNeeded: words.0)
         epoch = UInt32(truncatingIfNeeded: words.0 &>> 32)
         received = Int64(bitPattern: words.1)
     }
 
     /// Bytes that follow.
-    var count: Int { Int(lengthAndMark & ~Self.missingBytes) }
+    var count: Int { Int(lengthAndMarks & ~(Self.missingBytes | Self.openDevice)) }
 
     /// True where bytes between the chunk before, on the same link, and this one were lost.
-    var followsMissingBytes: Bool { lengthAndMark & Self.missingBytes != 0 }
+    var followsMissingBytes: Bool { lengthAndMarks & Self.missingBytes != 0 }
+
+    /// True where anybody may be the device that they came from: the link had no security.
+    var isFromOpenDevice: Bool { lengthAndMarks & Self.openDevice != 0 }
 
     /// The two words that the ring carries.
-    var words: (UInt64, UInt64) { (UInt64(epoch) &<< 32 | UInt64(lengthAndMark), UInt64(bitPattern: received)) }
+    var words: (UInt64, UInt64) { (UInt64(epoch) &<< 32 | UInt64(lengthAndMarks), UInt64(bitPattern: received)) }
 }
 
 /// A place in the ring's records: before a header, or inside a chunk.

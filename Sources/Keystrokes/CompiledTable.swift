@@ -58,6 +58,8 @@ public final class CompiledTable: Sendable {
     static let isSequence: UInt8 = 4
     /// The layout cannot type the byte.
     static let isRejected: UInt8 = 8
+    /// The byte would press what an open device may not.
+    static let isWithheld: UInt8 = 16
 
     /// One row for each byte value without CapsLock, and one with.
     let rows: [Row]
@@ -99,6 +101,27 @@ public final class CompiledTable: Sendable {
         self.strokes = strokes
         self.keys = keys
         self.longestByte = longestByte
+    }
+
+    /// The part of `table` that a device may press which anybody may be: no byte presses Escape or Ctrl, and those only
+    /// press Enter that `mayEnter` names (D-2).
+    init(open table: CompiledTable, mayEnter: (UInt8) -> Bool) {
+        var rows = table.rows
+        for byte in UInt8.min...UInt8.max {
+            let press = table.press(of: byte)
+            guard press == .more || press == .enter && !mayEnter(byte) else { continue }
+            for capsLock in [false, true] { rows[Self.place(byte, capsLock)] = Row(marks: Self.isWithheld) }
+        }
+        let lineEnd = [ByteTable.carriageReturn, ByteTable.lineFeed].map { rows[Self.place($0, false)].marks }
+        joinsLineEnds = table.joinsLineEnds && lineEnd.allSatisfy { $0 & Self.isWithheld == 0 }
+        if !joinsLineEnds {
+            for capsLock in [false, true] { rows[Self.place(ByteTable.lineFeed, capsLock)].marks &= ~Self.endsLineEnd }
+        }
+        self.rows = rows
+        strokes = table.strokes
+        hot = HotRows(rows, strokes)
+        keys = table.keys
+        longestByte = table.longestByte
     }
 
     /// The keystrokes of a byte, none where it is discarded; nil where it is rejected.

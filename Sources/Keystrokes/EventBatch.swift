@@ -77,6 +77,8 @@ struct EventBatch: ~Copyable {
         var typed = 0
         /// Bytes taken that the layout cannot type.
         var rejected = 0
+        /// Bytes taken that an open device may not have typed.
+        var withheld = 0
         /// True when the last byte taken is a carriage return that may have a line feed.
         var endsInCarriageReturn = false
         /// Why the encoder stopped before the input's end; nil when it took all of it.
@@ -143,6 +145,7 @@ struct EventBatch: ~Copyable {
                     break
                 }
                 if row.count > 0 { run.typed &+= 1 }
+                if row.marks & CompiledTable.isWithheld != 0 { run.withheld &+= 1 }
                 if rules.stopAtBarcodeEnd, row.marks & CompiledTable.endsBarcode != 0 { run.stop = .barcodeEnd }
             }
             run.taken &+= 1

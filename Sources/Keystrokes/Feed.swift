@@ -4,13 +4,16 @@
 public struct Feed: ~Copyable, Sendable {
     private var producer: ByteRing.Producer
     private let ledger: Ledger
+    /// What open devices may press; nil where barcodes are typed whole, and who types them looks at the chunk's mark.
+    private let open: OpenDeviceRules?
     /// The link of the last chunk, if that chunk found no room or others behind it were lost; else 0.
     private var missing: UInt32 = 0
 
-    /// A feed into a ring, counted in `ledger`.
-    public init(_ producer: consuming ByteRing.Producer, ledger: Ledger) {
+    /// A feed into a ring, counted in `ledger`; `open` says what an open device may press in stream mode.
+    public init(_ producer: consuming ByteRing.Producer, ledger: Ledger, open: OpenDeviceRules? = nil) {
         self.producer = producer
         self.ledger = ledger
+        self.open = open
     }
 
     /// The outcome of a notification, and with it whether the caller has to wake the typist.
@@ -25,13 +28,34 @@ public struct Feed: ~Copyable, Sendable {
 
     /// Takes one notification: all of it or, when the ring has no room, nothing.
     ///
-    /// `epoch` numbers the link, from 1 on; `now` is in nanoseconds and must not be behind an earlier one.
-    public mutating func receive(_ bytes: RawSpan, epoch: UInt32, now: Int64) -> Outcome {
+    /// `epoch` numbers the link, from 1 on; `now` is in nanoseconds and must not be behind an earlier one. Of a device that
+    /// is open, what it may not press is withheld (D-2).
+    public mutating func receive(
+        _ bytes: RawSpan,
+        epoch: UInt32,
+        now: Int64,
+        isFromOpenDevice: Bool = false
+    ) -> Outcome {
+        if isFromOpenDevice, let typed = open?.typed(of: bytes) {
+            ledger.addWithheld(bytes.byteCount &- typed.count)
+            return unsafe push(typed.span.bytes, epoch: epoch, now: now, isFromOpenDevice: true)
+        }
+        return push(bytes, epoch: epoch, now: now, isFromOpenDevice: isFromOpenDevice)
+    }
+
+    @inline(__always)
+    private mutating func push(_ bytes: RawSpan, epoch: UInt32, now: Int64, isFromOpenDevice: Bool) -> Outcome {
         let count = bytes.byteCount
         guard count > 0 else { return .accepted }
         ledger.addReceived(count)
-        let header = ChunkHeader(count: count, epoch: epoch, received: now, followsMissingBytes: missing == epoch)
-        guard count <= ByteRing.largestCapacity, producer.push(header.words.0, header.words.1, bytes) else {
+        let header = ChunkHeader(
+            count: count,
+            epoch: epoch,
+            received: now,
+            followsMissingBytes: missing == epoch,
+            isFromOpenDevice: isFromOpenDevice
+        )
+        guard count < ByteRing.largestCapacity, producer.push(header.words.0, header.words.1, bytes) else {
             ledger.addRingFull(count)
             missing = epoch
             return .lost

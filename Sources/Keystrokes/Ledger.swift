@@ -49,8 +49,11 @@ public final class Ledger: Sendable {
         /// Bytes whose keystrokes the device took, and line feeds that belong to a typed Enter; at another end than the
         /// keyboard, bytes of lines that a reader took whole.
         public var typed: UInt64 = 0
-        /// Bytes that the table discards, terminators that a suffix replaces, and what good frames are wrapped in.
+        /// Bytes that the table discards, terminators that a suffix replaces, what good frames are wrapped in, and what is
+        /// withheld.
         public var discarded: UInt64 = 0
+        /// The discarded bytes that the table types, but that an open device may not press (D-2).
+        public var withheld: UInt64 = 0
         /// Bytes that rules refuse, by rule, in the order of `Rejection.allCases`.
         public var rejections: [UInt64] = Array(repeating: 0, count: Rejection.allCases.count)
         /// Bytes that came to a closed gate.
@@ -82,6 +85,7 @@ public final class Ledger: Sendable {
     private let received = Atomic<UInt64>(0)
     private let ringFull = Atomic<UInt64>(0)
     private let wrapping = Atomic<UInt64>(0)
+    private let withheld = Atomic<UInt64>(0)
     private let badFrames = Atomic<UInt64>(0)
     private let delivered = Atomic<UInt64>(0)
     private let undelivered = Atomic<UInt64>(0)
@@ -90,7 +94,7 @@ public final class Ledger: Sendable {
     private let isMissingBytes = Atomic<Bool>(false)
     private let between = Padding()
     /// The consumer's counters, by fate.
-    private let outcomes = InlineArray<12, Atomic<UInt64>> { _ in Atomic(0) }
+    private let outcomes = InlineArray<13, Atomic<UInt64>> { _ in Atomic(0) }
     private let after = Padding()
     /// Whether what the typist has typed waits until `settle` tells what became of it.
     private let handsOver: Bool
@@ -106,7 +110,8 @@ public final class Ledger: Sendable {
     public func snapshot() -> Snapshot {
         var now = Snapshot()
         now.typed = (handsOver ? 0 : handedOver) &+ delivered.load(ordering: .acquiring)
-        now.discarded = count(of: .discarded) &+ wrapping.load(ordering: .acquiring)
+        now.withheld = count(of: .withheld) &+ withheld.load(ordering: .acquiring)
+        now.discarded = count(of: .discarded) &+ wrapping.load(ordering: .acquiring) &+ now.withheld
         now.rejections = Rejection.allCases.map { rejection in
             Fate(rejection).map(count) ?? badFrames.load(ordering: .acquiring)
         }
@@ -140,6 +145,12 @@ public final class Ledger: Sendable {
         Self.add(bad, to: badFrames)
     }
 
+    /// Adds bytes that came in, and that an open device may not have typed; only the producer calls it.
+    func addWithheld(_ count: Int) {
+        addReceived(count)
+        Self.add(count, to: withheld)
+    }
+
     /// Adds bytes that came to a closed gate and never to the ring; only the producer calls it.
     func addGated(_ count: Int) {
         addReceived(count)
@@ -171,7 +182,7 @@ public final class Ledger: Sendable {
     /// The outcome of a byte that the typist looked at.
     enum Fate: Int, Sendable {
         case typed, discarded, untypable, tooShort, tooLong, duplicate, cut, gated, writeFailed, tooOld, disconnected
-        case switched
+        case switched, withheld
 
         /// Nil for the one rejection that the producer counts.
         init?(_ rejection: Rejection) {

@@ -15,7 +15,8 @@ extension Doctor {
             return isBlocked ? [] : [notRunning(facts)]
         case .silent(let pid): return [silent(pid)]
         case .hidden: return [Finding(.daemonNotAskable, .success, .note, command: "sudo blewedge doctor")]
-        case .running(let status): return gate(status) + account(status) + (isBlocked ? [] : session(status))
+        case .running(let status):
+            return gate(status) + account(status) + (isBlocked ? [] : session(status)) + keys(status)
         }
     }
 
@@ -42,6 +43,11 @@ extension Doctor {
     private static func gate(_ status: SystemFacts.Status) -> [Finding] {
         guard let pause = status.pause else { return [] }
         return [Finding(.paused, .unavailable, of: pause, command: "blewedge resume")]
+    }
+
+    /// The note of keys that leave or command an application.
+    private static func keys(_ status: SystemFacts.Status) -> [Finding] {
+        status.allows.map { [Finding(.keysBeyondText, .success, .note, of: $0, command: "blewedge config show")] } ?? []
     }
 
     /// The findings from the counters of received bytes.

@@ -55,6 +55,7 @@ package struct Finding: Equatable, Sendable {
         case paused
         case allDiscarded = "all-discarded"
         case bytesLost = "bytes-lost"
+        case keysBeyondText = "keys-beyond-text"
         // The readers of the keys.
         case consoleIgnoresKeys = "console-ignores-keys"
         case consoleLeaksKeys = "console-leaks-keys"

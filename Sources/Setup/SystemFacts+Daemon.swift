@@ -52,6 +52,7 @@ extension SystemFacts.Status {
         layout = answer["layout"]?.string
         eventNode = answer["keyboard"]?.string
         choiceFault = answer.message("selectionFault")
+        allows = answer.message("allows")
         if answer["gate"]?.string == "closed" {
             pause = answer.message("gateReason") ?? ReasonText.gateClosed.message()
         }

@@ -108,6 +108,8 @@ package struct SystemFacts: Equatable, Sendable {
         package var layout: String?
         /// The path of the keyboard's event node.
         package var eventNode: String?
+        /// The keys that its keyboard may press beyond text, in words; nil for none.
+        package var allows: Message?
         /// The error with which the choice could not be read or stored.
         package var choiceFault: Message?
         /// The process id of the daemon.

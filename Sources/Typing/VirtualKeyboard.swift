@@ -104,7 +104,11 @@ package final class VirtualKeyboard {
             guard let producer = ring.takeProducer(), let consumer = ring.takeConsumer() else {
                 throw CommandFailure(.internal, KeyboardFaultText.ringTaken)
             }
-            feed = Feed(producer, ledger: ledger)
+            feed = Feed(
+                producer,
+                ledger: ledger,
+                open: settings.barcodes == nil ? OpenDeviceRules(settings.table) : nil
+            )
             if settings.capsLock == .auto, let found = try output.lights() {
                 lights = try LightWatch(found, on: loop)
             } else {
@@ -174,18 +178,19 @@ package final class VirtualKeyboard {
 
     /// Takes the bytes of a notification on the link with the number `epoch`.
     ///
-    /// They are copied once, into the ring, and typed at once if no others wait.
-    package func receive(_ value: Span<UInt8>, epoch: UInt32) {
+    /// They are copied once, into the ring, and typed at once if no others wait. Of a device that anybody may be, because
+    /// its link has no security, Enter is pressed as D-2 says, and neither Escape nor Ctrl.
+    package func receive(_ value: Span<UInt8>, epoch: UInt32, isFromOpenDevice: Bool) {
         if case .none = framing, case .none = untypedEnd {
-            push(value, epoch: epoch)
+            push(value, epoch: epoch, isFromOpenDevice)
             return
         }
         guard let result = deframer?.receive(value, now: MonotonicClock.now) else {
-            pass(value, epoch: epoch)
+            pass(value, epoch: epoch, isFromOpenDevice)
             return
         }
         feed.skip(wrapping: result.wrapping, bad: result.bad)
-        pass(result.payload.span, epoch: epoch)
+        pass(result.payload.span, epoch: epoch, isFromOpenDevice)
     }
 
     /// Notes that values of this link were lost before the next one: what has begun is not continued by that.
@@ -194,9 +199,9 @@ package final class VirtualKeyboard {
         feed.noteMissing(epoch: epoch)
     }
 
-    private func pass(_ value: Span<UInt8>, epoch: UInt32) {
+    private func pass(_ value: Span<UInt8>, epoch: UInt32, _ isFromOpenDevice: Bool) {
         guard let untypedEnd else {
-            push(value, epoch: epoch)
+            push(value, epoch: epoch, isFromOpenDevice)
             return
         }
         guard gate.isOpen else {
@@ -215,9 +220,11 @@ package final class VirtualKeyboard {
     /// Lets the typist go on that has waited for its lines to be taken.
     package func goOn() { typing.wake() }
 
-    private func push(_ value: Span<UInt8>, epoch: UInt32) {
+    private func push(_ value: Span<UInt8>, epoch: UInt32, _ isFromOpenDevice: Bool) {
         let now = MonotonicClock.nanoseconds
-        switch unsafe feed.receive(value.bytes, epoch: epoch, now: now) {
+        // Lines for another end than a keyboard press nothing.
+        let isRestricted = isFromOpenDevice && lines == nil
+        switch unsafe feed.receive(value.bytes, epoch: epoch, now: now, isFromOpenDevice: isRestricted) {
         case .accepted: break
         case .acceptedMustWake: typing.typeIfAsleep(now: now)
         case .lost: if !isGone { outrun &+= UInt64(value.count) }

@@ -44,7 +44,7 @@ struct StatusLineTests {
         }
     }
 
-    @Test("T11: a note of several lines, for people or a journal, has nothing that turns the writing or moves the cursor")
+    @Test("T11: a note of several lines, for people or a journal, has nothing that turns or moves")
     func notes() {
         #expect(Console.line("a\u{202E}b\u{1B}[2J") == "blewedge: a\u{FFFD}b\u{FFFD}[2J\n")
         #expect(Console.printable("a\u{2028}\nb\r") == "a\u{FFFD}\nb\u{FFFD}")

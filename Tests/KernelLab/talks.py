@@ -57,6 +57,10 @@ class Talk:
         return strokes(self.changes)
 
     @property
+    def is_open(self) -> bool:
+        return ("open", "") in self.settings
+
+    @property
     def has_client(self) -> bool:
         return any(step.keys for step in self.steps)
 
@@ -130,7 +134,7 @@ def read_account(text: str) -> dict[str, int]:
     """`15 received: 13 typed, 2 duplicate`, with what was rejected as one number."""
     account: dict[str, int] = {}
     for number, name in re.findall(r"(\d+) ([a-z-]+)", text):
-        part = "rejected" if name in REJECTED else name
+        part = "rejected" if name in REJECTED else "discarded" if name == "withheld" else name
         account[part] = account.get(part, 0) + int(number)
     return account
 
@@ -177,4 +181,21 @@ def read(path: Path, codes: dict[str, int]) -> list[Talk]:
 def playable_talks() -> list[Talk]:
     codes = key_codes()
     talks = [talk for path in sorted(FOLDER.glob("*.txt")) if path.name != "format.txt" for talk in read(path, codes)]
-    return [talk for talk in talks if talk.playable]
+    return [talk for talk in talks if talk.playable and (talk.is_open or unchanged(talk, codes))]
+
+
+def unchanged(talk: Talk, codes: dict[str, int]) -> bool:
+    """Whether an open device, as the lab's is, gets the same typed as one with a bond (D-2): no Enter but at the end of what
+    it sends, in scan mode by the terminator, and neither Escape nor Ctrl."""
+    never = {codes[name] for name in ("escape", "leftctrl", "rightctrl")}
+    if any(code in never or never & set(held) for code, held in talk.strokes):
+        return talk.has_client
+    if any(name == "rule" and "enter" in value for name, value in talk.settings):
+        return False
+    if ("scan", "") in talk.settings:
+        ends_by_default = not any(name == "terminator" for name, _ in talk.settings)
+        return ends_by_default or all(code not in (codes["enter"], codes["kpenter"]) for code, _ in talk.strokes)
+    values = [step.value for step in talk.steps]
+    beginnings = [value.removesuffix(b"\r\n").removesuffix(b"\r").removesuffix(b"\n") for value in values]
+    # What has no end may be several in one: "\n\r" and the like.
+    return all(not {10, 13} & set(value) for value in beginnings)

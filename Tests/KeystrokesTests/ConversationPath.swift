@@ -30,7 +30,8 @@ struct ConversationPath {
             barcodes: try reading.barcodes(),
             capacity: reading.ring,
             maximumAge: reading.maximumAge,
-            light: reading.heedsCapsLock ? light : nil
+            light: reading.heedsCapsLock ? light : nil,
+            isOpen: reading.isOpen
         )
         start = path.now
     }

@@ -13,6 +13,7 @@ struct ConversationSettings {
     private(set) var maximumAge: Int64? = Typist.defaultMaximumAge
     private(set) var ring = 1 << 16
     private(set) var heedsCapsLock = true
+    private(set) var isOpen = false
     private var tableName = "linble"
     private var tableLines: [String] = []
     private var layoutName = "us"
@@ -53,6 +54,7 @@ struct ConversationSettings {
             heedsCapsLock = value == "auto"
         case "ring": ring = try wanted(Int(value))
         case "scan": isBarcodeMode = true
+        case "open": isOpen = true
         case "terminator": terminators = try wanted(Self.terminators(value))
         case "idle-gap": idleGap = try wanted(Self.time(value))
         case "min-length": lengths.least = try wanted(Int(value))

@@ -17,6 +17,8 @@ final class Path {
     var now: Int64 = 1_000_000_000
     /// True where a write begins and ends with no key down; false where keystrokes are spread over several writes.
     let isWhole: Bool
+    /// Whether anybody may be the device.
+    let isOpen: Bool
     /// Keystrokes that a failed write has cut after the press.
     var halfKeystrokes = 0
 
@@ -29,8 +31,10 @@ final class Path {
         capacity: Int = 1 << 16,
         startingAt start: UInt = 0,
         maximumAge: Int64? = Typist.defaultMaximumAge,
-        light: CapsLockLight? = nil
+        light: CapsLockLight? = nil,
+        isOpen: Bool = false
     ) throws {
+        self.isOpen = isOpen
         let ring = try ByteRing(capacity: capacity, startingAt: start)
         guard let producer = ring.takeProducer(), let consumer = ring.takeConsumer() else { throw NoHandle() }
         let compiled = try CompiledTable(table, layout: layout)
@@ -38,7 +42,7 @@ final class Path {
         isWhole = !pacer.pace.isSpread
         ledger = Ledger()
         gate = Gate()
-        feed = Feed(producer, ledger: ledger)
+        feed = Feed(producer, ledger: ledger, open: barcodes == nil ? OpenDeviceRules(compiled) : nil)
         typist = Typist(
             consumer,
             table: compiled,
@@ -55,7 +59,7 @@ final class Path {
     func receive(_ bytes: [UInt8], epoch: UInt32 = 1) -> Feed.Outcome {
         unsafe bytes.withUnsafeBytes { buffer in
             let span = unsafe RawSpan(_unsafeBytes: buffer)
-            return feed.receive(span, epoch: epoch, now: now)
+            return feed.receive(span, epoch: epoch, now: now, isFromOpenDevice: isOpen)
         }
     }
 

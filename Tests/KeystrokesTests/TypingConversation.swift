@@ -53,7 +53,7 @@ struct TypingConversation: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 
     /// The files of the folder.
-    static let files = ["bytes", "layouts", "line-ends", "notifications", "pace", "refusals", "scans"]
+    static let files = ["bytes", "layouts", "line-ends", "notifications", "open-devices", "pace", "refusals", "scans"]
 
     /// The conversations of a file as a test's arguments: none where the file cannot be read, which `all` tells.
     static func listed(_ file: String) -> [TypingConversation] { (try? all(file)) ?? [] }
@@ -202,6 +202,9 @@ extension Ledger.Snapshot {
         switch name {
         case "typed": typed += count
         case "discarded": discarded += count
+        case "withheld":
+            discarded += count
+            withheld += count
         case "gated": gated += count
         case "waiting": waiting += count
         default:
@@ -218,7 +221,10 @@ extension Ledger.Snapshot {
 
     /// The account in the words of the file.
     var words: String {
-        var parts = [("typed", typed), ("discarded", discarded), ("gated", gated), ("waiting", waiting)]
+        var parts = [
+            ("typed", typed), ("discarded", discarded - withheld), ("withheld", withheld), ("gated", gated),
+            ("waiting", waiting),
+        ]
         parts += Self.rejectionNames.map { ($0.key, rejected($0.value)) }.sorted { $0.0 < $1.0 }
         parts += Self.lossNames.map { ($0.key, lost($0.value)) }.sorted { $0.0 < $1.0 }
         return "\(received) received: "

@@ -41,6 +41,9 @@ struct TypingConversationTests {
     )
     func barcodes(_ one: TypingConversation) throws { try Self.play(one) }
 
+    @Test("D-2: what an open device may press, in conversations", arguments: TypingConversation.listed("open-devices"))
+    func openDevices(_ one: TypingConversation) throws { try Self.play(one) }
+
     @Test("There are at least 150 conversations, each of its own name, each with an account of bytes at its end")
     func count() throws {
         let all = try TypingConversation.files.flatMap { try TypingConversation.all($0) }

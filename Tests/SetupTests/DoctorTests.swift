@@ -130,6 +130,7 @@ let causes: [(cause: Finding.Cause, make: @Sendable (inout SystemFacts) -> Void)
             }
         }
     ),
+    (.keysBeyondText, { $0.says { $0.allows = "escape leftctrl are declared" } }),
     (.consoleIgnoresKeys, { $0.console?.keys = .off }),
     (.consoleLeaksKeys, { $0.console?.isGraphic = true }),
     (.loginPromptInFront, { $0.loginPrompt = ProcessEntry(pid: 31, name: "agetty", virtualTerminal: 1) }),

@@ -81,7 +81,7 @@ struct VirtualKeyboardTests {
             keyboard = made
         }
 
-        func receive(_ text: String) { keyboard?.receive(Array(text.utf8).span, epoch: 1) }
+        func receive(_ text: String) { keyboard?.receive(Array(text.utf8).span, epoch: 1, isFromOpenDevice: true) }
 
         /// Runs the loop until something holds, at most 20 s.
         func until(_ condition: @escaping () -> Bool) throws -> Bool {

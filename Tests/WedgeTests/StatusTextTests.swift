@@ -70,7 +70,8 @@ struct StatusTextTests {
         let english = StatusText.lines(answer, in: .english).map { $0.split(separator: " ").joined(separator: " ") }
         #expect(
             english.contains(
-                "link signal (dBm) -60, seconds 61, notifications 5, MTU 247, PHY 2, longest packet 251, "
+                "link signal (dBm) -60, seconds 61, notifications 5, MTU 247, "
+                    + "security none: anybody may be the device, PHY 2, longest packet 251, "
                     + "interval (us) 30000, latency 2, time-out (ms) 4000"
             )
         )
@@ -80,6 +81,9 @@ struct StatusTextTests {
                     + "bytes dropped before the reset's answer 4, timing granted to devices 5, timing refused to devices 6"
             )
         )
+        status.allows = AllowanceText.typed.message("f9")
+        let allowing = StatusText.lines(try value(status.object.text), in: .japanese)
+        #expect(allowing.contains { $0.contains("受信データが f9 を押します") })
         let japanese = StatusText.lines(answer, in: .japanese)
         for name in ["link", "links", "radio"] {
             guard case .object(let members)? = answer[name] else {

@@ -133,6 +133,25 @@ struct WholeWayTests {
         try stage.end()
     }
 
+    @Test("D-2: from a link without security Enter is pressed at a notification's end only; the rest of it is counted")
+    func openDevice() throws {
+        let stage = try Stage()
+        try stage.begin(.linble) { _ in [] }
+        try stage.run { stage.states.last == .connected }
+        #expect(stage.service?.linkFacts?.security == SecurityLevel.none)
+        _ = stage.module?.notify(Array("12\r34\n56\r\n".utf8))
+        var typed = ""
+        try stage.run {
+            typed += stage.keyboard.screen.takeText()
+            return typed.hasSuffix("\n")
+        }
+        #expect(typed == "123456\n")
+        let bytes = try #require(stage.service?.counts.bytes)
+        #expect(bytes.withheld == 2 && bytes.discarded == 2 && bytes.typed == 8 && bytes.received == 10)
+        #expect(stage.service?.counts.object.text.contains("\"withheld\":2") == true)
+        try stage.end()
+    }
+
     @Test("BT-5, LK-16: a device that answers otherwise is never typed from, and is tried again")
     func refused() throws {
         let stage = try Stage()

@@ -55,7 +55,7 @@ struct WireAccountTests {
 
         func receive(_ bytes: [UInt8]) {
             sent += bytes.count
-            keyboard.receive(bytes.span, epoch: 1)
+            keyboard.receive(bytes.span, epoch: 1, isFromOpenDevice: true)
         }
 
         /// Receives barcodes; `isPatient` waits for the typist after each 4 KiB, as a radio would.

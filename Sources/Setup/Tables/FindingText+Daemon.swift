@@ -154,4 +154,19 @@ extension FindingText {
             "rootで実行するか、`blewedge setup` でインストールされるサービスとして実行してください"
         )
     )
+
+    static let keysBeyondText = FindingText(
+        what: LocalText(
+            "the keyboard may press more than text: {1}",
+            "キーボードは文字以外のキーも押せます: {1}"
+        ),
+        why: LocalText(
+            "by such keys an application is left or commanded",
+            "このようなキーは、アプリケーションの終了や操作に使われます"
+        ),
+        remedy: LocalText(
+            "where nothing needs them, take a table without them, or set `keys` or `udev-keyboard` to false",
+            "不要であれば、それらを含まない変換表を使うか、`keys` または `udev-keyboard` をfalseにしてください"
+        )
+    )
 }

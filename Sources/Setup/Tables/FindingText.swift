@@ -55,6 +55,7 @@ extension Finding.Cause {
         case .paused: .paused
         case .allDiscarded: .allDiscarded
         case .bytesLost: .bytesLost
+        case .keysBeyondText: .keysBeyondText
         case .consoleIgnoresKeys: .consoleIgnoresKeys
         case .consoleLeaksKeys: .consoleLeaksKeys
         case .loginPromptInFront: .loginPromptInFront

@@ -5,21 +5,21 @@ package enum LabelText: String, Localized {
     case since, seconds, device, address, addressType, selection, name, adapter, keyboard, profile, layout, table,
         paused,
         gate, gateReason, gateRemedy, counts, lastReceived, secondsAgo, length, rivals, selectionFault, selectionRemedy,
-        pid, program, radio
+        pid, program, radio, allows
     // Counters.
     case notifications, received, typed, discarded, rejected, gated, lost, waiting
-    case untypable, tooShort, tooLong, duplicate, cut
+    case withheld, untypable, tooShort, tooLong, duplicate, cut
     case ringFull, writeFailed, tooOld, disconnected, switched
     case dropped, stray, keyboardRemakes, undelivered, missed, readers, delivered, verified, differing, readerDropped
     // The links and their ends.
-    case link, rssi, mtu, phy, packetBytes, intervalMicroseconds, latency, timeoutMilliseconds
+    case link, rssi, mtu, security, phy, packetBytes, intervalMicroseconds, latency, timeoutMilliseconds
     case links, ready, endedByDevice, outOfReach, protocolBroken, flooded, withAdapter, endedHere, failed
     // What was done so that the radio goes on.
     case adapterOpened, adapterLost, scanArmed, scanQuiet, scanDisturbed, resumed, scanFailed, attemptsFailed,
         connectionsStalled, stepsOverdue, adapterRestarted, adapterMoved, socketsRebuilt, attemptsCancelled,
         controllerProbes, resetsRepeated, connectionsRepeated, bytesBeforeReset, parametersGranted, parametersRefused
     // Values of members.
-    case yes, no, open, closed, `public`, random
+    case yes, no, open, closed, `public`, random, none, encrypted, authenticated
 
     package var texts: LocalText {
         switch self {
@@ -48,6 +48,7 @@ package enum LabelText: String, Localized {
         case .selectionRemedy: LocalText("selection remedy", "選択を直すには")
         case .pid: LocalText("pid", "プロセス番号")
         case .program: LocalText("program", "バージョン")
+        case .allows: LocalText("allows more than text", "文字以外に許可するもの")
         case .radio: LocalText("radio", "無線")
         case .notifications: LocalText("notifications", "通知の数")
         case .received: LocalText("received", "受信")
@@ -57,6 +58,7 @@ package enum LabelText: String, Localized {
         case .gated: LocalText("gated", "停止中に破棄")
         case .lost: LocalText("lost", "損失")
         case .waiting: LocalText("waiting", "入力待ち")
+        case .withheld: LocalText("withheld from an open device", "認証のないデバイスのため破棄")
         case .untypable: LocalText("untypable", "入力できない文字")
         case .tooShort: LocalText("too short", "短すぎる")
         case .tooLong: LocalText("too long", "長すぎる")
@@ -80,6 +82,10 @@ package enum LabelText: String, Localized {
         case .link: LocalText("link", "現在の接続")
         case .rssi: LocalText("signal (dBm)", "信号強度(dBm)")
         case .mtu: LocalText("MTU", "MTU")
+        case .security: LocalText("security", "セキュリティ")
+        case .none: LocalText("none: anybody may be the device", "なし(デバイスの真偽は不明)")
+        case .encrypted: LocalText("encrypted, not authenticated", "暗号化あり、認証なし")
+        case .authenticated: LocalText("encrypted and authenticated", "暗号化と認証あり")
         case .intervalMicroseconds: LocalText("interval (us)", "接続間隔(µs)")
         case .latency: LocalText("latency", "レイテンシ")
         case .timeoutMilliseconds: LocalText("time-out (ms)", "監視タイムアウト(ms)")

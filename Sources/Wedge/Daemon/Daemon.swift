@@ -63,6 +63,7 @@ package final class Daemon {
     /// The lock's number for the process that takes this one's place.
     private var keptLock: Int32?
     private let follower: ChoiceFollower?
+    private let allows: Message?
     private let notifier: ServiceNotifier
     private var server: ControlServer?
     private var meter = ReceivedMeter()
@@ -99,6 +100,7 @@ package final class Daemon {
             case .failure(let failure): fault = failure
             }
         }
+        allows = settings.typing.allowances
         let relay = Relay()
         service = try KeyboardService(settings, through: core, screen: screen) { event in
             relay.handler?(event)
@@ -208,7 +210,8 @@ package final class Daemon {
             radio: service.radioCounts,
             lastReceived: lastReceived.map { (now - .nanoseconds($0.time), $0.length) },
             rivals: rivals.names(now: now),
-            choiceFault: choiceFault
+            choiceFault: choiceFault,
+            allows: allows
         )
     }
 

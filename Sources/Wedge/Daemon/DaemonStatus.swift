@@ -40,6 +40,8 @@ package struct DaemonStatus: Sendable {
     package var rivals: [String]
     /// The reason why the choice could not be read or kept; nil where it could.
     package var choiceFault: Reason?
+    /// What the keyboard may press beyond text, Tab, Enter and Backspace; nil for nothing.
+    package var allows: Message?
 
     /// The answer's members.
     package var object: JSONObject {
@@ -58,6 +60,7 @@ package struct DaemonStatus: Sendable {
         object.add("profile", labels.profile)
         object.add("layout", labels.layout)
         object.add("table", labels.table)
+        object.add("allows", allows)
         object.add("paused", isPaused)
         object.add("gate", gate == nil ? "open" : "closed")
         object.add("gateReason", gate?.cause)
@@ -79,7 +82,7 @@ package struct DaemonStatus: Sendable {
         object.addForms([
             ("reason", reason?.cause), ("remedy", reason?.remedy), ("gateReason", gate?.cause),
             ("gateRemedy", gate?.remedy), ("selectionFault", choiceFault?.cause),
-            ("selectionRemedy", choiceFault?.remedy),
+            ("selectionRemedy", choiceFault?.remedy), ("allows", allows),
         ])
         object.add("pid", ProcessFacts.number)
         object.add("program", labels.program)

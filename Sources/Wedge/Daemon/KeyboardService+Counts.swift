@@ -50,9 +50,10 @@ extension KeyboardService.Counts {
         return object
     }
 
-    /// The bytes rejected and lost, by cause.
+    /// The bytes withheld, rejected and lost, by cause.
     package var causes: [(name: String, count: UInt64)] {
-        Ledger.Rejection.allCases.map { ("\($0)", bytes.rejected($0)) }
+        [("withheld", bytes.withheld)]
+            + Ledger.Rejection.allCases.map { ("\($0)", bytes.rejected($0)) }
             + Ledger.Loss.allCases.map { ("\($0)", bytes.lost($0)) }
     }
 }

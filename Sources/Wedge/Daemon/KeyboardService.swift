@@ -82,7 +82,7 @@ package final class KeyboardService {
     }
 
     private func receive(_ value: Span<UInt8>) {
-        keyboard.receive(value, epoch: link.epoch)
+        keyboard.receive(value, epoch: link.epoch, isFromOpenDevice: link.security.isOpen)
         onReceived?(value.count)
         if let excess = flood.check(keyboard.outrun) { endFlood(excess) }
     }

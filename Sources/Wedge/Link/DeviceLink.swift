@@ -30,6 +30,8 @@ final class DeviceLink {
 
     /// The number of the link that was asked for last.
     private(set) var epoch: UInt32 = 0
+    /// What is known of the device at that link's other end.
+    let security = SecurityLevel.none
     /// The device of that link.
     private(set) var device: DeviceAddress?
     /// Values of the profile's characteristic.
@@ -84,6 +86,7 @@ final class DeviceLink {
             age: MonotonicClock.now - beginning.time,
             notifications: notifications &- beginning.notifications,
             mtu: link.mtu,
+            security: security,
             quality: radio.adapter?.quality(of: link.device) ?? LinkQuality()
         )
     }

@@ -11,6 +11,8 @@ package struct LinkFacts: Equatable, Sendable {
     package var notifications: UInt64
     /// The longest PDU of the Attribute Protocol, in bytes.
     package var mtu: UInt16
+    /// What is known of the device.
+    package var security = SecurityLevel.none
     /// What is known of its radio.
     package var quality: LinkQuality
 
@@ -21,6 +23,7 @@ package struct LinkFacts: Equatable, Sendable {
         object.add("seconds", age.components.seconds)
         object.add("notifications", notifications)
         object.add("mtu", mtu)
+        object.add("security", security.rawValue)
         object.add("phy", quality.phy?.rawValue)
         object.add("packetBytes", quality.dataLength)
         if let timing = quality.timing {

@@ -29,7 +29,7 @@ async def options(bench: Bench, settings: Settings) -> list[str]:
     """The options that stand for the settings; the files that they name are written."""
     rules = [value for name, value in settings if name == "rule"]
     meanings = [value.split(" = ") for name, value in settings if name == "received"]
-    words = [word for name, value in settings if name not in ("rule", "received") for word in (f"--{name}", value) if word]
+    words = [word for name, value in settings if name not in ("rule", "received", "open") for word in (f"--{name}", value) if word]
     if rules:
         await bench.guest.write_file(TABLE, "".join(f"{rule}\n" for rule in rules).encode())
         words += ["--table", TABLE]

@@ -239,7 +239,7 @@ async def daemon_keys(bench: Bench) -> None:
 
 async def cleared(bench: Bench, reader: EventReader) -> int:
     """`clear` deletes all that stands in the field: what the device sent and what clients pressed, and nothing else."""
-    sent = bench.peer.burst([b"\r1234567", b"\b"])
+    sent = bench.peer.burst([b"\r", b"1234567", b"\b"])
     await reader.program.until(lambda: reader.text.endswith(b"\r1234567\b"), "what is typed into an empty field", 20)
     await tell(bench, "key", "8", "9")
     # Twice: the second finds nothing that it could delete.

@@ -60,7 +60,7 @@ async def scans_200(bench: Bench) -> None:
 @scenario("all-characters")
 async def all_characters(bench: Bench) -> None:
     """LK-21: every printable ASCII character and Tab are typed, with and without Shift; other bytes are discarded."""
-    values = [PRINTABLE, b"\x00\x01Caf\xc3\xa9\r", b"\tA1b2\x7f", b'"{|}~"', PRINTABLE[::-1], b"CR\r\nLF\n"]
+    values = [PRINTABLE, b"\x00\x01Caf\xc3\xa9\r", b"\tA1b2\x7f", b'"{|}~"', PRINTABLE[::-1], b"CR\r\n", b"LF\n"]
     expected = PRINTABLE + b"Caf\r" + b"\tA1b2" + b'"{|}~"' + PRINTABLE[::-1] + b"CR\rLF\r"
     terminal = await Terminal.open(bench)
     product = await bench.connected()

@@ -49,7 +49,7 @@ async def daemon_reload(bench: Bench) -> None:
     await write(bench, TABLE, "0x09 = key enter\n")
     await daemon.program.signal(signal.SIGHUP)
     reader = await renewed(bench, daemon, 3)
-    await types(bench, reader, b"g\th\r", b"g\rh\r")
+    await types(bench, reader, b"gh\t", b"gh\r")
 
     # Paused stays paused, and a signal with a wrong configuration changes nothing.
     await tell(bench, "pause")
