@@ -293,8 +293,10 @@ async def main() -> int:
     waiting.patience = options.patience
     task = asyncio.current_task()
     assert task is not None
+    # A worker ends with its standard input, and once: a signal to all processes would disturb it at that.
+    stop = (lambda: None) if options.worker else task.cancel
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+        asyncio.get_running_loop().add_signal_handler(number, stop)
     if options.worker:
         return await obey(options, task)
     chosen = [ALL[name] for name in options.scenarios] or [scenario for scenario in ALL.values() if options.long or not scenario.only_long]
