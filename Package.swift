@@ -57,7 +57,7 @@ let package = Package(
         // What the package Benchmarks measures; not for users.
         .library(
             name: "_Measured",
-            targets: ["Measuring", "CReference", "Keystrokes", "BluetoothHost", "BluetoothPackets"]
+            targets: ["Measuring", "RadioMeasuring", "CReference", "Keystrokes", "BluetoothHost", "BluetoothPackets"]
         ),
         // What Tests/Fuzzing/run links with libFuzzer; not for users.
         .library(name: "_Fuzzed", type: .static, targets: ["Fuzzing"]),
@@ -132,6 +132,13 @@ let package = Package(
             path: "Tests/FirmwareSupport",
             swiftSettings: testSettings
         ),
+        // The radio thread's own path over sockets of a pair, for the package Benchmarks and for tests.
+        .target(
+            name: "RadioMeasuring",
+            dependencies: ["BluetoothLE", "BluetoothHost", "BluetoothPackets", "LinuxIO", systemPackage],
+            path: "Tests/RadioMeasuring",
+            swiftSettings: testSettings
+        ),
         tests("BluetoothPacketsTests", ["TestSupport", "BluetoothPackets"]),
         .target(
             name: "ConformanceSupport",
@@ -172,8 +179,8 @@ let package = Package(
         tests(
             "BluetoothLETests",
             [
-                "TestSupport", "ConformanceSupport", "FirmwareSupport", "BluetoothLE", "CLinux", "LinuxIO",
-                "VirtualRadio", "VirtualTransport", systemPackage,
+                "TestSupport", "ConformanceSupport", "FirmwareSupport", "RadioMeasuring", "BluetoothLE", "CLinux",
+                "LinuxIO", "VirtualRadio", "VirtualTransport", systemPackage,
             ]
         ),
         tests("KeystrokesTests", ["TestSupport", "Keystrokes"]),

@@ -8,6 +8,12 @@
 // D-19: an input event is 24 bytes where long has 64 bits, 16 where it has 32.
 _Static_assert(sizeof(struct input_event) == (sizeof(long) == 8 ? 24 : 16), "unexpected layout of struct input_event");
 
+_Static_assert(sizeof(struct blewedge_message) == sizeof(struct mmsghdr), "unexpected layout of struct mmsghdr");
+
+int blewedge_receive_many(int fd, struct blewedge_message *messages, unsigned int count) {
+    return recvmmsg(fd, (struct mmsghdr *)messages, count, MSG_DONTWAIT, NULL);
+}
+
 int blewedge_ppoll(struct pollfd *entries, nfds_t count, const struct timespec *timeout) {
     return ppoll(entries, count, timeout, NULL);
 }

@@ -13,7 +13,7 @@ package struct Descriptor: ~Copyable, Sendable {
     let kind: CallKind
 
     /// Takes over an open descriptor.
-    init(owning number: Int32, _ kind: CallKind = .file) {
+    package init(owning number: Int32, _ kind: CallKind = .file) {
         self.number = number
         self.kind = kind
     }

@@ -163,6 +163,45 @@ import Testing
         }
     }
 
+    @Test("BT-2: reports of others than the one address are counted, and nobody else is listed")
+    func onlyAddress() {
+        var scanner = scanner(ScanFilter(identity: .init(ScanEvents.device(1).address)))
+        for device in UInt64(2)..<100 { #expect(scanner.feed(ScanEvents.legacy(device, name)).isEmpty) }
+        #expect(scanner.devices.count == 0 && scanner.devices.counters.reports == 98)
+        #expect(scanner.feed(ScanEvents.legacy(1, name)).map(\.change) == [.appeared])
+        #expect(scanner.devices.count == 1 && scanner.devices.counters.reports == 99)
+    }
+
+    @Test("LK-3: of a full table the weakest leaves, unknown strength first; of equals the one heard longer ago")
+    func leaving() {
+        var scanner = scanner(ScanFilter(name: .exactly("nobody")))
+        let capacity = UInt64(DeviceTable.capacity)
+        for device in 1...capacity { scanner.feed(ScanEvents.legacy(device, [], rssi: device == 9 ? 127 : -60)) }
+        // The first one was heard again, a third is weaker, and a fourth was once.
+        scanner.feed(ScanEvents.legacy(1, [], rssi: -60))
+        scanner.feed(ScanEvents.legacy(7, [], rssi: -61))
+        scanner.feed(ScanEvents.legacy(8, [], rssi: -62))
+        scanner.feed(ScanEvents.legacy(8, [], rssi: -59))
+        var left: [UInt64] = []
+        for newcomer in 1...6 as ClosedRange<UInt64> {
+            scanner.feed(ScanEvents.legacy(1000 + newcomer, [], rssi: -20))
+            left += (1...capacity).filter { scanner.devices[ScanEvents.device($0)] == nil && !left.contains($0) }
+        }
+        #expect(left == [9, 7, 2, 3, 4, 5])
+        #expect(scanner.devices.count == DeviceTable.capacity)
+        // A table that had room in between, and is full again.
+        for device in UInt64(20)...UInt64(30) {
+            let time = Duration.milliseconds(Int64(58_000 + device))
+            scanner.feed(ScanEvents.legacy(device, [], rssi: device == 25 ? -99 : -50), at: time)
+        }
+        #expect(scanner.devices.expire(now: .seconds(60)).count == DeviceTable.capacity - 11)
+        for newcomer in 0..<(capacity - 9) {
+            scanner.feed(ScanEvents.legacy(2000 + newcomer, [], rssi: -20), at: .seconds(60))
+        }
+        #expect(scanner.devices.count == DeviceTable.capacity)
+        #expect((20...30).filter { scanner.devices[ScanEvents.device($0)] == nil } == [20, 25])
+    }
+
     @Test("LK-3: in a full table, who was silent for 60 s gives way to anybody, though nobody else asks for it")
     func passersBy() {
         var scanner = scanner()

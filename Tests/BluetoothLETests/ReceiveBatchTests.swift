@@ -7,8 +7,9 @@ import Testing
 
 @testable import BluetoothLE
 @testable import LinuxIO
+@testable import RadioMeasuring
 
-@Suite("A socket that has always more to read")
+@Suite("A socket that has always more to read", .timeLimit(.minutes(10)))
 struct ReceiveBatchTests {
     /// The packets that wait at first: more than two batches.
     private static let count = 150
@@ -50,6 +51,47 @@ struct ReceiveBatchTests {
         let left = waiting(number)
         #expect(turns >= 1 && left == Self.count - turns * 64)
         commands.close()
+    }
+
+    /// The advertisement of a device, without data.
+    private static func report(_ device: Int) -> [UInt8] {
+        [0x04, 0x3E, 12, 0x02, 1, 0, 1, UInt8(device), 0, 0, 0, 0, 0xC0, 0, 0xC4]
+    }
+
+    @Test("X-7: of the advertising reports 64 are read in a row, then the loop serves others, and comes back")
+    func reports() throws {
+        let reading = try RadioReading(DeviceTable())
+        for device in 0..<Self.count {
+            let report = Self.report(device)
+            try #require(write(reading.sender, report, report.count) == report.count)
+        }
+        var heard: [UInt64] = []
+        reading.scanner.onUpdate = { update in
+            heard.append(update.device.address.address.rawValue & 0xFF)
+            reading.loop.stop()
+        }
+        for turn in [0..<64, 0..<128, 0..<150] as [Range<UInt64>] {
+            try reading.loop.run()
+            #expect(heard == Array(turn))
+        }
+    }
+
+    @Test("T14: a socket of reports whose other end is closed gives none more, and no faulty one")
+    func closed() throws {
+        let reading = try RadioReading(DeviceTable())
+        let report = Self.report(1)
+        try #require(write(reading.sender, report, report.count) == report.count)
+        try #require(shutdown(reading.sender, Int32(SHUT_RDWR)) == 0)
+        var turns = 0
+        reading.scanner.onUpdate = { _ in
+            _ = reading.loop.schedule(at: .zero) {
+                turns += 1
+                reading.loop.stop()
+            }
+        }
+        try reading.loop.run()
+        let counters = reading.scanner.devices.counters
+        #expect(turns == 1 && counters.reports == 1 && counters.badEvents == 0)
     }
 
     @Test("X-7: of the management channel's events 64 are read in a row, then the loop serves others, and comes back")

@@ -24,7 +24,7 @@
         /// The places, each with what makes the daemon call there.
         private static let sites: [(site: CallSite, occasion: Occasion)] =
             [
-                (.hci, .linkLoss, [.socket, .setsockopt, .bind, .write, .recvmsg]),
+                (.hci, .linkLoss, [.socket, .setsockopt, .bind, .write, .recvmsg, .recvmmsg]),
                 (.management, .adapterLoss, [.socket, .bind, .write, .recvmsg]),
                 (.link, .linkLoss, [.socket, .setsockopt, .bind, .connect, .getsockopt, .write, .recvmsg]),
                 (.keyboard, .keyboardLoss, [.open, .ioctl]), (.keyboard, .traffic, [.write]),

@@ -30,14 +30,14 @@ public struct AdvertisingEvents: Sendable {
         }
     }
 
-    /// Events of passers-by, each with an address of its own, every 1,024th of the device that is chosen.
-    public init(passersBy: Int, chosen: [UInt8]) {
+    /// Events of passers-by, each with an address of its own, every 1,024th of the device that is chosen if one is.
+    public init(passersBy: Int, chosen: [UInt8]?) {
         devices = passersBy
         var random = SplitMix(seed: 20)
         for passerBy in 0..<passersBy {
             let rssi = UInt8(bitPattern: Int8.random(in: -99 ... -30, using: &random))
             let address = (0..<5).map { _ in UInt8.random(in: 0...255, using: &random) } + [0x55]
-            hear(passerBy % 250, at: passerBy % 1024 == 1023 ? chosen : address, rssi)
+            hear(passerBy % 250, at: passerBy % 1024 == 1023 ? chosen ?? address : address, rssi)
         }
     }
 
@@ -80,18 +80,28 @@ public struct AdvertisingEvents: Sendable {
         return reports
     }
 
-    /// Gives every event to the scanner, as the kernel's adapter does on the radio thread; answers how many updates came.
+    /// Gives every event to the scanner, as the kernel's adapter does on the radio thread, with the time of every sixteenth;
+    /// answers how many updates came.
     public func handle(with scanner: inout Scanner) -> Int {
         var updates = 0
+        var (count, now) = (0, Duration.zero)
+        var found: [DeviceTable.Update] = []
         forEachPacket { packet in
-            var time = timespec()
-            clock_gettime(CLOCK_MONOTONIC, &time)
-            let now = Duration.seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
-            var found: [DeviceTable.Update] = []
+            if count.isMultiple(of: 16) { now = Self.now }
+            count += 1
             scanner.handle(packet, now: now) { update in found.append(update) }
-            updates += found.count
+            if !found.isEmpty {
+                updates += found.count
+                found.removeAll(keepingCapacity: true)
+            }
         }
         return updates
+    }
+
+    private static var now: Duration {
+        var time = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 
     @inline(__always)
@@ -99,8 +109,9 @@ public struct AdvertisingEvents: Sendable {
         let span = bytes.span
         var at = 0
         for length in lengths {
-            body(span.extracting(at..<(at + Int(length))))
-            at += Int(length)
+            let end = at &+ Int(length)
+            body(span.extracting(at..<end))
+            at = end
         }
     }
 }

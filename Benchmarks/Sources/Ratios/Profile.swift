@@ -2,6 +2,7 @@
 
 import Advertisements
 import BluetoothHost
+import BluetoothPackets
 import CPeers
 import Keystrokes
 import Measuring
@@ -37,6 +38,26 @@ enum Profile {
             done = (0..<units / 1024).reduce(0) { sum, _ in
                 sum + peer_devices_handle_all(peer, events.bytes, events.lengths, events.lengths.count, 1)
             }
+        case "crowd":
+            let crowd = AdvertisingEvents(passersBy: 1024, chosen: nil)
+            let filter = ScanFilter(identity: .init(BluetoothAddress(rawValue: 1)))
+            var scanner = Scanner(.extended, devices: DeviceTable(filter: filter, reportsDuplicates: true))
+            scanner.start(ScanParameters())
+            for _ in 0..<units / 1024 { _ = crowd.handle(with: &scanner) }
+            done = crowd.reports * (units / 1024)
+        case "crowd-c":
+            let crowd = AdvertisingEvents(passersBy: 1024, chosen: nil)
+            for _ in 0..<units / 1024 {
+                _ = peer_chosen_handle_all([1, 0, 0, 0, 0, 0], crowd.bytes, crowd.lengths, crowd.reports)
+            }
+            done = crowd.reports * (units / 1024)
+        case "names":
+            let crowd = AdvertisingEvents(passersBy: 1024, chosen: nil)
+            let filter = ScanFilter(name: .exactly("LINBLE-CHOSEN"))
+            var scanner = Scanner(.extended, devices: DeviceTable(filter: filter, reportsDuplicates: true))
+            scanner.start(ScanParameters())
+            for _ in 0..<units / 8192 { _ = crowd.handle(with: &scanner) }
+            done = crowd.reports * (units / 8192)
         default: throw RingMeasurement.WrongBytes()
         }
         print("\(done) units")

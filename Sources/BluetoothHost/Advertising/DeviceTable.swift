@@ -55,7 +55,11 @@ public struct DeviceTable: Sendable {
     /// The counts so far.
     public private(set) var counters = Counters()
 
+    /// The only address whose reports are taken; nil where they are taken from anybody.
+    private let onlyAddress: BluetoothAddress?
     private var entries: [DiscoveredDevice] = []
+    /// How the device in each place stands, while the table is full.
+    private var standings = DeviceStandings()
     private var index = DeviceIndex()
     private var assembler = AdvertisementAssembler()
 
@@ -63,6 +67,7 @@ public struct DeviceTable: Sendable {
     public init(filter: ScanFilter = ScanFilter(), reportsDuplicates: Bool = false) {
         self.filter = filter
         self.reportsDuplicates = reportsDuplicates
+        onlyAddress = filter.onlyAddress
         entries.reserveCapacity(Self.capacity)
     }
 
@@ -77,7 +82,7 @@ public struct DeviceTable: Sendable {
     /// The devices that meet the filter: the strongest first (LK-1), then by address.
     public var devices: [DiscoveredDevice] {
         entries.filter(\.matchesFilter).sorted { left, right in
-            if left.rssi != right.rssi { return Self.strength(left) > Self.strength(right) }
+            if left.rssi != right.rssi { return Self.strength(left.rssi) > Self.strength(right.rssi) }
             return left.address.address < right.address.address
         }
     }
@@ -85,6 +90,7 @@ public struct DeviceTable: Sendable {
     /// Forgets every device; the counters stay.
     public mutating func removeAll() {
         entries.removeAll(keepingCapacity: true)
+        standings.end()
         index.removeAll()
         assembler.removeAll()
     }
@@ -98,7 +104,7 @@ public struct DeviceTable: Sendable {
     public mutating func expire(now: Duration) -> [DeviceAddress] {
         assembler.expire(now: now)
         copyCounters()
-        let gone = entries.filter { isSilent($0, now) }.map(\.address)
+        let gone = entries.indices.filter { isSilent($0, now) }.map { entries[$0].address }
         for address in gone { remove(address) }
         return gone
     }
@@ -117,6 +123,8 @@ public struct DeviceTable: Sendable {
         }
     }
 
+    /// Takes the parameters of an event with advertising reports.
+    @inline(__always)
     mutating func handle(
         _ subevent: LESubevent,
         _ parameters: Span<UInt8>,
@@ -125,23 +133,48 @@ public struct DeviceTable: Sendable {
     ) throws(DecodingError) {
         var reader = try AdvertisingReportReader(subevent, parameters)
         while let report = reader.next() {
-            guard let change = handle(report, now: now), let sender = report.sender, let device = self[sender] else {
-                continue
-            }
-            update(Update(device: device, change: change))
+            guard let sender = admitted(report) else { continue }
+            take(report, from: sender, now: now, update: update)
         }
+    }
+
+    /// Takes a report and passes it on; by itself, so that one that is of no use costs nothing of it.
+    @inline(never)
+    private mutating func take(
+        _ report: borrowing AdvertisingReport,
+        from sender: DeviceAddress,
+        now: Duration,
+        update: (Update) -> Void
+    ) {
+        guard let change = take(report, from: sender, now: now), let device = self[sender] else { return }
+        update(Update(device: device, change: change))
     }
 
     /// Takes a report; returns its effect where that is to be passed on, else nil.
     ///
     /// The device as it stands then is the subscript's.
     public mutating func handle(_ report: borrowing AdvertisingReport, now: Duration) -> Change? {
+        admitted(report).flatMap { take(report, from: $0, now: now) }
+    }
+
+    /// Counts a report, and answers its sender where the table has a use for it.
+    @inline(__always)
+    private mutating func admitted(_ report: borrowing AdvertisingReport) -> DeviceAddress? {
         counters.reports &+= 1
         guard let sender = report.sender else {
             counters.anonymous &+= 1
             return nil
         }
-        guard filter.mayMatch(sender.address) else { return nil }
+        if let onlyAddress, sender.address != onlyAddress { return nil }
+        return sender
+    }
+
+    @inline(__always)
+    private mutating func take(
+        _ report: borrowing AdvertisingReport,
+        from sender: DeviceAddress,
+        now: Duration
+    ) -> Change? {
         if !report.eventType.contains(.legacy), report.dataStatus == .moreToCome || !assembler.isIdle {
             return assemble(report, from: sender, now: now)
         }
@@ -167,7 +200,9 @@ public struct DeviceTable: Sendable {
             return change
         case .pending, .discarded:
             // The device was heard, though its data is not known yet.
-            if let place = index.place(of: sender) { entries[place].hear(report, now) }
+            guard let place = index.place(of: sender) else { return nil }
+            entries[place].hear(report, now)
+            standings.hear(place, entries[place].rssi, counters.reports)
             return nil
         }
     }
@@ -182,6 +217,7 @@ public struct DeviceTable: Sendable {
     ) -> Change? {
         guard let place = index.place(of: sender) ?? add(sender, report.rssi, now) else { return nil }
         let isNew = entries[place].hear(report, data, isTruncated: isTruncated, now)
+        standings.hear(place, entries[place].rssi, counters.reports)
         if isNew { store(data, place, isResponse: report.eventType.contains(.scanResponse), isTruncated: isTruncated) }
         return entries[place].change(isNew, reportsDuplicates)
     }
@@ -206,7 +242,12 @@ public struct DeviceTable: Sendable {
     /// A device that met the filter once meets it until it leaves: many send their name and their services in turn.
     private mutating func measure(_ index: Int) {
         if entries[index].matchesFilter { return }
-        entries[index].matchesFilter = filter.matches(entries[index])
+        // Asked field by field: a copy of the device is a reference more to each of its arrays.
+        guard filter.identity?.matches(entries[index].address.address, entries[index].data) ?? true,
+            filter.matches(name: entries[index].name, services: entries[index].services)
+        else { return }
+        entries[index].matchesFilter = true
+        standings.match(index)
     }
 
     /// Makes room for a device and puts it in; nil when it is weaker than all that could give way.
@@ -214,40 +255,44 @@ public struct DeviceTable: Sendable {
     /// Who was silent for `lifetime` gives way first, so the table needs nobody who calls `expire`.
     @inline(never)
     private mutating func add(_ address: DeviceAddress, _ rssi: Int8?, _ now: Duration) -> Int? {
-        if entries.count >= Self.capacity {
+        let device = DiscoveredDevice(address, heard: now)
+        var place = entries.count
+        if place >= Self.capacity {
             counters.devicesDropped &+= 1
-            guard let victim = weakest(now), isSilent(victim, now) || !outranks(victim, rssi) else { return nil }
-            remove(victim.address)
+            place = leaving(now)
+            guard isSilent(place, now) || !outranks(place, rssi) else { return nil }
+            _ = index.remove(entries[place].address)
+            entries[place] = device
+            standings.replace(place)
+        } else {
+            entries.append(device)
+            if entries.count == Self.capacity { standings.begin(entries) }
         }
-        index.set(address, place: entries.count)
-        entries.append(DiscoveredDevice(address, heard: now))
-        measure(entries.count - 1)
-        return entries.count - 1
+        index.set(address, place: place)
+        measure(place)
+        return place
     }
 
-    private func isSilent(_ device: DiscoveredDevice, _ now: Duration) -> Bool {
-        now - device.lastHeard >= Self.lifetime
+    private func isSilent(_ place: Int, _ now: Duration) -> Bool {
+        now - entries[place].lastHeard >= Self.lifetime
     }
 
-    /// The device that leaves first: one that should have left, then one that does not match, then the weakest, then the
-    /// one silent for longest.
-    private func weakest(_ now: Duration) -> DiscoveredDevice? {
-        entries.min { left, right in
-            if isSilent(left, now) != isSilent(right, now) { return isSilent(left, now) }
-            if left.matchesFilter != right.matchesFilter { return right.matchesFilter }
-            if left.rssi != right.rssi { return Self.strength(left) < Self.strength(right) }
-            return left.lastHeard < right.lastHeard
-        }
+    /// The place of the device that leaves a full table first: one that should have left, then one that does not match,
+    /// then the weakest, then the one silent for longest.
+    private func leaving(_ now: Duration) -> Int {
+        let (first, oldest) = standings.leaving
+        // Who is heard longest ago is silent if anybody is.
+        guard isSilent(oldest, now) else { return first }
+        return entries.indices.filter { isSilent($0, now) }.min { standings.leaves($0, before: $1) } ?? oldest
     }
 
-    /// True when `device` matches the filter and is heard more strongly than a newcomer, which then stays outside.
-    private func outranks(_ device: DiscoveredDevice, _ rssi: Int8?) -> Bool {
-        device.matchesFilter && Self.strength(device) > rssi.map(Int.init) ?? Int.min
+    /// True when the device in a place matches the filter and is heard more strongly than a newcomer, which then stays
+    /// outside.
+    private func outranks(_ place: Int, _ rssi: Int8?) -> Bool {
+        entries[place].matchesFilter && Self.strength(entries[place].rssi) > Self.strength(rssi)
     }
 
-    private static func strength(_ device: DiscoveredDevice) -> Int {
-        device.rssi.map(Int.init) ?? Int.min
-    }
+    private static func strength(_ rssi: Int8?) -> Int { rssi.map(Int.init) ?? Int.min }
 
     private mutating func remove(_ address: DeviceAddress) {
         guard let place = index.remove(address) else { return }
@@ -257,6 +302,7 @@ public struct DeviceTable: Sendable {
             index.set(entries[place].address, place: place)
         }
         entries.removeLast()
+        standings.end()
     }
 
     private mutating func copyCounters() {

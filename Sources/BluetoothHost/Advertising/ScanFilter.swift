@@ -45,25 +45,17 @@ public struct ScanFilter: Hashable, Sendable {
         self.identity = identity
     }
 
-    /// False for a device that cannot meet the filter, whatever it says.
-    func mayMatch(_ sender: BluetoothAddress) -> Bool {
-        guard let identity else { return true }
-        return identity.place != nil || identity.address == sender
-    }
-
-    /// True when that device is looked for.
-    func matches(_ device: DiscoveredDevice) -> Bool {
-        (identity?.matches(device.address.address, device.data) ?? true)
-            && matches(name: device.name, services: device.services)
-    }
+    /// The address without which no device can meet the filter, whatever it says; nil where there is none such.
+    var onlyAddress: BluetoothAddress? { identity?.place == nil ? identity?.address : nil }
 
     /// True when a device of that name, which offers these services, is looked for.
     public func matches(name deviceName: LocalName?, services offered: [BluetoothUUID]) -> Bool {
         guard services.isEmpty || offered.contains(where: services.contains) else { return false }
+        guard let name else { return true }
+        guard let deviceName else { return false }
         switch name {
-        case nil: return true
-        case .exactly(let text): return deviceName?.text.lowercased() == text.lowercased()
-        case .prefix(let text): return deviceName?.text.lowercased().hasPrefix(text.lowercased()) ?? false
+        case .exactly(let text): return deviceName.text.lowercased() == text.lowercased()
+        case .prefix(let text): return deviceName.text.lowercased().hasPrefix(text.lowercased())
         }
     }
 }

@@ -51,7 +51,7 @@ package final class AdapterScanner: DeviceScanner {
     private let commands: KernelCommands<Scanner>
     private let reportSocket: HCISocket
     private var registration: EventLoop.Registration?
-    private var buffer = [UInt8](repeating: 0, count: HCISocket.packetCapacity)
+    private let packets = PacketBatch(size: HCISocket.packetCapacity)
     private var faults = RepeatedFaults()
 
     /// The steps by which a scan ends, in this order.
@@ -90,22 +90,42 @@ package final class AdapterScanner: DeviceScanner {
     private static let reportEvents: [UInt8] = [0x3E]
 
     /// Opens the sockets; the scan begins with `start`.
-    package init(_ adapter: KernelAdapter, on loop: EventLoop) throws(ScanError) {
-        self.adapter = adapter
-        self.loop = loop
-        do {
-            commands = try KernelCommands(controller: adapter.index, on: loop)
-            reportSocket = try HCISocket(
-                controller: adapter.index.rawValue,
-                events: Self.reportEvents,
-                receiveBuffer: Self.reportBuffer
+    package convenience init(_ adapter: KernelAdapter, on loop: EventLoop) throws(ScanError) {
+        do throws(Errno) {
+            let index = adapter.index.rawValue
+            try self.init(
+                adapter,
+                commands: try HCISocket(controller: index, events: KernelCommands<Scanner>.events),
+                reports: try HCISocket(
+                    controller: index,
+                    events: Self.reportEvents,
+                    receiveBuffer: Self.reportBuffer
+                ),
+                on: loop
             )
-            registration = try loop.watch(reportSocket.descriptor, for: .readable) { [weak self] _ in
-                self?.readReportSocket()
-            }
         } catch {
             throw Self.error(error, "open a raw HCI socket on \(adapter.name)")
         }
+    }
+
+    /// Takes over a socket for the commands and their answers, and one for the advertising reports.
+    package init(
+        _ adapter: KernelAdapter,
+        commands: consuming HCISocket,
+        reports: consuming HCISocket,
+        on loop: EventLoop
+    ) throws(Errno) {
+        self.adapter = adapter
+        self.loop = loop
+        self.commands = try KernelCommands(commands, on: loop)
+        reportSocket = reports
+        registration = try loop.watch(reportSocket.descriptor, for: .readable) { [weak self] _ in
+            self?.readReportSocket()
+        }
+        listen()
+    }
+
+    private func listen() {
         commands.onPrepared = { [weak self] in self?.begin() }
         commands.onStep = { [weak self] in
             self?.tellOfForeignCommands()
@@ -170,18 +190,26 @@ package final class AdapterScanner: DeviceScanner {
 
     private func readReportSocket() {
         do throws(Errno) {
-            for _ in 0..<HCISocket.batch {
-                guard case .done(let packet) = try reportSocket.descriptor.receive(into: &buffer), packet.count > 0
-                else { return }
+            var updates: [DeviceTable.Update] = []
+            let packets = packets
+            for _ in 0..<(HCISocket.batch / PacketBatch.places) {
+                guard case .done(let count) = try reportSocket.receive(into: packets) else { return }
                 faults.clear()
-                // The updates are passed on after the scanner has returned, because a handler may stop the scan.
-                var updates: [DeviceTable.Update] = []
                 let now = MonotonicClock.now
-                commands.procedure?.handle(buffer.span.extracting(first: packet.count), now: now) { update in
-                    updates.append(update)
+                for index in 0..<count {
+                    let packet = packets[index]
+                    // A socket that is closed has always such a packet.
+                    if packet.isEmpty { return }
+                    commands.procedure?.handle(packet, now: now) { update in updates.append(update) }
+                    // The updates are passed on after the scanner has returned, because a handler may stop the scan.
+                    if !updates.isEmpty {
+                        for update in updates { onUpdate?(update) }
+                        updates.removeAll(keepingCapacity: true)
+                    }
+                    onPacket?(packet, now)
                 }
-                for update in updates { onUpdate?(update) }
-                onPacket?(buffer.span.extracting(first: packet.count), now)
+                // The queue was empty.
+                if count < PacketBatch.places { return }
             }
         } catch {
             // What is in the queue still is read when the loop comes back.

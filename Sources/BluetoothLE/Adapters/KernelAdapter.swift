@@ -41,7 +41,8 @@ package final class KernelAdapter: LowEnergyAdapter {
     /// The advertiser; nil before the first advertisement.
     var advertiser: KernelAdvertiser?
 
-    init(
+    /// An adapter that is ready, whose events come from this channel.
+    package init(
         index: ControllerIndex,
         information: ControllerInformation,
         management: ManagementChannel,

@@ -65,10 +65,14 @@ final class KernelCommands<Procedure: CommandProcedure> {
     /// The handler of `catchUp`, called when the kernel has processed all answers.
     private var onCaughtUp: (() -> Void)?
 
-    /// Opens the socket, with the events Command Complete, Command Status and Hardware Error.
+    /// The events of the socket: Command Complete, Command Status and Hardware Error.
+    static var events: [UInt8] {
+        [HCIEvent.Code.commandComplete, HCIEvent.Code.commandStatus, HCIEvent.Code.hardwareError]
+    }
+
+    /// Opens the socket.
     convenience init(controller index: ControllerIndex, on loop: EventLoop) throws(Errno) {
-        let events = [HCIEvent.Code.commandComplete, HCIEvent.Code.commandStatus, HCIEvent.Code.hardwareError]
-        try self.init(try HCISocket(controller: index.rawValue, events: events), on: loop)
+        try self.init(try HCISocket(controller: index.rawValue, events: Self.events), on: loop)
     }
 
     /// Takes over a socket that passes these events.

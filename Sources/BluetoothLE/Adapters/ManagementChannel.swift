@@ -42,7 +42,7 @@ package final class ManagementChannel {
     package convenience init(on loop: EventLoop) throws(Errno) { try self.init(try ManagementSocket(), on: loop) }
 
     /// Takes over a socket.
-    init(_ socket: consuming ManagementSocket, on loop: EventLoop) throws(Errno) {
+    package init(_ socket: consuming ManagementSocket, on loop: EventLoop) throws(Errno) {
         self.loop = loop
         self.socket = socket
         registration = try loop.watch(self.socket.descriptor, for: .readable) { [weak self] _ in self?.receive() }

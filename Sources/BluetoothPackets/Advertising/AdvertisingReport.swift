@@ -76,7 +76,7 @@ public struct AdvertisingReport: ~Escapable {
         @_lifetime(copy self)
         get {
             let layout = Layout(isExtended: isExtended)
-            return bytes.extracting(droppingFirst: layout.fixed).extracting(droppingLast: layout.trailer)
+            return bytes.extracting(layout.fixed..<(bytes.count &- layout.trailer))
         }
     }
 

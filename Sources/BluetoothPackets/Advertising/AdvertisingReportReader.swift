@@ -8,8 +8,10 @@
 ///
 /// Core 6.0, Vol 4, Part E, 7.7.65.2 and 7.7.65.13.
 public struct AdvertisingReportReader: ~Escapable {
-    /// The reports not read yet.
-    @usableFromInline var rest: Span<UInt8>
+    /// The bytes of all reports.
+    @usableFromInline let bytes: Span<UInt8>
+    /// The beginning of the reports not read yet.
+    @usableFromInline var offset = 0
     /// The number of reports not read yet.
     @usableFromInline var left: Int
     @usableFromInline let isExtended: Bool
@@ -43,20 +45,18 @@ public struct AdvertisingReportReader: ~Escapable {
         guard Self.reads(subevent), !parameters.isEmpty else { throw Self.error(subevent, count: nil) }
         isExtended = subevent == .extendedAdvertisingReport
         left = Int(parameters[0])
-        rest = parameters.extracting(droppingFirst: 1)
+        bytes = parameters.extracting(droppingFirst: 1)
         let most = isExtended ? Self.maximumExtendedReports : Self.maximumLegacyReports
         guard left >= 1, left <= most else { throw Self.error(subevent, count: parameters[0]) }
-        var unchecked = rest
+        var end = 0
         for _ in 0..<left {
             do throws(Fault) {
-                unchecked = unchecked.extracting(droppingFirst: try Self.check(unchecked, isExtended))
+                end = try Self.check(bytes, from: end, isExtended)
             } catch {
-                throw Self.error(error, in: unchecked, at: parameters.count &- unchecked.count, isExtended)
+                throw Self.error(error, in: bytes, from: end, isExtended)
             }
         }
-        guard unchecked.isEmpty else {
-            throw Self.error(.trailing, in: unchecked, at: parameters.count &- unchecked.count, isExtended)
-        }
+        guard end == bytes.count else { throw Self.error(.trailing, in: bytes, from: end, isExtended) }
     }
 
     /// The next report; nil when there is none.
@@ -68,10 +68,9 @@ public struct AdvertisingReportReader: ~Escapable {
         left &-= 1
         let layout = AdvertisingReport.Layout(isExtended: isExtended)
         // The initialiser has seen that the report is there, whole.
-        let length = layout.fixed &+ Int(rest[layout.fixed &- 1]) &+ layout.trailer
-        let report = AdvertisingReport(checked: rest.extracting(first: length), isExtended: isExtended)
-        rest = rest.extracting(droppingFirst: length)
-        return report
+        let start = offset
+        offset = start &+ layout.fixed &+ Int(bytes[start &+ layout.fixed &- 1]) &+ layout.trailer
+        return AdvertisingReport(checked: bytes.extracting(start..<offset), isExtended: isExtended)
     }
 }
 
@@ -82,26 +81,27 @@ extension AdvertisingReportReader {
         case truncated, eventType, addressType, dataLength, trailing
     }
 
-    /// Checks the report at the beginning of `bytes`; answers its length.
+    /// Checks the report that begins at `start`, which is within `bytes` or their end; answers its end.
     @inlinable @inline(__always)
-    static func check(_ bytes: Span<UInt8>, _ isExtended: Bool) throws(Fault) -> Int {
+    static func check(_ bytes: Span<UInt8>, from start: Int, _ isExtended: Bool) throws(Fault) -> Int {
         let layout = AdvertisingReport.Layout(isExtended: isExtended)
-        guard bytes.count >= layout.fixed else { throw .truncated }
+        let available = bytes.count &- start
+        guard available >= layout.fixed else { throw .truncated }
         let addressType: UInt8
         if isExtended {
-            guard AdvertisingDataStatus(eventType: bytes[0]) != nil else { throw .eventType }
-            addressType = bytes[2]
+            guard AdvertisingDataStatus(eventType: bytes[start]) != nil else { throw .eventType }
+            addressType = bytes[start &+ 2]
         } else {
-            guard AdvertisingEventType(legacy: bytes[0]) != nil else { throw .eventType }
-            addressType = bytes[1]
+            guard AdvertisingEventType(legacy: bytes[start]) != nil else { throw .eventType }
+            addressType = bytes[start &+ 1]
         }
         let isAnonymous = isExtended && addressType == AdvertisingReport.Layout.anonymous
         guard AddressType(hci: addressType) != nil || isAnonymous else { throw .addressType }
-        let dataLength = Int(bytes[layout.fixed &- 1])
+        let dataLength = Int(bytes[start &+ layout.fixed &- 1])
         guard dataLength <= layout.mostData else { throw .dataLength }
         let length = layout.fixed &+ dataLength &+ layout.trailer
-        guard bytes.count >= length else { throw .truncated }
-        return length
+        guard available >= length else { throw .truncated }
+        return start &+ length
     }
 
     /// The fields of a report in their order, and their bytes; `data` is the length of its data.
@@ -118,9 +118,11 @@ extension AdvertisingReportReader {
         ]
     }
 
-    /// The error for a fault in the report that `bytes` begin with, `start` bytes after the parameters' first.
+    /// The error for a fault in the report that begins at `start`; the parameters' first byte is the one before `reports`.
     @usableFromInline @inline(never)
-    static func error(_ fault: Fault, in bytes: Span<UInt8>, at start: Int, _ isExtended: Bool) -> DecodingError {
+    static func error(_ fault: Fault, in reports: Span<UInt8>, from start: Int, _ isExtended: Bool) -> DecodingError {
+        let bytes = reports.extracting(droppingFirst: start)
+        let start = start &+ 1
         let last = AdvertisingReport.Layout(isExtended: isExtended).fixed - 1
         let data = bytes.count > last ? Int(bytes[last]) : 0
         var offset = 0

@@ -94,6 +94,12 @@ static inline int blewedge_open(const char *path, int flags, unsigned int mode) 
 int blewedge_ppoll(struct pollfd *entries, nfds_t count, const struct timespec *timeout);
 // accept4 with SOCK_NONBLOCK and SOCK_CLOEXEC.
 int blewedge_accept(int fd, void *address, socklen_t *length);
+// struct mmsghdr, which glibc keeps from Swift; and recvmmsg with MSG_DONTWAIT and no time-out.
+struct blewedge_message {
+    struct msghdr header;
+    unsigned int length;
+};
+int blewedge_receive_many(int fd, struct blewedge_message *messages, unsigned int count);
 int blewedge_set_thread_name(const char *name);
 void blewedge_ignore_signal(int number);
 char **blewedge_environment(void);

@@ -26,7 +26,8 @@ package enum CallKind: String, CaseIterable, Sendable {
 package struct CallSite: Hashable, Sendable, CustomStringConvertible {
     /// The C function.
     package enum Call: String, CaseIterable, Sendable {
-        case open, socket, bind, connect, listen, accept, read, write, send, recvmsg, getsockopt, setsockopt, ioctl
+        case open, socket, bind, connect, listen, accept, read, write, send, recvmsg, recvmmsg, getsockopt, setsockopt
+        case ioctl
         case epollAdd = "epoll_ctl_add"
         case epollModify = "epoll_ctl_mod"
         case epollWait = "epoll_wait"

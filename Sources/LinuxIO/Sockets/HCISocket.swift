@@ -37,8 +37,15 @@ package struct HCISocket: ~Copyable {
     }
 
     /// A socket that is open and bound already.
-    init(opened descriptor: consuming Descriptor) {
+    package init(opened descriptor: consuming Descriptor) {
         self.descriptor = descriptor
+    }
+
+    /// Takes packets from the queue into `packets`, as many as it has places; answers how many came.
+    ///
+    /// The corresponding C function is `recvmmsg`.
+    package func receive(into packets: PacketBatch) throws(Errno) -> NonBlocking<Int> {
+        try packets.receive(from: descriptor)
     }
 
     /// Sends one packet whole.

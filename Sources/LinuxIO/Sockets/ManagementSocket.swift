@@ -32,7 +32,7 @@ package struct ManagementSocket: ~Copyable {
     }
 
     /// A socket that is open and bound already.
-    init(opened descriptor: consuming Descriptor) {
+    package init(opened descriptor: consuming Descriptor) {
         self.descriptor = descriptor
     }
 

@@ -5,6 +5,7 @@
 #ifndef CPEERS_H
 #define CPEERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -42,6 +43,19 @@ size_t peer_devices_count(const peer_devices *devices);
 
 // One device among others, as a C programmer would look for it by its address. Answers how many reports are its own.
 size_t peer_chosen_handle_all(const uint8_t address[6], const uint8_t *packets, const uint16_t *lengths, size_t count);
+
+// One device among others by its complete or shortened name, letters of either case being equal, with no list of the
+// others. Answers how many reports are its own.
+size_t peer_named_handle_all(const char *name, const uint8_t *packets, const uint16_t *lengths, size_t count);
+
+// A radio thread as a C programmer would write it: waits with epoll for a socket of packets, reads one, or all that wait,
+// and looks for a device by its address, until that is heard. Answers the processor time of the calling thread in
+// nanoseconds, or -1; `*reports` is the number of reports.
+int64_t peer_radio_read(int fd, const uint8_t address[6], bool reads_all, size_t *reports);
+// Sends `count` packets of those that lie one after the other, from the beginning again after the last of them, and then
+// the `last` one: one every `nanoseconds`, or as fast as they are taken with 0. Answers false when one was not taken whole.
+bool peer_radio_feed(int fd, const uint8_t *packets, const uint16_t *lengths, size_t packet_count, size_t count,
+                     int64_t nanoseconds, const uint8_t *last, size_t last_length);
 
 // Runs a program with its standard input from one file and its output to another; answers its time in nanoseconds, or -1.
 int64_t peer_run(const char *const arguments[], const char *input, const char *output);
