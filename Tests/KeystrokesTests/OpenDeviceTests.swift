@@ -18,6 +18,8 @@ struct OpenDeviceTests {
         [1, 29, 56, 97, 99, 116, 125, 126, 142, 205] + (59...68) + [87, 88] + (183...194)
     )
 
+    private static func isControl(_ byte: UInt8) -> Bool { byte < 32 || byte >= 127 && byte < 160 }
+
     /// The data path of an open device.
     private final class Player {
         let path: Path
@@ -64,13 +66,16 @@ struct OpenDeviceTests {
     }
 
     @Test(
-        "D-2, T9: of all 65,536 pairs of bytes none presses a forbidden key, or Enter but at its end",
+        "D-2, T9: of pairs of bytes, all 65,536 where optimised, none presses a forbidden key, or Enter but at its end",
         arguments: ofPairs
     )
     func pairs(table: ByteTable.BuiltIn, isBarcodeMode: Bool) throws {
         let player = try Player(table, isBarcodeMode: isBarcodeMode)
+        // A debug build has no time for pairs of what is text in every table, but in the first.
+        let isWhole = RunCount.isOptimized || table == .linble
         for first in UInt8.min...UInt8.max {
             for second in UInt8.min...UInt8.max {
+                guard isWhole || Self.isControl(first) || Self.isControl(second) else { continue }
                 if let fault = try player.fault(of: [first, second]) { Issue.record("\(table): \(fault)") }
             }
         }
