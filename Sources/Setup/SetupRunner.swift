@@ -72,7 +72,8 @@ package struct SetupRunner {
                 program,
                 arguments: Array(words.dropFirst()),
                 environment: [],
-                replacing: "BLEWEDGE_"
+                replacing: "BLEWEDGE_",
+                privileges: .ours
             )
             end = try child.waitForEnd()
         } catch {

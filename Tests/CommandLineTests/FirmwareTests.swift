@@ -3,6 +3,7 @@
 import BluetoothLE
 import FirmwareSupport
 import Glibc
+import LinuxIO
 import TestSupport
 import Testing
 
@@ -100,6 +101,27 @@ struct FirmwareTests {
         #expect(try program.end().status == 143)
         #expect(line.waits { _, events in events.last == .closed })
         #expect(line.events.count { $0 == .said(Self.resetAnswer) } == 2)
+    }
+
+    @Test("T31: no thread of a keyboard can get more privileges than it has, without a service manager too")
+    func privileges() throws {
+        let directory = try TestDirectory()
+        let line = try line(directory)
+        defer { line.end() }
+        let program = try RunningProgram(
+            ["run", "--device", "NOBODY", "--to", "unix:\(directory("wire"))", "--adapter", line.adapter],
+            environment: directory.environment
+        )
+        #expect(line.waits { firmware, _ in firmware.isScanning })
+        let tasks = FileSystem.names(in: "/proc/\(program.child)/task")
+        #expect(tasks.count >= 2)
+        for task in tasks {
+            let path = "/proc/\(program.child)/task/\(task)/status"
+            let status = String(decoding: try FileSystem.contents(of: path, limit: 1 << 16), as: UTF8.self)
+            #expect(status.contains("NoNewPrivs:\t1\n"), "\(status)")
+        }
+        kill(program.child, SIGTERM)
+        #expect(try program.end().status == 143)
     }
 
     @Test("X-7: killed while the controller reports, it starts again, every time")

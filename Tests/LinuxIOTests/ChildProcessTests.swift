@@ -71,6 +71,44 @@ struct ChildProcessTests {
         }
     }
 
+    @Test("T31: a program has no capability and can get none, as root too; one that acts for its user has the user's")
+    func privileges() throws {
+        func lines(_ privileges: ChildProcess.Privileges) throws -> [String: String] {
+            var found: [String: String] = [:]
+            try withScript("cat /proc/self/status >\"$BLEWEDGE_FOLDER/out\"") { script, folder in
+                let child = try ChildProcess(
+                    script,
+                    environment: [("BLEWEDGE_FOLDER", folder)],
+                    replacing: "BLEWEDGE_",
+                    privileges: privileges
+                )
+                #expect(try end(of: child) == .exited(0))
+                let text = String(
+                    decoding: try FileSystem.contents(of: folder + "/out", limit: 1 << 16),
+                    as: UTF8.self
+                )
+                for line in text.split(separator: "\n") {
+                    let parts = line.split(separator: ":", maxSplits: 1)
+                    if parts.count == 2 { found[String(parts[0])] = parts[1].filter { $0 != "\t" && $0 != " " } }
+                }
+            }
+            return found
+        }
+        let none = try lines(.none)
+        for set in ["CapInh", "CapPrm", "CapEff", "CapAmb"] { #expect(none[set] == "0000000000000000", "\(set)") }
+        #expect(none["NoNewPrivs"] == "1")
+        // Ours are what they were.
+        let own = String(
+            decoding: try FileSystem.contents(of: "/proc/thread-self/status", limit: 1 << 16),
+            as: UTF8.self
+        )
+        let ours = try lines(.ours)
+        #expect(own.contains("NoNewPrivs:\t\(ours["NoNewPrivs"] ?? "?")"))
+        #expect(own.contains("CapEff:\t\(ours["CapEff"] ?? "?")"))
+        // Seen where there is something to lose: the tests run as root.
+        if ProcessFacts.user == 0 { #expect(ours["CapEff"] != "0000000000000000") }
+    }
+
     @Test("CB-30: what cannot be run is an error with its cause")
     func missing() throws {
         #expect(throws: Errno.noSuchFileOrDirectory) {

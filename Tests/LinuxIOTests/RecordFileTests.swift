@@ -62,6 +62,18 @@ struct RecordFileTests {
         }
     }
 
+    @Test("CB-32, T31: another user's file is left as it is, whatever it has")
+    func ownedByAnother() throws {
+        try withPath { path in
+            _ = try RecordFile(path, header: Self.header, limit: 1000)
+            // Only root can give a file away.
+            guard geteuid() == 0 else { return }
+            try #require(chown(path, 12345, 12345) == 0 && chmod(path, 0o644) == 0)
+            #expect(throws: Errno.notPermitted) { _ = try RecordFile(path, header: Self.header, limit: 1000) }
+            #expect(mode(path) == 0o644)
+        }
+    }
+
     @Test("CB-32: the limit is never passed, and what was taken before it is written")
     func limit() throws {
         try withPath { path in

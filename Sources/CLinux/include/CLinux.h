@@ -20,6 +20,7 @@
 #include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -85,6 +86,9 @@ static inline int blewedge_set_inherited(int fd, int is_inherited) {
 }
 static inline int blewedge_status_flags(int fd) {
     return fcntl(fd, F_GETFL);
+}
+static inline int blewedge_prctl(int option, unsigned long first, unsigned long second) {
+    return prctl(option, first, second, 0, 0);
 }
 static inline int blewedge_open(const char *path, int flags, unsigned int mode) {
     return open(path, flags, mode);

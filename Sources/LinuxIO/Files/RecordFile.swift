@@ -22,7 +22,8 @@ package struct RecordFile: ~Copyable {
 
     /// Makes the file with `header` at its beginning, or goes on with one that has it there.
     ///
-    /// Throws `fileExists` for a file that begins otherwise and for what is no regular file,
+    /// Throws `fileExists` for a file that begins otherwise and for what is no regular file, `notPermitted` for another
+    /// user's,
     /// `tooManySymbolicLinkLevels` (ELOOP) for a symbolic link. The corresponding C functions are `open`, `fstat` and
     /// `fchmod`.
     package init(_ path: String, header: [UInt8], limit: Int) throws(Errno) {
@@ -33,6 +34,8 @@ package struct RecordFile: ~Copyable {
         // Sound: the kernel fills the structure that the call is for.
         _ = try SystemCall.run { unsafe fstat(number, &status) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw .fileExists }
+        // Another's could be read by its owner, whatever its mode.
+        guard status.st_uid == geteuid() else { throw .notPermitted }
         if status.st_size > 0 {
             var beginning = [UInt8](repeating: 0, count: header.count)
             guard try opened.read(into: &beginning) == .done(header.count), beginning == header else {

@@ -2,6 +2,7 @@
 
 import CLinux
 import Glibc
+import Synchronization
 package import SystemPackage
 
 /// A program that was started, and whose end the event loop can wait for.
@@ -21,19 +22,34 @@ package struct ChildProcess: ~Copyable {
         case killed(Int32)
     }
 
+    /// The privileges of a program that is started.
+    package enum Privileges: Sendable {
+        /// No capability, and none to be got by a program's file or by being root.
+        case none
+        /// Those of this process: for a command that acts for its user, and for nothing that a device can cause.
+        case ours
+    }
+
     /// Starts a program without a shell: found by PATH where its name has no slash, with these variables beside our
     /// own.
     ///
     /// It reads nothing, and both of its outputs are our standard error; the terminal's signals do not reach it. Our
     /// own variables whose names begin with `prefix` are left out. The corresponding C functions are `posix_spawnp` and
-    /// `pidfd_open`, which kernels before 5.3 do not have.
+    /// `pidfd_open`, which kernels before 5.3 do not have. A program without privileges is started by a thread that has
+    /// given up its own: capabilities(7) are each thread's, and what it starts has no more than it.
     package init(
         _ program: String,
         arguments: [String] = [],
         environment: [(name: String, value: String)],
-        replacing prefix: String
+        replacing prefix: String,
+        privileges: Privileges = .none
     ) throws(Errno) {
-        let child = try Self.spawn([program] + arguments, environment, prefix)
+        let words = [program] + arguments
+        let child =
+            switch privileges {
+            case .none: try Self.spawnWithoutPrivileges(words, environment, prefix)
+            case .ours: try Self.spawn(words, environment, prefix)
+            }
         do throws(Errno) {
             descriptor = Descriptor(owning: try SystemCall.run { blewedge_pidfd_open(child) })
             identifier = child
@@ -75,6 +91,23 @@ package struct ChildProcess: ~Copyable {
             // Sound: one entry, a local.
             _ = try SystemCall.run { unsafe poll(&entry, 1, -1) }
         }
+    }
+
+    private static func spawnWithoutPrivileges(
+        _ words: [String],
+        _ environment: [(name: String, value: String)],
+        _ prefix: String
+    ) throws(Errno) -> pid_t {
+        let outcome = Mutex<Result<pid_t, Errno>>(.failure(.ioError))
+        let thread = try SystemThread(name: "start") {
+            let result = Result<pid_t, Errno> { () throws(Errno) in
+                try ThreadPrivileges.giveUp()
+                return try spawn(words, environment, prefix)
+            }
+            outcome.withLock { $0 = result }
+        }
+        thread.join()
+        return try outcome.withLock { $0 }.get()
     }
 
     private static func spawn(

@@ -31,7 +31,8 @@ final class TUIProcess {
                 "/bin/sh",
                 arguments: ["-c", "exec \"$0\" run 2>\"$1\" >\"$1\"", CommandLine.arguments.first ?? "blewedge", log],
                 environment: [],
-                replacing: "BLEWEDGE_"
+                replacing: "BLEWEDGE_",
+                privileges: .ours
             )
             registration = try loop.watch(child.descriptor, for: .readable) { [unowned self] _ in ended() }
             self.child = consume child

@@ -87,6 +87,9 @@ final class KeyboardRun {
         wire = try makeWire?(loop) ?? nil
         let memory = ProcessFacts.environment(Self.reloadVariable)
         guard try isPermitted() else { return try end(memory: memory ?? "") }
+        // Before a thread is made, so that it holds for all. Who has capabilities by the program's file would lose them as
+        // the program begins anew.
+        if !Capability.allCases.contains(where: \.isGrantedByFile) { try ThreadPrivileges.refuseGains() }
         let capture = try captureOptions.begin(on: loop, for: settings.adapter) { [unowned self] note in
             journal.note(note.text(journal.language), .warning)
         }

@@ -99,6 +99,7 @@ async def values(bench: Bench) -> None:
 
 SCRIPT = """#!/bin/sh
 echo "$BLEWEDGE_EVENT $BLEWEDGE_COUNT $BLEWEDGE_LENGTH $BLEWEDGE_ADDRESS" >>/run/lab/hooks
+grep -E "^(Cap(Inh|Prm|Eff|Amb)|NoNewPrivs):" /proc/self/status >/run/lab/hook-rights
 sleep 0.3
 """
 
@@ -127,6 +128,9 @@ async def hooks(bench: Bench) -> None:
     expect(told[0][0] == "connect" and told[-1][0] == "disconnect", f"the hook was told {told}")
     expect(sum(length for kind, _, length in told if kind == "received") == sent, f"{sent} bytes, told {told}")
     expect(sum(count for kind, count, _ in told if kind == "received") == len(scans), f"the hook was told {told}")
+    rights = (await bench.guest.read_file("/run/lab/hook-rights")).decode().split()
+    wanted = [word for name in ("CapInh:", "CapPrm:", "CapEff:", "CapAmb:") for word in (name, "0" * 16)]
+    expect(sorted(rights) == sorted([*wanted, "NoNewPrivs:", "1"]), f"the hook has the rights {rights}")
     expect(len(told) < 30, f"the command ran {len(told)} times")
     kinds = [o["event"] for o in events.objects if o.get("event") in ("connect", "disconnect")]
     expect(kinds == ["connect", "disconnect"], f"the stream told {kinds}")
