@@ -20,7 +20,7 @@ extension Doctor {
                     .uinputNotPermitted,
                     .permission,
                     of: UInputDevice.path,
-                    command: "usermod --append --groups blewedge \"$USER\""
+                    command: "blewedge setup"
                 )
             )
         case .refused(let error) where facts.actsItself:

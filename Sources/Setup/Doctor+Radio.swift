@@ -91,7 +91,7 @@ extension Doctor {
                 .capabilitiesMissing,
                 .permission,
                 of: Message.list(facts.missingCapabilities.map(\.rawValue)),
-                command: "setcap cap_net_admin,cap_net_raw+ep \"$(command -v blewedge)\""
+                command: "blewedge setup"
             )
         ]
     }

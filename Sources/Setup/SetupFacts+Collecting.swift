@@ -26,7 +26,8 @@ extension SetupFacts {
         facts.softBlocks = FileSystem.names(in: "/sys/class/rfkill").map { "/sys/class/rfkill/\($0)" }.filter {
             FileSystem.line(of: $0 + "/type") == "bluetooth" && FileSystem.line(of: $0 + "/soft") == "1"
         }.map { $0 + "/soft" }
-        facts.isMakerGiven = FileSystem.belongs(UInputDevice.path, toGroupNamed: SetupPlan.user)
+        let maker = FileSystem.owner(of: UInputDevice.path)
+        facts.isMakerGiven = maker != nil && maker == FileSystem.user(named: SetupPlan.user)
         facts.needsSerialDriver = SerialDevice.bluetoothControllers().contains { !$0.hasDriver }
         return facts
     }

@@ -19,7 +19,7 @@ package struct SetupFacts: Equatable, Sendable {
     /// The paths of the rfkill switches of Bluetooth radios that are blocked in software; writing "0" to them
     /// unblocks.
     package var softBlocks: [String] = []
-    /// True if /dev/uinput belongs to the group of the service.
+    /// True if /dev/uinput belongs to the user of the service.
     package var isMakerGiven = false
     /// True if a Bluetooth controller on a serial port has no driver.
     package var needsSerialDriver = false

@@ -164,6 +164,15 @@ struct CommandLineTests {
         }
     }
 
+    @Test("T31, D-10: a daemon does not begin on a state directory that others may write: 77 and the remedy")
+    func openState() throws {
+        let home = try TestDirectory()
+        try #require(chmod(home.path, 0o777) == 0)
+        let outcome = try run(["run", "--adapter", "h4:unix:/nonexistent"], environment: home.environment)
+        #expect(outcome.status == 77, "\(outcome)")
+        #expect(outcome.error.contains("others may write to \(home.path)") && outcome.error.contains("chmod go-w"))
+    }
+
     @Test("D-10: a stream that leads to no controller is exit status 69, with cause and remedy")
     func streams() throws {
         for (address, cause) in [

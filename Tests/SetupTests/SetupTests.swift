@@ -63,6 +63,14 @@ struct SetupTests {
         #expect(rules.contains("ATTRS{name}==\"blewedge*\""))
     }
 
+    @Test("T31: the service's user alone makes keyboards; its group, which asks for the status, does not")
+    func maker() throws {
+        let rules = try #require(ServiceFile.all.first { $0.reader == .udev }).text
+        let rule = try #require(rules.split(separator: "\n").first { $0.hasPrefix("KERNEL==\"uinput\"") })
+        #expect(rule.contains("OWNER=\"blewedge\", GROUP=\"root\", MODE=\"0600\""))
+        #expect(!rules.contains("uaccess"))
+    }
+
     @Test(
         "On a fresh machine each file is written, then the user made, modules loaded, udev told, the service started"
     )
@@ -154,7 +162,7 @@ struct SetupTests {
         #expect(!lines.contains { $0.contains("chown") })
     }
 
-    @Test("Removing gives back what keyboards are made through, which udev would leave to the service's group")
+    @Test("Removing gives back what keyboards are made through, which udev would leave to the service's user")
     func givingBack() throws {
         var facts = readyMachine()
         facts.isMakerGiven = true

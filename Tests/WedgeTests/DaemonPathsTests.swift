@@ -1,13 +1,48 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Glibc
 import SystemPackage
+import TestSupport
 import Testing
+import Texts
 import Wedge
 
 @Suite("Where a daemon keeps what it needs")
 struct DaemonPathsTests {
     private func paths(user: UInt32 = 1000, _ environment: [String: String]) -> DaemonPaths? {
         DaemonPaths(user: user) { environment[$0] }
+    }
+
+    @Test("T31: a state directory that others may write is refused with 77; one's own, root's, the service's is not")
+    func state() throws {
+        let directory = try TestDirectory()
+        let paths = DaemonPaths(configuration: "/c", state: FilePath(directory("state")), runtime: "/r")
+        let own = geteuid()
+        #expect(throws: Never.self) { try paths.checkState() }
+        try #require(mkdir(directory("state"), 0o755) == 0)
+        for mode in [0o700, 0o755] as [mode_t] {
+            try #require(chmod(directory("state"), mode) == 0)
+            #expect(throws: Never.self) { try paths.checkState(user: own) }
+        }
+        for mode in [0o775, 0o757, 0o777, 0o1777] as [mode_t] {
+            try #require(chmod(directory("state"), mode) == 0)
+            let failure = #expect(throws: CommandFailure.self) { try paths.checkState(user: own) }
+            #expect(failure?.status == .permission)
+            #expect(failure?.cause.english.contains("\(paths.state)") == true)
+            #expect(failure?.cause.english.contains(String(mode, radix: 8)) == true)
+        }
+        // Only root can give a directory away.
+        guard own == 0 else { return }
+        try #require(chmod(directory("state"), 0o755) == 0 && chown(directory("state"), 12345, 12345) == 0)
+        for user in [0, 4242] as [UInt32] {
+            let failure = #expect(throws: CommandFailure.self) { try paths.checkState(user: user, serviceUser: 7) }
+            #expect(failure?.status == .permission)
+            #expect(failure?.cause.english.contains("12345") == true)
+        }
+        #expect(throws: Never.self) { try paths.checkState(user: 12345, serviceUser: 7) }
+        #expect(throws: Never.self) { try paths.checkState(user: 0, serviceUser: 12345) }
+        try #require(chown(directory("state"), 0, 0) == 0)
+        #expect(throws: Never.self) { try paths.checkState(user: 4242, serviceUser: 7) }
     }
 
     @Test("D-8: root's are the system's, whatever XDG says")

@@ -88,7 +88,7 @@ package enum AdapterError: Error, Equatable {
         case .lowEnergyUnsupported: AdapterSentence.Remedy.newerAdapter
         case .blocked(_, isHard: false): AdapterSentence.Remedy.unblock
         case .blocked(_, isHard: true): AdapterSentence.Remedy.switchOn
-        case .notPermitted: "run as root, or grant it to the program with `setcap cap_net_admin,cap_net_raw+ep`"
+        case .notPermitted: "run as root, or as a service with AmbientCapabilities=CAP_NET_ADMIN CAP_NET_RAW"
         case .refused: AdapterSentence.Remedy.offAndOn
         case .silent: AdapterSentence.Remedy.plugInAgain
         case .system: AdapterSentence.Remedy.kernelLog

@@ -25,15 +25,22 @@ extension FileSystem {
         _ = try SystemCall.run { unsafe chown(path.string, user, group) }
     }
 
-    /// True where the file at the path belongs to the group of that name.
+    /// The user of that name; nil where there is none.
     ///
-    /// The corresponding C functions are `getgrnam` and `stat`.
-    package static func belongs(_ path: String, toGroupNamed name: String) -> Bool {
+    /// The corresponding C function is `getpwnam`.
+    package static func user(named name: String) -> UInt32? {
+        // Sound: the entry is the library's, and read before anything else asks for one.
+        guard let entry = unsafe getpwnam(name) else { return nil }
+        return unsafe entry.pointee.pw_uid
+    }
+
+    /// The user that owns the file at the path, and the rights to it as chmod(1) has them; nil where there is none.
+    ///
+    /// The corresponding C function is `stat`.
+    package static func ownerAndMode(of path: String) -> (owner: UInt32, mode: UInt32)? {
         var status = stat()
-        // Sound: the entry is the library's, and read before anything else asks for one; the kernel fills the structure
-        // that the call is for.
-        guard let entry = unsafe getgrnam(name), unsafe stat(path, &status) == 0 else { return false }
-        return unsafe status.st_gid == entry.pointee.gr_gid
+        // Sound: the kernel fills the structure that the call is for.
+        return unsafe stat(path, &status) == 0 ? (status.st_uid, status.st_mode & 0o7777) : nil
     }
 
     /// Gives the file at the path to root alone, as the kernel makes devices.

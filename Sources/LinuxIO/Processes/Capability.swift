@@ -15,7 +15,7 @@ package enum Capability: String, Sendable, CaseIterable {
     /// The corresponding C functions are `cap_get_proc` and `cap_get_flag`.
     package var isEffective: Bool { unsafe isSet(CAP_EFFECTIVE, in: cap_get_proc()) }
 
-    /// True where the program's file grants it to whoever starts the program, as after `setcap`.
+    /// True where the program's file grants it to whoever starts the program.
     ///
     /// The corresponding C functions are `cap_get_file` and `cap_get_flag`.
     package var isGrantedByFile: Bool { unsafe isSet(CAP_PERMITTED, in: cap_get_file("/proc/self/exe")) }

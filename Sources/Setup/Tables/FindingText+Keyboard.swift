@@ -21,8 +21,8 @@ extension FindingText {
         ),
         why: LocalText("the keyboard is made there", "キーボードはそこで作成します"),
         remedy: LocalText(
-            "run as root, or install the rule for the group `blewedge` with `blewedge setup`, join it and log in again",
-            "rootで実行するか、グループ `blewedge` のための規則を `blewedge setup` でインストールし、グループに加わってログインし直してください"
+            "run as root, or leave it to the service that `blewedge setup` installs: nobody else makes keyboards",
+            "rootで実行するか、`blewedge setup` でインストールするサービスに任せてください。ほかのユーザはキーボードを作成できません"
         )
     )
 

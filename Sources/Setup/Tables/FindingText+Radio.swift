@@ -163,8 +163,8 @@ extension FindingText {
             "アダプタの電源を入れるにはCAP_NET_ADMIN、スキャンにはCAP_NET_RAWが必要です"
         ),
         remedy: LocalText(
-            "run as root, install the service with `blewedge setup`, or grant it to the program",
-            "rootで実行するか、`blewedge setup` でサービスをインストールするか、プログラムに権限を与えてください"
+            "run as root, or install the service with `blewedge setup`",
+            "rootで実行するか、`blewedge setup` でサービスをインストールしてください"
         )
     )
 

@@ -4,7 +4,7 @@
 package enum FileFaultText: String, FaultText {
     // The file of the chosen device.
     case choiceUnreadable, choiceForbidden, choiceGarbled, choiceNotPermitted, choiceNotKept, choiceNotFollowed
-    case noPlace
+    case noPlace, stateWritable, stateOfOthers
     // The configuration and its profiles.
     case configurationUnreadable, noText, configurationFaults, noProfile, profileUnreadable, profileFaults
     case noProfiles, stall, byteTooLong, scanMode, scanAffix, faulty, notKept
@@ -65,6 +65,25 @@ package enum FileFaultText: String, FaultText {
                 LocalText(
                     "set HOME, or XDG_CONFIG_HOME, XDG_STATE_HOME and XDG_RUNTIME_DIR",
                     "HOME、またはXDG_CONFIG_HOME、XDG_STATE_HOME、XDG_RUNTIME_DIRを設定してください"
+                )
+            )
+        case .stateWritable:
+            (
+                LocalText(
+                    "others may write to {1}, where the choice of device lies (mode {2})",
+                    "デバイスの選択を置く {1} に、ほかのユーザが書き込めます(モード {2})"
+                ),
+                LocalText("`chmod go-w {1}`", "`chmod go-w {1}` を実行してください")
+            )
+        case .stateOfOthers:
+            (
+                LocalText(
+                    "{1}, where the choice of device lies, belongs to user {2}",
+                    "デバイスの選択を置く {1} の所有者が、ほかのユーザ {2} です"
+                ),
+                LocalText(
+                    "give it to the user who runs this, or name another with XDG_STATE_HOME",
+                    "実行するユーザのものにするか、XDG_STATE_HOMEで別の場所を指定してください"
                 )
             )
         case .configurationUnreadable:

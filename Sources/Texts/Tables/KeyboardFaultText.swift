@@ -19,8 +19,8 @@ package enum KeyboardFaultText: String, FaultText {
             (
                 LocalText("not permitted to open {1}", "{1} を開くことが許可されていません"),
                 LocalText(
-                    "run as root, or install udev/60-blewedge.rules and join its group: `usermod -aG blewedge $USER`",
-                    "rootで実行するか、udev/60-blewedge.rulesをインストールしてそのグループに加わってください: `usermod -aG blewedge $USER`"
+                    "run as root, or as the service that `blewedge setup` installs",
+                    "rootで実行するか、`blewedge setup` でインストールしたサービスとして実行してください"
                 )
             )
         case .missing:

@@ -10,7 +10,7 @@ package import Texts
 /// a service comes before both.
 package struct DaemonPaths: Hashable, Sendable {
     /// The name of the directories.
-    private static let name = "blewedge"
+    package static let name = "blewedge"
 
     /// The directory of what the administrator or the user writes.
     package var configuration: FilePath
@@ -59,6 +59,22 @@ package struct DaemonPaths: Hashable, Sendable {
             throw CommandFailure(.configuration, FileFaultText.noPlace)
         }
         return paths
+    }
+
+    /// Refuses a state directory in which others could put what they want to be chosen (T31).
+    ///
+    /// It belongs to `user`, to root, or for root to the service's user, and nobody else writes there. One that is not
+    /// there is fine.
+    package func checkState(
+        user: UInt32 = ProcessFacts.user,
+        serviceUser: UInt32? = FileSystem.user(named: name)
+    ) throws(CommandFailure) {
+        guard let (owner, mode) = FileSystem.ownerAndMode(of: state.string) else { return }
+        let isOurs = owner == user || owner == 0 || user == 0 && owner == serviceUser
+        guard isOurs else { throw CommandFailure(.permission, FileFaultText.stateOfOthers, "\(state)", "\(owner)") }
+        guard mode & 0o022 == 0 else {
+            throw CommandFailure(.permission, FileFaultText.stateWritable, "\(state)", String(mode, radix: 8))
+        }
     }
 
     /// The daemon's settings.

@@ -36,8 +36,8 @@ package struct DaemonStatus: Sendable {
     package var radio = RadioCounts()
     /// How long ago a value was received, and its length, never its contents (D-6); nil before the first.
     package var lastReceived: (ago: Duration, length: Int)?
-    /// Programs that are in this one's way.
-    package var rivals: [String]
+    /// Programs that are in this one's way; nil where they cannot be seen.
+    package var rivals: [String]?
     /// The reason why the choice could not be read or kept; nil where it could.
     package var choiceFault: Reason?
     /// What the keyboard may press beyond text, Tab, Enter and Backspace; nil for nothing.
@@ -76,7 +76,7 @@ package struct DaemonStatus: Sendable {
             last.add("length", lastReceived.length)
             object.add("lastReceived", last)
         }
-        object.add("rivals", rivals)
+        if let rivals { object.add("rivals", rivals) }
         object.add("selectionFault", choiceFault?.cause)
         object.add("selectionRemedy", choiceFault?.remedy)
         object.addForms([

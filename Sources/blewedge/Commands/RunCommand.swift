@@ -148,6 +148,7 @@ struct RunCommand: ParsableCommand {
             return choice
         }
         let paths = try paths(isDaemon: choice == nil)
+        if choice == nil { try paths.checkState() }
         let plan = try plan(choice, paths)
         let configuration = plan.configuration
         let options = Daemon.Options(

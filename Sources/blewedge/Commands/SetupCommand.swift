@@ -12,8 +12,8 @@ struct SetupCommand: ParsableCommand {
         commandName: "setup",
         abstract: "Make it a service of this machine.",
         discussion: """
-            Installs what udev/ of the source has: the user and group `blewedge`, a rule that lets them make keyboards, the \
-            modules that are loaded at every start, and a service that starts when there is an adapter and may do no more than \
+            Installs what udev/ of the source has: the user `blewedge`, who alone may make keyboards, and the group whose \
+            members may ask the service how it stands, the modules that are loaded at every start, and a service that starts when there is an adapter and may do no more than \
             it needs. Loads modules and unblocks the radio where that is what is missing. Each step is shown; what is there \
             already is left alone.
 

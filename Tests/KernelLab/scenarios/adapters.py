@@ -243,15 +243,15 @@ async def daemon_unauthorized(bench: Bench) -> None:
         expect(answer["pid"] == daemon.program.pid, "it is another process")
         return answer
 
-    await waits(10, "CAP_NET_ADMIN and CAP_NET_RAW", "setcap")
+    await waits(10, "CAP_NET_ADMIN and CAP_NET_RAW", "blewedge setup")
     refused = await bench.guest.run(*NOBODY, *own, program, "scan", "--once", check=False)
     expect(refused.status == 77, f"`scan` ends with {refused.status}{refused.evidence()}")
     expect(not bench.monitor.scanned, "the controller was made to scan")
-    # As the remedy has it: one of them alone changes nothing.
+    # Whoever grants them to a copy of the program that nobody else runs: one of them alone changes nothing.
     await bench.guest.run("setcap", "cap_net_admin+ep", program)
-    await waits(10, "CAP_NET_RAW", "setcap")
+    await waits(10, "CAP_NET_RAW", "blewedge setup")
     await bench.guest.run("setcap", "cap_net_admin,cap_net_raw+ep", program)
-    await waits(20, "/dev/uinput", "usermod")
+    await waits(20, "/dev/uinput", "blewedge setup")
     expect(not bench.monitor.scanned, "the controller was made to scan")
     await bench.guest.run("chmod", "666", "/dev/uinput")
     try:

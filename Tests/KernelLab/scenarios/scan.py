@@ -149,5 +149,5 @@ async def no_permission(bench: Bench) -> None:
         await product.exits(77, 20)
         message = product.program.err
         expect(re.search(r"cap_net_(admin|raw)|/dev/(uinput|rfkill)", message, re.I), f"names nothing: {message!r}")
-        expect(re.search(r"setcap|setfacl|chmod|usermod|systemctl|udev", message), f"no command: {message!r}")
+        expect(re.search(r"setfacl|chmod|usermod|systemctl|udev|blewedge setup", message), f"no command: {message!r}")
     expect(not bench.monitor.scanned, "the controller was made to scan")

@@ -19,8 +19,8 @@ package enum AdapterFaultText: String, FaultText {
 
     package var said: (cause: LocalText, remedy: LocalText?) {
         let rights = LocalText(
-            "run as root, or grant it with `setcap cap_net_admin,cap_net_raw+ep` on the blewedge binary",
-            "rootで実行するか、blewedgeの実行ファイルに `setcap cap_net_admin,cap_net_raw+ep` で権限を与えてください"
+            "run as root, or as the service that `blewedge setup` installs",
+            "rootで実行するか、`blewedge setup` でインストールしたサービスとして実行してください"
         )
         let soon = LocalText("try again in a few seconds", "数秒後にもう一度お試しください")
         let others = LocalText(
