@@ -28,7 +28,7 @@ struct IdentifierTests {
     @Test("Every id that is cited in Sources, Tests, Benchmarks, udev and the README is defined in requirements.txt")
     func citations() throws {
         let defined = Set(try Self.definitions().map(\.identifier))
-        var files = ["README.md", "SECURITY.md"]
+        var files = ["README.md", ".github/SECURITY.md"]
         for folder in ["Sources", "Tests", "Benchmarks", "udev"] { files += try RepositoryFiles.files(below: folder) }
         var count = 0
         var unknown: [String] = []

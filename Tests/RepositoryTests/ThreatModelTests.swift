@@ -13,7 +13,7 @@ struct ThreatModelTests {
 
     /// The rows of the table of what is provided, as their two cells.
     private func rows() throws -> [(what: Substring, tests: Substring)] {
-        let lines = try RepositoryFiles.text("SECURITY.md").split(separator: "\n")
+        let lines = try RepositoryFiles.text(".github/SECURITY.md").split(separator: "\n")
         let start = try #require(lines.firstIndex(of: "## Provides"))
         let end = try #require(lines.firstIndex(of: "## Does not provide"))
         return lines[start..<end].filter { $0.hasPrefix("| ") }.dropFirst(2)
@@ -56,7 +56,7 @@ struct ThreatModelTests {
     @Test("T31: nothing advises to give a program that all may run capabilities by its file")
     func advice() throws {
         let tool = "set" + "cap"
-        var files = ["README.md", "SECURITY.md"]
+        var files = ["README.md", ".github/SECURITY.md"]
         for folder in ["Sources", "udev"] { files += try RepositoryFiles.files(below: folder) }
         for file in files {
             #expect(try !RepositoryFiles.text(file).contains(tool), "\(file)")
