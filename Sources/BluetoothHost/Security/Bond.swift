@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+public import BluetoothPackets
+
+/// What this host and a peer keep of a pairing, so that they know each other and encrypt without another one.
+///
+/// Core 6.0, Vol 3, Part C, 9.4 (bonding).
+public struct Bond: Hashable, Sendable {
+    /// The peer's identity: its public or static random address.
+    public let identityAddress: DeviceAddress
+    /// The public address of the adapter that has paired; to other adapters the bond means nothing.
+    public let localAddress: BluetoothAddress
+    /// The keys, at least one, and none twice for a role.
+    public let longTermKeys: [LongTermKey]
+    /// The Identity Resolving Key of the peer: 16 bytes, the least significant first; nil where it has given none.
+    public let identityResolvingKey: [UInt8]?
+
+    /// A bond; nil for one that no pairing leaves: an identity that is a private address or zero, an adapter without an
+    /// address, no key, two keys for a role, or a resolving key of another length than 16 bytes or of zeros only.
+    public init?(
+        identityAddress: DeviceAddress,
+        localAddress: BluetoothAddress,
+        longTermKeys: [LongTermKey],
+        identityResolvingKey: [UInt8]? = nil
+    ) {
+        guard identityAddress.address.rawValue != 0, [.public, .staticRandom].contains(identityAddress.kind),
+            localAddress.rawValue != 0
+        else { return nil }
+        guard !longTermKeys.isEmpty, Set(longTermKeys.map(\.role)).count == longTermKeys.count else { return nil }
+        if let key = identityResolvingKey {
+            guard key.count == LongTermKey.byteCount, key.contains(where: { $0 != 0 }) else { return nil }
+        }
+        self.identityAddress = identityAddress
+        self.localAddress = localAddress
+        self.longTermKeys = longTermKeys
+        self.identityResolvingKey = identityResolvingKey
+    }
+
+    /// The key for links in which this host has the role; nil where there is none.
+    ///
+    /// A key of LE Secure Connections is for both roles.
+    public func key(for role: LongTermKey.Role) -> LongTermKey? {
+        longTermKeys.first { $0.role == role } ?? longTermKeys.first { $0.isSecureConnections }
+    }
+
+    /// The security of a link in which this host is the central, encrypted with the bond's key.
+    public var security: GATTLinkSecurity {
+        guard let key = key(for: .central) else { return GATTLinkSecurity(isBonded: true) }
+        let level: GATTLinkSecurity.Level = key.isAuthenticated ? .authenticated : .encrypted
+        return GATTLinkSecurity(level: level, keySize: key.size, isBonded: true)
+    }
+}
+
+extension Bond: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The two addresses and what is known of the keys, without their bytes: it may be logged.
+    public var description: String {
+        let keys = longTermKeys.map(\.description).joined(separator: "; ")
+        return "\(identityAddress) of adapter \(localAddress): \(keys)"
+            + (identityResolvingKey == nil ? "" : "; resolving key")
+    }
+
+    /// The same as `description`.
+    public var debugDescription: String { description }
+}
