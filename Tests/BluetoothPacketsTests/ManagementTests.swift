@@ -21,6 +21,21 @@ private func describe(_ packet: [UInt8]) throws -> String {
     case .indexAdded: return "indexAdded \(index)"
     case .indexRemoved: return "indexRemoved \(index)"
     case .newSettings(let settings): return "newSettings \(index) settings=\(hex(settings.rawValue))"
+    case .newLongTermKey(let key, let isToBeKept):
+        return "newLongTermKey \(index) \(text(key.device)) kept=\(isToBeKept) kind=\(key.kind) "
+            + "central=\(key.isCentral) size=\(key.size) ediv=\(hex(key.encryptedDiversifier)) rand=\(hex(key.random)) "
+            + "value=\(Hexadecimal.text(key.value))"
+    case .userConfirmationRequest(let device, let isPlain, let number):
+        return "userConfirmationRequest \(index) \(text(device)) plain=\(isPlain) number=\(number)"
+    case .userPasskeyRequest(let device): return "userPasskeyRequest \(index) \(text(device))"
+    case .authenticationFailed(let device, let status):
+        return "authenticationFailed \(index) \(text(device)) status=\(hex(status.rawValue))"
+    case .deviceUnpaired(let device): return "deviceUnpaired \(index) \(text(device))"
+    case .passkeyNotify(let device, let passkey, let entered):
+        return "passkeyNotify \(index) \(text(device)) passkey=\(passkey) entered=\(entered)"
+    case .newIdentityResolvingKey(let key, let resolved, let isToBeKept):
+        return "newIdentityResolvingKey \(index) \(text(key.device)) kept=\(isToBeKept) resolved=\(resolved) "
+            + "value=\(Hexadecimal.text(key.value))"
     case .deviceConnected(let device, let flags, let data):
         return "deviceConnected \(index) \(text(device)) flags=\(hex(flags)) data=\(Hexadecimal.text(data))"
     case .deviceDisconnected(let device, let reason):
@@ -83,6 +98,75 @@ private func describe(_ packet: [UInt8]) throws -> String {
         for (command, bytes) in expected { #expect(Hexadecimal.text(command.encoded) == bytes) }
         #expect(ManagementAddress(device).device == device)
         #expect(ManagementAddress(device.address, .classic).device == nil)
+    }
+
+    @Test("CB-27: the bytes of the commands for pairing, and what they return")
+    func pairingCommands() throws {
+        let hci1 = ControllerIndex(rawValue: 1)
+        let device = ManagementAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .leRandom)
+        let value = (0...15).map { UInt8($0) }
+        let key = ManagementLongTermKey(
+            device: device,
+            kind: .authenticatedSecureConnections,
+            isCentral: true,
+            size: 16,
+            encryptedDiversifier: 0x1234,
+            random: 0x0102_0304_0506_0708,
+            value: value
+        )
+        let bytes = "000102030405060708090A0B0C0D0E0F"
+        let one = "F5F4F3F2F1F00203011034120807060504030201" + bytes
+        let expected: [(ManagementCommand, String)] = [
+            (.setBondable(hci1, true), "09000100010001"),
+            (.setSecureSimplePairing(hci1, true), "0B000100010001"),
+            (.setSecureConnections(hci1, true), "2D000100010001"),
+            (.setSecureConnections(hci1, false), "2D000100010000"),
+            (.setIOCapability(hci1, .keyboardDisplay), "18000100010004"),
+            (.loadLongTermKeys(hci1, []), "1300010002000000"),
+            (.loadLongTermKeys(hci1, [key, key]), "130001004A000200" + one + one),
+            (.loadIdentityResolvingKeys(hci1, []), "3000010002000000"),
+            (
+                .loadIdentityResolvingKeys(hci1, [ManagementResolvingKey(device: device, value: value)]),
+                "3000010019000100F5F4F3F2F1F002" + bytes
+            ),
+            (.pairDevice(hci1, device, .noInputNoOutput), "190001000800F5F4F3F2F1F00203"),
+            (.cancelPairDevice(hci1, device), "1A0001000700F5F4F3F2F1F002"),
+            (.unpairDevice(hci1, device, disconnects: true), "1B0001000800F5F4F3F2F1F00201"),
+            (.userConfirmationReply(hci1, device, accepts: true), "1C0001000700F5F4F3F2F1F002"),
+            (.userConfirmationReply(hci1, device, accepts: false), "1D0001000700F5F4F3F2F1F002"),
+            (.userPasskeyReply(hci1, device, 123_456), "1E0001000B00F5F4F3F2F1F00240E20100"),
+            (.userPasskeyReply(hci1, device, nil), "1F0001000700F5F4F3F2F1F002"),
+        ]
+        for (command, bytes) in expected { #expect(Hexadecimal.text(command.encoded) == bytes) }
+        let returned: [UInt8] = [0xF5, 0xF4, 0xF3, 0xF2, 0xF1, 0xF0, 2]
+        #expect(try ManagementReturn.device(returned.span) == device)
+        for length in 0..<returned.count {
+            #expect(throws: DecodingError.self) { try ManagementReturn.device(Array(returned[..<length]).span) }
+        }
+        #expect(throws: DecodingError.self) { try ManagementReturn.device((returned + [0]).span) }
+    }
+
+    @Test("T16: an event about pairing with a value that the protocol has not is refused")
+    func impossiblePairingEvents() throws {
+        /// Bytes of the packet that take certain values only, and the first one that is none.
+        let limits: [UInt8: [(at: Int, first: UInt8)]] = [
+            0x0A: [(6, 2), (14, 5), (15, 2), (16, 17)], 0x0F: [(13, 2), (17, 1)], 0x17: [(16, 0x10)], 0x18: [(6, 2)],
+        ]
+        for vector in Self.vectors {
+            for limit in limits[vector.bytes[0]] ?? [] {
+                for value in limit.first...0xFF {
+                    var packet = vector.bytes
+                    packet[limit.at] = value
+                    #expect(throws: DecodingError.self) { try describe(packet) }
+                }
+            }
+            guard vector.bytes[0] == 0x0A else { continue }
+            for size in UInt8(0)..<7 {
+                var packet = vector.bytes
+                packet[16] = size
+                #expect(throws: DecodingError.self) { try describe(packet) }
+            }
+        }
     }
 
     @Test("A controller's 280 bytes, none less or more")

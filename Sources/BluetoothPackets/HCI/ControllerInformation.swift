@@ -85,6 +85,14 @@ public enum ManagementReturn {
         return list
     }
 
+    /// The device, from Pair Device, Unpair Device and the user's replies.
+    public static func device(_ parameters: Span<UInt8>) throws(DecodingError) -> ManagementAddress {
+        var reader = ByteReader(parameters, packet: "Device")
+        let device = try ManagementAddress(from: &reader)
+        try reader.expectEnd()
+        return device
+    }
+
     /// The device and its signal strength in dBm, from Get Connection Information; nil for 127, which says that there is
     /// none.
     public static func rssi(

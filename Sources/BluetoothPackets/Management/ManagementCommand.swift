@@ -25,7 +25,7 @@ public struct ManagementCommand: Hashable, Sendable {
     /// Its parameters.
     public let parameters: [UInt8]
 
-    private init(_ opcode: ManagementOpcode, _ index: ControllerIndex, _ parameters: [UInt8] = []) {
+    init(_ opcode: ManagementOpcode, _ index: ControllerIndex, _ parameters: [UInt8] = []) {
         self.opcode = opcode
         self.index = index
         self.parameters = parameters
@@ -176,5 +176,10 @@ public struct ManagementAddress: Hashable, Sendable {
     init(from reader: inout ByteReader) throws(DecodingError) {
         address = try reader.readAddress("Address")
         type = Kind(rawValue: try reader.readUInt8("Address_Type"))
+    }
+
+    func write(to writer: inout ByteWriter) {
+        writer.write(address)
+        writer.write(type.rawValue)
     }
 }

@@ -18,14 +18,29 @@ public struct ManagementEvent: Hashable, Sendable {
         case indexRemoved
         /// The controller's settings changed (0x0006).
         case newSettings(ManagementSettings)
+        /// A pairing has given a key (0x000A), to be kept where `isToBeKept`.
+        case newLongTermKey(ManagementLongTermKey, isToBeKept: Bool)
         /// A connection began (0x000B), with the device's advertising data.
         case deviceConnected(ManagementAddress, flags: UInt32, advertisingData: [UInt8])
         /// A connection ended (0x000C).
         case deviceDisconnected(ManagementAddress, reason: DisconnectReason)
         /// A connection could not be made (0x000D).
         case connectFailed(ManagementAddress, status: ManagementStatus)
+        /// The user is to say whether both devices show this number (0x000F); with `isPlain` whether to pair at all.
+        case userConfirmationRequest(ManagementAddress, isPlain: Bool, number: UInt32)
+        /// The user is to enter the number that the other device shows (0x0010).
+        case userPasskeyRequest(ManagementAddress)
+        /// Pairing or encryption failed (0x0011).
+        case authenticationFailed(ManagementAddress, status: ManagementStatus)
         /// A discovery began or ended (0x0013).
         case discovering(types: DiscoveryTypes, isOn: Bool)
+        /// Another program had the keys of a device removed (0x0016).
+        case deviceUnpaired(ManagementAddress)
+        /// The user is to enter this number at the other device (0x0017), of which so many digits are entered.
+        case passkeyNotify(ManagementAddress, passkey: UInt32, entered: UInt8)
+        /// A pairing has given a resolving key (0x0018), to be kept where `isToBeKept`; `resolved` is the private address
+        /// that belongs to the identity, zero for none.
+        case newIdentityResolvingKey(ManagementResolvingKey, resolved: BluetoothAddress, isToBeKept: Bool)
         /// The machine went to sleep, and its controller with it (0x002D), in the state of this number.
         case controllerSuspended(state: UInt8)
         /// The controller was woken (0x002E), for the reason of this number, by a device or by none.
@@ -134,24 +149,34 @@ public struct ManagementEvent: Hashable, Sendable {
         case Code.controllerResume:
             let reason = try reader.readUInt8("Wake_Reason")
             kind = .controllerResumed(reason: reason, try ManagementAddress(from: &reader))
-        default: kind = .other(code: code, parameters: [UInt8](copying: reader.readRest()))
+        default:
+            kind =
+                try pairingKind(code, &reader)
+                ?? .other(code: code, parameters: [UInt8](copying: reader.readRest()))
         }
         try reader.expectEnd()
         return kind
     }
 
     /// Event codes.
-    private enum Code {
+    enum Code {
         static let commandComplete: UInt16 = 0x0001
         static let commandStatus: UInt16 = 0x0002
         static let controllerError: UInt16 = 0x0003
         static let indexAdded: UInt16 = 0x0004
         static let indexRemoved: UInt16 = 0x0005
         static let newSettings: UInt16 = 0x0006
+        static let newLongTermKey: UInt16 = 0x000A
         static let deviceConnected: UInt16 = 0x000B
         static let deviceDisconnected: UInt16 = 0x000C
         static let connectFailed: UInt16 = 0x000D
+        static let userConfirmationRequest: UInt16 = 0x000F
+        static let userPasskeyRequest: UInt16 = 0x0010
+        static let authenticationFailed: UInt16 = 0x0011
         static let discovering: UInt16 = 0x0013
+        static let deviceUnpaired: UInt16 = 0x0016
+        static let passkeyNotify: UInt16 = 0x0017
+        static let newIdentityResolvingKey: UInt16 = 0x0018
         static let controllerSuspend: UInt16 = 0x002D
         static let controllerResume: UInt16 = 0x002E
     }
@@ -163,10 +188,17 @@ public struct ManagementEvent: Hashable, Sendable {
         Code.indexAdded: "Index Added",
         Code.indexRemoved: "Index Removed",
         Code.newSettings: "New Settings",
+        Code.newLongTermKey: "New Long Term Key",
         Code.deviceConnected: "Device Connected",
         Code.deviceDisconnected: "Device Disconnected",
         Code.connectFailed: "Connect Failed",
+        Code.userConfirmationRequest: "User Confirmation Request",
+        Code.userPasskeyRequest: "User Passkey Request",
+        Code.authenticationFailed: "Authentication Failed",
         Code.discovering: "Discovering",
+        Code.deviceUnpaired: "Device Unpaired",
+        Code.passkeyNotify: "Passkey Notify",
+        Code.newIdentityResolvingKey: "New Identity Resolving Key",
         Code.controllerSuspend: "Controller Suspend",
         Code.controllerResume: "Controller Resume",
     ]

@@ -20,14 +20,40 @@ public struct ManagementOpcode: RawRepresentable, Hashable, Sendable {
     public static let readControllerInformation = ManagementOpcode(rawValue: 0x0004)
     /// Set Powered.
     public static let setPowered = ManagementOpcode(rawValue: 0x0005)
+    /// Set Bondable.
+    public static let setBondable = ManagementOpcode(rawValue: 0x0009)
+    /// Set Secure Simple Pairing.
+    public static let setSecureSimplePairing = ManagementOpcode(rawValue: 0x000B)
     /// Set Low Energy.
     public static let setLowEnergy = ManagementOpcode(rawValue: 0x000D)
+    /// Load Long Term Keys.
+    public static let loadLongTermKeys = ManagementOpcode(rawValue: 0x0013)
     /// Disconnect.
     public static let disconnect = ManagementOpcode(rawValue: 0x0014)
     /// Get Connections.
     public static let getConnections = ManagementOpcode(rawValue: 0x0015)
+    /// Set IO Capability.
+    public static let setIOCapability = ManagementOpcode(rawValue: 0x0018)
+    /// Pair Device.
+    public static let pairDevice = ManagementOpcode(rawValue: 0x0019)
+    /// Cancel Pair Device.
+    public static let cancelPairDevice = ManagementOpcode(rawValue: 0x001A)
+    /// Unpair Device.
+    public static let unpairDevice = ManagementOpcode(rawValue: 0x001B)
+    /// User Confirmation Reply.
+    public static let userConfirmationReply = ManagementOpcode(rawValue: 0x001C)
+    /// User Confirmation Negative Reply.
+    public static let userConfirmationNegativeReply = ManagementOpcode(rawValue: 0x001D)
+    /// User Passkey Reply.
+    public static let userPasskeyReply = ManagementOpcode(rawValue: 0x001E)
+    /// User Passkey Negative Reply.
+    public static let userPasskeyNegativeReply = ManagementOpcode(rawValue: 0x001F)
     /// Stop Discovery.
     public static let stopDiscovery = ManagementOpcode(rawValue: 0x0024)
+    /// Set Secure Connections.
+    public static let setSecureConnections = ManagementOpcode(rawValue: 0x002D)
+    /// Load Identity Resolving Keys.
+    public static let loadIdentityResolvingKeys = ManagementOpcode(rawValue: 0x0030)
     /// Get Connection Information.
     public static let getConnectionInformation = ManagementOpcode(rawValue: 0x0031)
     /// Load Connection Parameters.
@@ -47,10 +73,23 @@ extension ManagementOpcode: CustomStringConvertible {
         .readIndexList: "Read Controller Index List",
         .readControllerInformation: "Read Controller Information",
         .setPowered: "Set Powered",
+        .setBondable: "Set Bondable",
+        .setSecureSimplePairing: "Set Secure Simple Pairing",
         .setLowEnergy: "Set Low Energy",
+        .loadLongTermKeys: "Load Long Term Keys",
         .disconnect: "Disconnect",
         .getConnections: "Get Connections",
+        .setIOCapability: "Set IO Capability",
+        .pairDevice: "Pair Device",
+        .cancelPairDevice: "Cancel Pair Device",
+        .unpairDevice: "Unpair Device",
+        .userConfirmationReply: "User Confirmation Reply",
+        .userConfirmationNegativeReply: "User Confirmation Negative Reply",
+        .userPasskeyReply: "User Passkey Reply",
+        .userPasskeyNegativeReply: "User Passkey Negative Reply",
         .stopDiscovery: "Stop Discovery",
+        .setSecureConnections: "Set Secure Connections",
+        .loadIdentityResolvingKeys: "Load Identity Resolving Keys",
         .getConnectionInformation: "Get Connection Information",
         .loadConnectionParameters: "Load Connection Parameters",
     ]
@@ -78,6 +117,10 @@ public struct ManagementStatus: RawRepresentable, Hashable, Sendable {
     public static let failed = ManagementStatus(rawValue: 0x03)
     /// A connection could not be made.
     public static let connectFailed = ManagementStatus(rawValue: 0x04)
+    /// Pairing or encryption failed.
+    public static let authenticationFailed = ManagementStatus(rawValue: 0x05)
+    /// The kernel has no key of the device.
+    public static let notPaired = ManagementStatus(rawValue: 0x06)
     /// Nothing came in time.
     public static let timeout = ManagementStatus(rawValue: 0x08)
     /// Something of the same kind is going on.
@@ -92,10 +135,14 @@ public struct ManagementStatus: RawRepresentable, Hashable, Sendable {
     public static let disconnected = ManagementStatus(rawValue: 0x0E)
     /// The controller is switched off.
     public static let notPowered = ManagementStatus(rawValue: 0x0F)
+    /// It was called off.
+    public static let cancelled = ManagementStatus(rawValue: 0x10)
     /// There is no such controller.
     public static let invalidIndex = ManagementStatus(rawValue: 0x11)
     /// rfkill blocks the controller.
     public static let rfkilled = ManagementStatus(rawValue: 0x12)
+    /// The kernel has a key of the device already.
+    public static let alreadyPaired = ManagementStatus(rawValue: 0x13)
     /// The process lacks the capability (CAP_NET_ADMIN).
     public static let permissionDenied = ManagementStatus(rawValue: 0x14)
 }
