@@ -62,6 +62,6 @@ extension TextTable {
         LabelText.self, PlainText.self, PageText.self, TimeLabelText.self, KeyLabelText.self, GuideText.self,
         KeyboardFaultText.self, ControlFaultText.self, FileFaultText.self,
         CommandFaultText.self, RemedyText.self, ReasonText.self, NoteText.self, SetupText.self, SetupFaultText.self,
-        HookText.self, AccountText.self, DemoText.self, AllowanceText.self,
+        HookText.self, AccountText.self, DemoText.self, AllowanceText.self, BondText.self, BondFaultText.self,
     ])
 }

@@ -38,6 +38,12 @@ package final class KernelAdapter: LowEnergyAdapter {
     /// The address types of the kernel's last discovery, which the command to end it must repeat; empty if there was
     /// none.
     private(set) var discoveryTypes: DiscoveryTypes = []
+    /// The pairing that the user has begun; nil for none.
+    var pairing: KernelPairing?
+    /// The devices that this process has connected to since the adapter was opened.
+    var asked: Set<ManagementAddress> = []
+    /// True once keys were loaded, so that none are a change too.
+    var hasLoadedKeys = false
     /// The advertiser; nil before the first advertisement.
     var advertiser: KernelAdvertiser?
 
@@ -80,7 +86,7 @@ package final class KernelAdapter: LowEnergyAdapter {
             connected.remove(device)
             signals[device] = nil
             advertiser?.resume()
-        default: break
+        default: handlePairing(event.kind)
         }
     }
 
@@ -154,6 +160,7 @@ package final class KernelAdapter: LowEnergyAdapter {
     ) throws(LinkFailure) -> any ConnectionAttempt {
         let peer = ManagementAddress(device)
         failedAttempts.noteBeginning(peer)
+        asked.insert(peer)
         management.send(.loadConnectionParameters(index, peer, .standard)) { _ in }
         // Without the socket the connection is made all the same.
         let watch = try? ConnectionWatch(controller: index, on: loop)

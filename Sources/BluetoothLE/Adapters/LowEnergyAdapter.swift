@@ -99,6 +99,10 @@ package protocol LowEnergyAdapter: AnyObject {
     /// Answers at once; what is older than `LinkQuality.life` is read anew for the next call.
     func quality(of device: DeviceAddress) -> LinkQuality?
 
+    /// Makes the adapter know these bonds, and no others; those of other adapters are left out.
+    ///
+    /// It is called before the first connection, and again when they have changed.
+    func use(_ bonds: [Bond])
     /// Makes a scanner, which begins with `start`.
     func makeScanner() throws(ScanError) -> any DeviceScanner
     /// Connects to a device; `completion` is called once, later.
@@ -133,6 +137,9 @@ package protocol LowEnergyAdapter: AnyObject {
 extension LowEnergyAdapter {
     /// Nothing is known.
     package func quality(of device: DeviceAddress) -> LinkQuality? { nil }
+
+    /// Nothing is known of bonds.
+    package func use(_ bonds: [Bond]) {}
 
     /// Counts of nothing: the kernel does such things by itself, and tells nobody.
     package var controllerCounts: ControllerCounts { ControllerCounts() }

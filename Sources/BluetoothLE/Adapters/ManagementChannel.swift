@@ -59,8 +59,14 @@ package final class ManagementChannel {
     }
 
     /// Sends a command; `completion` is called once, later, on the loop's thread.
-    package func send(_ command: ManagementCommand, completion: @escaping (Reply) -> Void) {
-        let timer = loop.schedule(at: MonotonicClock.now + Self.timeout) { [weak self] in
+    ///
+    /// `patience` is for a command that waits for people; nil is the usual time.
+    package func send(
+        _ command: ManagementCommand,
+        patience: Duration? = nil,
+        completion: @escaping (Reply) -> Void
+    ) {
+        let timer = loop.schedule(at: MonotonicClock.now + (patience ?? Self.timeout)) { [weak self] in
             self?.complete(command.opcode, command.index, .timedOut)
         }
         pending.append(Pending(command: command, timer: timer, completion: completion))

@@ -85,6 +85,8 @@ package struct DaemonPaths: Hashable, Sendable {
     package var controlSocket: FilePath { runtime.appending("control") }
     /// The user's choice of device.
     package var choice: FilePath { state.appending("selection") }
+    /// The keys of paired devices.
+    package var bonds: FilePath { state.appending("bonds") }
     /// The lock file that is held by the daemon that uses an adapter such as `hci0`.
     ///
     /// `user:hci0` is the same as `hci0`; of other names every sign that is no letter or digit is written as a dash.

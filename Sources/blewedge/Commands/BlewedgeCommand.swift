@@ -50,6 +50,7 @@ struct BlewedgeCommand: ParsableCommand {
               blewedge demo                        See it work: no adapter, no privilege.
               blewedge scan                        Show the devices around.
               blewedge run --device LINBLE-TEST    Connect to one and type what it sends.
+              blewedge pair LINBLE-TEST            Agree on keys with one, so that nobody can pass for it.
               blewedge use LINBLE-TEST             Choose it for good, for a daemon.
               blewedge status --watch              See what the daemon does.
               blewedge gatt LINBLE-TEST            Show what a device offers.
@@ -69,6 +70,7 @@ struct BlewedgeCommand: ParsableCommand {
               /etc/blewedge/blewedge.toml  The settings; see `config show --commented`.
               /etc/blewedge/snippets.json  The texts of `snippet`.
               /var/lib/blewedge/selection  The chosen device.
+              /var/lib/blewedge/bonds      The keys of paired devices.
               /run/blewedge/control        The daemon's control socket.
             Of other users than root: ~/.config/blewedge, ~/.local/state/blewedge and $XDG_RUNTIME_DIR/blewedge, or where \
             the XDG variables say.
@@ -87,7 +89,8 @@ struct BlewedgeCommand: ParsableCommand {
         subcommands: [
             DemoCommand.self, GuideCommand.self, TUICommand.self, ScanCommand.self, RunCommand.self, GATTCommand.self,
             SimulateCommand.self, CaptureCommand.self, TableCommand.self, ConfigCommand.self, ProfilesCommand.self,
-            StatusCommand.self, UseCommand.self, ForgetCommand.self, ConnectCommand.self, DisconnectCommand.self,
+            StatusCommand.self, UseCommand.self, ForgetCommand.self, PairCommand.self, BondsCommand.self,
+            ConnectCommand.self, DisconnectCommand.self,
             PauseCommand.self, ResumeCommand.self, GateCommand.self, EventsCommand.self, KeyCommand.self,
             SnippetCommand.self, ClearCommand.self, SendCommand.self, AskCommand.self, ReloadCommand.self,
             StopCommand.self, CompletionsCommand.self, ManualCommand.self, DoctorCommand.self, SetupCommand.self,

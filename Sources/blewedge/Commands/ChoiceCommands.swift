@@ -126,18 +126,30 @@ struct UseCommand: ParsableCommand {
 struct ForgetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "forget",
-        abstract: "Drop the choice of device.",
+        abstract: "Drop the choice of device, or remove the keys of a paired one.",
         discussion: """
-            A daemon that runs closes the link, and waits for another choice.
+            Without a device the choice is dropped: a daemon that runs closes the link, and waits for another choice. With \
+            one its keys are removed, from the file and from the kernel, which ends a link with it; the choice stays.
 
             EXAMPLES:
               blewedge forget
+              blewedge forget F0:F1:F2:F3:F4:F5
             """
     )
 
+    @Argument(help: ArgumentHelp("Remove the keys of this paired device.", valueName: "address"))
+    var device: String?
+
+    @OptionGroup var adapterOptions: AdapterOptions
+
     @OptionGroup var daemon: DaemonOptions
 
+    func validate() throws {
+        if let device, BluetoothAddress(device) == nil { throw ValidationError("forget wants an address, or nothing.") }
+    }
+
     func run() throws {
+        if let address = device.flatMap({ BluetoothAddress($0) }) { return try forgetBond(address) }
         let done = NoteText.forgotten.message()
         try daemon.perform { client in
             try daemon.show(try client.ask(.forget), done: done)
@@ -149,6 +161,21 @@ struct ForgetCommand: ParsableCommand {
             }
             try daemon.show(JSONObject(), done: done)
         }
+    }
+
+    private func forgetBond(_ address: BluetoothAddress) throws {
+        let store = BondStore(try DaemonPaths.current().bonds)
+        let found = try store.found().bonds.map(\.identityAddress).first { $0.address == address }
+        let wasKept = try found.map { device throws(CommandFailure) in try store.forget(device) } ?? false
+        let types = found.map { [$0.type] } ?? AddressType.allCases
+        let devices = types.map { DeviceAddress(address, $0) }
+        // What the kernel still has is forgotten where there is an adapter; without one it has nothing.
+        let hadKeys = try UnpairRun(devices, through: adapterOptions.transport).run()
+        guard wasKept || hadKeys else {
+            throw CommandFailure(.usage, BondFaultText.unknownDevice, "\(address)")
+        }
+        let text: BondText = wasKept ? .forgotten : .onlyInKernel
+        try daemon.show(JSONObject(), done: text.message("\(address)"))
     }
 }
 

@@ -91,4 +91,5 @@ from scenarios import (  # noqa: E402, F401, I001
     ownbench,
     matrix,
     controls,
+    pairing,
 )

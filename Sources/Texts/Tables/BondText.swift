@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// What the commands for pairing say.
+package enum BondText: String, Localized {
+    case listening, pairing, compare, enter, notSixDigits, show, paired, pairedOpenly, noBonds, forgotten, onlyInKernel
+    case brokenLines, tightened, columnDevice, columnAdapter, columnSecurity, authenticated, encrypted, pairsFor
+    case stopFirst
+
+    package var texts: LocalText {
+        switch self {
+        case .listening:
+            LocalText(
+                "listening for {1}: it must be ready to pair",
+                "{1} を探しています。ペアリングできる状態にしてください"
+            )
+        case .pairing: LocalText("pairing with {1}", "{1} とペアリングしています")
+        case .compare:
+            LocalText(
+                "Does the other device show {1}? [y/N] ",
+                "相手のデバイスに {1} と表示されていますか? [y/N] "
+            )
+        case .enter:
+            LocalText("The six digits that the other device shows: ", "相手のデバイスに表示された6桁の数字: ")
+        case .notSixDigits: LocalText("these are not six digits", "6桁の数字ではありません")
+        case .show: LocalText("enter {1} at the other device", "相手のデバイスで {1} を入力してください")
+        case .paired:
+            LocalText(
+                "paired with {1}: encrypted, and authenticated by a number",
+                "{1} とペアリングしました: 暗号化され、番号で認証されています"
+            )
+        case .pairedOpenly:
+            LocalText(
+                "paired with {1}: encrypted, but not authenticated; who stood between the two at this moment reads along",
+                "{1} とペアリングしました: 暗号化されますが、認証されていません。この時に割り込んだ者がいれば傍受できます"
+            )
+        case .noBonds: LocalText("no device is paired", "ペアリング済みのデバイスはありません")
+        case .forgotten: LocalText("the keys of {1} are removed", "{1} の鍵を削除しました")
+        case .onlyInKernel:
+            LocalText("the kernel had keys of {1}: removed", "カーネルにあった {1} の鍵を削除しました")
+        case .brokenLines:
+            LocalText(
+                "{1}: {2} broken records are skipped (lines {3})",
+                "{1}: 壊れた記録{2}件を飛ばしました({3}行目)"
+            )
+        case .tightened:
+            LocalText(
+                "{1} could be read by others: now by its owner alone",
+                "{1} は他のユーザから読めたため、所有者だけが読めるようにしました"
+            )
+        case .columnDevice: LocalText("DEVICE", "デバイス")
+        case .columnAdapter: LocalText("ADAPTER", "アダプタ")
+        case .columnSecurity: LocalText("SECURITY", "セキュリティ")
+        case .authenticated: LocalText("authenticated", "認証済み")
+        case .encrypted: LocalText("encrypted, not authenticated", "暗号化のみ(認証なし)")
+        case .pairsFor:
+            LocalText("for {1} s at most; Ctrl-C ends", "最長{1}秒。Ctrl-Cで終了します")
+        case .stopFirst:
+            LocalText(
+                "`blewedge stop` (or `systemctl stop blewedge`), pair, and start it again",
+                "`blewedge stop`(または `systemctl stop blewedge`)で停止し、ペアリングしてから再開してください"
+            )
+        }
+    }
+}
+
+/// The failures of pairing, and of keeping the keys.
+package enum BondFaultText: String, FaultText {
+    // Pairing.
+    case notThisAdapter, known, knownToKernel, disagreed, declined, notInTime, notBonded, tooWeak
+    case notReached
+    // The file.
+    case foreign, unreadable, notKept, full, notPermitted
+    // Forgetting.
+    case unknownDevice
+
+    package var said: (cause: LocalText, remedy: LocalText?) {
+        switch self {
+        case .notThisAdapter:
+            (
+                LocalText(
+                    "{1} is no adapter of the kernel, whose pairing is used",
+                    "{1} はカーネルのアダプタではないため、ペアリングできません"
+                ),
+                LocalText("name one such as hci0", "hci0のようなアダプタを指定してください")
+            )
+        case .known:
+            (
+                LocalText("{1} is paired already", "{1} はペアリング済みです"),
+                LocalText(
+                    "`blewedge forget {2}` first: a key is never overwritten",
+                    "先に `blewedge forget {2}` を実行してください。鍵は上書きされません"
+                )
+            )
+        case .knownToKernel:
+            (
+                LocalText(
+                    "the kernel has keys of {1} that another program has loaded",
+                    "{1} の鍵が、ほかのプログラムによってカーネルに読み込まれています"
+                ),
+                LocalText("`blewedge forget {1}` removes them", "`blewedge forget {1}` で削除できます")
+            )
+        case .disagreed:
+            (
+                LocalText("the devices did not agree", "デバイスどうしの合意に失敗しました"),
+                LocalText(
+                    "try again; is the number the same, and does the device know this machine from before?",
+                    "もう一度お試しください。番号が同じか、デバイス側に以前の登録が残っていないか確認してください"
+                )
+            )
+        case .declined: (LocalText("not paired: you said no", "ペアリングしませんでした"), nil)
+        case .notInTime:
+            (
+                LocalText("not paired within {1} s", "{1}秒以内にペアリングできませんでした"),
+                LocalText("`--seconds` gives more time", "`--seconds` で時間を延ばせます")
+            )
+        case .notBonded:
+            (
+                LocalText(
+                    "the device keeps no key: it would be a stranger the next time",
+                    "デバイスが鍵を保存しないため、次回に識別できません"
+                ), nil
+            )
+        case .tooWeak:
+            (
+                LocalText(
+                    "the device offers less than was asked for: {1}, with a key of {2} bytes",
+                    "要求より弱い保護しか得られません: {1}、鍵の長さ{2}バイト"
+                ), nil
+            )
+        case .notReached:
+            (
+                LocalText("the device could not be connected to: {1}", "デバイスに接続できませんでした: {1}"),
+                LocalText("is it on, near, and ready to pair?", "電源、距離、ペアリングできる状態かを確認してください")
+            )
+        case .foreign:
+            (
+                LocalText(
+                    "{1} or its directory belongs to another user",
+                    "{1} またはそのディレクトリは別のユーザのものです"
+                ),
+                LocalText(
+                    "run as the owner of {2}, or give it to this user",
+                    "{2} の所有者として実行するか、所有者をこのユーザに変更してください"
+                )
+            )
+        case .unreadable:
+            (LocalText("cannot read the keys in {1}: {2}", "{1} から鍵を読み取れません: {2}"), nil)
+        case .notKept:
+            (
+                LocalText(
+                    "cannot keep the keys in {1}, those from before stay: {2}",
+                    "鍵を {1} に保存できません。以前の鍵はそのままです: {2}"
+                ), nil
+            )
+        case .notPermitted:
+            (
+                LocalText("not permitted to use {1}", "{1} の使用が許可されていません"),
+                LocalText("run as root, or as the owner of {2}", "rootまたは {2} の所有者として実行してください")
+            )
+        case .full:
+            (
+                LocalText("{1} devices are paired, and there is no room for more", "ペアリング済みのデバイスが上限の{1}台あります"),
+                LocalText("`blewedge forget DEVICE` makes room", "`blewedge forget DEVICE` で空きを作れます")
+            )
+        case .unknownDevice:
+            (
+                LocalText("{1} is not paired", "{1} はペアリングされていません"),
+                LocalText("`blewedge bonds` shows who is", "ペアリング済みのデバイスは `blewedge bonds` で表示できます")
+            )
+        }
+    }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import BluetoothLE
+import LinuxIO
+package import SystemPackage
+
+/// The file with the keys of paired devices: a record a line, each with its own checksum (X-8).
+///
+/// The file is its owner's alone (0600), and so is its directory (0700). It is written whole or not at all.
+package struct BondStore: Sendable {
+    /// Why the bonds could not be read or kept; what was there before is there still.
+    package enum Failure: Error, Equatable, Sendable {
+        /// The file, or its directory, is another user's.
+        case foreign(FilePath)
+        /// The file is there, and cannot be read.
+        case unreadable(FilePath, Errno)
+        /// The file cannot be written.
+        case unwritable(FilePath, Errno)
+        /// There is a bond with this device on this adapter, which must be forgotten first.
+        case known(DeviceAddress)
+        /// There are as many bonds as there may be.
+        case full
+    }
+
+    /// What the file has.
+    package struct Contents: Equatable, Sendable {
+        /// The bonds, in their order.
+        package var bonds: [Bond] = []
+        /// The numbers of the lines that are no bond, or name one again, from 1 on: they are skipped.
+        package var brokenLines: [Int] = []
+        /// What others could read until now.
+        package var tightened: [FilePath] = []
+
+        /// The bond of an adapter with a device; nil for none.
+        package func bond(with device: DeviceAddress, on adapter: BluetoothAddress) -> Bond? {
+            bonds.first { $0.identityAddress == device && $0.localAddress == adapter }
+        }
+    }
+
+    /// The most bonds, and the most bytes of a file with them.
+    package static let mostBonds = 128
+    private static let limit = 1 << 16
+    /// The user that `setup` makes for the service.
+    private static let service = "blewedge"
+    private static let heading = "# blewedge-bonds"
+
+    /// The file.
+    package let path: FilePath
+
+    /// The bonds kept in a file, which need not be there.
+    package init(_ path: FilePath) {
+        self.path = path
+    }
+
+    private var directory: FilePath { path.removingLastComponent() }
+
+    /// Reads the bonds; without a file there are none.
+    package func read() throws(Failure) -> Contents {
+        try load().contents
+    }
+
+    /// Adds a bond: it is on the disk when this returns.
+    package func add(_ bond: Bond) throws(Failure) {
+        do throws(Errno) {
+            try FileSystem.makeDirectory(directory, mode: 0o700)
+        } catch {
+            throw .unwritable(path, error)
+        }
+        let (lines, contents) = try load(makingPrivate: true)
+        guard contents.bond(with: bond.identityAddress, on: bond.localAddress) == nil else {
+            throw .known(bond.identityAddress)
+        }
+        guard contents.bonds.count < Self.mostBonds else { throw .full }
+        try write(lines + [bond.record])
+    }
+
+    /// Removes the bonds with a device, whatever adapter they are of; those that were there.
+    @discardableResult
+    package func remove(_ device: DeviceAddress) throws(Failure) -> [Bond] {
+        let (lines, contents) = try load()
+        let removed = contents.bonds.filter { $0.identityAddress == device }
+        guard !removed.isEmpty else { return [] }
+        try write(lines.filter { Bond(record: $0)?.identityAddress != device })
+        return removed
+    }
+
+    /// The lines that are no heading, and the contents; the directory of no keys stays as it is unless there will be some.
+    private func load(makingPrivate: Bool = false) throws(Failure) -> (lines: [String], contents: Contents) {
+        var contents = Contents()
+        let bytes: [UInt8]
+        do throws(Errno) {
+            if makingPrivate || FileSystem.exists(path.string) {
+                let isTightened = try FileSystem.keepPrivate(directory: directory, service: Self.service)
+                if isTightened { contents.tightened.append(directory) }
+            }
+            let read = try FileSystem.privateContents(of: path, limit: Self.limit, service: Self.service)
+            if read.isTightened { contents.tightened.append(path) }
+            bytes = read.bytes
+        } catch {
+            if error.recovery(of: .file) == .absent { return ([], contents) }
+            throw error == .notPermitted ? .foreign(path) : .unreadable(path, error)
+        }
+        var lines: [String] = []
+        let pieces = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        for (index, piece) in pieces.enumerated() {
+            let line = String(decoding: piece, as: UTF8.self)
+            guard !line.isEmpty, !line.hasPrefix("#") else { continue }
+            lines.append(line)
+            if let bond = Bond(record: line), contents.bonds.count < Self.mostBonds,
+                contents.bond(with: bond.identityAddress, on: bond.localAddress) == nil
+            {
+                contents.bonds.append(bond)
+            } else {
+                contents.brokenLines.append(index + 1)
+            }
+        }
+        return (lines, contents)
+    }
+
+    private func write(_ lines: [String]) throws(Failure) {
+        let text = ([Self.heading] + lines).map { $0 + "\n" }.joined()
+        do throws(Errno) {
+            try FileSystem.replace(path, with: Array(text.utf8), mode: 0o600)
+        } catch {
+            throw .unwritable(path, error)
+        }
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import ArgumentParser
+import BluetoothLE
+import LinuxIO
+import Texts
+import Wedge
+
+/// `blewedge bonds`.
+struct BondsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bonds",
+        abstract: "List the paired devices.",
+        discussion: """
+            No keys are shown. A record of the file that is broken is skipped, and said.
+
+            EXAMPLES:
+              blewedge bonds
+              blewedge bonds --json
+            """
+    )
+
+    @Flag(help: "Print one JSON object a line, a device each.")
+    var json = false
+
+    func run() throws {
+        let bonds = try BondStore(try DaemonPaths.current().bonds).found().bonds
+        if json {
+            for bond in bonds { try StandardStream.output.write(JSONObject(bond).text + "\n") }
+            return
+        }
+        guard !bonds.isEmpty else { return Console.note(BondText.noBonds.message()) }
+        let rows =
+            [[BondText.columnDevice, .columnAdapter, .columnSecurity].map { $0.text(.current) }]
+            + bonds.map { bond in
+                let level: BondText = bond.security.level == .authenticated ? .authenticated : .encrypted
+                return ["\(bond.identityAddress)", "\(bond.localAddress)", level.text(.current)]
+            }
+        let widths = (0..<3).map { column in rows.map { DisplayWidth.columns(of: $0[column]) }.max() ?? 0 }
+        for row in rows {
+            let cells = zip(row, widths).map { DisplayWidth.padded($0, to: $1) }
+            let line = cells.joined(separator: "  ")
+            try StandardStream.output.write(line.trimmingSuffix { $0 == " " } + "\n")
+        }
+    }
+}
+
+extension String {
+    /// The text without such characters at its end.
+    fileprivate func trimmingSuffix(_ isTrimmed: (Character) -> Bool) -> String {
+        var rest = self[...]
+        while let last = rest.last, isTrimmed(last) { rest.removeLast() }
+        return String(rest)
+    }
+}
+
+extension BondStore {
+    /// What the file has, after people were told what is wrong with it.
+    func found() throws(CommandFailure) -> Contents {
+        do throws(Failure) {
+            let contents = try read()
+            for note in contents.notes(path) { Console.note(note) }
+            return contents
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    /// Removes the bonds with a device; false where there was none.
+    func forget(_ device: DeviceAddress) throws(CommandFailure) -> Bool {
+        do throws(Failure) {
+            return try !remove(device).isEmpty
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+}

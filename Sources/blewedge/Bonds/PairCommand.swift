@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import ArgumentParser
+import BluetoothLE
+import LinuxIO
+import Texts
+import Wedge
+
+/// What the person at this end can do, by its name on the command line.
+enum PairingConsole: String, ExpressibleByArgument, CaseIterable {
+    case none
+    case display
+    case yesNo = "yes-no"
+    case keyboard
+    case keyboardDisplay = "keyboard-display"
+
+    /// The same as the other device is told of it.
+    var capability: IOCapability {
+        switch self {
+        case .none: .noInputNoOutput
+        case .display: .displayOnly
+        case .yesNo: .displayYesNo
+        case .keyboard: .keyboardOnly
+        case .keyboardDisplay: .keyboardDisplay
+        }
+    }
+}
+
+/// The security that a pairing must give.
+enum PairingSecurity: String, ExpressibleByArgument, CaseIterable {
+    case encrypted
+    case authenticated
+
+    var level: GATTLinkSecurity.Level { self == .encrypted ? .encrypted : .authenticated }
+}
+
+/// `blewedge pair`.
+struct PairCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pair",
+        abstract: "Agree on keys with a device, so that nobody can pass for it.",
+        discussion: """
+            A local act for one device, for a minute at most: it is listened for, connected to and paired with by the \
+            kernel, and its keys are kept in the state directory, for this adapter, readable by their owner alone. From \
+            then on its links are encrypted with them. Both devices must agree how: on a terminal a number is compared, \
+            shown or asked for, as the other device can; without a terminal nobody can say a number, and the link is \
+            encrypted, but not authenticated. Secure Connections are preferred; keys shorter than 16 bytes are refused. A \
+            device that is paired already is refused until `forget`. While a daemon has the adapter, end it first.
+
+            EXAMPLES:
+              blewedge pair LINBLE-TEST
+              blewedge pair F0:F1:F2:F3:F4:F5 --security authenticated
+              blewedge pair LINBLE-TEST --console none --json
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The device: its address, or its name.", valueName: "address|name"))
+    var device: String
+
+    @Option(
+        help: ArgumentHelp(
+            "What the keys must give: authenticated takes no device that cannot say or show a number.",
+            valueName: PairingSecurity.allCases.map(\.rawValue).joined(separator: "|")
+        )
+    )
+    var security = PairingSecurity.encrypted
+
+    @Option(
+        help: ArgumentHelp(
+            "What the person here can do (default: keyboard-display on a terminal, else none). Answers are lines on standard input.",
+            valueName: PairingConsole.allCases.map(\.rawValue).joined(separator: "|")
+        )
+    )
+    var console: PairingConsole?
+
+    @Option(help: ArgumentHelp("Give up after this time.", valueName: "time"))
+    var seconds = TimeArgument(.seconds(60))
+
+    @OptionGroup var adapterOptions: AdapterOptions
+
+    @Flag(help: "Print one JSON object a line.")
+    var json = false
+
+    func validate() throws {
+        if device.isEmpty { throw ValidationError("the device wants a name or an address.") }
+        guard (.seconds(1)...(.seconds(600))).contains(seconds.duration) else {
+            throw ValidationError("--seconds must be 1 to 600.")
+        }
+    }
+
+    func run() throws {
+        guard let choice = DeviceChoice(device) else { throw CommandFailure(.usage, CommandFaultText.incomplete) }
+        let isTerminal = StandardInput.isTerminal && StandardStream.error.isTerminal
+        let run = try PairRun(
+            choice,
+            through: adapterOptions.transport,
+            console: console ?? (isTerminal ? .keyboardDisplay : .none),
+            required: security.level,
+            limit: seconds.duration,
+            isJSON: json
+        )
+        try run.run()
+    }
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+import LinuxIO
+import SystemPackage
+import Texts
+import Wedge
+
+/// One pairing from the command line, from the adapter to the keys on the disk.
+final class PairRun {
+    private let foreground: ForegroundRun
+    private let choice: DeviceChoice
+    private let console: PairingConsole
+    private let required: GATTLinkSecurity.Level
+    private let limit: Duration
+    private let isJSON: Bool
+    private let store: BondStore
+    private let known: BondStore.Contents
+    private let lock = AdapterLock.ofCommand()
+    private var end = Duration.zero
+    private var finder: DeviceFinder?
+    private var pairing: KernelPairing?
+    private var input: LineInput?
+    /// What the user is asked, and has not answered.
+    private var question: ManagedPairing.Question?
+    /// True where the kernel is to forget what it has of the device.
+    private var isForgetting = true
+
+    init(
+        _ choice: DeviceChoice,
+        through transport: AdapterTransport,
+        console: PairingConsole,
+        required: GATTLinkSecurity.Level,
+        limit: Duration,
+        isJSON: Bool
+    ) throws(CommandFailure) {
+        store = BondStore(try DaemonPaths.current().bonds)
+        known = try store.found()
+        foreground = try ForegroundRun(transport)
+        self.choice = choice
+        self.console = console
+        self.required = required
+        self.limit = limit
+        self.isJSON = isJSON
+        foreground.onFinish = { [unowned self] completion in close(completion) }
+    }
+
+    /// Runs until the keys are kept or a signal comes; throws why it came to nothing, or the exit status.
+    func run() throws {
+        defer { lock?.release() }
+        try foreground.run { [unowned self] radio in find(on: radio) }
+    }
+
+    // MARK: Finding the device
+
+    private func find(on radio: RadioArbiter) {
+        guard let adapter = radio.adapter as? KernelAdapter else {
+            let name = radio.adapter?.name ?? ""
+            return foreground.finish(.failure(CommandFailure(.usage, BondFaultText.notThisAdapter, name)))
+        }
+        if let refusal = lock?.take(adapter.name), refusal.status == .unavailable {
+            let remedy = BondText.stopFirst.message()
+            return foreground.finish(.failure(CommandFailure(.unavailable, refusal.cause, remedy: remedy)))
+        }
+        end = MonotonicClock.now + limit
+        Console.note(BondText.listening.message("\(choice)").followed(by: BondText.pairsFor.message(seconds(limit))))
+        let finder = DeviceFinder(choice, advertisedAt: nil, on: radio)
+        self.finder = finder
+        finder.onOutcome = { [unowned self, unowned finder] outcome in
+            guard foreground.outcome == nil else { return }
+            switch outcome {
+            case .found(let device):
+                // The kernel connects when nobody listens any more.
+                finder.stop { [unowned self] in pair(device.address, adapter) }
+                self.finder = nil
+            case .several(let devices): foreground.finish(.failure(.severalHeard(choice, devices)))
+            case .notHeard: foreground.finish(.failure(.notHeard(choice, within: limit)))
+            case .failed(let error): foreground.finish(.failure(CommandFailure(error)))
+            }
+        }
+        finder.start(for: limit)
+    }
+
+    // MARK: Pairing
+
+    private func pair(_ device: DeviceAddress, _ adapter: KernelAdapter) {
+        guard foreground.outcome == nil else { return }
+        if let bond = known.bond(with: device, on: adapter.address) {
+            return foreground.finish(.failure(CommandFailure(BondStore.Failure.known(bond.identityAddress))))
+        }
+        Console.note(BondText.pairing.message("\(device)"))
+        let rest = max(end - MonotonicClock.now, .seconds(1))
+        let pairing = KernelPairing(of: adapter, with: device, console.capability, required: required, limit: rest)
+        self.pairing = pairing
+        pairing.onNews = { [unowned self] news in take(news, device) }
+        pairing.begin()
+    }
+
+    private func take(_ news: ManagedPairing.News, _ device: DeviceAddress) {
+        guard foreground.outcome == nil else { return }
+        switch news {
+        case .ask(let question): ask(question)
+        case .show(let passkey):
+            tell("passkey", passkey)
+            Console.note(BondText.show.message(Self.digits(passkey)))
+        case .ended(.failure(let failure)):
+            isForgetting = false
+            foreground.finish(.failure(CommandFailure(failure, of: device, within: limit)))
+        case .ended(.success(let bond)): keep(bond)
+        }
+    }
+
+    private func keep(_ bond: Bond) {
+        do throws(BondStore.Failure) {
+            try store.add(bond)
+        } catch {
+            return foreground.finish(.failure(CommandFailure(error)))
+        }
+        isForgetting = false
+        if isJSON {
+            var object = JSONObject()
+            object.add("event", "paired")
+            object.add(membersOf: JSONObject(bond))
+            foreground.print(object.text + "\n")
+        }
+        let text: BondText = bond.security.level == .authenticated ? .paired : .pairedOpenly
+        Console.note(text.message("\(bond.identityAddress)"))
+        foreground.finish(.success(.success))
+    }
+
+    // MARK: Asking
+
+    private func ask(_ question: ManagedPairing.Question) {
+        self.question = question
+        switch question {
+        case .compare(let number):
+            tell("compare", number)
+            prompt(BondText.compare.text(.current, Self.digits(number)))
+        case .enter:
+            tell("passkeyWanted", nil)
+            prompt(BondText.enter.text(.current))
+        }
+        if input == nil {
+            do throws(Errno) {
+                input = LineInput(try Descriptor.forStandardInput(), on: foreground.loop)
+            } catch {
+                return answer(nil)
+            }
+            input?.onLines = { [unowned self] in readAnswer() }
+        }
+        readAnswer()
+    }
+
+    private func readAnswer() {
+        guard let input, question != nil else { return }
+        switch input.next() {
+        case let piece?: answer(String(decoding: piece.bytes, as: UTF8.self))
+        case nil where input.isAtEnd: answer(nil)
+        case nil: break
+        }
+    }
+
+    /// Takes the user's line; nil for the end of the input.
+    private func answer(_ line: String?) {
+        guard let question else { return }
+        self.question = nil
+        let text = line?.filter { !$0.isWhitespace }.lowercased() ?? ""
+        switch question {
+        case .compare: pairing?.answer(["y", "yes"].contains(text))
+        case .enter where line == nil: pairing?.answer(passkey: nil)
+        case .enter:
+            if text.utf8.count == 6, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = UInt32(text) {
+                pairing?.answer(passkey: number)
+            } else {
+                Console.note(BondText.notSixDigits.message())
+                ask(.enter)
+            }
+        }
+    }
+
+    private func prompt(_ text: String) {
+        try? StandardStream.error.write(text)
+        if !StandardStream.error.isTerminal { try? StandardStream.error.write("\n") }
+    }
+
+    private func tell(_ event: String, _ number: UInt32?) {
+        guard isJSON else { return }
+        var object = JSONObject()
+        object.add("event", event)
+        object.add("number", number.map(Self.digits))
+        foreground.print(object.text + "\n")
+    }
+
+    private static func digits(_ number: UInt32) -> String {
+        let text = "\(number)"
+        return String(repeating: "0", count: max(0, 6 - text.utf8.count)) + text
+    }
+
+    private func seconds(_ time: Duration) -> String { "\(time.components.seconds)" }
+
+    // MARK: The end
+
+    private func close(_ completion: @escaping () -> Void) {
+        input = nil
+        if let pairing {
+            self.pairing = nil
+            pairing.close(forgetting: isForgetting, completion: completion)
+        } else if let finder {
+            finder.stop(completion: completion)
+        } else {
+            completion()
+        }
+    }
+}

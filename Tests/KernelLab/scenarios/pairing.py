@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Pairing with an independent stack by the kernel's Security Manager, and what the keys are good for afterwards.
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from bumble.pairing import PairingConfig, PairingDelegate
+
+from bench import BINARY, Bench, compare
+from daemons import fresh, start, tell, until_connected, until_status
+from guest import Program
+from peer import ADDRESS, NAME, ean13
+from readers import EventReader
+from scenarios import scenario
+from waiting import expect
+
+BONDS = "/var/lib/blewedge/bonds"
+IO = PairingDelegate.IoCapability
+PASSKEY = 20_608  # with a zero in front
+
+
+class Hands(PairingDelegate):
+    """Who holds the peer: what it was shown, and what it enters."""
+
+    def __init__(self, capability: IO, key_size: int = 16) -> None:
+        super().__init__(capability, maximum_encryption_key_size=key_size)
+        self.shown: list[str] = []
+        self.product: Program | None = None
+
+    async def compare_numbers(self, number: int, digits: int) -> bool:
+        self.shown.append(f"{number:0{digits}d}")
+        return True
+
+    async def display_number(self, number: int, digits: int) -> None:
+        self.shown.append(f"{number:0{digits}d}")
+
+    async def generate_passkey(self) -> int:
+        return PASSKEY
+
+    async def get_number(self) -> int | None:
+        """What the product shows."""
+        assert self.product is not None
+        found = await self.product.until(lambda: told(self.product, "passkey"), "a number to enter", 20)
+        return int(found["number"])
+
+
+def hold(bench: Bench, hands: Hands, secure: bool = True) -> Hands:
+    """The peer pairs by these hands from now on."""
+    kind = PairingConfig.AddressType.RANDOM
+    mitm = hands.io_capability != IO.NO_OUTPUT_NO_INPUT
+    config = PairingConfig(sc=secure, mitm=mitm, bonding=True, delegate=hands, identity_address_type=kind)
+    bench.peer.device.pairing_config_factory = lambda _connection: config
+    return hands
+
+
+def told(program: Program | None, event: str) -> dict[str, Any] | None:
+    objects = program.objects if program is not None else []
+    return next((o for o in objects if o.get("event") == event), None)
+
+
+async def pair(bench: Bench, hands: Hands, console: str, answer: str = "", *options: str, code: int = 0) -> Program:
+    """`pair`, with a line of the user's once it is asked, or at once where it does not wait for the question."""
+    product = hands.product = await bench.start(BINARY, "pair", NAME, "--json", "--console", console, *options)
+    if answer:
+        await product.until(lambda: told(product, "compare") or told(product, "passkeyWanted"), "a question", 40)
+        await product.write(f"{answer}\n".encode())
+    await product.wait(60)
+    expect(product.status == code, f"pair: {product.status} instead of {code}{product.evidence()}")
+    await bench.peer.until_alone()
+    return product
+
+
+def bond(product: Program) -> dict[str, Any]:
+    found = told(product, "paired")
+    expect(found, f"no bond{product.evidence()}")
+    assert found is not None
+    return found
+
+
+async def forget_all(bench: Bench) -> None:
+    """Neither side knows the other any more."""
+    await tell(bench, "forget", ADDRESS)
+    await bench.peer.device.keystore.delete_all()  # type: ignore[union-attr]
+
+
+@scenario("pairing", deadline=120)
+async def pairing(bench: Bench) -> None:
+    """X-8: Just Works gives keys that are kept for their owner alone, and that nobody calls authenticated."""
+    await fresh(bench)
+    hands = hold(bench, Hands(IO.NO_OUTPUT_NO_INPUT))
+    said = bond(await pair(bench, hands, "none"))
+    expect(said["address"] == ADDRESS and said["security"] == "encrypted", f"the bond is {said}")
+    modes = (await bench.guest.run("stat", "-c", "%a", "/var/lib/blewedge", BONDS)).out.split()
+    expect(modes == ["700", "600"], f"the directory and the file have the modes {modes}")
+    again = await pair(bench, hands, "none", code=64)
+    expect("never overwritten" in again.err, f"a second pairing says {again.err!r}")
+    listed = json.loads(await tell(bench, "bonds", "--json"))
+    expect(listed["address"] == ADDRESS, f"the list has {listed}")
+    await forget_all(bench)
+    expect(await tell(bench, "bonds", "--json") == "", "a bond is left")
+    await tell(bench, "forget", ADDRESS, code=64)
+    bench.note = f"{said['keySize']} bytes, Secure Connections {said['secureConnections']}"
+
+
+@scenario("pairing-models", deadline=240)
+async def pairing_models(bench: Bench) -> None:
+    """X-8: a number compared, entered here, or entered at the device authenticates; less than was asked for leaves no bond."""
+    await fresh(bench)
+    await tell(bench, "bonds", "--json")
+    notes = []
+    for name, capability, console, answer in (
+        ("numeric comparison", IO.DISPLAY_OUTPUT_AND_YES_NO_INPUT, "yes-no", "y"),
+        ("passkey entered here", IO.DISPLAY_OUTPUT_ONLY, "keyboard", f"{PASSKEY:06d}"),
+        ("passkey entered there", IO.KEYBOARD_INPUT_ONLY, "display", ""),
+    ):
+        for secure in (True, False) if name != "numeric comparison" else (True,):
+            hands = hold(bench, Hands(capability), secure)
+            product = await pair(bench, hands, console, answer, "--security", "authenticated")
+            said = bond(product)
+            expect(said["security"] == "authenticated", f"{name}: the bond is {said}")
+            expect(said["secureConnections"] is secure, f"{name}: the bond is {said}")
+            if compared := told(product, "compare"):
+                expect(hands.shown == [compared["number"]], f"the devices show {hands.shown} and {compared}")
+            notes.append(f"{name} ({'Secure Connections' if secure else 'legacy'})")
+            await forget_all(bench)
+    # A wrong number, a no, Just Works where a stranger is to be kept out, and a key of 7 bytes: no bond, and no key in the kernel.
+    shown = hold(bench, Hands(IO.DISPLAY_OUTPUT_ONLY))
+    await pair(bench, shown, "keyboard", "999999", code=74)
+    compared = hold(bench, Hands(IO.DISPLAY_OUTPUT_AND_YES_NO_INPUT))
+    await pair(bench, compared, "yes-no", "n", code=64)
+    silent = hold(bench, Hands(IO.NO_OUTPUT_NO_INPUT))
+    await pair(bench, silent, "keyboard-display", "", "--security", "authenticated", code=77)
+    short = hold(bench, Hands(IO.NO_OUTPUT_NO_INPUT, key_size=7), secure=False)
+    await pair(bench, short, "none", code=77)
+    expect(await tell(bench, "bonds", "--json") == "", "a bond is kept of a pairing that failed")
+    await tell(bench, "forget", ADDRESS, code=64)
+    bench.note = "; ".join(notes) + "; four refused"
+
+
+@scenario("bonded", deadline=240)
+async def bonded(bench: Bench) -> None:
+    """X-8: a paired device is typed for encrypted only; who has its address, name and service but no key types nothing."""
+    await fresh(bench)
+    hands = hold(bench, Hands(IO.NO_OUTPUT_NO_INPUT))
+    bond(await pair(bench, hands, "none"))
+    # The kernel has no key any more, as after a restart: all that is left is on the disk.
+    await bench.guest.run("btmgmt", "--index", "0", "ltks")
+    pairings: list[int] = []
+    bench.peer.device.on("pairing_start", lambda *_: pairings.append(1))
+    daemon = await start(bench)
+    reader = await EventReader.open(bench, daemon.node)
+    chosen = json.loads(await tell(bench, "use", NAME, "--json"))
+    expect(chosen["security"] == "encrypted", f"the choice is {chosen}")
+    await until_connected(bench, daemon)
+    answer = await until_status(bench, 10, "an encrypted link", lambda a: a["link"]["security"] == "encrypted")
+    expect(answer["link"]["keySize"] == 16, f"status: {answer['link']}")
+    refused = await bench.guest.run(BINARY, "pair", NAME, "--console", "none", check=False, seconds=40)
+    expect(refused.status == 69 and "blewedge stop" in refused.err, f"pair beside a daemon: {refused.evidence()}")
+    sent = bench.peer.burst([ean13(1)])
+    await reader.until(sent, 20)
+    compare(ean13(1), reader.text)
+
+    # A stranger: everything but the key.
+    kept = await bench.peer.device.keystore.get_all()  # type: ignore[union-attr]
+    await bench.peer.device.keystore.delete_all()  # type: ignore[union-attr]
+    before = bench.peer.connections
+    link = bench.peer.connection
+    assert link is not None
+    bench.peer.device.on("connection", lambda _connection: bench.peer.burst([b"rm -rf /\r"]))
+    await link.disconnect()
+    answer = await until_status(bench, 40, "the stranger is refused", lambda a: "did not prove" in (a.get("reason") or ""))
+    expect("forget" in answer["remedy"], f"the remedy is {answer['remedy']}")
+    await bench.peer.until(lambda: bench.peer.connections >= before + 2, "another attempt", 60)
+    await until_status(bench, 40, "refused again", lambda a: a["state"] == "failed" or a["state"] == "lost")
+    expect(len(reader.text) == sent, f"a stranger has typed {reader.text[sent:]!r}")
+    expect(not pairings, "it was paired with again")
+    await tell(bench, "stop")
+    await daemon.exits(0, 20)
+    bench.account(sent, len(reader.text), daemon.counts())
+    bench.note = f"{len(kept)} bond at the peer, {bench.peer.connections - before} links of a stranger"
