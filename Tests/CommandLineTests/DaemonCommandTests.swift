@@ -271,7 +271,7 @@ struct DaemonCommandTests {
         func blewedge(_ arguments: String...) throws -> Outcome { try run(arguments, environment: home.environment) }
         let first = try blewedge("use", "F0:F1:F2:F3:F4:F5", "--address-type", "random", "--json")
         #expect(first.status == 0, "\(first.error)")
-        #expect(first.output == #"{"address":"F0:F1:F2:F3:F4:F5","addressType":"random"}"# + "\n")
+        #expect(first.output == #"{"address":"F0:F1:F2:F3:F4:F5","addressType":"random","security":"none"}"# + "\n")
         let kept = try #require(home.text("selection"))
         #expect(try KeptChoice(parsing: kept).label == "F0:F1:F2:F3:F4:F5")
 

@@ -59,6 +59,11 @@ struct KeptChoiceTests {
             }
         }
         #expect(try KeptChoice(parsing: Self.text) == KeptChoice(Self.device, name: "LINBLE-TEST"))
+        for level in GATTLinkSecurity.Level.allCases {
+            let kept = KeptChoice(Self.device, name: "LINBLE-TEST", security: level)
+            #expect(try KeptChoice(parsing: kept.text) == kept)
+        }
+        #expect(throws: KeptChoice.Fault.self) { try KeptChoice(parsing: Self.text + "\nsecurity = some") }
     }
 
     @Test(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+package import BluetoothHost
 package import BluetoothPackets
 
 /// The ATT fixed channel of one connection.
@@ -23,8 +24,34 @@ package protocol ATTChannel: AnyObject {
     /// The handler that is called once, when the channel was closed by the peer or by an error.
     var onClosed: ((LinkFailure) -> Void)? { get set }
 
+    /// The security of the link, as it was read last.
+    var security: GATTLinkSecurity { get }
+
+    /// Encrypts the link with the key of a bond; `completion` is called once, later, unless the channel is closed before.
+    ///
+    /// What was received before is dropped: nobody knows who sent it. It has succeeded where the level is reached with a key
+    /// of 16 bytes; the link ends otherwise.
+    func secure(_ level: GATTLinkSecurity.Level, completion: @escaping (Result<Void, LinkFailure>) -> Void)
+
     /// Sends one PDU. Returns false without room for it; `onWritable` is called when it may be sent again.
     func send(_ pdu: [UInt8]) throws(LinkFailure) -> Bool
     /// Closes the channel; no handler is called any more.
     func close()
+}
+
+extension ATTChannel {
+    /// A link that cannot be encrypted.
+    package var security: GATTLinkSecurity { GATTLinkSecurity() }
+
+    /// Fails at once.
+    package func secure(_ level: GATTLinkSecurity.Level, completion: @escaping (Result<Void, LinkFailure>) -> Void) {
+        completion(.failure(.notSecured))
+    }
+}
+
+extension GATTLinkSecurity {
+    /// True for a link of at least this level; an encrypted one has a key of 16 bytes.
+    package func suffices(for required: Level) -> Bool {
+        required == .none || (level >= required && keySize >= Self.longestKey)
+    }
 }

@@ -73,6 +73,15 @@ package final class ATTLink {
     /// The ATT_MTU of the connection in bytes: the longest PDU of either side.
     package var mtu: UInt16 { client.mtu }
 
+    /// The security of the link.
+    package var security: GATTLinkSecurity { channel.security }
+
+    /// Encrypts the link with the key of a bond, as `ATTChannel.secure`.
+    package func secure(
+        _ level: GATTLinkSecurity.Level,
+        completion: @escaping (Result<Void, LinkFailure>) -> Void
+    ) { channel.secure(level, completion: completion) }
+
     /// Calls `body` with the client and the present time, and then sends the PDUs that follow from it.
     package func perform<Result, Failure: Error>(
         _ body: (inout GATTClient, Duration) throws(Failure) -> Result

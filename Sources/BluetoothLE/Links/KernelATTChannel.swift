@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+package import BluetoothHost
 package import BluetoothPackets
 import LinuxIO
 import SystemPackage
@@ -28,6 +29,15 @@ package final class KernelATTChannel: ATTChannel {
     private var sendFaults = RepeatedFaults()
     /// The handler of the connection; nil once the connection is made.
     private var completion: Completion?
+
+    /// The security of the link, read again whenever packets have come; not read of a link that nobody has secured.
+    package private(set) var security = GATTLinkSecurity()
+    /// The level that is waited for, and the handler of its result; nil otherwise.
+    private var securing: (level: GATTLinkSecurity.Level, completion: (Result<Void, LinkFailure>) -> Void)?
+    /// True once the link was secured.
+    private var isSecured = false
+    /// How long the link may take to be encrypted.
+    private static let securingTime = Duration.seconds(10)
 
     /// The address of the peer.
     package let device: DeviceAddress
@@ -132,6 +142,7 @@ package final class KernelATTChannel: ATTChannel {
         if let registration { loop.unwatch(registration, socket.descriptor) }
         registration = nil
         completion = nil
+        securing = nil
         onReceive = nil
         onGap = nil
         onWritable = nil
@@ -143,6 +154,11 @@ package final class KernelATTChannel: ATTChannel {
             finishConnecting()
             return
         }
+        guard securing == nil else {
+            finishSecuring()
+            return
+        }
+        if isSecured { readSecurity() }
         if readiness.hasInput { read() }
         if readiness.contains(.writable), let registration {
             do throws(Errno) {
@@ -170,6 +186,57 @@ package final class KernelATTChannel: ATTChannel {
         timer = nil
         self.completion = nil
         completion(.success(self))
+    }
+
+    // MARK: Security
+
+    package func secure(_ level: GATTLinkSecurity.Level, completion: @escaping (Result<Void, LinkFailure>) -> Void) {
+        guard let registration else { return }
+        securing = (level, completion)
+        timer = loop.schedule(at: MonotonicClock.now + Self.securingTime) { [unowned self] in fail(.notSecured) }
+        do throws(Errno) {
+            readSecurity()
+            if !security.suffices(for: level) { try socket.raiseSecurity(to: level == .authenticated ? 3 : 2) }
+            try loop.change(registration, socket.descriptor, to: [.readable, .writable])
+        } catch {
+            // The caller goes on first.
+            _ = loop.schedule(at: .zero) { [weak self] in self?.fail(.notSecured) }
+        }
+    }
+
+    /// Looks whether the link is secure, once the socket is ready for anything.
+    private func finishSecuring() {
+        guard let registration, let (level, completion) = securing else { return }
+        readSecurity()
+        var isOver = socket.descriptor.takePendingError() != nil
+        // What has come by now was sent before the key was proved.
+        while !isOver {
+            guard let received = try? socket.receive({ _, dropped in self.dropped = dropped }) else {
+                isOver = true
+                break
+            }
+            guard case .done(let count) = received else { break }
+            isOver = count == 0
+        }
+        guard !isOver else { return fail(.notSecured) }
+        guard security.suffices(for: level) else { return }
+        do throws(Errno) {
+            try loop.change(registration, socket.descriptor, to: .readable)
+        } catch {
+            return fail(.system(error))
+        }
+        if let timer { loop.cancel(timer) }
+        timer = nil
+        securing = nil
+        isSecured = true
+        completion(.success(()))
+    }
+
+    private func readSecurity() {
+        let (level, keySize) = (try? socket.security()) ?? (0, 0)
+        security.level = level >= 3 ? .authenticated : level == 2 ? .encrypted : .none
+        security.keySize = keySize
+        security.isBonded = level >= 2
     }
 
     private func read() {
@@ -200,10 +267,11 @@ package final class KernelATTChannel: ATTChannel {
     @inline(never)
     private func fail(_ failure: LinkFailure) {
         guard registration != nil else { return }
-        let (completion, onClosed) = (completion, onClosed)
+        let (completion, onClosed, securing) = (completion, onClosed, securing)
         close()
         completion?(.failure(failure))
-        onClosed?(failure)
+        // Until the link is secure nobody else is told of its end.
+        if let securing { securing.completion(.failure(.notSecured)) } else { onClosed?(failure) }
     }
 }
 

@@ -15,6 +15,8 @@ package enum LinkFailure: Error, Equatable, CustomStringConvertible {
     case timedOut(Duration)
     /// The peer broke the rules of the Attribute Protocol, or did not answer in time.
     case bearer(ATTBearer.Failure)
+    /// The link is less secure than it has to be: the device lacks the key of the bond, or has one of less worth.
+    case notSecured
     /// The peer closed the channel.
     case closedByPeer
     /// The adapter was lost, for this reason.
@@ -31,6 +33,7 @@ package enum LinkFailure: Error, Equatable, CustomStringConvertible {
         case .timedOut(let time): LinkSentence.notInTime("\(time.components.seconds)")
         case .bearer(.transactionTimeout(let opcode)): LinkSentence.noAnswer("\(opcode)")
         case .bearer(let failure): LinkSentence.protocolBroken("\(failure)")
+        case .notSecured: LinkSentence.notSecured
         case .closedByPeer: LinkSentence.closed
         case .adapterLost(let reason): reason
         }

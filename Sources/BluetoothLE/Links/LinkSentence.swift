@@ -5,6 +5,7 @@ package enum LinkSentence {
     package static let ended = "the device ended the connection"
     package static let outOfReach = "the device is out of reach"
     package static let aborted = "the connection was aborted"
+    package static let notSecured = "the device did not prove that it is the paired one"
     package static let closed = "the device closed the channel"
 
     package static func refused(_ command: String, _ status: String) -> String {

@@ -42,7 +42,7 @@ public enum DisconnectReason: Hashable, Sendable, CustomStringConvertible {
             case .bearer: .protocolFault("\(failure)")
             case .adapterLost(let reason): .adapterLost(reason)
             case .system(let error): .system("\(error)")
-            case .refused: .system("\(failure)")
+            case .refused, .notSecured: .system("\(failure)")
             }
     }
 

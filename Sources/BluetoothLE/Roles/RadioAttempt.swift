@@ -80,7 +80,7 @@ extension LinkFailure {
                 true
             default: false
             }
-        case .bearer, .adapterLost: false
+        case .bearer, .adapterLost, .notSecured: false
         }
     }
 }

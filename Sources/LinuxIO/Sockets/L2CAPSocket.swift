@@ -48,6 +48,29 @@ package struct L2CAPSocket: ~Copyable {
         try descriptor.connect(to: Self.address(peer, type: isRandom ? Self.lowEnergyPublic + 1 : Self.lowEnergyPublic))
     }
 
+    /// The security of the connection: the level of BT_SECURITY, 1 for none to 4, and the bytes of the key, 0 without one.
+    ///
+    /// A socket whose connection has ended tells the level that was asked for, and no key. The corresponding C function is
+    /// `getsockopt`.
+    package func security() throws(Errno) -> (level: UInt8, keySize: UInt8) {
+        let value = try descriptor.option(SOL_BLUETOOTH, BT_SECURITY, initial: SecurityOption())
+        return (value.level, value.keySize)
+    }
+
+    /// Asks for a level of security, 2 for an encrypted connection and 3 for one by an authenticated key.
+    ///
+    /// Until it has it the socket is not writable. Throws `invalidArgument` where it has it already. The corresponding C
+    /// function is `setsockopt`.
+    package func raiseSecurity(to level: UInt8) throws(Errno) {
+        try descriptor.setOption(SOL_BLUETOOTH, BT_SECURITY, to: SecurityOption(level: level))
+    }
+
+    /// struct bt_security.
+    private struct SecurityOption: BitwiseCopyable {
+        var level: UInt8 = 0
+        var keySize: UInt8 = 0
+    }
+
     /// Sends one PDU whole.
     ///
     /// The corresponding C function is `write`.

@@ -7,13 +7,13 @@ package enum LabelText: String, Localized {
         gate, gateReason, gateRemedy, counts, lastReceived, secondsAgo, length, rivals, selectionFault, selectionRemedy,
         pid, program, radio, allows
     // Counters.
-    case notifications, received, typed, discarded, rejected, gated, lost, waiting
+    case notifications, refused, received, typed, discarded, rejected, gated, lost, waiting
     case withheld, untypable, tooShort, tooLong, duplicate, cut
     case ringFull, writeFailed, tooOld, disconnected, switched
     case dropped, stray, keyboardRemakes, undelivered, missed, readers, delivered, verified, differing, readerDropped
     // The links and their ends.
-    case link, rssi, mtu, security, phy, packetBytes, intervalMicroseconds, latency, timeoutMilliseconds
-    case links, ready, endedByDevice, outOfReach, protocolBroken, flooded, withAdapter, endedHere, failed
+    case link, rssi, mtu, security, keySize, phy, packetBytes, intervalMicroseconds, latency, timeoutMilliseconds
+    case links, ready, endedByDevice, outOfReach, protocolBroken, flooded, notSecured, withAdapter, endedHere, failed
     // What was done so that the radio goes on.
     case adapterOpened, adapterLost, scanArmed, scanQuiet, scanDisturbed, resumed, scanFailed, attemptsFailed,
         connectionsStalled, stepsOverdue, adapterRestarted, adapterMoved, socketsRebuilt, attemptsCancelled,
@@ -51,6 +51,7 @@ package enum LabelText: String, Localized {
         case .allows: LocalText("allows more than text", "文字以外に許可するもの")
         case .radio: LocalText("radio", "無線")
         case .notifications: LocalText("notifications", "通知の数")
+        case .refused: LocalText("values of a link that is not secure", "安全でない接続からの値")
         case .received: LocalText("received", "受信")
         case .typed: LocalText("typed", "入力")
         case .discarded: LocalText("discarded", "破棄")
@@ -82,13 +83,14 @@ package enum LabelText: String, Localized {
         case .link: LocalText("link", "現在の接続")
         case .rssi: LocalText("signal (dBm)", "信号強度(dBm)")
         case .mtu: LocalText("MTU", "MTU")
-        case .security: LocalText("security", "セキュリティ")
         case .none: LocalText("none: anybody may be the device", "なし(デバイスの真偽は不明)")
         case .encrypted: LocalText("encrypted, not authenticated", "暗号化あり、認証なし")
         case .authenticated: LocalText("encrypted and authenticated", "暗号化と認証あり")
         case .intervalMicroseconds: LocalText("interval (us)", "接続間隔(µs)")
         case .latency: LocalText("latency", "レイテンシ")
         case .timeoutMilliseconds: LocalText("time-out (ms)", "監視タイムアウト(ms)")
+        case .security: LocalText("security", "セキュリティ")
+        case .keySize: LocalText("key (bytes)", "鍵の長さ(バイト)")
         case .phy: LocalText("PHY", "PHY")
         case .packetBytes: LocalText("longest packet", "最長パケット")
         case .links: LocalText("links", "接続")
@@ -97,6 +99,7 @@ package enum LabelText: String, Localized {
         case .outOfReach: LocalText("ended out of reach", "圏外で終了")
         case .protocolBroken: LocalText("ended as the device broke the protocol", "デバイスのプロトコル違反で終了")
         case .flooded: LocalText("ended as the device sent too much", "デバイスの送信過多で終了")
+        case .notSecured: LocalText("ended as the device was not the paired one", "未確認のデバイスのため終了")
         case .withAdapter: LocalText("ended with the adapter", "アダプタの喪失で終了")
         case .endedHere: LocalText("ended here", "こちらから終了")
         case .failed: LocalText("ended by an error", "エラーで終了")

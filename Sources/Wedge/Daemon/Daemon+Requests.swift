@@ -86,7 +86,10 @@ extension Daemon {
         }
     }
 
-    private func keep(_ choice: KeptChoice, heard: DeviceAddress? = nil) -> Result<JSONObject, CommandFailure> {
+    private func keep(_ kept: KeptChoice, heard: DeviceAddress? = nil) -> Result<JSONObject, CommandFailure> {
+        // From now on it is that device with its keys, or nobody.
+        var choice = kept
+        choice.security = max(kept.security, bonds.security(of: kept.device))
         do throws(ChoiceStore.Failure) {
             try store.write(choice)
         } catch {

@@ -54,6 +54,7 @@ package final class Daemon {
     package let service: KeyboardService
     let options: Options
     let store: ChoiceStore
+    let bonds: BondStore
     let gate: KeyboardGate
     let loop: EventLoop
 
@@ -87,6 +88,7 @@ package final class Daemon {
         self.loop = loop
         self.options = options
         store = ChoiceStore(options.paths.choice)
+        bonds = BondStore(options.paths.bonds)
         lock = AdapterLock(options.paths)
         gate = try KeyboardGate(terminal: options.terminal, on: loop)
         follower = options.followsChoice ? try ChoiceFollower(store, on: loop) : nil
@@ -119,6 +121,13 @@ package final class Daemon {
             if options.followsChoice { throw error }
             startNotes.append(Reason(ReasonText.unanswered.message(error.cause)))
         }
+        do throws(BondStore.Failure) {
+            for note in try bonds.read().notes(bonds.path) { startNotes.append(Reason(note)) }
+        } catch {
+            // Whoever has keys of its devices types nothing without them.
+            throw CommandFailure(error)
+        }
+        service.bonds = { [bonds] in (try? bonds.read())?.bonds ?? [] }
         service.refusal = { [unowned self] name in refusal(of: name) }
         service.onReceived = { [unowned self] length in received(length) }
         service.isGateOpen = gate.isOpen

@@ -149,5 +149,6 @@ extension JSONObject {
         add("name", choice.name)
         add("address", "\(choice.device.address)")
         add("addressType", "\(choice.device.type)")
+        add("security", "\(choice.security)")
     }
 }

@@ -11,6 +11,8 @@ extension KeyboardService {
         package var notifications: UInt64
         /// Values that nobody asked for: those of other handles, and indications where notifications were subscribed to.
         package var strayValues: UInt64
+        /// Values that came while the link was less secure than it has to be.
+        package var refusedValues: UInt64 = 0
         /// Packets that the kernel dropped because they were not read in time.
         package var dropped: UInt64
         /// Keyboards that were made after the first, each because the one before it was gone.
@@ -42,6 +44,7 @@ extension KeyboardService.Counts {
         for (name, count) in causes { object.add(name, count) }
         object.add("dropped", dropped)
         object.add("stray", strayValues)
+        object.add("refused", refusedValues)
         object.add("keyboardRemakes", keyboardRemakes)
         object.add("missed", wire?.missed)
         object.add("verified", check?.verified)

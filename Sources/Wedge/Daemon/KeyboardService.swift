@@ -16,9 +16,12 @@ package final class KeyboardService {
     /// How old a sighting may be that spares a scan: as long as the end of an earlier link may take.
     private static let sightingLife = Session.closingTimeout
 
-    private let loop: EventLoop
+    /// Reads the bonds; nil where there is no place for any.
+    package var bonds: (() -> [Bond])?
+
+    let loop: EventLoop
     private let settings: KeyboardSettings
-    private let core: AdapterCore
+    let core: AdapterCore
     private let onEvent: (Event) -> Void
 
     private var session: Session
@@ -82,7 +85,7 @@ package final class KeyboardService {
     }
 
     private func receive(_ value: Span<UInt8>) {
-        keyboard.receive(value, epoch: link.epoch, isFromOpenDevice: link.security.isOpen)
+        keyboard.receive(value, epoch: link.epoch, isFromOpenDevice: link.isOpen)
         onReceived?(value.count)
         if let excess = flood.check(keyboard.outrun) { endFlood(excess) }
     }
@@ -193,6 +196,7 @@ package final class KeyboardService {
         Counts(
             notifications: link.notifications,
             strayValues: link.strayValues,
+            refusedValues: link.refusedValues,
             dropped: link.dropped,
             keyboardRemakes: keyboard.remakes,
             bytes: keyboard.bytes,
@@ -212,7 +216,7 @@ package final class KeyboardService {
 
     // MARK: The session
 
-    private func apply(_ event: Session.Event) {
+    func apply(_ event: Session.Event) {
         guard !isStopping else { return }
         let actions = session.handle(event, now: MonotonicClock.now)
         for action in actions where !isStopping { perform(action) }
@@ -231,7 +235,7 @@ package final class KeyboardService {
         case .stopScan: stopListening {}
         case .connect(let device):
             flood.begin(at: keyboard.outrun, isPatient: wire?.isPatient == true)
-            link.open(device, timeout: Session.usualAttemptTimeout)
+            connect(to: device)
         case .closeLink: closeLink { [unowned self] in apply(.linkClosed) }
         case .drop(let cause): keyboard.drop(through: link.epoch, cause)
         case .report(let state, let reason):
@@ -380,6 +384,7 @@ package final class KeyboardService {
 
     private func take(_ event: DeviceLink.Event) {
         switch event {
+        case .notSecured: refuse()
         case .ready: apply(.ready)
         case .unsupported(let reason): apply(.unsupported(Reason(reason)))
         case .failed(let reason):

@@ -84,6 +84,12 @@ package struct BondStore: Sendable {
         return removed
     }
 
+    /// The security that the keys of a device give, whatever adapter they are of; none without keys.
+    package func security(of device: DeviceAddress) -> GATTLinkSecurity.Level {
+        let bonds = (try? read())?.bonds ?? []
+        return bonds.filter { $0.identityAddress == device }.map(\.security.level).max() ?? .none
+    }
+
     /// The lines that are no heading, and the contents; the directory of no keys stays as it is unless there will be some.
     private func load(makingPrivate: Bool = false) throws(Failure) -> (lines: [String], contents: Contents) {
         var contents = Contents()

@@ -104,6 +104,7 @@ extension LinkFailure {
         case .timedOut(let time): LinkFaultText.notInTime.message("\(time.components.seconds)")
         case .bearer(.transactionTimeout(let opcode)): LinkFaultText.noAnswer.message("\(opcode)")
         case .bearer(let failure): LinkFaultText.protocolBroken.message("\(failure)")
+        case .notSecured: LinkFaultText.notSecured.message()
         case .closedByPeer: LinkFaultText.closed.message()
         case .adapterLost(let reason): Message(detail: reason)
         }

@@ -15,11 +15,14 @@ package struct KeptChoice: Hashable, Sendable {
     package var device: DeviceAddress
     /// The name that it advertised when it was chosen; nil where none was heard.
     package var name: String?
+    /// The security without which nothing that comes from it is typed; none for an open device.
+    package var security: GATTLinkSecurity.Level
 
     /// A choice.
-    package init(_ device: DeviceAddress, name: String?) {
+    package init(_ device: DeviceAddress, name: String?, security: GATTLinkSecurity.Level = .none) {
         self.device = device
         self.name = name
+        self.security = security
     }
 
     /// The device as it is shown to people: by its name, else by its address.
@@ -38,6 +41,7 @@ package struct KeptChoice: Hashable, Sendable {
         var address: BluetoothAddress?
         var type: AddressType?
         var name: String?
+        var security = GATTLinkSecurity.Level.none
         var seen: Set<Substring> = []
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         for (index, line) in lines.enumerated() where !line.isEmpty && !line.hasPrefix("#") {
@@ -55,12 +59,17 @@ package struct KeptChoice: Hashable, Sendable {
             case "name":
                 name = Self.unquoted(parts[1])
                 if name == nil { throw fault("has no name in quotes") }
+            case "security":
+                guard let level = GATTLinkSecurity.Level.allCases.first(where: { "\($0)" == parts[1] }) else {
+                    throw fault("has a security that is neither none, encrypted nor authenticated")
+                }
+                security = level
             default: throw fault("has an unknown key")
             }
         }
         guard let address else { throw Fault(line: lines.count, cause: "ends without an address") }
         guard let type else { throw Fault(line: lines.count, cause: "ends without a type") }
-        self.init(DeviceAddress(address, type), name: name)
+        self.init(DeviceAddress(address, type), name: name, security: security)
     }
 
     /// The file's text.
@@ -71,6 +80,7 @@ package struct KeptChoice: Hashable, Sendable {
         type = \(device.type)
 
         """ + (name.map { "name = \(Self.quoted($0))\n" } ?? "")
+            + (security > .none ? "security = \(security)\n" : "")
     }
 
     private static func quoted(_ name: String) -> String {

@@ -17,6 +17,8 @@ final class DeviceLink {
         case unsupported(Message)
         /// The link is gone, or did not come about.
         case failed(Message)
+        /// The device has not proved that it is the paired one, or the link is not as secure any more.
+        case notSecured
     }
 
     /// Told what becomes of the link.
@@ -30,8 +32,6 @@ final class DeviceLink {
 
     /// The number of the link that was asked for last.
     private(set) var epoch: UInt32 = 0
-    /// What is known of the device at that link's other end.
-    let security = SecurityLevel.none
     /// The device of that link.
     private(set) var device: DeviceAddress?
     /// Values of the profile's characteristic.
@@ -40,6 +40,12 @@ final class DeviceLink {
     private var beginning: (time: Duration, notifications: UInt64)?
     /// Values that nobody asked for: those of other handles, and indications where notifications were subscribed to.
     private(set) var strayValues: UInt64 = 0
+    /// Values that came while the link was less secure than it has to be: none of them is typed.
+    private(set) var refusedValues: UInt64 = 0
+    /// The security without which nothing of the link is taken.
+    private var required = GATTLinkSecurity.Level.none
+    /// Whether anybody may be the device at the link's other end: nothing is asked that only a paired one has.
+    var isOpen: Bool { required == .none || link?.security.suffices(for: required) != true }
     /// The links that were ready, and what ended them.
     private(set) var counts = LinkCounts()
     private var droppedBefore: UInt64 = 0
@@ -86,15 +92,18 @@ final class DeviceLink {
             age: MonotonicClock.now - beginning.time,
             notifications: notifications &- beginning.notifications,
             mtu: link.mtu,
-            security: security,
+            security: link.security,
             quality: radio.adapter?.quality(of: link.device) ?? LinkQuality()
         )
     }
 
     /// Connects, and readies the link; an earlier one must be closed.
-    func open(_ device: DeviceAddress, timeout: Duration) {
+    ///
+    /// Nothing is asked of the device, or taken from it, before the link has the `required` security.
+    func open(_ device: DeviceAddress, timeout: Duration, requiring required: GATTLinkSecurity.Level = .none) {
         epoch &+= 1
         self.device = device
+        self.required = required
         connectEnd = MonotonicClock.now + timeout
         connect(to: device)
     }
@@ -183,10 +192,37 @@ final class DeviceLink {
             link.onEvent = { [unowned self] event in take(event, of: link) }
             link.onGap = { [unowned self] in onGap?() }
             link.onValue = { [unowned self] handle, kind, value in take(value, of: handle, kind) }
-            progress(link.perform { client, now in setup.begin(&client, now: now) })
+            secure(link)
         // Whoever uses the adapter hears of its loss.
         case .failure(.adapterLost): break
         case .failure(let failure): onEvent?(.failed(failure.message))
+        }
+    }
+
+    /// Begins with the device when the link is as secure as it has to be.
+    private func secure(_ link: ATTLink) {
+        guard required > .none else { return begin(link) }
+        link.secure(required) { [weak self, weak link] result in
+            guard let self, let link, link === self.link else { return }
+            switch result {
+            case .success: begin(link)
+            case .failure: onEvent?(.notSecured)
+            }
+        }
+    }
+
+    private func begin(_ link: ATTLink) {
+        progress(link.perform { client, now in setup.begin(&client, now: now) })
+    }
+
+    /// Counts a value of a link that is not secure, and ends the link.
+    @inline(never)
+    private func refuseValue() {
+        refusedValues &+= 1
+        counts.end(.notSecured)
+        _ = radio.loop.schedule(at: .zero) { [weak self, epoch] in
+            guard let self, self.epoch == epoch, link != nil else { return }
+            onEvent?(.notSecured)
         }
     }
 
@@ -230,6 +266,7 @@ final class DeviceLink {
 
     /// The hot path begins: one comparison, and on to the keyboard's ring.
     private func take(_ value: Span<UInt8>, of handle: AttributeHandle, _ kind: GATTSubscriptionKind) {
+        if required > .none, link?.security.suffices(for: required) != true { return refuseValue() }
         let source = LinkSetup.Source(handle: handle, kind: kind)
         guard source == wanted else {
             takeReply(value, from: source)

@@ -16,6 +16,8 @@ package struct LinkCounts: Equatable, Sendable {
         case protocolBroken
         /// The device sent more than can be typed.
         case flooded
+        /// The link was less secure than it has to be.
+        case notSecured
         /// The adapter was lost.
         case withAdapter
         /// The user, another choice, or the program's end.
@@ -66,6 +68,7 @@ extension LinkCounts.End {
         case .system(.connectionReset), .closedByPeer: self = .endedByDevice
         case .system(.timedOut), .timedOut, .notEstablished: self = .outOfReach
         case .bearer: self = .protocolBroken
+        case .notSecured: self = .notSecured
         case .adapterLost: self = .withAdapter
         case .system, .refused: self = .failed
         }

@@ -11,8 +11,8 @@ package struct LinkFacts: Equatable, Sendable {
     package var notifications: UInt64
     /// The longest PDU of the Attribute Protocol, in bytes.
     package var mtu: UInt16
-    /// What is known of the device.
-    package var security = SecurityLevel.none
+    /// Its security.
+    package var security = GATTLinkSecurity()
     /// What is known of its radio.
     package var quality: LinkQuality
 
@@ -23,7 +23,8 @@ package struct LinkFacts: Equatable, Sendable {
         object.add("seconds", age.components.seconds)
         object.add("notifications", notifications)
         object.add("mtu", mtu)
-        object.add("security", security.rawValue)
+        object.add("security", "\(security.level)")
+        if security.level > .none { object.add("keySize", security.keySize) }
         object.add("phy", quality.phy?.rawValue)
         object.add("packetBytes", quality.dataLength)
         if let timing = quality.timing {

@@ -88,13 +88,14 @@ struct UseCommand: ParsableCommand {
             if let chosen { throw CommandFailure.chosenAlready(chosen) }
             return
         }
-        let kept: KeptChoice
+        var kept: KeptChoice
         if case .address(let address) = choice, let addressType {
             kept = KeptChoice(DeviceAddress(address, addressType), name: nil)
         } else {
             let place = try Configuration.read(paths.configurationFile, mustExist: false).advertisedAddress
             kept = try ChoiceRun(choice, advertisedAt: place, through: adapterOptions.transport).run()
         }
+        kept.security = BondStore(paths.bonds).security(of: kept.device)
         do {
             try store.write(kept)
         } catch {

@@ -185,6 +185,7 @@ extension CommandFailure {
             case .system(.permissionDenied), .system(.notPermitted): .permission
             // ENODEV: not the other device, but our adapter.
             case .system(.operationNotSupportedByDevice), .adapterLost: .unavailable
+            case .notSecured: .permission
             case .system, .refused, .bearer, .closedByPeer: .inputOutput
             }
         self.init(status, status == .unavailable ? AdapterFaultText.gone.message() : failure.message)

@@ -6,7 +6,9 @@ package import Texts
 /// The reasons for which the link to a device ended, was not made, or cannot be used.
 package enum LinkFaultText: String, FaultText {
     // The link; the English is that of BluetoothLE.
-    case ended, outOfReach, aborted, refused, notInTime, noAnswer, protocolBroken, closed
+    case ended, outOfReach, aborted, refused, notInTime, noAnswer, protocolBroken, closed, notSecured
+    // The bond with it.
+    case noBond, weakBond
     // What the device sends.
     case flooded
     // The services and characteristics of the device.
@@ -43,6 +45,36 @@ package enum LinkFaultText: String, FaultText {
                 ), nil
             )
         case .closed: (LocalText(LinkSentence.closed, "デバイスがチャネルを閉じました"), nil)
+        case .notSecured:
+            (
+                LocalText(
+                    LinkSentence.notSecured,
+                    "ペアリングしたデバイスであることを確認できませんでした"
+                ),
+                LocalText(
+                    "where its keys were removed: `blewedge forget {1}`, and `blewedge pair` again",
+                    "デバイス側で鍵が削除された場合: `blewedge forget {1}` の後、`blewedge pair` をやり直してください"
+                )
+            )
+        case .noBond:
+            (
+                LocalText("{1} is not paired with this adapter", "{1} はこのアダプタとペアリングされていません"),
+                LocalText(
+                    "`blewedge stop`, and `blewedge pair {1}`",
+                    "`blewedge stop` の後、`blewedge pair {1}` を実行してください"
+                )
+            )
+        case .weakBond:
+            (
+                LocalText(
+                    "the keys of {1} are not authenticated, as is asked for",
+                    "{1} の鍵は、要求されている認証済みのものではありません"
+                ),
+                LocalText(
+                    "`blewedge forget {1}`, and `blewedge pair {1} --security authenticated`",
+                    "`blewedge forget {1}` の後、`blewedge pair {1} --security authenticated` を実行してください"
+                )
+            )
         case .flooded:
             (
                 LocalText(

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+import Keystrokes
+import LinuxIO
+import Testing
+import Texts
+import Typing
+import Wedge
+
+/// From the device's channel to the keyboard, as the product has it: devices with a bond, and strangers in their place.
+@Suite("A link by the keys of a pairing", .serialized, .timeLimit(.minutes(10)))
+struct SecuredLinkTests {
+    /// A connection with a serial device, whose security is what the test says.
+    private final class Device: ATTChannel {
+        let device: DeviceAddress
+        let droppedPackets: UInt32 = 0
+        var onReceive: ((Span<UInt8>) -> Void)?
+        var onGap: (() -> Void)?
+        var onWritable: (() -> Void)?
+        var onClosed: ((LinkFailure) -> Void)?
+        var security = GATTLinkSecurity()
+        /// What the link has when somebody asks for more.
+        let offered: GATTLinkSecurity
+        private(set) var wanted: [GATTLinkSecurity.Level] = []
+        private(set) var requests = 0
+        private(set) var isClosed = false
+        private let script = ScriptedDevice([.init(.linble)], LinkSetup(profile: .linble))
+        private let loop: EventLoop
+
+        init(_ device: DeviceAddress, _ offered: GATTLinkSecurity, _ loop: EventLoop) {
+            self.device = device
+            self.offered = offered
+            self.loop = loop
+        }
+
+        func secure(_ level: GATTLinkSecurity.Level, completion: @escaping (Result<Void, LinkFailure>) -> Void) {
+            wanted.append(level)
+            _ = loop.schedule(at: .zero) { [self] in
+                security = offered
+                completion(security.suffices(for: level) ? .success(()) : .failure(.notSecured))
+            }
+        }
+
+        func send(_ pdu: [UInt8]) throws(LinkFailure) -> Bool {
+            requests += 1
+            _ = loop.schedule(at: .zero) { [self] in
+                for answer in script.answers(to: pdu) { onReceive?(answer.span) }
+            }
+            return true
+        }
+
+        func close() {
+            isClosed = true
+            onReceive = nil
+            onClosed = nil
+        }
+
+        func notify(_ value: [UInt8]) { onReceive?(([0x1B, 0x14, 0x00] + value).span) }
+    }
+
+    private final class Stage {
+        static let peer = DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random)
+        let loop: EventLoop
+        let radio = QuietRadio()
+        let keyboard: TextKeyboard
+        let service: KeyboardService
+        var devices: [Device] = []
+        static let secure = GATTLinkSecurity(level: .encrypted, keySize: 16)
+        var reasons: [Reason] = []
+        var typed = ""
+        private var beacon: EventLoop.Timer?
+
+        init(
+            _ required: GATTLinkSecurity.Level,
+            _ bonds: [Bond],
+            offering offered: GATTLinkSecurity = secure
+        ) throws {
+            loop = try EventLoop()
+            keyboard = try TextKeyboard(layout: .us)
+            let typing = TypingSettings(
+                table: try CompiledTable(ByteTable(.linble), layout: .us),
+                pacer: Pacer(try Pace(stall: 0)),
+                maximumAge: nil,
+                capsLock: .ignore,
+                verifies: false
+            )
+            let settings = KeyboardSettings(
+                adapter: .any,
+                device: .kept(KeptChoice(Self.peer, name: nil, security: required)),
+                profiles: [.linble],
+                typing: typing
+            )
+            var note: ((KeyboardService.Event) -> Void)?
+            service = try KeyboardService(settings, through: AdapterCore(loop, using: radio), screen: keyboard) {
+                note?($0)
+            }
+            service.bonds = { bonds }
+            note = { [unowned self] event in
+                if case .state(_, _, let reason?) = event { reasons.append(reason) }
+            }
+            radio.onConnect = { [unowned self] address, completion in
+                let device = Device(address, offered, loop)
+                devices.append(device)
+                _ = loop.schedule(at: .zero) { completion(.success(device)) }
+            }
+            service.start { _ in }
+            advertise()
+        }
+
+        private func advertise() {
+            radio.advertise(Self.peer.address, [0x02, 0x01, 0x06])
+            beacon = loop.schedule(at: MonotonicClock.now + .milliseconds(100)) { [weak self] in self?.advertise() }
+        }
+
+        func run(until isDone: () -> Bool) throws {
+            let limit = MonotonicClock.now + .seconds(120)
+            while !isDone() {
+                try #require(MonotonicClock.now < limit, "\(service.state), \(reasons)")
+                let turn = loop.schedule(at: MonotonicClock.now + .milliseconds(1)) { [loop] in loop.stop() }
+                try loop.run()
+                loop.cancel(turn)
+                typed += keyboard.screen.takeText()
+            }
+        }
+
+        func isSaid(_ text: String) -> Bool { reasons.contains { $0.cause.english.contains(text) } }
+
+        func end() throws {
+            if let beacon { loop.cancel(beacon) }
+            var isOver = false
+            service.stop { isOver = true }
+            try run { isOver }
+        }
+    }
+
+    private func bond(authenticated: Bool = false, on adapter: UInt64 = 0xC0FF_EE00_0009) throws -> Bond {
+        let value = (1...16).map { UInt8($0) }
+        let key = LongTermKey(value, isAuthenticated: authenticated, isSecureConnections: true, role: .central)
+        let made = Bond(
+            identityAddress: Stage.peer,
+            localAddress: BluetoothAddress(rawValue: adapter),
+            longTermKeys: [key].compactMap(\.self)
+        )
+        return try #require(made)
+    }
+
+    @Test("T1: a chosen device that was paired is not connected to without its keys, or with those of another adapter")
+    func withoutKeys() throws {
+        for bonds in [[], [try bond(on: 0x00AA_0100_0042)]] {
+            let stage = try Stage(.encrypted, bonds)
+            try stage.run { stage.isSaid("is not paired with this adapter") }
+            #expect(stage.devices.isEmpty)
+            let remedy = stage.reasons.last { $0.cause.english.contains("not paired") }?.remedy?.english
+            #expect(remedy?.contains("blewedge pair F0:F1:F2:F3:F4:F5") == true)
+            try stage.end()
+        }
+    }
+
+    @Test("T4: keys that were not authenticated do not serve a device that was chosen as authenticated")
+    func weakKeys() throws {
+        let stage = try Stage(.authenticated, [try bond()])
+        try stage.run { stage.isSaid("are not authenticated") }
+        #expect(stage.devices.isEmpty)
+        try stage.end()
+    }
+
+    @Test("T1: a stranger in the place of a paired device is asked for nothing, and types nothing")
+    func stranger() throws {
+        for offered in [GATTLinkSecurity(), GATTLinkSecurity(level: .encrypted, keySize: 7)] {
+            let stage = try Stage(.none, [try bond()], offering: offered)
+            try stage.run { stage.isSaid("did not prove") }
+            try stage.run { stage.devices.first?.isClosed == true }
+            let device = try #require(stage.devices.first)
+            #expect(device.wanted == [.encrypted] && device.requests == 0)
+            #expect(stage.service.counts.notifications == 0 && stage.typed.isEmpty)
+            try stage.end()
+        }
+    }
+
+    @Test("X-8: a paired device types; once its link is not secure any more no value is typed, and the link ends")
+    func encrypted() throws {
+        for weaker in [GATTLinkSecurity(), GATTLinkSecurity(level: .encrypted, keySize: 15)] {
+            let stage = try Stage(.none, [try bond()])
+            try stage.run { stage.service.state == .connected }
+            let device = try #require(stage.devices.first)
+            #expect(device.wanted == [.encrypted])
+            #expect(stage.service.linkFacts?.security.level == .encrypted)
+            device.notify(Array("one".utf8))
+            try stage.run { stage.typed == "one" }
+            device.security = weaker
+            device.notify(Array("two".utf8))
+            // What comes while the link is being ended is no better.
+            device.security = Stage.secure
+            try stage.run { device.isClosed }
+            #expect(stage.typed == "one" && stage.service.counts.refusedValues == 1)
+            #expect(stage.service.counts.bytes.received == 3)
+            #expect(stage.service.linkCounts.ended(.notSecured) == 1)
+            #expect(stage.isSaid("did not prove"))
+            try stage.end()
+        }
+    }
+
+    @Test("X-8: an open device goes on as before, and is called that")
+    func open() throws {
+        let stage = try Stage(.none, [])
+        try stage.run { stage.service.state == .connected }
+        let device = try #require(stage.devices.first)
+        #expect(device.wanted.isEmpty)
+        device.notify(Array("open".utf8))
+        try stage.run { stage.typed == "open" }
+        #expect(stage.service.linkFacts?.security.level == GATTLinkSecurity.Level.none)
+        try stage.end()
+    }
+}
