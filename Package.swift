@@ -73,10 +73,14 @@ let package = Package(
         .target(name: "CLinux"),
         // toml++ (libtomlplusplus-dev), headers only, behind a header of C's.
         .target(name: "CTOML"),
+        // The part of mbedTLS (libmbedtls-dev) that pairing needs, behind a header of C; its archive by its file name, so that
+        // it is linked statically (D-16).
+        .target(name: "CMbedTLS", linkerSettings: [.linkedLibrary(":libmbedcrypto.a")]),
+        module("Cryptography", ["CMbedTLS"]),
         // Which characters of a text from outside may be shown: one answer for names and for JSON.
         module("Printable"),
         module("BluetoothPackets", ["Printable"]),
-        module("BluetoothHost", ["BluetoothPackets"]),
+        module("BluetoothHost", ["BluetoothPackets", "Cryptography"]),
         module("VirtualRadio", ["BluetoothPackets"]),
         module("LinuxIO", ["CLinux", "CBluetooth", "CCapability", systemPackage]),
         module("BluetoothLE", ["BluetoothHost", "BluetoothPackets", "LinuxIO"]),
@@ -172,8 +176,12 @@ let package = Package(
         ),
         tests(
             "BluetoothHostTests",
-            ["TestSupport", "ConformanceSupport", "BluetoothHost", "BluetoothPackets", "VirtualRadio"]
+            [
+                "TestSupport", "ConformanceSupport", "BluetoothHost", "BluetoothPackets", "Cryptography",
+                "VirtualRadio",
+            ]
         ),
+        tests("CryptographyTests", ["TestSupport", "Cryptography"]),
         tests("VirtualRadioTests", ["TestSupport", "VirtualRadio", "BluetoothPackets"]),
         tests("LinuxIOTests", ["TestSupport", "LinuxIO", "CLinux", "Keystrokes", systemPackage]),
         tests(
