@@ -56,6 +56,14 @@ public struct ByteReader: ~Escapable {
         try readInteger(byteCount: 8, field)
     }
 
+    /// The next sixteen bytes.
+    @_lifetime(self: copy self)
+    public mutating func readUInt128(_ field: String) throws(DecodingError) -> UInt128 {
+        try require(16, field)
+        let low = try readUInt64(field)
+        return UInt128(try readUInt64(field)) &<< 64 | UInt128(low)
+    }
+
     /// The next six bytes, as an address.
     @_lifetime(self: copy self)
     public mutating func readAddress(_ field: String) throws(DecodingError) -> BluetoothAddress {

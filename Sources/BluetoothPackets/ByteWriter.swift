@@ -17,7 +17,7 @@ public struct ByteWriter: Sendable {
         bytes.append(value)
     }
 
-    /// Appends a 16-, 32- or 64-bit integer.
+    /// Appends an integer of 16, 32, 64 or 128 bits.
     public mutating func write(_ value: some FixedWidthInteger & UnsignedInteger) {
         var rest = value
         for _ in 0..<(value.bitWidth / 8) {

@@ -39,7 +39,7 @@ struct HCIVector: Sendable, CustomTestStringConvertible {
         "The vector files are found and hold what they should",
         arguments: [
             ("hci-events.txt", 13), ("hci-commands.txt", 38), ("advertisement-data.txt", 7), ("management.txt", 11),
-            ("hci-connections.txt", 9), ("l2cap.txt", 13),
+            ("hci-connections.txt", 9), ("l2cap.txt", 13), ("security-manager.txt", 16),
         ]
     )
     func filesAreThere(_ file: String, _ minimum: Int) {

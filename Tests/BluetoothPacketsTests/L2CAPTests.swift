@@ -28,17 +28,6 @@ private func describe(_ signal: L2CAPSignal) -> String {
     }
 }
 
-private func describe(_ pdu: SecurityManagerPDU) -> String {
-    switch pdu {
-    case .pairingRequest(let features):
-        "pairing io=\(features.ioCapability) oob=\(features.outOfBand) auth=\(features.authentication) "
-            + "size=\(features.maximumKeySize) initiator=\(features.initiatorKeys) responder=\(features.responderKeys)"
-    case .pairingFailed(let failure): "failed reason=\(Hexadecimal.text(UInt64(failure.rawValue), digits: 2))"
-    case .securityRequest(let authentication): "security auth=\(authentication)"
-    case .other(let code): "other code=\(code)"
-    }
-}
-
 /// What a frame says, and its bytes once more.
 private func read(_ bytes: [UInt8]) throws -> (text: String, written: [UInt8]?) {
     let frame = try L2CAPFrame(bytes.span)
@@ -48,7 +37,7 @@ private func read(_ bytes: [UInt8]) throws -> (text: String, written: [UInt8]?) 
         return (describe(signal), L2CAPFrame.encoded(frame.channel, signal.encoded))
     case .securityManager:
         let pdu = try SecurityManagerPDU(frame.payload)
-        return (describe(pdu), L2CAPFrame.encoded(frame.channel, pdu.encoded))
+        return ("pairing length=\(frame.payload.count)", L2CAPFrame.encoded(frame.channel, pdu.encoded))
     default:
         let text = "channel=\(hex(frame.channel.rawValue)) length=\(frame.payload.count)"
         return (text, L2CAPFrame.encoded(frame.channel, [UInt8](copying: frame.payload)))
