@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+public import BluetoothPackets
+public import Cryptography
+
+/// The cryptographic functions of pairing.
+///
+/// Arguments and results are the numbers of the specification; each function throws only where the library does.
+///
+/// Core 6.0, Vol 3, Part H, 2.2.
+public enum SecurityToolbox {
+    /// The numbers that user and devices compare have six digits.
+    static let numberLimit: UInt32 = 1_000_000
+
+    /// The hash of a resolvable private address: 24 bits, from an identity resolving key and the 24 random bits of the
+    /// address (2.2.2).
+    public static func ah(_ key: UInt128, _ random: UInt32) throws(CryptographyError) -> UInt32 {
+        let hash = try AES128.encrypt(UInt128(random & 0xFF_FFFF), key: key)
+        return UInt32(truncatingIfNeeded: hash & 0xFF_FFFF)
+    }
+
+    /// True for a resolvable private address that was made with the identity resolving key.
+    ///
+    /// Core 6.0, Vol 6, Part B, 1.3.2.3.
+    public static func resolves(_ device: DeviceAddress, key: UInt128) throws(CryptographyError) -> Bool {
+        guard device.kind == .resolvablePrivate else { return false }
+        let random = UInt32(truncatingIfNeeded: device.address.rawValue &>> 24)
+        return try UInt64(ah(key, random)) == device.address.rawValue & 0xFF_FFFF
+    }
+
+    /// The confirm value of LE legacy pairing (2.2.3).
+    ///
+    /// The PDUs are the Pairing Request and Response, whatever their order in time.
+    public static func c1(
+        _ key: UInt128,
+        _ random: UInt128,
+        request: SecurityManagerPDU,
+        response: SecurityManagerPDU,
+        initiator: DeviceAddress,
+        responder: DeviceAddress
+    ) throws(CryptographyError) -> UInt128 {
+        let types = [responder.type.rawValue, initiator.type.rawValue]
+        let first = UInt128(bytes: response.encoded.reversed() + request.encoded.reversed() + types)
+        let second = UInt128(initiator.address.rawValue) &<< 48 | UInt128(responder.address.rawValue)
+        return try AES128.encrypt(AES128.encrypt(random ^ first, key: key) ^ second, key: key)
+    }
+
+    /// The short term key of LE legacy pairing, from the responder's random number and the initiator's (2.2.4).
+    public static func s1(
+        _ key: UInt128,
+        responder: UInt128,
+        initiator: UInt128
+    ) throws(CryptographyError) -> UInt128 {
+        try AES128.encrypt(responder &<< 64 | initiator & UInt128(UInt64.max), key: key)
+    }
+
+    /// The confirm value of LE Secure Connections: of two X coordinates, a nonce, and a byte of the passkey (2.2.6).
+    public static func f4(
+        _ own: UInt256,
+        _ peer: UInt256,
+        _ nonce: UInt128,
+        _ bit: UInt8
+    ) throws(CryptographyError) -> UInt128 {
+        try AES128.cmac(own.bytes + peer.bytes + [bit], key: nonce)
+    }
+
+    /// MacKey and the long term key of LE Secure Connections (2.2.7).
+    public static func f5(
+        _ secret: UInt256,
+        initiatorNonce: UInt128,
+        responderNonce: UInt128,
+        initiator: DeviceAddress,
+        responder: DeviceAddress
+    ) throws(CryptographyError) -> (macKey: UInt128, longTermKey: UInt128) {
+        let key = try AES128.cmac(secret.bytes, key: 0x6C88_8391_AAF5_A538_6037_0BDB_5A60_83BE)
+        // "btle", and behind the addresses the length of the result in bits.
+        let identifier: [UInt8] = [0x62, 0x74, 0x6C, 0x65]
+        let message =
+            identifier + initiatorNonce.bytes + responderNonce.bytes + typed(initiator) + typed(responder) + [1, 0]
+        return (
+            macKey: try AES128.cmac([0] + message, key: key), longTermKey: try AES128.cmac([1] + message, key: key)
+        )
+    }
+
+    /// The check value of LE Secure Connections (2.2.8).
+    ///
+    /// The first nonce, the first address and the features are those of the device that sends the value.
+    public static func f6(
+        _ macKey: UInt128,
+        _ nonce: UInt128,
+        _ peerNonce: UInt128,
+        _ random: UInt128,
+        features: PairingFeatures,
+        _ own: DeviceAddress,
+        _ peer: DeviceAddress
+    ) throws(CryptographyError) -> UInt128 {
+        let capabilities = [
+            features.authentication.rawValue, features.hasOutOfBandData ? 1 : 0, features.ioCapability.rawValue,
+        ]
+        let message = nonce.bytes + peerNonce.bytes + random.bytes + capabilities + typed(own) + typed(peer)
+        return try AES128.cmac(message, key: macKey)
+    }
+
+    /// The 32 bits of which the number to compare is made (2.2.9).
+    public static func g2(
+        initiator: UInt256,
+        responder: UInt256,
+        initiatorNonce: UInt128,
+        responderNonce: UInt128
+    ) throws(CryptographyError) -> UInt32 {
+        let message = initiator.bytes + responder.bytes + responderNonce.bytes
+        return UInt32(truncatingIfNeeded: try AES128.cmac(message, key: initiatorNonce) & 0xFFFF_FFFF)
+    }
+
+    /// A key from another one and four characters, for the other transport (2.2.10).
+    public static func h6(_ key: UInt128, identifier: UInt32) throws(CryptographyError) -> UInt128 {
+        try AES128.cmac(Array(UInt128(identifier).bytes.suffix(4)), key: key)
+    }
+
+    /// A key from another one and a salt, for the other transport (2.2.11).
+    public static func h7(salt: UInt128, _ key: UInt128) throws(CryptographyError) -> UInt128 {
+        try AES128.cmac(key.bytes, key: salt)
+    }
+
+    /// An address with its type in front: 56 bits.
+    private static func typed(_ device: DeviceAddress) -> [UInt8] {
+        [device.type.rawValue] + UInt128(device.address.rawValue).bytes.suffix(6)
+    }
+}
