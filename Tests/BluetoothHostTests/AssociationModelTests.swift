@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothHost
+import BluetoothPackets
+import Testing
+
+@Suite(.timeLimit(.minutes(10))) struct AssociationModelTests {
+    /// The initiator's capabilities in the order of the columns.
+    private static let columns: [PairingFeatures.IOCapability] = [
+        .displayOnly, .displayYesNo, .keyboardOnly, .noInputNoOutput, .keyboardDisplay,
+    ]
+
+    /// Core 6.0, Vol 3, Part H, 2.3.5.1, table 2.8: a row for each responder, in the order of the columns.
+    ///
+    /// J Just Works, N numeric comparison, I and R a passkey that the initiator or the responder shows, B one that is
+    /// entered at both.
+    private static let secure = ["JJRJR", "JNRJN", "IIBJI", "JJJJJ", "INRJN"]
+    private static let legacy = ["JJRJR", "JJRJR", "IIBJI", "JJJJJ", "IIRJI"]
+
+    private func features(
+        _ io: PairingFeatures.IOCapability,
+        _ authentication: PairingFeatures.Authentication
+    ) -> PairingFeatures {
+        PairingFeatures(ioCapability: io, authentication: authentication, initiatorKeys: [], responderKeys: [])
+    }
+
+    private func letter(_ model: AssociationModel) -> Character {
+        switch model {
+        case .justWorks: "J"
+        case .numericComparison: "N"
+        case .passkeyFromInitiator: "I"
+        case .passkeyFromResponder: "R"
+        case .passkeyEntered: "B"
+        }
+    }
+
+    @Test("The association model of every pair of capabilities is the one of the specification's table")
+    func table() {
+        for (isSecure, rows) in [(true, Self.secure), (false, Self.legacy)] {
+            let mitm: PairingFeatures.Authentication =
+                isSecure ? [.mitmProtection, .secureConnections] : .mitmProtection
+            for (responder, row) in zip(Self.columns, rows) {
+                let made = Self.columns.map { initiator in
+                    letter(AssociationModel(initiator: features(initiator, mitm), responder: features(responder, mitm)))
+                }
+                #expect(String(made) == row, "\(responder), \(isSecure)")
+            }
+        }
+    }
+
+    @Test("Just Works if neither device wants protection; one of them is enough; SC only where both know it")
+    func requirements() {
+        for io in Self.columns {
+            let plain = features(io, .secureConnections)
+            #expect(AssociationModel(initiator: plain, responder: plain) == .justWorks)
+            #expect(AssociationModel(initiator: plain, responder: plain).isAuthenticated == false)
+        }
+        let wants = features(.keyboardDisplay, [.mitmProtection, .secureConnections])
+        let plain = features(.keyboardDisplay, .secureConnections)
+        let legacy = features(.keyboardDisplay, .mitmProtection)
+        #expect(AssociationModel(initiator: wants, responder: plain) == .numericComparison)
+        #expect(AssociationModel(initiator: plain, responder: wants) == .numericComparison)
+        #expect(AssociationModel(initiator: wants, responder: legacy) == .passkeyFromInitiator)
+        #expect(AssociationModel(initiator: wants, responder: legacy).isAuthenticated)
+    }
+}
