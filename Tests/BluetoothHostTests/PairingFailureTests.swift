@@ -211,6 +211,8 @@ import Testing
             let sendsConfirm = !entry.isSecure || entry.model != .justWorks && entry.model != .numericComparison
             guard code == 0x04 || sendsConfirm else { continue }
             expectFailure(pairing, .confirmValueFailed, noticedBy: 0)
+            // Our own number was not told to who had confirmed none.
+            if code == 0x03 { #expect(!pairing.outcomes[0].sent.contains { $0[0] == 0x04 }) }
         }
     }
 
