@@ -138,7 +138,7 @@ struct WholeWayTests {
         let stage = try Stage()
         try stage.begin(.linble) { _ in [] }
         try stage.run { stage.states.last == .connected }
-        #expect(stage.service?.linkFacts?.security .level == GATTLinkSecurity.Level.none)
+        #expect(stage.service?.linkFacts?.security.level == GATTLinkSecurity.Level.none)
         _ = stage.module?.notify(Array("12\r34\n56\r\n".utf8))
         var typed = ""
         try stage.run {
