@@ -10,7 +10,7 @@ struct KeyboardFailureTests {
     @Test("D-10: every refusal to make the keyboard has a status and a cause; the usual ones have a remedy")
     func making() {
         let expected: [(Errno, Texts.ExitStatus, String?)] = [
-            (.permissionDenied, .permission, "udev/60-blewedge.rules"), (.notPermitted, .permission, "usermod"),
+            (.permissionDenied, .permission, "blewedge setup"), (.notPermitted, .permission, "the service"),
             (.noSuchFileOrDirectory, .unavailable, "modprobe uinput"),
             (.operationNotSupportedByDevice, .unavailable, "modprobe uinput"),
             (.invalidArgument, .unavailable, "Linux 4.5"), (.noMemory, .inputOutput, nil),
