@@ -195,7 +195,6 @@ def unchanged(talk: Talk, codes: dict[str, int]) -> bool:
     if ("scan", "") in talk.settings:
         ends_by_default = not any(name == "terminator" for name, _ in talk.settings)
         return ends_by_default or all(code not in (codes["enter"], codes["kpenter"]) for code, _ in talk.strokes)
-    values = [step.value for step in talk.steps]
-    beginnings = [value.removesuffix(b"\r\n").removesuffix(b"\r").removesuffix(b"\n") for value in values]
-    # What has no end may be several in one: "\n\r" and the like.
+    # One line end at the end of each, and no other.
+    beginnings = [re.sub(rb"(?:\r\n|\r|\n)\Z", b"", step.value) for step in talk.steps]
     return all(not {10, 13} & set(value) for value in beginnings)

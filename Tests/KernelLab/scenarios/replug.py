@@ -118,7 +118,7 @@ async def adapter_replug(bench: Bench) -> None:
     await replug.pull(daemon)
     await replug.resume(daemon, "scanning")
     whole = b"".join(map(ean13, range(2)))
-    await reader.until(bench.peer.burst([whole]), 20)
+    await reader.until(bench.peer.burst(map(ean13, range(2))), 20)
     received = len(whole)
 
     await replug.pull(daemon)
@@ -133,9 +133,9 @@ async def adapter_replug(bench: Bench) -> None:
     arrived = counts["received"] - received
     expect(0 < arrived <= sent, f"{sent} bytes sent, counted: {counts}")
     await replug.resume(daemon, "typing")
-    last = b"".join(map(ean13, range(12, 14)))
-    whole += b"".join(amid)[:arrived] + last
-    bench.peer.burst([last])
+    last = list(map(ean13, range(12, 14)))
+    whole += b"".join(amid)[:arrived] + b"".join(last)
+    bench.peer.burst(last)
     await reader.until(len(whole), 20)
     await ends(bench, daemon, reader, whole)
     bench.note = replug.note
@@ -181,7 +181,7 @@ async def adapter_replug_connecting(bench: Bench) -> None:
         raise
     await replug.resume(daemon, "connecting")
     whole = b"".join(map(ean13, range(3)))
-    await reader.until(bench.peer.burst([whole]), 20)
+    await reader.until(bench.peer.burst(map(ean13, range(3))), 20)
     await ends(bench, daemon, reader, whole)
     bench.note = replug.note
 
