@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import cast
 
@@ -112,26 +112,24 @@ class Peer(Changing):
             [(AdvertisingData.COMPLETE_LIST_OF_128_BIT_SERVICE_CLASS_UUIDS, UUID(service).to_bytes())]
         )
         kinds = AdvertisingType.UNDIRECTED_CONNECTABLE_SCANNABLE, AdvertisingType.UNDIRECTED_SCANNABLE
-        # After a disconnection Bumble begins to advertise again by itself; what comes in between is disallowed.
-        for attempt in range(RESTARTS):
-            try:
-                await self._device.start_advertising(
-                    advertising_type=kinds[0] if connectable else kinds[1],
-                    advertising_data=bytes(advertisement), scan_response_data=bytes(response), auto_restart=again
-                )
-                return
-            except hci.HCI_Error as error:
-                if error.error_code != hci.HCI_COMMAND_DISALLOWED_ERROR or attempt == RESTARTS - 1:
-                    raise
-                await asyncio.sleep(0.1)
+        device = self._device
+        await self._once_allowed(
+            lambda: device.start_advertising(
+                advertising_type=kinds[0] if connectable else kinds[1],
+                advertising_data=bytes(advertisement), scan_response_data=bytes(response), auto_restart=again
+            )
+        )  # fmt: skip
 
     async def fall_silent(self) -> None:
-        """No advertisement any more; one that Bumble is beginning again by itself is awaited first, since it cannot be removed."""
+        """No advertisement any more."""
         assert self._device is not None
+        await self._once_allowed(self._device.stop_advertising)
+
+    async def _once_allowed(self, command: Callable[[], Awaitable[None]]) -> None:
+        """After a disconnection Bumble begins to advertise again by itself; what comes in between is disallowed."""
         for attempt in range(RESTARTS):
             try:
-                await self._device.stop_advertising()
-                return
+                return await command()
             except hci.HCI_Error as error:
                 if error.error_code != hci.HCI_COMMAND_DISALLOWED_ERROR or attempt == RESTARTS - 1:
                     raise
