@@ -111,7 +111,7 @@ class LineEditor:
     """bash's line editor on the virtual terminal in front; its lines, as they were when Enter was pressed."""
 
     SCRIPT = (
-        f"exec >{FIFO}; unset LC_ALL; export TERM=linux LANG=C.UTF-8; set -o emacs; bind '\"\\t\": self-insert'; "
+        f"/run/lab/terminal drop; exec >{FIFO}; unset LC_ALL; export TERM=linux LANG=C.UTF-8; set -o emacs; bind '\"\\t\": self-insert'; "
         'echo "ready $$"; while IFS= read -er line; do printf "<%s>\\n" "$line"; done'
     )
 
@@ -123,6 +123,7 @@ class LineEditor:
 
     @classmethod
     async def open(cls, bench: Bench) -> LineEditor:
+        """Begins with nothing: what was typed while no program had the terminal open is dropped."""
         await bench.guest.run("sh", "-c", f"rm -f {FIFO}; mkfifo {FIFO}")
         editor = cls(bench, await bench.start("cat", FIFO))
         await bench.guest.run("openvt", "-c", TERMINAL, "-f", "-s", "--", "bash", "-c", cls.SCRIPT)

@@ -33,9 +33,12 @@ package final class Terminal {
         descriptor = try Descriptor.forStandardInput()
     }
 
-    /// Takes the terminal over.
+    /// Takes the terminal over; what was typed before is dropped.
     ///
-    /// The corresponding C function is `tcsetattr`.
+    /// A virtual terminal that nobody had open keeps what was typed into it, and hands it over with the next key:
+    /// barcodes that came while no program read, in front of a person's Enter.
+    ///
+    /// The corresponding C functions are `tcsetattr` and `tcflush`.
     package func takeOver() throws(Errno) {
         var raw = before
         raw.c_iflag &= ~tcflag_t(BRKINT | ICRNL | INLCR | IGNCR | INPCK | ISTRIP | IXON)
@@ -43,6 +46,7 @@ package final class Terminal {
         let settings = raw
         try set(settings)
         isRaw = true
+        _ = tcflush(0, TCIFLUSH)
     }
 
     /// Gives the terminal back as it was; keys typed ahead do not reach the shell.

@@ -11,7 +11,7 @@ from console import KEYS, Console, Hands
 from daemons import fresh, start, status, tell, until_count, until_status
 from guest import Program
 from peer import ADDRESS, NAME, ean13
-from readers import EventReader
+from readers import TERMINAL, EventReader
 from scenarios import scenario
 from waiting import expect
 from words import WORDS
@@ -100,6 +100,9 @@ async def tui_console(bench: Bench) -> None:
     await fresh(bench)
     daemon = await start(bench)
     hands = await Hands.open(bench)
+    # Typed while no program reads: the kernel keeps it for whoever opens the terminal next, and it is not theirs.
+    await bench.guest.run("chvt", TERMINAL)
+    await hands.press("1", "2", "3")
     console = await Console.open(bench, BINARY, "tui")
     await choose(bench, hands, console)
     expect(not await console.shows_cursor(), "the pages leave the terminal its cursor")
