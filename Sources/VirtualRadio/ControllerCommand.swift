@@ -42,6 +42,9 @@ enum ControllerCommand: UInt16, CaseIterable {
     case leReadChannelMap = 0x2015
     case leReadRemoteFeatures = 0x2016
     case leRand = 0x2018
+    case leEnableEncryption = 0x2019
+    case leLongTermKeyRequestReply = 0x201A
+    case leLongTermKeyRequestNegativeReply = 0x201B
     case leReadSupportedStates = 0x201C
     case leRemoteConnectionParameterRequestReply = 0x2020
     case leRemoteConnectionParameterRequestNegativeReply = 0x2021
@@ -121,6 +124,9 @@ enum ControllerCommand: UInt16, CaseIterable {
         case .leReadChannelMap: Self.complete(27, 4, 2...2, 7, repeatsHandle: true)
         case .leReadRemoteFeatures: Self.status(27, 5, 2...2)
         case .leRand: Self.complete(27, 7, 0...0, 8)
+        case .leEnableEncryption: Self.status(28, 0, 28...28)
+        case .leLongTermKeyRequestReply: Self.complete(28, 1, 18...18, 2, repeatsHandle: true)
+        case .leLongTermKeyRequestNegativeReply: Self.complete(28, 2, 2...2, 2, repeatsHandle: true)
         case .leReadSupportedStates: Self.complete(28, 3, 0...0, 8)
         case .leRemoteConnectionParameterRequestReply: Self.complete(33, 4, 14...14, 2, repeatsHandle: true)
         case .leRemoteConnectionParameterRequestNegativeReply: Self.complete(33, 5, 3...3, 2, repeatsHandle: true)

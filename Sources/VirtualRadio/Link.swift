@@ -46,6 +46,17 @@ final class Link {
         /// The central refuses the requested parameters.
         case rejectUpdate(HCIStatus)
         case terminate(HCIStatus)
+        /// The central wants the link encrypted with a key.
+        case encrypt(key: UInt128, random: UInt64, diversifier: UInt16)
+        /// The peripheral's host has given the key, or has none.
+        case startEncryption(key: UInt128?)
+    }
+
+    /// An encryption that has begun: what the central's host has given.
+    struct Encryption {
+        var key: UInt128
+        /// True while the peripheral's host was asked and has not answered.
+        var isAsked = false
     }
 
     /// One of the two devices.
@@ -84,6 +95,9 @@ final class Link {
     /// The next connection event at which something happens.
     private(set) var nextExchange: Duration?
     var update: Update?
+    /// True while the link is encrypted.
+    var isEncrypted = false
+    var encryption: Encryption?
     /// The time by which the central's host must answer the peripheral's request.
     var requestDeadline: Duration?
     /// True while the central's host was asked and has not answered.
@@ -130,7 +144,7 @@ final class Link {
             || (central.operations + peripheral.operations).contains { operation in
                 switch operation {
                 case .update, .requestUpdate, .rejectUpdate: true
-                case .readVersion, .readFeatures, .terminate: false
+                case .readVersion, .readFeatures, .terminate, .encrypt, .startEncryption: false
                 }
             }
     }

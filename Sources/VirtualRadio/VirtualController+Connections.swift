@@ -15,12 +15,12 @@ extension VirtualController {
     }
 
     /// Reads a handle and finds its link.
-    private func link(_ parameters: inout CommandParameters) throws(Refusal) -> (link: Link, role: ConnectionRole) {
+    func link(_ parameters: inout CommandParameters) throws(Refusal) -> (link: Link, role: ConnectionRole) {
         try link(try parameters.readUInt16() & 0x0FFF)
     }
 
     /// Puts an operation before the next connection event; not while the link is being ended, and not twice.
-    private func add(_ operation: Link.Operation, _ link: Link, _ role: ConnectionRole) throws(Refusal) {
+    func add(_ operation: Link.Operation, _ link: Link, _ role: ConnectionRole) throws(Refusal) {
         let isEnding = link[role].operations.contains { if case .terminate = $0 { true } else { false } }
         guard !isEnding, !link[role].operations.contains(operation) else { throw .disallowed }
         link[role].operations.append(operation)
@@ -102,7 +102,7 @@ extension VirtualController {
         return Self.bytes(link[role].handle) + Identity.channelMap
     }
 
-    private static func bytes(_ handle: UInt16) -> [UInt8] {
+    static func bytes(_ handle: UInt16) -> [UInt8] {
         [UInt8(truncatingIfNeeded: handle), UInt8(truncatingIfNeeded: handle &>> 8)]
     }
 

@@ -93,6 +93,9 @@ extension VirtualRadio {
             }
         case .rejectUpdate(let reason):
             other.controller.emitUpdate(handle: other.handle, reason, link.parameters)
+        case .encrypt(let key, let random, let diversifier):
+            beginEncryption(link, key, random: random, diversifier: diversifier)
+        case .startEncryption(let key): startEncryption(link, key)
         case .terminate(let reason):
             link.kill(role, now: now)
             link.kill(role.other, now: now)
@@ -100,9 +103,40 @@ extension VirtualRadio {
             other.controller.emitDisconnection(handle: other.handle, reason: reason)
         }
     }
+
+    /// The peripheral's host is asked for the key (LL_ENC_REQ).
+    private func beginEncryption(_ link: Link, _ key: UInt128, random: UInt64, diversifier: UInt16) {
+        link.encryption = Link.Encryption(key: key)
+        let end = link.peripheral
+        if end.controller.emitKeyRequest(handle: end.handle, random: random, diversifier: diversifier) {
+            link.encryption?.isAsked = true
+        } else {
+            startEncryption(link, nil)
+        }
+    }
+
+    /// With the same key at both ends the link is encrypted; with two, the first packet's integrity check fails.
+    private func startEncryption(_ link: Link, _ key: UInt128?) {
+        guard let wanted = link.encryption?.key else { return }
+        link.encryption = nil
+        guard let key else {
+            let status = HCIStatus.keyMissing
+            return link.central.controller.emitEncryption(handle: link.central.handle, status, isRefresh: false)
+        }
+        guard key == wanted else { return end(link, .integrityFailure) }
+        let isRefresh = link.isEncrypted
+        link.isEncrypted = true
+        for role in [ConnectionRole.central, .peripheral] {
+            link[role].controller.emitEncryption(handle: link[role].handle, .success, isRefresh: isRefresh)
+        }
+    }
 }
 
 extension HCIStatus {
     /// Both sides began a procedure of the link layer that exclude each other (0x23).
     static let linkLayerCollision = HCIStatus(rawValue: 0x23)
+    /// The other side has no key (0x06).
+    static let keyMissing = HCIStatus(rawValue: 0x06)
+    /// A packet's integrity check was wrong (0x3D).
+    static let integrityFailure = HCIStatus(rawValue: 0x3D)
 }

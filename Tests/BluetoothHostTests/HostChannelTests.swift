@@ -11,14 +11,22 @@ import Testing
         try controller.data.map { bytes in [UInt8](copying: try ACLPacket(bytes.span).data) }
     }
 
-    @Test("Pairing is refused with Pairing Not Supported, whatever begins it; a refusal is not answered")
+    @Test("Pairing is refused, in either role; what is no beginning of it, and a refusal, is not answered")
     func pairing() throws {
-        for request in [[1, 3, 0, 1, 16, 1, 1], [0x0B, 1], [0x0C] + [UInt8](repeating: 1, count: 64), [0xEE]]
-            as [[UInt8]]
-        {
-            var controller = LowEnergyHostTests.connected()
+        let pairingRequest: [UInt8] = [1, 3, 0, 1, 16, 1, 1]
+        let cases: [(ConnectionRole, [UInt8], PairingFailure)] = [
+            (.central, pairingRequest, .commandNotSupported), (.central, [0x0B, 1], .pairingNotSupported),
+            (.peripheral, pairingRequest, .pairingNotSupported), (.peripheral, [0x0B, 1], .commandNotSupported),
+        ]
+        for (role, request, reason) in cases {
+            var controller = LowEnergyHostTests.connected(role)
             controller.sendFrame(0x40, channel: .securityManager, request)
-            #expect(try frames(controller) == [[2, 0, 6, 0, 0x05, 0x05]])
+            #expect(try frames(controller) == [[2, 0, 6, 0, 0x05, reason.rawValue]])
+        }
+        for frame in [[0x0C] + [UInt8](repeating: 1, count: 64), [0xEE]] as [[UInt8]] {
+            var controller = LowEnergyHostTests.connected()
+            controller.sendFrame(0x40, channel: .securityManager, frame)
+            #expect(controller.data.isEmpty)
         }
         var controller = LowEnergyHostTests.connected()
         controller.sendFrame(0x40, channel: .securityManager, [5, 5])

@@ -2,6 +2,7 @@
 
 import BluetoothHost
 import BluetoothPackets
+import TestSupport
 import VirtualRadio
 
 /// Two hosts, each above its own controller on one radio, in virtual time.
@@ -22,10 +23,10 @@ final class HostsOnRadio {
     static let count = 5
 
     let controllers: [VirtualController]
-    private(set) var hosts: [LowEnergyHost] = []
+    var hosts: [LowEnergyHost] = []
     private(set) var now = Duration.zero
     private let radio: VirtualRadio
-    private var events: [[LowEnergyHost.Event]] = [[], []]
+    var events: [[LowEnergyHost.Event]] = [[], []]
 
     init(_ generation: VirtualController.Generation, seed: UInt64) {
         let radio = VirtualRadio(seed: seed)
@@ -34,7 +35,7 @@ final class HostsOnRadio {
             let address = BluetoothAddress(rawValue: 0xC000_0000_0000 | number)
             return radio.addController(VirtualController.Configuration(address: address, generation: generation))
         }
-        hosts = [LowEnergyHost(), LowEnergyHost()]
+        hosts = (1...2).map { LowEnergyHost(random: SeededGenerator(seed: seed &* 2 &+ $0)) }
     }
 
     /// Why a host has given up, if one has.
@@ -42,7 +43,7 @@ final class HostsOnRadio {
 
     // MARK: Time
 
-    private func pump() {
+    func pump() {
         var isQuiet = false
         while !isQuiet {
             isQuiet = true
@@ -152,7 +153,7 @@ final class HostsOnRadio {
         if case .received(_, let pdu) = event { pdu.first == UInt8(count - 1) } else { false }
     }
 
-    private static func isEnd(_ event: LowEnergyHost.Event) -> Bool {
+    static func isEnd(_ event: LowEnergyHost.Event) -> Bool {
         if case .disconnected = event { true } else { false }
     }
 
@@ -163,7 +164,7 @@ final class HostsOnRadio {
         }
     }
 
-    private static func connection(_ event: LowEnergyHost.Event) -> LowEnergyHost.Connection? {
+    static func connection(_ event: LowEnergyHost.Event) -> LowEnergyHost.Connection? {
         if case .connected(let connection) = event { connection } else { nil }
     }
 }

@@ -42,6 +42,8 @@ final class FakeAdapter: LowEnergyAdapter {
         return scanner
     }
 
+    func makePairing(_ wish: PairingWish) -> any DevicePairing { preconditionFailure("nobody pairs here") }
+
     func connect(
         to device: DeviceAddress,
         timeout: Duration,

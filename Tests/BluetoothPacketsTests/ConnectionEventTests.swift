@@ -13,7 +13,9 @@ private func describe(_ packet: [UInt8]) throws -> String {
         return "update status=\(hex(event.status)) handle=\(hex(event.handle)) interval=\(event.interval) "
             + "latency=\(event.latency) timeout=\(event.supervisionTimeout)"
     case .leMeta(.longTermKeyRequest, let parameters):
-        return "key handle=\(hex(try LELongTermKeyRequest(parameters).handle))"
+        let event = try LELongTermKeyRequest(parameters)
+        return "key handle=\(hex(event.handle)) random=\(Hexadecimal.text(event.random, digits: 16)) "
+            + "diversifier=\(hex(event.diversifier))"
     case .leMeta(.remoteConnectionParameterRequest, let parameters):
         let event = try LERemoteConnectionParameterRequest(parameters)
         let asked = event.parameters
@@ -30,6 +32,10 @@ private func describe(_ packet: [UInt8]) throws -> String {
     case .other(HCIEvent.Code.numberOfCompletedPackets, let parameters):
         let entries = try CompletedPackets(parameters).entries
         return (["completed"] + entries.map { "\(hex($0.handle)):\($0.count)" }).joined(separator: " ")
+    case .other(let code, let parameters)
+    where code == HCIEvent.Code.encryptionChange || code == HCIEvent.Code.encryptionKeyRefreshComplete:
+        let event = try EncryptionChange(code: code, parameters)
+        return "encryption status=\(hex(event.status)) handle=\(hex(event.handle)) on=\(event.isOn)"
     default: return "another event"
     }
 }

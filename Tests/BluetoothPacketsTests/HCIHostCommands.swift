@@ -7,12 +7,17 @@ import Testing
 enum HCIHostCommands {
     static let peer = DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random)
     static let advertising = AdvertisingParameters(kind: .connectable, interval: 0xA0)
-    static let events: HCIEventMask = [.disconnectionComplete, .hardwareError, .dataBufferOverflow, .leMeta]
+    static let events: HCIEventMask = [
+        .disconnectionComplete, .encryptionChange, .hardwareError, .dataBufferOverflow, .encryptionKeyRefreshComplete,
+        .leMeta,
+    ]
     static let leEvents: LEEventMask = [
         .connectionComplete, .advertisingReport, .connectionUpdateComplete, .longTermKeyRequest,
         .remoteConnectionParameterRequest, .enhancedConnectionComplete, .extendedAdvertisingReport, .scanTimeout,
         .advertisingSetTerminated,
     ]
+
+    static let key = UInt128(0x0001_0203_0405_0607) << 64 | 0x0809_0A0B_0C0D_0E0F
 
     static var all: [String: HCICommand] {
         var commands: [String: HCICommand] = [
@@ -33,6 +38,13 @@ enum HCIHostCommands {
             "leSetDataLength": .leSetDataLength(handle: 0x40),
             "leSetPHY 2M": .leSetPHY(handle: 0x40, .fast),
             "leConnectionUpdate": .leConnectionUpdate(handle: 0x40, .standard),
+            "leEnableEncryption": .leEnableEncryption(
+                handle: 0x40,
+                random: 0x0102_0304_0506_0708,
+                diversifier: 0x1234,
+                key: key
+            ),
+            "leLongTermKeyRequestReply": .leLongTermKeyRequestReply(handle: 0x40, key: key),
             "leLongTermKeyRequestNegativeReply": .leLongTermKeyRequestNegativeReply(handle: 0x40),
             "leRemoteConnectionParameterRequestReply":
                 .leRemoteConnectionParameterRequestReply(handle: 0x40, .standard),

@@ -246,13 +246,43 @@ import VirtualRadio
         bench.run(.milliseconds(30))
         #expect(
             bench.packets(bench.first) == [
-                hex("04 0C 08 00 4000 09 FFFF 0000"), hex("04 3E 0C 04 00 4000 0E10000000000000"),
+                hex("04 0C 08 00 4000 09 FFFF 0000"), hex("04 3E 0C 04 00 4000 0F10000000000000"),
             ]
         )
         bench.command(bench.first, 0x2015, "4000")
         #expect(bench.packets(bench.first) == [hex("04 0E 0B 01 1520 00 4000 FFFFFFFF1F")])
         bench.command(bench.first, 0x1405, "4000")
         #expect(bench.packets(bench.first).map { $0.prefix(18) } == [hex("04 0E 07 01 0514 00 4000")[...].prefix(18)])
+    }
+
+    @Test("A link is encrypted where both hosts have the key, anew too; without one, or with two, it is not")
+    func encryption() {
+        let key = "0F0E0D0C0B0A09080706050403020100"
+        let bench = Bench.pair()
+        bench.link()
+        for event in ["04 08 04 00 4000 01", "04 30 03 00 4000"] {
+            bench.succeed(bench.first, 0x2019, "4000 0807060504030201 3412 \(key)")
+            #expect(bench.status(bench.first, 0x2019, "4000 0807060504030201 3412 \(key)") == 0x0C)
+            bench.run(.milliseconds(30))
+            #expect(bench.packets(bench.second) == [hex("04 3E 0D 05 4000 0807060504030201 3412")])
+            bench.succeed(bench.second, 0x201A, "4000 \(key)")
+            #expect(bench.status(bench.second, 0x201A, "4000 \(key)") == 0x0C)
+            bench.run(.milliseconds(30))
+            for controller in bench.controllers { #expect(bench.packets(controller) == [hex(event)]) }
+        }
+        bench.succeed(bench.first, 0x2019, "4000 0000000000000000 0000 \(key)")
+        bench.run(.milliseconds(30))
+        _ = bench.packets(bench.second)
+        bench.succeed(bench.second, 0x201B, "4000")
+        bench.run(.milliseconds(30))
+        #expect(bench.packets(bench.first) == [hex("04 08 04 06 4000 00")])
+        #expect(bench.status(bench.second, 0x2019, "4000 0000000000000000 0000 \(key)") == 0x0C)
+        bench.succeed(bench.first, 0x2019, "4000 0000000000000000 0000 \(key)")
+        bench.run(.milliseconds(30))
+        _ = bench.packets(bench.second)
+        bench.succeed(bench.second, 0x201A, "4000 00000000000000000000000000000001")
+        bench.run(.milliseconds(30))
+        for controller in bench.controllers { #expect(bench.packets(controller).last == hex("04 05 04 00 4000 3D")) }
     }
 
     @Test("Central, peripheral, advertiser and scanner at once on one controller")

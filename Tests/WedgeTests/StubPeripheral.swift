@@ -16,6 +16,8 @@ final class StubPeripheral: LowEnergyAdapter {
 
     func makeScanner() throws(ScanError) -> any DeviceScanner { throw .adapterGone }
 
+    func makePairing(_ wish: PairingWish) -> any DevicePairing { preconditionFailure("nobody pairs here") }
+
     func connect(
         to device: DeviceAddress,
         timeout: Duration,

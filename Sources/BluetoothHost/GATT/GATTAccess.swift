@@ -19,7 +19,7 @@ public enum GATTAccess: Sendable, Hashable, CaseIterable {
 /// The security of a link.
 ///
 /// Core 6.0, Vol 3, Part C, 10.2.1 (LE security mode 1).
-public struct GATTLinkSecurity: Equatable, Sendable {
+public struct GATTLinkSecurity: Hashable, Sendable {
     /// The level of a link's security.
     public enum Level: Int, Sendable, Comparable, CaseIterable {
         /// Not encrypted.

@@ -92,6 +92,9 @@ extension LowEnergyHost {
         case .update(let handle):
             // Without success no LE Connection Update Complete follows.
             if case .failed = outcome { links[handle]?.isUpdating = false }
+        case .encrypt(let handle):
+            // Without success no Encryption Change follows.
+            if case .failed = outcome { changeEncryption(of: handle, isOn: false, now: now) }
         case .reply: break
         case .probe: isProbing = false
         case .optional(let handle): takeOptional(outcome, of: handle)
@@ -169,8 +172,8 @@ extension LowEnergyHost {
         case .readBufferSize: use(try DataBuffers(readBufferSize: returned), opcode)
         case .leReadLocalSupportedFeatures:
             leFeatures = try HCIReturn.features(returned)
-            request(.setEventMask([.disconnectionComplete, .hardwareError, .dataBufferOverflow, .leMeta]), .initialise)
-        case .setEventMask: request(.leSetEventMask(eventMask), .initialise)
+            request(.setEventMask(eventMask), .initialise)
+        case .setEventMask: request(.leSetEventMask(lowEnergyEventMask), .initialise)
         case .leSetEventMask:
             if let ownAddress, ownAddress.type == .random {
                 request(.leSetRandomAddress(ownAddress.address), .initialise)
@@ -217,7 +220,12 @@ extension LowEnergyHost {
         }
     }
 
-    private var eventMask: LEEventMask {
+    private var eventMask: HCIEventMask {
+        let mask: HCIEventMask = [.disconnectionComplete, .hardwareError, .dataBufferOverflow, .leMeta]
+        return encrypts ? mask.union([.encryptionChange, .encryptionKeyRefreshComplete]) : mask
+    }
+
+    private var lowEnergyEventMask: LEEventMask {
         var mask: LEEventMask = [
             .connectionComplete, .advertisingReport, .connectionUpdateComplete, .longTermKeyRequest,
         ]

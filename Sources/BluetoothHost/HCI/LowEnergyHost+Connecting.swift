@@ -196,6 +196,7 @@ extension LowEnergyHost {
             return
         }
         announced.insert(event.handle)
+        guardConnection(connection)
         emit(.connected(connection))
         if event.role == .central { improve(event.handle) }
         dropLateData(now: now)
@@ -227,6 +228,7 @@ extension LowEnergyHost {
     mutating func end(_ handle: UInt16, _ reason: HCIStatus) {
         guard let link = links.removeValue(forKey: handle) else { return }
         freeBuffers &+= link.inFlight
+        endSecurity(of: link.connection)
         early.removeAll { $0.handle == handle }
         if announced.remove(handle) != nil { emit(.disconnected(link.connection, reason: reason)) }
         rearmAdvertising()

@@ -38,6 +38,10 @@ extension LowEnergyHost {
                 }
             case .other(HCIEvent.Code.numberOfCompletedPackets, let parameters):
                 complete(try CompletedPackets(parameters), now: now)
+            case .other(let code, let parameters)
+            where code == HCIEvent.Code.encryptionChange || code == HCIEvent.Code.encryptionKeyRefreshComplete:
+                let change = try EncryptionChange(code: code, parameters)
+                changeEncryption(of: change.handle, isOn: change.status == .success && change.isOn, now: now)
             case .other(HCIEvent.Code.dataBufferOverflow, _): counters.overflows &+= 1
             case .other: break
             }
@@ -67,9 +71,7 @@ extension LowEnergyHost {
             links[event.handle]?.isUpdating = false
             if event.status == .success { links[event.handle]?.timing = ConnectionTiming(event) }
         case .longTermKeyRequest:
-            let handle = try LELongTermKeyRequest(parameters).handle
-            guard links[handle] != nil else { return }
-            request(.leLongTermKeyRequestNegativeReply(handle: handle), .reply)
+            answer(try LELongTermKeyRequest(parameters))
         case .remoteConnectionParameterRequest:
             let event = try LERemoteConnectionParameterRequest(parameters)
             guard let role = links[event.handle]?.connection.role else { return }
@@ -151,9 +153,8 @@ extension LowEnergyHost {
         case .attribute: emit(.received(handle: connection.handle, pdu: [UInt8](copying: frame.payload)))
         case .signalling: receiveSignal(frame.payload, connection)
         case .securityManager:
-            // This host does not pair: every request to do so is refused.
-            if let pdu = try? SecurityManagerPDU(frame.payload), case .pairingFailed = pdu { return }
-            answer(.securityManager, SecurityManagerPDU.pairingFailed(.pairingNotSupported).encoded, connection)
+            securities[connection.handle]?.manager.receive(frame.payload, now: now)
+            carryOut(connection, now: now)
         default: counters.unknownChannels &+= 1
         }
     }
@@ -214,12 +215,15 @@ extension LowEnergyHost {
         answer(.signalling, reject.encoded, connection)
     }
 
-    private mutating func answer(_ channel: L2CAPChannel, _ payload: [UInt8], _ connection: Connection) {
+    /// Puts a frame of this host's own at the end; false, and counted, where there is no room for it.
+    @discardableResult
+    mutating func answer(_ channel: L2CAPChannel, _ payload: [UInt8], _ connection: Connection) -> Bool {
         guard let frame = L2CAPFrame.encoded(channel, payload),
             links[connection.handle]?.enqueue(frame, isAnswer: true) == true
         else {
             counters.dropped &+= 1
-            return
+            return false
         }
+        return true
     }
 }

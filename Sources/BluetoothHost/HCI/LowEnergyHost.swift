@@ -45,6 +45,8 @@ public struct LowEnergyHost: Sendable {
         case disconnected(Connection, reason: HCIStatus)
         /// A PDU of the Attribute Protocol.
         case received(handle: UInt16, pdu: [UInt8])
+        /// News of a connection's encryption or pairing.
+        case security(handle: UInt16, SecurityNews)
         /// There is room again for a PDU that was not taken.
         case writable(handle: UInt16)
         /// Advertising has begun.
@@ -130,7 +132,17 @@ public struct LowEnergyHost: Sendable {
     /// The commands that the controller knows; nil before `ready`.
     public internal(set) var supportedCommands: SupportedCommands?
 
+    /// What is allowed and offered where a later connection pairs; the identity is filled in.
+    public var pairingPolicy = PairingPolicy(identity: DeviceAddress(BluetoothAddress(rawValue: 0), .public))
+    /// The bonds that count for later connections; those of other controllers are left out.
+    public var bonds: [Bond] = []
+
     let randomAddress: BluetoothAddress?
+    let random: any RandomNumberGenerator & Sendable
+    var securities: [UInt16: HostSecurity] = [:]
+    var backoffs = PairingBackoffs()
+    /// The time at which the first pairing under way is given up.
+    var pairingDeadline: Duration?
     var state = State.initialising
     var events: [Event] = []
     var commands = HCICommandQueue()
@@ -170,6 +182,7 @@ public struct LowEnergyHost: Sendable {
         case update(UInt16)
         case reply
         case probe
+        case encrypt(UInt16)
         /// For a connection, which goes on whatever becomes of it.
         case optional(UInt16)
     }
@@ -177,7 +190,12 @@ public struct LowEnergyHost: Sendable {
     /// A host that has told its controller nothing yet.
     ///
     /// `randomAddress` is used where the controller has no public one; its two highest bits are set to make it static.
-    public init(randomAddress: BluetoothAddress? = nil) {
+    /// `random` must be fit for keys.
+    public init(
+        randomAddress: BluetoothAddress? = nil,
+        random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
+    ) {
+        self.random = random
         self.randomAddress = randomAddress.map { BluetoothAddress(rawValue: $0.rawValue | 0xC000_0000_0000) }
         request(.reset, .initialise)
     }
@@ -252,6 +270,7 @@ public struct LowEnergyHost: Sendable {
             if let time = link.disconnectDeadline { times.append(time) }
             if link.inFlight > 0 { times.append(link.lastProgress + Self.patience) }
         }
+        if let time = pairingDeadline { times.append(time) }
         return times.min()
     }
 
@@ -262,6 +281,7 @@ public struct LowEnergyHost: Sendable {
         if scanner != nil { updateScanner { $0.advance(now: now) } }
         expireAttempts(now: now)
         probe(now: now)
+        expirePairings(now: now)
         for link in links.values.sorted(by: { $0.connection.handle < $1.connection.handle }) {
             let handle = link.connection.handle
             if let deadline = link.disconnectDeadline, deadline <= now {
@@ -342,6 +362,8 @@ public struct LowEnergyHost: Sendable {
         waiting = []
         current = nil
         links = [:]
+        securities = [:]
+        pairingDeadline = nil
         announced = []
         attempts = []
         early = []

@@ -9,7 +9,7 @@ import SystemPackage
 ///
 /// It is used on the loop's thread.
 package final class HostAdapter: LowEnergyAdapter {
-    private let loop: EventLoop
+    let loop: EventLoop
     let transport: any PacketTransport
     private(set) var host: LowEnergyHost
     private var channels: [UInt16: HostChannel] = [:]
@@ -26,6 +26,8 @@ package final class HostAdapter: LowEnergyAdapter {
     private var isOpen = true
     private var onReleased: (() -> Void)?
     weak var activeScanner: HostScanner?
+    /// The pairing that the user has begun.
+    weak var pairing: HostPairing?
 
     /// The longest time that the answer to the last Reset is waited for.
     private static let releaseTimeout = Duration.seconds(1)
@@ -224,9 +226,11 @@ package final class HostAdapter: LowEnergyAdapter {
         flush()
     }
 
-    func perform<Result>(_ body: (inout LowEnergyHost) -> Result) -> Result {
+    func perform<Result, Failure: Error>(
+        _ body: (inout LowEnergyHost) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
         defer { flush() }
-        return body(&host)
+        return try body(&host)
     }
 
     /// Calls `handler` from the loop, after the present call has returned.
@@ -321,7 +325,9 @@ package final class HostAdapter: LowEnergyAdapter {
             let completions = disconnecting.filter { $0.handle == connection.handle }
             disconnecting.removeAll { $0.handle == connection.handle }
             for entry in completions { entry.completion() }
-        case .received(let handle, let pdu): channels[handle]?.onReceive?(pdu.span)
+        case .received(let handle, let pdu): channels[handle]?.receive(pdu)
+        case .security(let handle, .changed(let security)): channels[handle]?.take(security)
+        case .security(let handle, let news): pairing?.take(news, of: handle)
         case .writable(let handle): channels[handle]?.onWritable?()
         case .advertisingStarted: finishAdvertising(.success(()))
         case .advertisingFailed(let failure): finishAdvertising(.failure(.controller("cannot advertise: \(failure)")))

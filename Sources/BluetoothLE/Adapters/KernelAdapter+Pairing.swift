@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import BluetoothHost
-import BluetoothPackets
+package import BluetoothPackets
 
 extension KernelAdapter {
     /// Loads the keys of the bonds with this adapter into the kernel, in the place of all that it had.
@@ -15,6 +15,8 @@ extension KernelAdapter {
         management.send(.loadIdentityResolvingKeys(index, own.compactMap(\.managementResolvingKey))) { _ in }
         management.send(.loadLongTermKeys(index, own.flatMap(\.managementKeys))) { _ in }
     }
+
+    package func makePairing(_ wish: PairingWish) -> any DevicePairing { KernelPairing(wish, on: self) }
 
     /// Has the kernel forget the keys of a device, and ends a link with it; `completion` gets false where it had none.
     package func unpair(_ device: DeviceAddress, completion: @escaping (Bool) -> Void) {

@@ -1,44 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-package import BluetoothHost
-package import BluetoothPackets
+import BluetoothHost
+import BluetoothPackets
 import LinuxIO
 
 /// A pairing that the user has begun, on an adapter of the kernel (`ManagedPairing` on the event loop).
 ///
 /// It is used on the loop's thread, and nothing may scan meanwhile.
-package final class KernelPairing {
+final class KernelPairing: DevicePairing {
     /// How long the kernel may take beyond the limit to end a pairing that was called off.
     private static let grace = Duration.seconds(15)
 
     private let adapter: KernelAdapter
-    private let device: DeviceAddress
-    private let limit: Duration
+    private let wish: PairingWish
     private var machine: ManagedPairing
     private var timer: EventLoop.Timer?
     private var isOver = false
 
-    /// The handler of news; the last is the end.
-    package var onNews: ((ManagedPairing.News) -> Void)?
+    var onNews: ((ManagedPairing.News) -> Void)?
 
     /// A pairing that has not begun; it is called off after the limit.
-    package init(
-        of adapter: KernelAdapter,
-        with device: DeviceAddress,
-        _ capability: IOCapability,
-        required: GATTLinkSecurity.Level,
-        limit: Duration
-    ) {
+    init(_ wish: PairingWish, on adapter: KernelAdapter) {
         self.adapter = adapter
-        self.device = device
-        self.limit = limit
-        machine = ManagedPairing(adapter.index, adapter.information, with: device, capability, required: required)
+        self.wish = wish
+        machine = ManagedPairing(
+            adapter.index,
+            adapter.information,
+            with: wish.device,
+            wish.capability,
+            required: wish.required
+        )
     }
 
-    /// Begins.
-    package func begin() {
+    func begin() {
         adapter.pairing = self
-        timer = adapter.loop.schedule(at: MonotonicClock.now + limit) { [unowned self] in
+        timer = adapter.loop.schedule(at: MonotonicClock.now + wish.limit) { [unowned self] in
             timer = nil
             cancel()
         }
@@ -46,27 +42,22 @@ package final class KernelPairing {
         pump()
     }
 
-    /// The user's answer to `compare`.
-    package func answer(_ isSame: Bool) {
+    func answer(_ isSame: Bool) {
         machine.answer(isSame)
         pump()
     }
 
-    /// The user's answer to `enter`; nil for none.
-    package func answer(passkey: UInt32?) {
+    func answer(passkey: UInt32?) {
         machine.answer(passkey: passkey)
         pump()
     }
 
-    /// Calls it off; the end follows, unless it was there already.
-    package func cancel() {
+    func cancel() {
         machine.cancel()
         pump()
     }
 
-    /// Puts the adapter back as it was and ends the link, with `forgetting` without a key left in the kernel; `completion`
-    /// is called when the kernel has answered.
-    package func close(forgetting: Bool, completion: @escaping () -> Void) {
+    func close(forgetting: Bool, completion: @escaping () -> Void) {
         if let timer { adapter.loop.cancel(timer) }
         timer = nil
         isOver = true
@@ -75,8 +66,8 @@ package final class KernelPairing {
         if !adapter.information.currentSettings.contains(.bondable) {
             adapter.management.send(.setBondable(adapter.index, false)) { _ in }
         }
-        guard forgetting else { return adapter.disconnect(device, completion: completion) }
-        adapter.unpair(device) { _ in completion() }
+        guard forgetting else { return adapter.disconnect(wish.device, completion: completion) }
+        adapter.unpair(wish.device) { _ in completion() }
     }
 
     func handle(_ event: ManagementEvent.Kind) {
@@ -86,7 +77,7 @@ package final class KernelPairing {
 
     private func pump() {
         while let command = machine.nextCommand() {
-            let patience: Duration? = command.opcode == .pairDevice ? limit + Self.grace : nil
+            let patience: Duration? = command.opcode == .pairDevice ? wish.limit + Self.grace : nil
             adapter.management.send(command, patience: patience) { [weak self] reply in
                 self?.take(reply, to: command.opcode)
             }

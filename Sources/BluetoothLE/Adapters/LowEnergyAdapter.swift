@@ -103,6 +103,11 @@ package protocol LowEnergyAdapter: AnyObject {
     ///
     /// It is called before the first connection, and again when they have changed.
     func use(_ bonds: [Bond])
+    /// Makes a pairing, which begins with `begin`.
+    func makePairing(_ wish: PairingWish) -> any DevicePairing
+    /// Has what is below this process forget the keys of a device, and ends a link with it; `completion` gets false where
+    /// there were none.
+    func unpair(_ device: DeviceAddress, completion: @escaping (Bool) -> Void)
     /// Makes a scanner, which begins with `start`.
     func makeScanner() throws(ScanError) -> any DeviceScanner
     /// Connects to a device; `completion` is called once, later.
@@ -140,6 +145,9 @@ extension LowEnergyAdapter {
 
     /// Nothing is known of bonds.
     package func use(_ bonds: [Bond]) {}
+
+    /// Nothing below this process keeps keys.
+    package func unpair(_ device: DeviceAddress, completion: @escaping (Bool) -> Void) { completion(false) }
 
     /// Counts of nothing: the kernel does such things by itself, and tells nobody.
     package var controllerCounts: ControllerCounts { ControllerCounts() }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import BluetoothHost
+package import BluetoothHost
 package import BluetoothPackets
+import LinuxIO
 import SystemPackage
 
 /// The ATT channel of a connection of the host stack in this process.
@@ -11,7 +12,13 @@ package final class HostChannel: ATTChannel {
     let connection: LowEnergyHost.Connection
     private weak var adapter: HostAdapter?
     private var isOpen = true
+    /// The level that is waited for, and the handler of its result; nil otherwise.
+    private var securing: (level: GATTLinkSecurity.Level, completion: (Result<Void, LinkFailure>) -> Void)?
+    private var timer: EventLoop.Timer?
+    /// How long the link may take to be encrypted.
+    private static let securingTime = Duration.seconds(10)
 
+    package private(set) var security: GATTLinkSecurity
     package var onReceive: ((Span<UInt8>) -> Void)?
     /// Never called: between the host stack and its reader no packet is dropped.
     package var onGap: (() -> Void)?
@@ -21,6 +28,7 @@ package final class HostChannel: ATTChannel {
     init(_ connection: LowEnergyHost.Connection, _ adapter: HostAdapter) {
         self.connection = connection
         self.adapter = adapter
+        security = adapter.host.security(of: connection.handle)
     }
 
     package var device: DeviceAddress { connection.peer }
@@ -32,25 +40,63 @@ package final class HostChannel: ATTChannel {
         return adapter.send(pdu, on: connection.handle)
     }
 
+    package func secure(_ level: GATTLinkSecurity.Level, completion: @escaping (Result<Void, LinkFailure>) -> Void) {
+        guard isOpen, let adapter else { return }
+        securing = (level, completion)
+        timer = adapter.loop.schedule(at: MonotonicClock.now + Self.securingTime) { [weak self] in
+            self?.timer = nil
+            self?.finishSecuring()
+        }
+        let isBegun = adapter.perform { host in host.encrypt(connection.handle, now: MonotonicClock.now) }
+        // The caller goes on first.
+        if !isBegun { adapter.later { [weak self] in self?.finishSecuring() } }
+    }
+
+    private func finishSecuring() {
+        guard let (level, completion) = securing else { return }
+        securing = nil
+        cancelTimer()
+        completion(security.suffices(for: level) ? .success(()) : .failure(.notSecured))
+    }
+
+    private func cancelTimer() {
+        if let timer { adapter?.loop.cancel(timer) }
+        timer = nil
+    }
+
+    /// Takes the security that the link has from here on.
+    func take(_ security: GATTLinkSecurity) {
+        self.security = security
+        finishSecuring()
+    }
+
+    /// Passes a PDU on; what comes while the link is being secured is dropped.
+    func receive(_ pdu: [UInt8]) {
+        if securing == nil { onReceive?(pdu.span) }
+    }
+
     /// Closes the channel and ends the connection, which has no other channel.
     package func close() {
         guard isOpen else { return }
-        isOpen = false
-        onReceive = nil
-        onWritable = nil
-        onClosed = nil
+        forget()
         adapter?.end(connection)
     }
 
     /// Reports the end of the connection, once.
     func noteEnd(_ failure: LinkFailure) {
         guard isOpen else { return }
-        isOpen = false
         let handler = onClosed
+        forget()
+        handler?(failure)
+    }
+
+    private func forget() {
+        isOpen = false
+        securing = nil
+        cancelTimer()
         onReceive = nil
         onWritable = nil
         onClosed = nil
-        handler?(failure)
     }
 }
 

@@ -120,13 +120,40 @@ public struct LERemoteConnectionParameterRequest: Hashable, Sendable {
 public struct LELongTermKeyRequest: Hashable, Sendable {
     /// The connection.
     public var handle: UInt16
+    /// Rand, which names a key of LE legacy pairing; else 0.
+    public var random: UInt64
+    /// EDIV, which names a key of LE legacy pairing; else 0.
+    public var diversifier: UInt16
 
     /// Reads the bytes after the subevent's code.
     public init(_ parameters: Span<UInt8>) throws(DecodingError) {
         var reader = ByteReader(parameters, packet: "LE Long Term Key Request")
         handle = try reader.readUInt16("Connection_Handle") & 0x0FFF
-        _ = try reader.readUInt64("Random_Number")
-        _ = try reader.readUInt16("Encrypted_Diversifier")
+        random = try reader.readUInt64("Random_Number")
+        diversifier = try reader.readUInt16("Encrypted_Diversifier")
+        try reader.expectEnd()
+    }
+}
+
+/// A link is encrypted now, or is not: Encryption Change [v1], or Encryption Key Refresh Complete.
+///
+/// Core 6.0, Vol 4, Part E, 7.7.8 and 7.7.39.
+public struct EncryptionChange: Hashable, Sendable {
+    /// Success, or the reason why nothing changed.
+    public var status: HCIStatus
+    /// The connection.
+    public var handle: UInt16
+    /// True where the link is encrypted.
+    public var isOn: Bool
+
+    /// Reads the parameters of the event with this code; after another key was taken into use the link is encrypted.
+    public init(code: UInt8, _ parameters: Span<UInt8>) throws(DecodingError) {
+        let isRefresh = code == HCIEvent.Code.encryptionKeyRefreshComplete
+        let packet = isRefresh ? "Encryption Key Refresh Complete" : "Encryption Change"
+        var reader = ByteReader(parameters, packet: packet)
+        status = HCIStatus(rawValue: try reader.readUInt8("Status"))
+        handle = try reader.readUInt16("Connection_Handle") & 0x0FFF
+        isOn = isRefresh ? true : try reader.readUInt8("Encryption_Enabled") != 0
         try reader.expectEnd()
     }
 }

@@ -158,6 +158,36 @@ extension HCICommand {
         return HCICommand(.leSetPHY, writer.bytes)
     }
 
+    /// LE Enable Encryption: the central's wish for a link encrypted with this key, or for another key.
+    ///
+    /// `random` and `diversifier` name a key of LE legacy pairing; both are 0 for a key of LE Secure Connections, and for a
+    /// short term key. Encryption Change or Encryption Key Refresh Complete follows.
+    ///
+    /// Core 6.0, Vol 4, Part E, 7.8.24.
+    public static func leEnableEncryption(
+        handle: UInt16,
+        random: UInt64,
+        diversifier: UInt16,
+        key: UInt128
+    ) -> HCICommand {
+        var writer = ByteWriter()
+        writer.write(handle & 0x0FFF)
+        writer.write(random)
+        writer.write(diversifier)
+        writer.write(key)
+        return HCICommand(.leEnableEncryption, writer.bytes)
+    }
+
+    /// LE Long Term Key Request Reply: the key that the central has asked for.
+    ///
+    /// Core 6.0, Vol 4, Part E, 7.8.25.
+    public static func leLongTermKeyRequestReply(handle: UInt16, key: UInt128) -> HCICommand {
+        var writer = ByteWriter()
+        writer.write(handle & 0x0FFF)
+        writer.write(key)
+        return HCICommand(.leLongTermKeyRequestReply, writer.bytes)
+    }
+
     /// LE Long Term Key Request Negative Reply: there is no key.
     ///
     /// Core 6.0, Vol 4, Part E, 7.8.26.
@@ -219,10 +249,14 @@ public struct HCIEventMask: OptionSet, Hashable, Sendable {
 
     /// Disconnection Complete.
     public static let disconnectionComplete = HCIEventMask(rawValue: 1 &<< 4)
+    /// Encryption Change [v1].
+    public static let encryptionChange = HCIEventMask(rawValue: 1 &<< 7)
     /// Hardware Error.
     public static let hardwareError = HCIEventMask(rawValue: 1 &<< 15)
     /// Data Buffer Overflow.
     public static let dataBufferOverflow = HCIEventMask(rawValue: 1 &<< 25)
+    /// Encryption Key Refresh Complete.
+    public static let encryptionKeyRefreshComplete = HCIEventMask(rawValue: 1 &<< 47)
     /// LE Meta.
     public static let leMeta = HCIEventMask(rawValue: 1 &<< 61)
 }

@@ -23,6 +23,10 @@ public enum HCIEvent: ~Escapable {
     public enum Code {
         /// Disconnection Complete.
         public static let disconnectionComplete: UInt8 = 0x05
+        /// Encryption Change [v1] (7.7.8); read by `EncryptionChange`.
+        public static let encryptionChange: UInt8 = 0x08
+        /// Encryption Key Refresh Complete (7.7.39); read by `EncryptionChange`.
+        public static let encryptionKeyRefreshComplete: UInt8 = 0x30
         /// Command Complete.
         public static let commandComplete: UInt8 = 0x0E
         /// Command Status.

@@ -84,6 +84,10 @@ public struct HCIOpcode: RawRepresentable, Hashable, Sendable {
     public static let leRemoveDeviceFromFilterAcceptList = HCIOpcode(group: 0x08, command: 0x0012)
     /// LE Connection Update (7.8.18).
     public static let leConnectionUpdate = HCIOpcode(group: 0x08, command: 0x0013)
+    /// LE Enable Encryption (7.8.24).
+    public static let leEnableEncryption = HCIOpcode(group: 0x08, command: 0x0019)
+    /// LE Long Term Key Request Reply (7.8.25).
+    public static let leLongTermKeyRequestReply = HCIOpcode(group: 0x08, command: 0x001A)
     /// LE Long Term Key Request Negative Reply (7.8.26).
     public static let leLongTermKeyRequestNegativeReply = HCIOpcode(group: 0x08, command: 0x001B)
     /// LE Remote Connection Parameter Request Reply (7.8.31).
@@ -158,6 +162,8 @@ extension HCIOpcode: CustomStringConvertible {
         .leAddDeviceToFilterAcceptList: "LE Add Device To Filter Accept List",
         .leRemoveDeviceFromFilterAcceptList: "LE Remove Device From Filter Accept List",
         .leConnectionUpdate: "LE Connection Update",
+        .leEnableEncryption: "LE Enable Encryption",
+        .leLongTermKeyRequestReply: "LE Long Term Key Request Reply",
         .leLongTermKeyRequestNegativeReply: "LE Long Term Key Request Negative Reply",
         .leRemoteConnectionParameterRequestReply: "LE Remote Connection Parameter Request Reply",
         .leRemoteConnectionParameterRequestNegativeReply: "LE Remote Connection Parameter Request Negative Reply",

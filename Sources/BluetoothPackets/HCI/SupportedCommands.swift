@@ -61,6 +61,10 @@ public struct SupportedCommands: Hashable, Sendable {
         public static let leCreateConnection = Bit(octet: 26, bit: 4)
         /// LE Create Connection Cancel.
         public static let leCreateConnectionCancel = Bit(octet: 26, bit: 5)
+        /// LE Enable Encryption.
+        public static let leEnableEncryption = Bit(octet: 28, bit: 0)
+        /// LE Long Term Key Request Reply.
+        public static let leLongTermKeyRequestReply = Bit(octet: 28, bit: 1)
         /// LE Remote Connection Parameter Request Reply.
         public static let leRemoteConnectionParameterRequestReply = Bit(octet: 33, bit: 4)
         /// LE Remote Connection Parameter Request Negative Reply.

@@ -66,7 +66,7 @@ package enum BondText: String, Localized {
 /// The failures of pairing, and of keeping the keys.
 package enum BondFaultText: String, FaultText {
     // Pairing.
-    case notThisAdapter, known, knownToKernel, disagreed, declined, notInTime, notBonded, tooWeak
+    case known, knownToKernel, disagreed, declined, notInTime, notBonded, tooWeak
     case notReached
     // The file.
     case foreign, unreadable, notKept, full, notPermitted
@@ -75,14 +75,6 @@ package enum BondFaultText: String, FaultText {
 
     package var said: (cause: LocalText, remedy: LocalText?) {
         switch self {
-        case .notThisAdapter:
-            (
-                LocalText(
-                    "{1} is no adapter of the kernel, whose pairing is used",
-                    "{1} はカーネルのアダプタではないため、ペアリングできません"
-                ),
-                LocalText("name one such as hci0", "hci0のようなアダプタを指定してください")
-            )
         case .known:
             (
                 LocalText("{1} is paired already", "{1} はペアリング済みです"),

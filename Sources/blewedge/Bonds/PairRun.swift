@@ -16,14 +16,15 @@ final class PairRun {
     private let isJSON: Bool
     private let store: BondStore
     private let known: BondStore.Contents
-    private let lock = AdapterLock.ofCommand()
+    /// The lock of an adapter that the kernel shares; that of another is the run's.
+    private let lock: AdapterLock?
     private var end = Duration.zero
     private var finder: DeviceFinder?
-    private var pairing: KernelPairing?
+    private var pairing: (any DevicePairing)?
     private var input: LineInput?
     /// What the user is asked, and has not answered.
     private var question: ManagedPairing.Question?
-    /// True where the kernel is to forget what it has of the device.
+    /// True where nothing is to be left of the device below this process.
     private var isForgetting = true
 
     init(
@@ -37,6 +38,7 @@ final class PairRun {
         store = BondStore(try DaemonPaths.current().bonds)
         known = try store.found()
         foreground = try ForegroundRun(transport)
+        lock = transport.exclusiveName == nil ? AdapterLock.ofCommand() : nil
         self.choice = choice
         self.console = console
         self.required = required
@@ -54,10 +56,7 @@ final class PairRun {
     // MARK: Finding the device
 
     private func find(on radio: RadioArbiter) {
-        guard let adapter = radio.adapter as? KernelAdapter else {
-            let name = radio.adapter?.name ?? ""
-            return foreground.finish(.failure(CommandFailure(.usage, BondFaultText.notThisAdapter, name)))
-        }
+        guard let adapter = radio.adapter else { return }
         if let refusal = lock?.take(adapter.name), refusal.status == .unavailable {
             let remedy = BondText.stopFirst.message()
             return foreground.finish(.failure(CommandFailure(.unavailable, refusal.cause, remedy: remedy)))
@@ -83,14 +82,14 @@ final class PairRun {
 
     // MARK: Pairing
 
-    private func pair(_ device: DeviceAddress, _ adapter: KernelAdapter) {
+    private func pair(_ device: DeviceAddress, _ adapter: any LowEnergyAdapter) {
         guard foreground.outcome == nil else { return }
         if let bond = known.bond(with: device, on: adapter.address) {
             return foreground.finish(.failure(CommandFailure(BondStore.Failure.known(bond.identityAddress))))
         }
         Console.note(BondText.pairing.message("\(device)"))
         let rest = max(end - MonotonicClock.now, .seconds(1))
-        let pairing = KernelPairing(of: adapter, with: device, console.capability, required: required, limit: rest)
+        let pairing = adapter.makePairing(PairingWish(device, console.capability, required: required, limit: rest))
         self.pairing = pairing
         pairing.onNews = { [unowned self] news in take(news, device) }
         pairing.begin()

@@ -4,7 +4,7 @@ import BluetoothLE
 import Texts
 import Wedge
 
-/// Has the kernel forget the keys of a device, beside whoever uses the adapter.
+/// Has the kernel, where it is the host, forget the keys of a device, beside whoever uses the adapter.
 final class UnpairRun {
     private let foreground: ForegroundRun
     private let devices: [DeviceAddress]
@@ -20,8 +20,11 @@ final class UnpairRun {
     func run() throws -> Bool {
         do {
             try foreground.run { [unowned self] radio in
-                let adapter = radio.adapter as? KernelAdapter
-                if let adapter { unpair(devices[...], adapter) } else { foreground.finish(.success(.success)) }
+                if let adapter = radio.adapter {
+                    unpair(devices[...], adapter)
+                } else {
+                    foreground.finish(.success(.success))
+                }
             }
         } catch let failure as CommandFailure where failure.status == .unavailable {
             return false
@@ -29,7 +32,7 @@ final class UnpairRun {
         return hadKeys
     }
 
-    private func unpair(_ rest: ArraySlice<DeviceAddress>, _ adapter: KernelAdapter) {
+    private func unpair(_ rest: ArraySlice<DeviceAddress>, _ adapter: any LowEnergyAdapter) {
         guard let device = rest.first else { return foreground.finish(.success(.success)) }
         adapter.unpair(device) { [unowned self] had in
             if had { hadKeys = true }

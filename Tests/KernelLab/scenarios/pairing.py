@@ -80,9 +80,19 @@ def bond(product: Program) -> dict[str, Any]:
     return found
 
 
-async def forget_all(bench: Bench) -> None:
+# The adapter on which the kernel is the host, and the same one without it: the product's own host pairs.
+KERNEL: tuple[str, ...] = ()
+OWN = ("--adapter", "user:hci0")
+
+
+async def take_from_kernel(bench: Bench) -> None:
+    """The kernel lets a process have an adapter alone only while it is off."""
+    await bench.guest.run("btmgmt", "--index", "0", "power", "off")
+
+
+async def forget_all(bench: Bench, adapter: tuple[str, ...] = KERNEL) -> None:
     """Neither side knows the other any more."""
-    await tell(bench, "forget", ADDRESS)
+    await tell(bench, "forget", ADDRESS, *adapter)
     await bench.peer.device.keystore.delete_all()  # type: ignore[union-attr]
 
 
@@ -105,10 +115,8 @@ async def pairing(bench: Bench) -> None:
     bench.note = f"{said['keySize']} bytes, Secure Connections {said['secureConnections']}"
 
 
-@scenario("pairing-models", deadline=240)
-async def pairing_models(bench: Bench) -> None:
-    """X-8: a number compared, entered here, or entered at the device authenticates; less than was asked for leaves no bond."""
-    await fresh(bench)
+async def each_model(bench: Bench, adapter: tuple[str, ...]) -> None:
+    """Every model that a console allows, and three refusals."""
     await tell(bench, "bonds", "--json")
     notes = []
     for name, capability, console, answer in (
@@ -118,44 +126,58 @@ async def pairing_models(bench: Bench) -> None:
     ):
         for secure in (True, False) if name != "numeric comparison" else (True,):
             hands = hold(bench, Hands(capability), secure)
-            product = await pair(bench, hands, console, answer, "--security", "authenticated")
+            product = await pair(bench, hands, console, answer, "--security", "authenticated", *adapter)
             said = bond(product)
             expect(said["security"] == "authenticated", f"{name}: the bond is {said}")
             expect(said["secureConnections"] is secure, f"{name}: the bond is {said}")
             if compared := told(product, "compare"):
                 expect(hands.shown == [compared["number"]], f"the devices show {hands.shown} and {compared}")
             notes.append(f"{name} ({'Secure Connections' if secure else 'legacy'})")
-            await forget_all(bench)
+            await forget_all(bench, adapter)
     # A wrong number, a no, and Just Works where a stranger is to be kept out: no bond, and no key in the kernel.
     shown = hold(bench, Hands(IO.DISPLAY_OUTPUT_ONLY))
-    await pair(bench, shown, "keyboard", "999999", code=74)
+    await pair(bench, shown, "keyboard", "999999", *adapter, code=74)
     compared = hold(bench, Hands(IO.DISPLAY_OUTPUT_AND_YES_NO_INPUT))
-    await pair(bench, compared, "yes-no", "n", code=64)
+    await pair(bench, compared, "yes-no", "n", *adapter, code=64)
     silent = hold(bench, Hands(IO.NO_OUTPUT_NO_INPUT))
-    await pair(bench, silent, "keyboard-display", "", "--security", "authenticated", code=77)
+    await pair(bench, silent, "keyboard-display", "", "--security", "authenticated", *adapter, code=77)
     expect(await tell(bench, "bonds", "--json") == "", "a bond is kept of a pairing that failed")
-    await tell(bench, "forget", ADDRESS, code=64)
+    await tell(bench, "forget", ADDRESS, *adapter, code=64)
     bench.note = "; ".join(notes) + "; three refused"
 
 
-@scenario("bonded", deadline=240)
-async def bonded(bench: Bench) -> None:
-    """X-8: a paired device is typed for encrypted only; who has its address, name and service but no key types nothing."""
+@scenario("pairing-models", deadline=240)
+async def pairing_models(bench: Bench) -> None:
+    """X-8: a number compared, entered here, or entered at the device authenticates; less than was asked for leaves no bond."""
     await fresh(bench)
+    await each_model(bench, KERNEL)
+
+
+@scenario("pairing-models-own", deadline=240, once=True)
+async def pairing_models_own(bench: Bench) -> None:
+    """X-8: the same by the Security Manager of our own."""
+    await fresh(bench)
+    await take_from_kernel(bench)
+    await each_model(bench, OWN)
+
+
+async def typed_by_key_only(bench: Bench, adapter: tuple[str, ...]) -> None:
+    """A paired device types, and a stranger with everything but its key does not."""
     hands = hold(bench, Hands(IO.NO_OUTPUT_NO_INPUT))
-    bond(await pair(bench, hands, "none"))
-    # The kernel has no key any more, as after a restart: all that is left is on the disk.
-    await bench.guest.run("btmgmt", "--index", "0", "ltks")
+    bond(await pair(bench, hands, "none", "", *adapter))
+    if adapter == KERNEL:
+        # The kernel has no key any more, as after a restart: all that is left is on the disk.
+        await bench.guest.run("btmgmt", "--index", "0", "ltks")
     pairings: list[int] = []
     bench.peer.device.on("pairing_start", lambda *_: pairings.append(1))
-    daemon = await start(bench)
+    daemon = await start(bench, *adapter)
     reader = await EventReader.open(bench, daemon.node)
     chosen = json.loads(await tell(bench, "use", NAME, "--json"))
     expect(chosen["security"] == "encrypted", f"the choice is {chosen}")
     await until_connected(bench, daemon)
     answer = await until_status(bench, 10, "an encrypted link", lambda a: a["link"]["security"] == "encrypted")
     expect(answer["link"]["keySize"] == 16, f"status: {answer['link']}")
-    refused = await bench.guest.run(BINARY, "pair", NAME, "--console", "none", check=False, seconds=40)
+    refused = await bench.guest.run(BINARY, "pair", NAME, "--console", "none", *adapter, check=False, seconds=40)
     expect(refused.status == 69 and "blewedge stop" in refused.err, f"pair beside a daemon: {refused.evidence()}")
     sent = bench.peer.burst([ean13(1)])
     await reader.until(sent, 20)
@@ -179,3 +201,18 @@ async def bonded(bench: Bench) -> None:
     await daemon.exits(0, 20)
     bench.account(sent, len(reader.text), daemon.counts())
     bench.note = f"{len(kept)} bond at the peer, {bench.peer.connections - before} links of a stranger"
+
+
+@scenario("bonded", deadline=240)
+async def bonded(bench: Bench) -> None:
+    """X-8: a paired device is typed for encrypted only; who has its address, name and service but no key types nothing."""
+    await fresh(bench)
+    await typed_by_key_only(bench, KERNEL)
+
+
+@scenario("bonded-own", deadline=240, once=True)
+async def bonded_own(bench: Bench) -> None:
+    """X-8: the same by the Security Manager of our own, whose keys are on the disk only."""
+    await fresh(bench)
+    await take_from_kernel(bench)
+    await typed_by_key_only(bench, OWN)
