@@ -9,5 +9,7 @@ extension HostAdapter {
         perform { host in host.bonds = bonds.filter { $0.localAddress == host.ownAddress?.address } }
     }
 
+    package var keepsAddress: Bool { deviceAddress?.type == .public }
+
     package func makePairing(_ wish: PairingWish) -> any DevicePairing { HostPairing(wish, on: self) }
 }

@@ -103,6 +103,8 @@ package protocol LowEnergyAdapter: AnyObject {
     ///
     /// It is called before the first connection, and again when they have changed.
     func use(_ bonds: [Bond])
+    /// False for an adapter that has another address after each start, by which no bond is found again.
+    var keepsAddress: Bool { get }
     /// Makes a pairing, which begins with `begin`.
     func makePairing(_ wish: PairingWish) -> any DevicePairing
     /// Has what is below this process forget the keys of a device, and ends a link with it; `completion` gets false where
@@ -145,6 +147,9 @@ extension LowEnergyAdapter {
 
     /// Nothing is known of bonds.
     package func use(_ bonds: [Bond]) {}
+
+    /// True: the address is the controller's.
+    package var keepsAddress: Bool { true }
 
     /// Nothing below this process keeps keys.
     package func unpair(_ device: DeviceAddress, completion: @escaping (Bool) -> Void) { completion(false) }

@@ -66,7 +66,7 @@ package enum BondText: String, Localized {
 /// The failures of pairing, and of keeping the keys.
 package enum BondFaultText: String, FaultText {
     // Pairing.
-    case known, knownToKernel, disagreed, declined, notInTime, notBonded, tooWeak
+    case noAddress, known, knownToKernel, disagreed, declined, notInTime, notBonded, tooWeak
     case notReached
     // The file.
     case foreign, unreadable, notKept, full, notPermitted
@@ -75,6 +75,14 @@ package enum BondFaultText: String, FaultText {
 
     package var said: (cause: LocalText, remedy: LocalText?) {
         switch self {
+        case .noAddress:
+            (
+                LocalText(
+                    "{1} has no address of its own, by which a bond would be found again",
+                    "{1} には固有のアドレスがないため、ペアリングしても次回に認識できません"
+                ),
+                LocalText("use a controller that has one", "固有のアドレスを持つコントローラーを使用してください")
+            )
         case .known:
             (
                 LocalText("{1} is paired already", "{1} はペアリング済みです"),

@@ -40,8 +40,8 @@ struct PairCommand: ParsableCommand {
         commandName: "pair",
         abstract: "Agree on keys with a device, so that nobody can pass for it.",
         discussion: """
-            A local act for one device, for a minute at most: it is listened for, connected to and paired with by the \
-            kernel, and its keys are kept in the state directory, for this adapter, readable by their owner alone. From \
+            A local act for one device, for a minute at most: it is listened for, connected to and paired with, by the \
+            kernel or, over H4 and on the user channel, by blewedge itself, and its keys are kept in the state directory, for this adapter, readable by their owner alone. From \
             then on its links are encrypted with them. Both devices must agree how: on a terminal a number is compared, \
             shown or asked for, as the other device can; without a terminal nobody can say a number, and the link is \
             encrypted, but not authenticated. Secure Connections are preferred; keys shorter than 16 bytes are refused. A \

@@ -57,6 +57,9 @@ final class PairRun {
 
     private func find(on radio: RadioArbiter) {
         guard let adapter = radio.adapter else { return }
+        guard adapter.keepsAddress else {
+            return foreground.finish(.failure(CommandFailure(.unavailable, BondFaultText.noAddress, adapter.name)))
+        }
         if let refusal = lock?.take(adapter.name), refusal.status == .unavailable {
             let remedy = BondText.stopFirst.message()
             return foreground.finish(.failure(CommandFailure(.unavailable, refusal.cause, remedy: remedy)))
