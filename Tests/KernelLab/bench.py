@@ -181,8 +181,14 @@ class Bench:
         self._programs.append(program)
         return program
 
+    async def forget(self) -> None:
+        """Nothing is chosen, paired or configured, as on a machine that nobody has set up."""
+        await self.guest.run("rm", "-rf", "/var/lib/blewedge", "/run/blewedge", "/etc/blewedge")
+
     async def set_up(self, peer: str) -> None:
         """peer: "linble", "other" (without the service), "" (controllers only) or "no adapter"."""
+        # Which scenario came before is the plan's business.
+        await self.forget()
         self._monitor = Monitor(await self.start("hcimon", TRACE))
         await self._monitor.program.until(lambda: self._monitor.program.objects, "the monitor opens", 20)
         if peer != "no adapter":

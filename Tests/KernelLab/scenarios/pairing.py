@@ -201,6 +201,7 @@ async def typed_by_key_only(bench: Bench, adapter: tuple[str, ...]) -> None:
     await daemon.exits(0, 20)
     bench.account(sent, len(reader.text), daemon.counts())
     bench.note = f"{len(kept)} bond at the peer, {bench.peer.connections - before} links of a stranger"
+    await fresh(bench)
 
 
 @scenario("bonded", deadline=240)
