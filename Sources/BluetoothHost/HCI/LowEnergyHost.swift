@@ -190,11 +190,12 @@ public struct LowEnergyHost: Sendable {
     /// A host that has told its controller nothing yet.
     ///
     /// `randomAddress` is used where the controller has no public one; its two highest bits are set to make it static.
-    /// `random` must be fit for keys.
-    public init(
-        randomAddress: BluetoothAddress? = nil,
-        random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
-    ) {
+    public init(randomAddress: BluetoothAddress? = nil) {
+        self.init(randomAddress: randomAddress, random: SystemRandomNumberGenerator())
+    }
+
+    /// A host for tests: the Security Manager of each connection begins with a copy of `random`.
+    package init(randomAddress: BluetoothAddress? = nil, random: any RandomNumberGenerator & Sendable) {
         self.random = random
         self.randomAddress = randomAddress.map { BluetoothAddress(rawValue: $0.rawValue | 0xC000_0000_0000) }
         request(.reset, .initialise)
