@@ -123,6 +123,22 @@ import VirtualRadio
         #expect(hosts.radio.hosts[1].bonds == [bonds[1]])
     }
 
+    @Test("X-8: who pairs under the identity of a bonded device leaves no bond, and the other's stays")
+    func claimedIdentity() throws {
+        let hosts = try SecuredHosts()
+        hosts.use(PairingCase(central: .noInputNoOutput, peripheral: .noInputNoOutput, model: .justWorks))
+        try hosts.connect()
+        let key = LongTermKey([UInt8](1...16), isAuthenticated: true, isSecureConnections: true, role: .central)
+        let peer = try #require(hosts.radio.hosts[0].ownAddress)
+        let own = try #require(hosts.radio.hosts[1].ownAddress)
+        let made = Bond(identityAddress: peer, localAddress: own.address, longTermKeys: [key].compactMap { $0 })
+        let bonded = try #require(made)
+        hosts.radio.hosts[1].bonds = [bonded]
+        try hosts.pair()
+        #expect(hosts.news(1).contains(.paired(nil)))
+        #expect(hosts.radio.hosts[1].bonds == [bonded] && !hosts.security(1).isBonded)
+    }
+
     @Test("X-8: an encryption that ends, fails or comes without a key of ours leaves a link that is not secure")
     func encryptionChanges() throws {
         let hosts = try SecuredHosts()

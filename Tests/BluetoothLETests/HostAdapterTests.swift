@@ -46,6 +46,19 @@ struct HostAdapterTests {
         adapter.close()
     }
 
+    @Test("X-8: an adapter whose controller has no address of its own says that it does not keep one")
+    func lastingAddress() throws {
+        for (address, isKept) in [(Self.address, true), (BluetoothAddress(rawValue: 0), false)] {
+            let loop = try EventLoop()
+            let radio = MemoryRadio(on: loop)
+            let lines = H4Lines()
+            let controller = radio.addController(address)
+            let adapter = try opening(on: loop, try lines.connect(controller, .unixSocket, on: loop)).0.get()
+            #expect(adapter.keepsAddress == isKept)
+            adapter.close()
+        }
+    }
+
     /// A way to a controller that the first packet does not take.
     private final class LateTransport: PacketTransport {
         private let way: any PacketTransport
