@@ -63,6 +63,9 @@ package struct Message: Hashable, Sendable, CustomStringConvertible, MessageArgu
 
     package func hash(into hasher: inout Hasher) { hasher.combine(english) }
 
+    /// Whether this is that text, whatever its arguments are.
+    package func says(_ text: some Localized) -> Bool { id == text.id }
+
     /// A list of names, joined as the language does it.
     package static func list(_ names: [String]) -> Message {
         guard let first = names.first else { return Message(detail: "") }

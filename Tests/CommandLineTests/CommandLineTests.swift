@@ -124,7 +124,8 @@ struct CommandLineTests {
             ["gatt", "X", "subscribe", "2A00", "--seconds", "0"], ["gatt", "X", "read", "2A00", "--seconds", "1"],
             ["capture"], ["capture", "a", "b"],
             ["use"], ["use", ""], ["use", "X", "Y"], ["use", "X", "--address-type", "random"],
-            ["use", "F0:F1:F2:F3:F4:F5", "--address-type", "static"], ["forget", "X"], ["status", "X"],
+            ["use", "F0:F1:F2:F3:F4:F5", "--address-type", "static"], ["use", "X", "--security", "high"],
+            ["run", "--security", "0"], ["forget", "X"], ["status", "X"],
             ["key"], ["key", "a"], ["key", "1", "f1"], ["key", "ctrl+alt+delete"], ["snippet", ""],
             ["snippet", "a", "b"],
             ["send"], ["send", "--hex", "0"], ["send", "--hex", ""], ["send", "--text", ""],
@@ -264,6 +265,9 @@ struct CommandLineTests {
     func values() throws {
         let help = try run(["use", "--help"]).output
         #expect(help.contains("public, random") && !help.contains("0, 1"), "\(help)")
+        for command in ["use", "run"] {
+            #expect(try run([command, "--help"]).output.contains("--security <none|encrypted|authenticated>"))
+        }
         let script = try run(["completions", "bash"]).output
         #expect(script.contains("public") && script.contains("random"))
     }

@@ -55,7 +55,10 @@ private final class FakeDaemon: ControlHandler {
             object.add("adapter", "hci7")
             reply(.success(object))
         case .scan: reply(.success(Self.devices))
-        case .use(_, confirmed: false): reply(.failure(Self.failure(.usage, "another is chosen", "yes")))
+        case .use(_, confirmed: false, _): reply(.failure(Self.failure(.usage, "another is chosen", "yes")))
+        case .use(let choice, confirmed: true, security: nil):
+            let address = "F0:F1:F2:F3:F4:F6"
+            reply(.failure(CommandFailure(.configuration, LinkFaultText.openDevice, "\(choice)", address)))
         case .send: reply(.failure(Self.failure(.unavailable, "nothing is connected", "`blewedge connect`")))
         case .ask(let command) where command.expect != nil:
             var object = JSONObject()
@@ -250,48 +253,99 @@ struct DaemonCommandTests {
             for (arguments, status) in [
                 (["LINBLE-B"], 64), (["LINBLE-B", "--yes"], 0), (["linble-a"], 0), (["f0:f1:f2:f3:f4:f5"], 0),
             ] {
-                let outcome = try run(["use"] + arguments, environment: home.environment)
+                let command = ["use"] + arguments + ["--security", "none"]
+                let outcome = try run(command, environment: home.environment)
                 #expect(outcome.status == status, "\(arguments): \(outcome.error)")
                 #expect(outcome.output.isEmpty)
             }
             script.status.withLock { $0 = [] }
-            #expect(try run(["use", "LINBLE-B"], environment: home.environment).status == 0)
+            let levels = ["none", "encrypted"]
+            for level in levels {
+                let command = ["use", "LINBLE-B", "--security", level]
+                #expect(try run(command, environment: home.environment).status == 0)
+            }
         }
         #expect(
             requests.filter { $0 != "status" } == [
-                "use LINBLE-B", "use LINBLE-B yes", "use linble-a yes", "use F0:F1:F2:F3:F4:F5 yes", "use LINBLE-B yes",
-                "stop",
+                "use LINBLE-B security none", "use LINBLE-B yes security none", "use linble-a yes security none",
+                "use F0:F1:F2:F3:F4:F5 yes security none", "use LINBLE-B yes security none",
+                "use LINBLE-B yes security encrypted", "stop",
             ]
         )
+    }
+
+    @Test("X-8, D-10: in a script a device without keys is status 78 with cause and remedy; it is not asked twice")
+    func openThroughDaemon() throws {
+        let home = try TestDirectory()
+        let requests = try FakeDaemon.run(at: home("control")) { _ in
+            for arguments in [["use", "LINBLE-B"], ["use", "LINBLE-B", "--yes"], ["use", "LINBLE-B", "--json"]] {
+                let outcome = try run(arguments, environment: home.environment)
+                #expect(outcome.status == 78 && outcome.output.isEmpty, "\(arguments): \(outcome.error)")
+                #expect(outcome.error.contains("LINBLE-B (F0:F1:F2:F3:F4:F6) is not paired: anyone who copies"))
+                #expect(outcome.error.contains("blewedge pair F0:F1:F2:F3:F4:F6") && !outcome.error.contains("[y/N]"))
+                #expect(outcome.error.contains("--security none"))
+            }
+        }
+        #expect(requests.filter { $0 != "status" } == Array(repeating: "use LINBLE-B yes", count: 3) + ["stop"])
+    }
+
+    @Test("X-8, D-10: without a daemon too: 78 for a device without keys, and for more or less than may be")
+    func openAlone() throws {
+        let home = try TestDirectory()
+        let device = ["use", "F0:F1:F2:F3:F4:F5", "--address-type", "random"]
+        func use(_ arguments: String...) throws -> Outcome {
+            try run(device + arguments, environment: home.environment)
+        }
+        for (arguments, cause, remedy) in [
+            ([], "anyone who copies its name and address can type", "--security none"),
+            (["--yes"], "anyone who copies its name and address can type", "--security none"),
+            (["--security", "encrypted"], "is not paired", "blewedge pair F0:F1:F2:F3:F4:F5"),
+            (["--security", "authenticated"], "is not paired", "blewedge pair F0:F1:F2:F3:F4:F5"),
+            (["--security", "encrypted", "--adapter", "h4:unix:/tmp/l"], "links over h4:unix:/tmp/l cannot", "hci0"),
+        ] {
+            let outcome = try run(device + arguments, environment: home.environment)
+            #expect(outcome.status == 78 && outcome.output.isEmpty, "\(arguments): \(outcome.error)")
+            #expect(outcome.error.contains(cause) && outcome.error.contains(remedy), "\(arguments): \(outcome.error)")
+            #expect(home.text("selection") == nil)
+        }
+        #expect(try use("--security", "none").status == 0)
+        #expect(home.text("selection")?.contains("security = none") == true)
+        #expect(try use("--security", "low").status == 64)
+
+        try home.write("security = \"encrypted\"\n", to: "blewedge.toml")
+        let less = try use("--security", "none")
+        #expect(less.status == 78 && less.error.contains("less than the configuration asks for: encrypted"))
+        #expect(try use().error.contains("blewedge pair"))
     }
 
     @Test("LK-5, LK-7, LK-8: without a daemon the choice is written, kept when another is refused, and dropped")
     func useAlone() throws {
         let home = try TestDirectory()
-        func blewedge(_ arguments: String...) throws -> Outcome { try run(arguments, environment: home.environment) }
-        let first = try blewedge("use", "F0:F1:F2:F3:F4:F5", "--address-type", "random", "--json")
+        func blewedge(_ arguments: [String]) throws -> Outcome { try run(arguments, environment: home.environment) }
+        let open = ["--security", "none"]
+        let first = try blewedge(["use", "F0:F1:F2:F3:F4:F5", "--address-type", "random", "--json"] + open)
         #expect(first.status == 0, "\(first.error)")
         #expect(first.output == #"{"address":"F0:F1:F2:F3:F4:F5","addressType":"random","security":"none"}"# + "\n")
         let kept = try #require(home.text("selection"))
         #expect(try KeptChoice(parsing: kept).label == "F0:F1:F2:F3:F4:F5")
 
-        let refused = try blewedge("use", "00:11:22:33:44:55", "--address-type", "public")
+        let refused = try blewedge(["use", "00:11:22:33:44:55", "--address-type", "public"] + open)
         #expect(refused.status == 64)
         #expect(refused.error.contains("F0:F1:F2:F3:F4:F5") && refused.error.contains("--yes"))
         #expect(home.text("selection") == kept)
 
-        #expect(try blewedge("use", "f0:f1:f2:f3:f4:f5", "--address-type", "random").status == 0)
-        #expect(try blewedge("use", "00:11:22:33:44:55", "--address-type", "public", "--yes").status == 0)
+        #expect(try blewedge(["use", "f0:f1:f2:f3:f4:f5", "--address-type", "random"] + open).status == 0)
+        #expect(try blewedge(["use", "00:11:22:33:44:55", "--address-type", "public", "--yes"] + open).status == 0)
         #expect(home.text("selection")?.contains("00:11:22:33:44:55") == true)
 
         // Garbage is no choice that would have to be asked about.
         try home.write("garbage", to: "selection")
-        #expect(try blewedge("use", "F0:F1:F2:F3:F4:F5", "--address-type", "random").status == 0)
+        #expect(try blewedge(["use", "F0:F1:F2:F3:F4:F5", "--address-type", "random"] + open).status == 0)
         #expect(home.text("selection") == kept)
 
-        #expect(try blewedge("forget").status == 0)
+        #expect(try blewedge(["forget"]).status == 0)
         #expect(home.text("selection") == nil)
-        #expect(try blewedge("forget").status == 0)
+        #expect(try blewedge(["forget"]).status == 0)
     }
 
     @Test(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import BluetoothLE
 import Testing
 import Texts
 import Typing
@@ -131,6 +132,35 @@ struct TUIModelTests {
         let address = try #require(DeviceChoice("00:00:00:00:00:02"))
         let effects = Self.press(&model, [.enter, .right, .enter])
         #expect(effects == [.ask(.use(address, confirmed: true), .said(.chosen, ["strong"]))])
+    }
+
+    @Test("X-8: a device without keys is used only after the question, and Cancel leaves it")
+    func openDevice() throws {
+        var model = try Self.devices(chosen: false)
+        let address = try #require(DeviceChoice("00:00:00:00:00:02"))
+        let request = ControlRequest.use(address, confirmed: true)
+        let done = TUIModel.Notice.said(.chosen, ["strong"])
+        let refusal = CommandFailure(.configuration, LinkFaultText.openDevice, "strong", "00:00:00:00:00:02")
+        #expect(Self.press(&model, [.enter]) == [.ask(request, done)])
+        model.take(refusal, of: request, done)
+        #expect(model.question?.text == .askOpen && model.question?.arguments == ["strong"] && model.notice == nil)
+        #expect(Self.press(&model, [.enter]).isEmpty && model.question == nil)
+        model.take(refusal, of: request, done)
+        #expect(Self.press(&model, [.right, .escape]).isEmpty && model.question == nil)
+        model.take(refusal, of: request, done)
+        let open = ControlRequest.use(address, confirmed: true, security: GATTLinkSecurity.Level.none)
+        #expect(Self.press(&model, [.right, .enter]) == [.ask(open, done)])
+        #expect(model.notice == .said(.asking, ["strong"]))
+        model.take(nil, of: open, done)
+        #expect(model.notice == done)
+        // Another refusal is said, and so is this one where it would take another question's place.
+        let other = CommandFailure(.timeout, LinkFaultText.notHeard, "8")
+        model.take(other, of: request, done)
+        #expect(model.question == nil && model.notice == .fault(Reason(other)))
+        model.take(try daemonStatus())
+        #expect(Self.press(&model, [.home, .enter]).isEmpty && model.question?.text == .askForget)
+        model.take(refusal, of: request, done)
+        #expect(model.question?.text == .askForget && model.notice == .fault(Reason(refusal)))
     }
 
     @Test("LK-7: Enter on the chosen device drops the choice, after a question")

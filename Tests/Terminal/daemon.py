@@ -132,7 +132,12 @@ class Daemon:
                 return self.status()
             case ["scan", _] | ["scan", _, "anew"]:
                 return {"devices": DEVICES}
-            case ["use", address, *_]:
+            case ["use", address, *rest]:
+                if "security" not in rest:
+                    # As the product refuses a device without keys.
+                    cause = f"{address} ({address}) is not paired: anyone who copies its name and address can type"
+                    return {"ok": False, "error": {"code": 78, "cause": cause, "remedy": None,
+                                                   "texts": {"cause": ["LinkFaultText.openDevice", address, address]}}}
                 self.chosen = next(device for device in DEVICES if device["address"] == address)
                 self.set_state("connected")
             case ["forget"]:

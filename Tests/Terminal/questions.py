@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from terminal import PATIENCE, Bench, Failure
 
 OLD, NEW = "F0:F1:F2:F3:F4:F5", "00:1D:12:00:01:20"
-USE = ("use", NEW, "--address-type", "public")
+USE = ("use", NEW, "--address-type", "public", "--security", "none")
 ASKED = {"C.UTF-8": "[y/N]", "ja_JP.UTF-8": "切り替えますか?"}
 # What is answered, the exit status, and whether the device is another one then; Ctrl-D is the end of the input.
 ANSWERS = [
@@ -62,7 +62,7 @@ def kept(bench: Bench) -> str:
 
 
 def choose_old(bench: Bench) -> str:
-    command = [bench.program, "use", OLD, "--address-type", "random", "--yes"]
+    command = [bench.program, "use", OLD, "--address-type", "random", "--yes", "--security", "none"]
     subprocess.run(command, env=bench.environment, check=True, capture_output=True, stdin=subprocess.DEVNULL)
     if kept(bench) != OLD:
         raise Failure(f"kept is {kept(bench)}")
@@ -115,7 +115,27 @@ def through_daemon(bench: Bench) -> None:
     for answer, status, is_switched in ANSWERS:
         bench.daemon.chosen = {"address": OLD, "addressType": "random", "name": "LINBLE-TEST"}
         bench.daemon.requests.clear()
+        got, seen = on_terminal(bench, ("use", NEW, "--security", "none"), answer)
+        wanted = [f"use {NEW} yes security none"] if is_switched else []
+        if got != status or bench.changing() != wanted:
+            raise Failure(f"answered {answer!r}, status {got} instead of {status}, asked {bench.changing()}: {seen!r}")
+
+
+def open_device(bench: Bench) -> None:
+    """A device without keys is used after a yes only, with a daemon and without; who says --security is not asked (X-8)."""
+    file = bench.folder / "state" / "selection"
+    for answer, status, is_yes in ANSWERS:
+        file.unlink(missing_ok=True)
+        got, seen = on_terminal(bench, ("use", NEW, "--address-type", "public"), answer)
+        if got != status or file.exists() != is_yes or "anyone who copies its name and address can type" not in seen:
+            raise Failure(f"answered {answer!r}, status {got} instead of {status}, kept {file.exists()}: {seen!r}")
+        if is_yes and "security = none" not in file.read_text():
+            raise Failure(f"kept is {file.read_text()!r}")
+    bench.daemon.start()
+    for answer, status, is_yes in ANSWERS:
+        bench.daemon.chosen = None
+        bench.daemon.requests.clear()
         got, seen = on_terminal(bench, ("use", NEW), answer)
-        wanted = [f"use {NEW} yes"] if is_switched else []
+        wanted = [f"use {NEW} yes", *([f"use {NEW} yes security none"] if is_yes else [])]
         if got != status or bench.changing() != wanted:
             raise Failure(f"answered {answer!r}, status {got} instead of {status}, asked {bench.changing()}: {seen!r}")

@@ -33,6 +33,7 @@ struct TextBorderTests {
             case .fault:
                 [
                     "Configuration+Text.swift", "ConfigurationFault.swift", "ConfigurationKey.swift",
+                    "ConfigurationKey+Table.swift",
                     "ConfigurationValue.swift", "ControlLine.swift", "ControlRequest+Line.swift",
                     "ControlRequest.swift", "Framing.swift", "HexTemplate.swift", "HexTemplateReader.swift",
                     "JSONValue.swift", "KeptChoice.swift", "ProfileReader.swift", "TOMLValue+Reading.swift",

@@ -92,7 +92,8 @@
             case .choice:
                 var isOver = false
                 let device = DeviceChoice.address(KernelStandIn.device.address)
-                daemon.handle(.use(device, confirmed: true)) { _ in isOver = true }
+                let request = ControlRequest.use(device, confirmed: true, security: GATTLinkSecurity.Level.none)
+                daemon.handle(request) { _ in isOver = true }
                 _ = try until(.seconds(20)) { isOver }
             }
         }

@@ -4,6 +4,7 @@ import BluetoothLE
 import Keystrokes
 import TestSupport
 import Testing
+import Texts
 import Typing
 import Wedge
 
@@ -68,6 +69,7 @@ struct ConfigurationTests {
         let text = """
             adapter = "hci1"
             profile = "scale"
+            security = "authenticated"
             table = "strict"
             layout = "jp"
             pace = "kms"
@@ -104,6 +106,7 @@ struct ConfigurationTests {
             service = "FFE0"
             from-device = "FFE1"
             table = "gs1-text"
+            security = "encrypted"
             handshake = [{ send = "A5 $1", expect = "?2 *", within = "1s" }]
             """
         // The number that nothing remembers is a fault; the right one is none.
@@ -112,6 +115,7 @@ struct ConfigurationTests {
         var expected = Configuration()
         expected.adapter = .kernel(.index(ControllerIndex(rawValue: 1)))
         expected.profile = "scale"
+        expected.security = .authenticated
         expected.table = "strict"
         expected.layout = "jp"
         expected.pace = .kms
@@ -152,7 +156,8 @@ struct ConfigurationTests {
                         timeout: .seconds(1)
                     )
                 ],
-                table: "gs1-text"
+                table: "gs1-text",
+                security: .encrypted
             )
         ]
         #expect(read == expected)
@@ -175,6 +180,23 @@ struct ConfigurationTests {
         for key in ConfigurationKey.all { #expect(text.contains("\n#\(key.name) = "), "\(key.path)") }
         let longest = text.split(separator: "\n").filter { $0.hasPrefix("# ") }.map(\.count).max()
         #expect(longest ?? 0 <= 130)
+    }
+
+    @Test("X-8: the least security is the configuration's, or that of all profiles, whatever the adapter is")
+    func leastSecurity() throws {
+        func least(_ text: String) throws -> GATTLinkSecurity.Level {
+            try Configuration(text: text).settings(device: nil).security
+        }
+        let profile = "[profiles.scale]\nservice = \"FFE0\"\nfrom-device = \"FFE1\"\nsecurity = \"encrypted\"\n"
+        #expect(try least("") == .none)
+        #expect(try least("security = \"authenticated\"\nprofile = \"scale\"\n" + profile) == .authenticated)
+        #expect(try least("profile = \"scale\"\n" + profile) == .encrypted)
+        // A device may be found to have one of the others.
+        #expect(try least("profile = \"auto\"\n" + profile) == .none)
+        for adapter in ["user:hci0", "h4:unix:/tmp/line"] {
+            #expect(try least("adapter = \"\(adapter)\"\nsecurity = \"encrypted\"\n") == .encrypted)
+            #expect(try least("adapter = \"\(adapter)\"\n") == .none)
+        }
     }
 
     @Test("D-17: random choices of values survive writing and reading")

@@ -62,7 +62,8 @@ struct ControlRequestTests {
     func hostile() {
         var random = SeededGenerator(seed: 10)
         let pieces = [
-            "version", "1", "status", "scan", "use", "key", "send", "hex", "text", "yes", "\"", "\\", "\\x", "\\n", " ",
+            "version", "1", "status", "scan", "use", "key", "send", "hex", "text", "yes", "security", "none", "\"",
+            "\\", "\\x", "\\n", " ",
             "  ", "0", "ff", "é", "\u{0}",
         ]
         for _ in 0..<RunCount.from("BLEWEDGE_CONTROL_RUNS", usual: 5000) {
@@ -131,7 +132,9 @@ extension ControlRequest {
                 seconds: Int.random(in: ControlRequest.scanTimes, using: &random),
                 isAnew: Bool.random(using: &random)
             )
-        case 3: return .use(.name(text()), confirmed: Bool.random(using: &random))
+        case 3:
+            let level = ([nil] + GATTLinkSecurity.Level.allCases).randomElement(using: &random) ?? nil
+            return .use(.name(text()), confirmed: Bool.random(using: &random), security: level)
         case 4: return .forget
         case 5: return .connect
         case 6: return .disconnect

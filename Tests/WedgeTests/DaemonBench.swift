@@ -36,7 +36,11 @@ final class DaemonBench {
         )
     }
 
-    func make(device: DeviceChoice? = nil, advertisedAt place: AdvertisedAddress? = nil) throws -> Daemon {
+    func make(
+        device: DeviceChoice? = nil,
+        advertisedAt place: AdvertisedAddress? = nil,
+        security: GATTLinkSecurity.Level = .none
+    ) throws -> Daemon {
         var settings = KeyboardSettings(
             adapter: .any,
             device: device,
@@ -50,6 +54,7 @@ final class DaemonBench {
             )
         )
         settings.advertisedAddress = place
+        settings.security = security
         if device == nil { settings.typing.keypad = try Keypad(layout: .us, beside: settings.typing.table.keys) }
         let options = Daemon.Options(
             paths: paths,

@@ -114,7 +114,7 @@ struct DaemonTests {
     ) throws -> Result<JSONObject, CommandFailure>? {
         var answer: Result<JSONObject, CommandFailure>?
         let scans = bench.radio.scans
-        bench.daemon?.handle(.use(choice, confirmed: true)) { answer = $0 }
+        bench.daemon?.handle(.use(choice, confirmed: true, security: GATTLinkSecurity.Level.none)) { answer = $0 }
         #expect(try bench.until { bench.radio.scans > scans })
         bench.radio.advertise(address, data)
         #expect(try bench.until { answer != nil })

@@ -62,6 +62,7 @@ struct KeptChoiceTests {
         for level in GATTLinkSecurity.Level.allCases {
             let kept = KeptChoice(Self.device, name: "LINBLE-TEST", security: level)
             #expect(try KeptChoice(parsing: kept.text) == kept)
+            #expect(kept.text.hasSuffix("security = \(level)\n"))
         }
         #expect(throws: KeptChoice.Fault.self) { try KeptChoice(parsing: Self.text + "\nsecurity = some") }
     }

@@ -3,6 +3,7 @@
 import BluetoothLE
 import Keystrokes
 import LinuxIO
+import TestSupport
 import Testing
 import Texts
 import Typing
@@ -24,6 +25,8 @@ struct SecuredLinkTests {
         let offered: GATTLinkSecurity
         private(set) var wanted: [GATTLinkSecurity.Level] = []
         private(set) var requests = 0
+        /// Writes, as of a Client Characteristic Configuration.
+        private(set) var subscriptions = 0
         private(set) var isClosed = false
         private let script = ScriptedDevice([.init(.linble)], LinkSetup(profile: .linble))
         private let loop: EventLoop
@@ -44,6 +47,7 @@ struct SecuredLinkTests {
 
         func send(_ pdu: [UInt8]) throws(LinkFailure) -> Bool {
             requests += 1
+            if pdu.first == 0x12 { subscriptions += 1 }
             _ = loop.schedule(at: .zero) { [self] in
                 for answer in script.answers(to: pdu) { onReceive?(answer.span) }
             }
@@ -74,7 +78,9 @@ struct SecuredLinkTests {
         init(
             _ required: GATTLinkSecurity.Level,
             _ bonds: [Bond],
-            offering offered: GATTLinkSecurity = secure
+            offering offered: GATTLinkSecurity = secure,
+            least: GATTLinkSecurity.Level = .none,
+            profiles: [Profile] = [.linble]
         ) throws {
             loop = try EventLoop()
             keyboard = try TextKeyboard(layout: .us)
@@ -88,8 +94,9 @@ struct SecuredLinkTests {
             let settings = KeyboardSettings(
                 adapter: .any,
                 device: .kept(KeptChoice(Self.peer, name: nil, security: required)),
-                profiles: [.linble],
-                typing: typing
+                profiles: profiles,
+                typing: typing,
+                security: least
             )
             var note: ((KeyboardService.Event) -> Void)?
             service = try KeyboardService(settings, through: AdapterCore(loop, using: radio), screen: keyboard) {
@@ -165,6 +172,46 @@ struct SecuredLinkTests {
         try stage.end()
     }
 
+    @Test("X-8: what the configuration demands of every device is demanded of one that was chosen as open")
+    func leastSecurity() throws {
+        for (least, bonds, fault) in [
+            (GATTLinkSecurity.Level.encrypted, [], "is not paired with this adapter"),
+            (.authenticated, [try bond()], "are not authenticated"),
+        ] {
+            let stage = try Stage(.none, bonds, least: least)
+            try stage.run { stage.isSaid(fault) }
+            #expect(stage.devices.isEmpty && stage.service.requiredSecurity == least)
+            try stage.end()
+        }
+        let strong = GATTLinkSecurity(level: .authenticated, keySize: 16)
+        for offered in [strong, Stage.secure, GATTLinkSecurity(level: .authenticated, keySize: 15)] {
+            let stage = try Stage(.none, [try bond(authenticated: true)], offering: offered, least: .authenticated)
+            try stage.run { offered == strong ? stage.service.state == .connected : stage.isSaid("did not prove") }
+            #expect(stage.devices.first?.wanted == [.authenticated])
+            if offered != strong { #expect(stage.devices.first?.requests == 0) }
+            try stage.end()
+        }
+    }
+
+    @Test("X-8: a device that is found to have a profile which demands keys is not typed for without them")
+    func securityOfProfile() throws {
+        var demanding = Profile.linble
+        demanding.security = .encrypted
+        let open = try Stage(.none, [], profiles: [demanding, .nordic])
+        try open.run { open.isSaid("is not paired with this adapter") }
+        try open.run { open.devices.first?.isClosed == true }
+        let stranger = try #require(open.devices.first)
+        #expect(stranger.wanted.isEmpty && stranger.subscriptions == 0)
+        #expect(open.service.requiredSecurity == .encrypted)
+        try open.end()
+
+        let paired = try Stage(.none, [try bond()], profiles: [demanding, .nordic])
+        try paired.run { paired.service.state == .connected }
+        paired.devices.first?.notify(Array("paired".utf8))
+        try paired.run { paired.typed == "paired" }
+        try paired.end()
+    }
+
     @Test("T1: a stranger in the place of a paired device is asked for nothing, and types nothing")
     func stranger() throws {
         for offered in [GATTLinkSecurity(), GATTLinkSecurity(level: .encrypted, keySize: 7)] {
@@ -198,6 +245,35 @@ struct SecuredLinkTests {
             #expect(stage.service.linkCounts.ended(.notSecured) == 1)
             #expect(stage.isSaid("did not prove"))
             try stage.end()
+        }
+    }
+
+    @Test("X-8: of 1,000 interleavings of encryption changes and values none is typed below the level, nor behind one that was")
+    func interleavings() throws {
+        var generator = SeededGenerator(seed: 8)
+        let offers: [GATTLinkSecurity] = [
+            GATTLinkSecurity(), GATTLinkSecurity(level: .encrypted, keySize: 7), Stage.secure, Stage.secure, Stage.secure,
+            GATTLinkSecurity(level: .authenticated, keySize: 15), GATTLinkSecurity(level: .authenticated, keySize: 16),
+        ]
+        let strong = GATTLinkSecurity(level: .authenticated, keySize: 16)
+        for _ in 0..<1000 {
+            let isAuthenticated = Bool.random(using: &generator)
+            let level: GATTLinkSecurity.Level = isAuthenticated ? .authenticated : .encrypted
+            let stage = try Stage(.none, [try bond(authenticated: isAuthenticated)], offering: strong)
+            try stage.run { stage.service.state == .connected }
+            let device = try #require(stage.devices.first)
+            var expected = ""
+            var refused: UInt64 = 0
+            for step in 0..<Int.random(in: 1...9, using: &generator) where !device.isClosed {
+                device.security = offers.randomElement(using: &generator) ?? strong
+                device.notify(Array("\(step)".utf8))
+                if refused == 0, device.security.suffices(for: level) { expected += "\(step)" } else { refused += 1 }
+                if Bool.random(using: &generator) { try stage.run { stage.typed == expected } }
+            }
+            try stage.run { stage.typed == expected && (refused == 0 || device.isClosed) }
+            #expect(stage.service.counts.refusedValues == refused)
+            try stage.end()
+            #expect(stage.typed == expected)
         }
     }
 

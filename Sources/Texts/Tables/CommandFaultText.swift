@@ -6,7 +6,7 @@ package enum CommandFaultText: String, FaultText {
     case useWantsDevice, deviceWanted, incomplete, outputTaken, gateRange, endWanted, rawWantsEnd, optionWantsScan
     case optionFault, stall, noHook, nameTooLong, nameDoesNotFit, pagesWantTerminal
     // The choice of a device.
-    case chosenAlready, nothingChanged
+    case chosenAlready, nothingChanged, notChosen
     // The machine.
     case systemCall, noLoop, noOutput, unreadable, noHelp, searchEnded
     // Captures.
@@ -89,6 +89,8 @@ package enum CommandFaultText: String, FaultText {
                     "変更しませんでした: {1} を選択したままです"
                 ), nil
             )
+        case .notChosen:
+            (LocalText("nothing was changed: you said no", "変更しませんでした"), nil)
         case .systemCall: (LocalText("a system call failed: {1}", "システムコールに失敗しました: {1}"), nil)
         case .noLoop: (LocalText("cannot make an event loop: {1}", "イベントループを作成できません: {1}"), nil)
         case .noOutput:

@@ -12,7 +12,8 @@ package enum LabelText: String, Localized {
     case ringFull, writeFailed, tooOld, disconnected, switched
     case dropped, stray, keyboardRemakes, undelivered, missed, readers, delivered, verified, differing, readerDropped
     // The links and their ends.
-    case link, rssi, mtu, security, keySize, phy, packetBytes, intervalMicroseconds, latency, timeoutMilliseconds
+    case link, rssi, mtu, security, requiredSecurity, keySize, phy, packetBytes, intervalMicroseconds, latency,
+        timeoutMilliseconds
     case links, ready, endedByDevice, outOfReach, protocolBroken, flooded, notSecured, withAdapter, endedHere, failed
     // What was done so that the radio goes on.
     case adapterOpened, adapterLost, scanArmed, scanQuiet, scanDisturbed, resumed, scanFailed, attemptsFailed,
@@ -90,6 +91,7 @@ package enum LabelText: String, Localized {
         case .latency: LocalText("latency", "レイテンシ")
         case .timeoutMilliseconds: LocalText("time-out (ms)", "監視タイムアウト(ms)")
         case .security: LocalText("security", "セキュリティ")
+        case .requiredSecurity: LocalText("required security", "要求するセキュリティ")
         case .keySize: LocalText("key (bytes)", "鍵の長さ(バイト)")
         case .phy: LocalText("PHY", "PHY")
         case .packetBytes: LocalText("longest packet", "最長パケット")

@@ -10,7 +10,7 @@ package enum PageText: String, Localized {
     case since, paused, notTyped, received, noDaemon, startHere, starting, startFailed, startedEnded, attached, gone
     // Devices.
     case columnName, columnHeard, columnHeardShort, columnSignal, use, cancel, notHeard, nothingHeard, listening
-    case askSwitch, askForget, ok, no, asking, chosen, forgotten
+    case askSwitch, askOpen, askForget, ok, no, asking, chosen, forgotten
     // Check.
     case field, lastReceived, noneReceived, adapter, keyboard, typingOpen
     // Reports of actions.
@@ -68,6 +68,11 @@ package enum PageText: String, Localized {
             LocalText(
                 "Another device is chosen already: {1}. Switch to {2}?",
                 "すでに別のデバイス({1})が選択済みです。現在選択したデバイス({2})に切り替えますか?"
+            )
+        case .askOpen:
+            LocalText(
+                "{1} is not paired: anyone who copies its name and address can type. Use it all the same?",
+                "{1} はペアリングされていません。名前とアドレスを真似た機器なら誰のものでも入力できます。それでも使用しますか?"
             )
         case .askForget: LocalText("Drop the choice of {1}?", "{1} の選択を解除しますか?")
         case .ok: LocalText("OK", "OK")

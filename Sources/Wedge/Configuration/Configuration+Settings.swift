@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+package import BluetoothLE
 import Keystrokes
 import LinuxIO
 package import SystemPackage
@@ -80,9 +81,15 @@ extension Configuration {
         table ?? (profiles.count == 1 ? profiles.first?.table : nil) ?? ByteTable.BuiltIn.linble.rawValue
     }
 
+    /// The least security of a link with a device of one of these profiles, whichever it is.
+    package func leastSecurity(_ profiles: [Profile]) -> GATTLinkSecurity.Level {
+        max(security, profiles.map(\.security).min() ?? .none)
+    }
+
     /// The settings of a keyboard for that device, after every file that the configuration names was read and checked.
     package func settings(device: DeviceChoice?) throws(CommandFailure) -> KeyboardSettings {
         let profiles = try profiles()
+        let security = leastSecurity(profiles)
         let layout = try LayoutSource.layout(layout)
         let tableName = tableName(profiles)
         let compiled = try TableSource.compiled(try TableSource.read(tableName), of: tableName, layout: layout)
@@ -121,7 +128,8 @@ extension Configuration {
                 verifies: verifies && destination == .keyboard,
                 isUdevKeyboard: isUdevKeyboard
             ),
-            advertisedAddress: advertisedAddress
+            advertisedAddress: advertisedAddress,
+            security: security
         )
     }
 

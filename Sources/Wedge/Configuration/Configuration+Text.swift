@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import BluetoothLE
 import Keystrokes
 import Texts
 import Typing
@@ -194,7 +195,8 @@ extension Configuration {
         # expect ?? for any byte, ?1 for one that $1 (also $1^5A, $1+01, $1-01) repeats later, and * for all that follows.
         # The device is typed from only when every reply has come. A framing says what the bytes to type are wrapped in:
         # start, header (bytes without a meaning), length-bytes, length-high-first, length-surplus, end, checksum,
-        # checksum-from, checksum-behind-end, keep-end, max-payload.
+        # checksum-from, checksum-behind-end, keep-end, max-payload. security (\(GATTLinkSecurity.Level.words)) is
+        # the least of a link with a device that is found to have the profile.
         #
         #[profiles.scale]
         #title = "Counter scale"
@@ -202,6 +204,7 @@ extension Configuration {
         #from-device = "FFE1"
         #to-device = "FFE1"
         #table = "strict"
+        #security = "encrypted"
         #
         #[[profiles.scale.handshake]]
         #send = "A5 01 {crc8-maxim}"

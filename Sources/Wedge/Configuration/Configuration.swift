@@ -46,6 +46,8 @@ package struct Configuration: Sendable, Equatable {
     package var profile = Profile.linble.name
     /// The profiles that the file defines.
     package var ownProfiles: [Profile] = []
+    /// The least security of a link with whatever device; a profile and a choice may demand more.
+    package var security = GATTLinkSecurity.Level.none
     /// Where in its manufacturer data a device carries its address; nil for nowhere.
     package var addressOffset: Int?
     /// Whether its last written byte comes first there.

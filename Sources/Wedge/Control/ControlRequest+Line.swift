@@ -56,8 +56,9 @@ extension ControlRequest {
             case .status: ["status"]
             case .events: ["events"]
             case .scan(let seconds, let isAnew): ["scan", "\(seconds)"] + (isAnew ? ["anew"] : [])
-            case .use(let device, let confirmed):
+            case .use(let device, let confirmed, let security):
                 ["use", ControlLine.written("\(device)".utf8)] + (confirmed ? ["yes"] : [])
+                    + (security.map { ["security", $0.word] } ?? [])
             case .forget: ["forget"]
             case .connect: ["connect"]
             case .disconnect: ["disconnect"]
@@ -133,11 +134,15 @@ private struct Words {
     mutating func use() throws(ControlFault) -> ControlRequest {
         let missing = "a device's name or address is missing"
         guard let device = DeviceChoice(try text(missing)) else { throw fault(missing) }
-        guard !isAtEnd else { return .use(device, confirmed: false) }
-        guard try text("") == "yes" else {
-            throw fault("only `yes` may follow; a name with spaces is put in quotation marks")
+        let isConfirmed = try option("yes", nil)
+        let rest = isConfirmed ? "`security`" : "`yes` and `security`"
+        guard try option("security", "only \(rest) may follow; a name with spaces is put in quotation marks") else {
+            return .use(device, confirmed: isConfirmed)
         }
-        return .use(device, confirmed: true)
+        guard let level = GATTLinkSecurity.Level(word: try text("a level is missing")) else {
+            throw fault("one of \(GATTLinkSecurity.Level.words) belongs here")
+        }
+        return .use(device, confirmed: isConfirmed, security: level)
     }
 
     mutating func keys() throws(ControlFault) -> [KeyName] {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+package import BluetoothLE
 package import Typing
 
 /// A request of a client to the daemon: one line of words (D-9).
 ///
 ///     status                      use LINBLE-TEST            key 1 2 enter
 ///     version 1 scan 10 anew      use "LT01 BC000120" yes    send text "\x02R\x03"
+///     use LINBLE-TEST security none
 ///
 /// `ControlLine` has the rules of words and quotation marks. A line may begin with `version 1`.
 package enum ControlRequest: Equatable, Sendable {
@@ -16,8 +18,9 @@ package enum ControlRequest: Equatable, Sendable {
     /// The devices that were heard in the last minute, after listening for so many seconds; with `isAnew` those that were
     /// heard in these only.
     case scan(seconds: Int, isAnew: Bool)
-    /// Choose a device; `confirmed` where another one that is chosen may be given up for it (LK-8).
-    case use(DeviceChoice, confirmed: Bool)
+    /// Choose a device; `confirmed` where another one that is chosen may be given up for it (LK-8). With the least `security`
+    /// of its link, or nil where nothing was said of it, which a device without keys is refused for.
+    case use(DeviceChoice, confirmed: Bool, security: GATTLinkSecurity.Level? = nil)
     /// Drop the choice.
     case forget
     /// Connect to the chosen device, again after `disconnect`.

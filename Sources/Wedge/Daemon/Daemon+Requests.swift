@@ -19,7 +19,8 @@ extension Daemon {
         switch request {
         case .status: reply(.success(status.object))
         case .scan(let seconds, let isAnew): scan(.seconds(seconds), isAnew: isAnew, reply)
-        case .use(let choice, let confirmed): use(choice, confirmed: confirmed, reply)
+        case .use(let choice, let confirmed, let asked):
+            use(choice, confirmed: confirmed, service.security(asked: asked), reply)
         case .forget: reply(result { () throws(CommandFailure) in try forget() })
         case .connect: reply(result { () throws(CommandFailure) in try connect() })
         case .disconnect: reply(result { () throws(CommandFailure) in try disconnect() })
@@ -73,30 +74,46 @@ extension Daemon {
     private func use(
         _ choice: DeviceChoice,
         confirmed: Bool,
+        _ security: ChosenSecurity,
         _ reply: @escaping (Result<JSONObject, CommandFailure>) -> Void
     ) {
         if let refusal = refusalOfChange { return reply(.failure(refusal)) }
         if case .kept(let kept)? = service.choice {
-            if choice.means(kept) { return reply(keep(kept)) }
+            if choice.means(kept) { return reply(keep(kept, security)) }
             if !confirmed { return reply(.failure(.chosenAlready(kept))) }
         }
         service.find(choice, for: Self.useTime) { [weak self] result in
             guard let self else { return }
-            reply(result.flatMap { found in self.keep(found.kept, heard: found.heard) })
+            reply(result.flatMap { found in self.keep(found.kept, security, heard: found.heard) })
         }
     }
 
-    private func keep(_ kept: KeptChoice, heard: DeviceAddress? = nil) -> Result<JSONObject, CommandFailure> {
-        // From now on it is that device with its keys, or nobody.
-        var choice = kept
-        choice.security = max(kept.security, bonds.security(of: kept.device))
-        do throws(ChoiceStore.Failure) {
-            try store.write(choice)
+    /// Keeps the choice: from now on it is that device with its keys, or, where somebody has said so, anybody.
+    private func keep(
+        _ kept: KeptChoice,
+        _ security: ChosenSecurity,
+        heard: DeviceAddress? = nil
+    ) -> Result<JSONObject, CommandFailure> {
+        var earlier: KeptChoice?
+        if case .kept(let before)? = service.choice { earlier = before }
+        let keys = bonds.security(of: kept.device, on: service.core.adapter?.address)
+        let choice: KeptChoice
+        do throws(CommandFailure) {
+            choice = try security.secured(kept, keys: keys, earlier: earlier)
+            try write(choice)
         } catch {
-            return .failure(CommandFailure(error))
+            return .failure(error)
         }
         if service.choice == .kept(choice) { service.connect() } else { choose(choice, heard: heard) }
         return .success(JSONObject(choice))
+    }
+
+    private func write(_ choice: KeptChoice) throws(CommandFailure) {
+        do throws(ChoiceStore.Failure) {
+            try store.write(choice)
+        } catch {
+            throw CommandFailure(error)
+        }
     }
 
     private func forget() throws(CommandFailure) {

@@ -207,6 +207,7 @@ package final class Daemon {
             reason: service.reason,
             since: now - stateSince,
             choice: service.choice,
+            requiredSecurity: service.requiredSecurity,
             device: service.device,
             adapter: service.adapterName,
             keyboard: service.keyboard.node,

@@ -14,6 +14,8 @@ package struct DaemonStatus: Sendable {
     package var since: Duration
     /// Which device is meant; nil for none.
     package var choice: DeviceChoice?
+    /// The security without which nothing of it is typed; nil without one.
+    package var requiredSecurity: GATTLinkSecurity.Level?
     /// The device as it was heard; nil before it was.
     package var device: DeviceAddress?
     /// The adapter; nil while there is none.
@@ -55,6 +57,7 @@ package struct DaemonStatus: Sendable {
         object.add("address", device.map { "\($0.address)" })
         object.add("addressType", device.map { "\($0.type)" })
         object.add("selection", keptChoice)
+        object.add("requiredSecurity", requiredSecurity?.word)
         object.add("adapter", adapter)
         object.add("keyboard", keyboard)
         object.add("profile", labels.profile)
@@ -149,6 +152,6 @@ extension JSONObject {
         add("name", choice.name)
         add("address", "\(choice.device.address)")
         add("addressType", "\(choice.device.type)")
-        add("security", "\(choice.security)")
+        add("security", choice.security.word)
     }
 }

@@ -20,7 +20,7 @@ package final class KeyboardService {
     package var bonds: (() -> [Bond])?
 
     let loop: EventLoop
-    private let settings: KeyboardSettings
+    let settings: KeyboardSettings
     let core: AdapterCore
     private let onEvent: (Event) -> Void
 

@@ -15,6 +15,8 @@ package struct KeyboardSettings: Sendable {
     package var typing: TypingSettings
     /// Where devices carry their address besides the one on the air; nil for nowhere (BT-3).
     package var advertisedAddress: AdvertisedAddress?
+    /// The least security of a link, whatever its device and its profile.
+    package var security: GATTLinkSecurity.Level
 
     /// Settings for a device.
     package init(
@@ -22,13 +24,15 @@ package struct KeyboardSettings: Sendable {
         device: DeviceChoice?,
         profiles: [Profile],
         typing: TypingSettings,
-        advertisedAddress: AdvertisedAddress? = nil
+        advertisedAddress: AdvertisedAddress? = nil,
+        security: GATTLinkSecurity.Level = .none
     ) {
         self.adapter = adapter
         self.device = device
         self.profiles = profiles
         self.typing = typing
         self.advertisedAddress = advertisedAddress
+        self.security = security
     }
 
     /// The longest that an attempt may take: to the subscription, and through the longest handshake.

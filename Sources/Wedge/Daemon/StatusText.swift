@@ -13,7 +13,7 @@ package enum StatusText {
         "ok", "version", "state", "reason", "remedy", "device", JSONObject.formsName,
     ]
     /// The members whose words are known.
-    private static let spoken: Set<String> = ["gate", "addressType", "security"]
+    private static let spoken: Set<String> = ["gate", "addressType", "security", "requiredSecurity"]
 
     /// The lines of an answer.
     package static func lines(_ answer: JSONValue, in language: Language = .current) -> [String] {

@@ -84,10 +84,10 @@ package struct BondStore: Sendable {
         return removed
     }
 
-    /// The security that the keys of a device give, whatever adapter they are of; none without keys.
-    package func security(of device: DeviceAddress) -> GATTLinkSecurity.Level {
-        let bonds = (try? read())?.bonds ?? []
-        return bonds.filter { $0.identityAddress == device }.map(\.security.level).max() ?? .none
+    /// The security that the keys of a device give, on that adapter or, with nil, on any; none without keys.
+    package func security(of device: DeviceAddress, on adapter: BluetoothAddress?) -> GATTLinkSecurity.Level {
+        let bonds = ((try? read())?.bonds ?? []).filter { $0.identityAddress == device }
+        return bonds.filter { adapter == nil || $0.localAddress == adapter }.map(\.security.level).max() ?? .none
     }
 
     /// The lines that are no heading, and the contents; the directory of no keys stays as it is unless there will be some.

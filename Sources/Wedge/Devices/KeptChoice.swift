@@ -8,7 +8,9 @@ package import BluetoothLE
 /// address = F0:F1:F2:F3:F4:F5
 /// type = random
 /// name = "LINBLE-TEST"
+/// security = none
 /// ```
+/// A file without `security` is of an open device, as all were before there were keys.
 /// A name is what a stranger's device says: what is not plain in it is written as `\u{…}`.
 package struct KeptChoice: Hashable, Sendable {
     /// Which device, exactly.
@@ -60,7 +62,7 @@ package struct KeptChoice: Hashable, Sendable {
                 name = Self.unquoted(parts[1])
                 if name == nil { throw fault("has no name in quotes") }
             case "security":
-                guard let level = GATTLinkSecurity.Level.allCases.first(where: { "\($0)" == parts[1] }) else {
+                guard let level = GATTLinkSecurity.Level(word: parts[1]) else {
                     throw fault("has a security that is neither none, encrypted nor authenticated")
                 }
                 security = level
@@ -80,7 +82,7 @@ package struct KeptChoice: Hashable, Sendable {
         type = \(device.type)
 
         """ + (name.map { "name = \(Self.quoted($0))\n" } ?? "")
-            + (security > .none ? "security = \(security)\n" : "")
+            + "security = \(security.word)\n"
     }
 
     private static func quoted(_ name: String) -> String {

@@ -43,7 +43,9 @@ final class DeviceLink {
     /// Values that came while the link was less secure than it has to be: none of them is typed.
     private(set) var refusedValues: UInt64 = 0
     /// The security without which nothing of the link is taken.
-    private var required = GATTLinkSecurity.Level.none
+    private(set) var required = GATTLinkSecurity.Level.none
+    /// True once a value came that was not secure: the link ends, and no other value of it is taken.
+    private var isRefused = false
     /// Whether anybody may be the device at the link's other end: nothing is asked that only a paired one has.
     var isOpen: Bool { required == .none || link?.security.suffices(for: required) != true }
     /// The links that were ready, and what ended them.
@@ -104,6 +106,7 @@ final class DeviceLink {
         epoch &+= 1
         self.device = device
         self.required = required
+        isRefused = false
         connectEnd = MonotonicClock.now + timeout
         connect(to: device)
     }
@@ -215,10 +218,19 @@ final class DeviceLink {
         progress(link.perform { client, now in setup.begin(&client, now: now) })
     }
 
+    /// Demands what the profile does of which the device was found to be; false where the link is not that secure.
+    private func demand(_ level: GATTLinkSecurity.Level) -> Bool {
+        guard level > required else { return true }
+        required = level
+        return link?.security.suffices(for: level) == true
+    }
+
     /// Counts a value of a link that is not secure, and ends the link.
     @inline(never)
     private func refuseValue() {
         refusedValues &+= 1
+        guard !isRefused else { return }
+        isRefused = true
         counts.end(.notSecured)
         _ = radio.loop.schedule(at: .zero) { [weak self, epoch] in
             guard let self, self.epoch == epoch, link != nil else { return }
@@ -246,6 +258,10 @@ final class DeviceLink {
     private func progress(_ progress: LinkSetup.Progress) {
         armReplyTimer()
         onProfile?(setup.profile)
+        guard demand(setup.profile?.security ?? .none) else {
+            onEvent?(.notSecured)
+            return
+        }
         switch progress {
         case .underWay: break
         case .ready:
@@ -266,7 +282,7 @@ final class DeviceLink {
 
     /// The hot path begins: one comparison, and on to the keyboard's ring.
     private func take(_ value: Span<UInt8>, of handle: AttributeHandle, _ kind: GATTSubscriptionKind) {
-        if required > .none, link?.security.suffices(for: required) != true { return refuseValue() }
+        if required > .none, isRefused || link?.security.suffices(for: required) != true { return refuseValue() }
         let source = LinkSetup.Source(handle: handle, kind: kind)
         guard source == wanted else {
             takeReply(value, from: source)

@@ -24,6 +24,8 @@ package struct Profile: Hashable, Sendable {
     package var framing: Framing?
     /// The table for what comes, where none is chosen: a built-in one's name, or a file.
     package var table: String?
+    /// The least security of a link with such a device.
+    package var security: GATTLinkSecurity.Level
 
     /// A profile of devices that send bare bytes unasked.
     package init(
@@ -34,7 +36,8 @@ package struct Profile: Hashable, Sendable {
         toPeripheral: BluetoothUUID,
         handshake: [Handshake.Command] = [],
         framing: Framing? = nil,
-        table: String? = nil
+        table: String? = nil,
+        security: GATTLinkSecurity.Level = .none
     ) {
         self.name = name
         self.title = title
@@ -44,5 +47,6 @@ package struct Profile: Hashable, Sendable {
         self.handshake = handshake
         self.framing = framing
         self.table = table
+        self.security = security
     }
 }

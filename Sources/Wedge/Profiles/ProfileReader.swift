@@ -10,6 +10,7 @@ import Typing
 //     from-device = "FFE1"
 //     to-device = "FFE1"           # the same as from-device if not said
 //     table = "strict"
+//     security = "encrypted"       # none if not said
 //
 //     [[handshake]]                # one after another, before anything is typed
 //     send = "A5 01 {crc8-maxim}"  # see HexTemplate
@@ -51,6 +52,11 @@ extension Profile {
         let input = reader.need("from-device") { (value: TOMLValue) throws(UnfitValue) in try value.uuid() }
         let output = reader.take("to-device") { (value: TOMLValue) throws(UnfitValue) in try value.uuid() }
         let table = reader.take("table") { (value: TOMLValue) throws(UnfitValue) in try value.text() }
+        let security = reader.take("security") { (value: TOMLValue) throws(UnfitValue) in
+            let wanted = "one of \(GATTLinkSecurity.Level.words)"
+            guard let level = GATTLinkSecurity.Level(word: try value.text(wanted)) else { throw UnfitValue(wanted) }
+            return level
+        }
         var faults: [ConfigurationFault] = []
         let handshake = reader.take("handshake") { (value: TOMLValue) throws(UnfitValue) in
             try Self.handshake(value, &faults)
@@ -69,7 +75,8 @@ extension Profile {
             toPeripheral: output ?? input,
             handshake: handshake ?? [],
             framing: framing ?? nil,
-            table: table
+            table: table,
+            security: security ?? .none
         )
         return (profile, [])
     }

@@ -15,6 +15,7 @@ extension Profile {
         lines.append("service = \(quoted("\(service)"))")
         lines.append("from-device = \(quoted("\(fromPeripheral)"))")
         lines.append("to-device = \(quoted("\(toPeripheral)"))")
+        if security > .none { lines.append("security = \(quoted(security.word))") }
         if let table { lines.append("table = \(quoted(table))") }
         let dot = prefix.isEmpty ? "" : prefix + "."
         for command in handshake { lines += ["", "[[\(dot)handshake]]"] + command.lines }

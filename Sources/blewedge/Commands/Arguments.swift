@@ -12,6 +12,16 @@ extension BluetoothUUID: ExpressibleByArgument {
     }
 }
 
+extension GATTLinkSecurity.Level: ExpressibleByArgument {
+    /// The levels by their words, not by their numbers.
+    public static var allValueStrings: [String] { allCases.map(\.word) }
+
+    /// `none`, `encrypted` or `authenticated`.
+    public init?(argument: String) {
+        self.init(word: argument)
+    }
+}
+
 /// A length of time on the command line: `100ms`, `2s`, or seconds without a unit.
 struct TimeArgument: ExpressibleByArgument {
     let duration: Duration

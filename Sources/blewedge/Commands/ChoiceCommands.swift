@@ -18,9 +18,14 @@ struct UseCommand: ParsableCommand {
             its address, its type and its name are kept. While another device is chosen this asks on a terminal; elsewhere \
             it wants --yes. A name that two devices carry is refused, with both listed.
 
+            A device that was paired (`blewedge pair`) is typed for by its keys only, and the choice says so. Of one that was \
+            not, whoever copies its name and address is typed for: this asks on a terminal; elsewhere it wants --security \
+            none, or ends with status 78. More than none wants the keys for it, and pairs with nobody.
+
             EXAMPLES:
               blewedge use LINBLE-TEST
-              blewedge use F0:F1:F2:F3:F4:F5 --yes
+              blewedge use LINBLE-TEST --security none
+              blewedge use F0:F1:F2:F3:F4:F5 --yes --security authenticated
               blewedge use F0:F1:F2:F3:F4:F5 --address-type random     Without listening for it.
             """
     )
@@ -35,6 +40,14 @@ struct UseCommand: ParsableCommand {
 
     @Flag(help: "Give up the device that is chosen, without a question.")
     var yes = false
+
+    @Option(
+        help: ArgumentHelp(
+            "The least security of its link: none takes a device without keys, without a question; more wants its keys.",
+            valueName: GATTLinkSecurity.Level.allValueStrings.joined(separator: "|")
+        )
+    )
+    var security: GATTLinkSecurity.Level?
 
     @Option(
         help: ArgumentHelp(
@@ -66,7 +79,9 @@ struct UseCommand: ParsableCommand {
     private func use(_ choice: DeviceChoice, through client: inout ControlClient) throws {
         let chosen = try client.ask(.status).value["selection"].flatMap(KeptChoice.init(answer:))
         let isAllowed = try yes || mayReplace(chosen, by: choice)
-        let answer = try client.ask(.use(choice, confirmed: isAllowed), patience: .seconds(30))
+        let answer = try withSecurity { security in
+            try client.ask(.use(choice, confirmed: isAllowed, security: security), patience: .seconds(30))
+        }
         try daemon.show(answer, done: NoteText.chosen.message("\(choice)"))
     }
 
@@ -88,14 +103,19 @@ struct UseCommand: ParsableCommand {
             if let chosen { throw CommandFailure.chosenAlready(chosen) }
             return
         }
-        var kept: KeptChoice
+        let configuration = try Configuration.read(paths.configurationFile, mustExist: false)
+        let least = configuration.leastSecurity(try configuration.profiles())
+        let found: KeptChoice
         if case .address(let address) = choice, let addressType {
-            kept = KeptChoice(DeviceAddress(address, addressType), name: nil)
+            found = KeptChoice(DeviceAddress(address, addressType), name: nil)
         } else {
-            let place = try Configuration.read(paths.configurationFile, mustExist: false).advertisedAddress
-            kept = try ChoiceRun(choice, advertisedAt: place, through: adapterOptions.transport).run()
+            let place = configuration.advertisedAddress
+            found = try ChoiceRun(choice, advertisedAt: place, through: adapterOptions.transport).run()
         }
-        kept.security = BondStore(paths.bonds).security(of: kept.device)
+        let keys = BondStore(paths.bonds).security(of: found.device, on: nil)
+        let kept = try withSecurity { security in
+            try ChosenSecurity(security, least: least).secured(found, keys: keys, earlier: chosen)
+        }
         do {
             try store.write(kept)
         } catch {
@@ -107,16 +127,26 @@ struct UseCommand: ParsableCommand {
         )
     }
 
+    /// Does it with the security that was asked for; where a device without keys is refused, its user is asked.
+    private func withSecurity<Done>(_ body: (GATTLinkSecurity.Level?) throws -> Done) throws -> Done {
+        do {
+            return try body(security)
+        } catch let refusal as CommandFailure where refusal.isOfOpenDevice && Console.mayAsk(isJSON: daemon.json) {
+            guard try Console.isYes(NoteText.useOpenDevice.message(refusal.cause).text(.current)) else {
+                throw CommandFailure(.usage, CommandFaultText.notChosen)
+            }
+            return try body(GATTLinkSecurity.Level.none)
+        }
+    }
+
     /// Whether the choice may take an earlier one's place: nothing is lost by it, or somebody says so (LK-8).
     ///
     /// False where nobody can be asked; throws where somebody says no.
     private func mayReplace(_ chosen: KeptChoice?, by choice: DeviceChoice) throws -> Bool {
         guard let chosen, !choice.means(chosen) else { return true }
-        guard StandardInput.isTerminal, StandardStream.error.isTerminal, !daemon.json else { return false }
-        let question = NoteText.replaceChoice.text(.current, chosen.label, "\(chosen.device)", "\(choice)")
-        try StandardStream.error.write(Console.printable(question))
-        let answer = StandardInput.line()?.lowercased() ?? ""
-        guard ["y", "yes"].contains(answer) else {
+        guard Console.mayAsk(isJSON: daemon.json) else { return false }
+        guard try Console.isYes(NoteText.replaceChoice.text(.current, chosen.label, "\(chosen.device)", "\(choice)"))
+        else {
             throw CommandFailure(.usage, CommandFaultText.nothingChanged, chosen.label)
         }
         return true

@@ -18,6 +18,17 @@ enum Console {
     /// Prints what went wrong, and what mends it.
     static func report(_ failure: CommandFailure) { lines(of: failure).forEach { note($0) } }
 
+    /// Whether somebody is there to be asked: all three streams are a terminal's, and no program reads the answer.
+    static func mayAsk(isJSON: Bool) -> Bool {
+        !isJSON && StandardInput.isTerminal && StandardStream.output.isTerminal && StandardStream.error.isTerminal
+    }
+
+    /// Asks a question that yes or no answers; whatever is not yes is no.
+    static func isYes(_ question: String) throws -> Bool {
+        try StandardStream.error.write(printable(question))
+        return ["y", "yes"].contains(StandardInput.line()?.lowercased() ?? "")
+    }
+
     /// What went wrong, and what mends it, in the language of this process.
     static func lines(of failure: CommandFailure) -> [String] {
         [failure.cause, failure.remedy.map { NoteText.toMend.message($0) }].compactMap { $0?.text(.current) }

@@ -59,6 +59,7 @@ struct ProfilesCommand: ParsableCommand {
         object.add("handshake", profile.handshake.count)
         object.add("framing", profile.framing != nil)
         object.add("table", profile.table)
+        object.add("security", profile.security.word)
         return object.text
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import ArgumentParser
+import BluetoothLE
 import Keystrokes
 import LinuxIO
 import SystemPackage
@@ -57,6 +58,14 @@ struct RunCommand: ParsableCommand {
         )
     )
     var device: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The least security of the link: without it nothing is typed. A device without keys is open unless this says more.",
+            valueName: GATTLinkSecurity.Level.allValueStrings.joined(separator: "|")
+        )
+    )
+    var security: GATTLinkSecurity.Level?
 
     @Option(
         help: ArgumentHelp("The configuration, instead of blewedge.toml in its usual place.", valueName: "file"),
@@ -222,6 +231,7 @@ struct RunCommand: ParsableCommand {
         let file = config.map { FilePath($0) } ?? paths.configurationFile
         var configuration = try Configuration.read(file, mustExist: config != nil)
         if let adapter = adapterOptions.adapter { configuration.adapter = adapter }
+        if let security { configuration.security = security }
         if let table { configuration.table = table }
         if let layout { configuration.layout = layout }
         if let maxAge { configuration.maximumAge = maxAge.duration }

@@ -161,7 +161,7 @@ final class TUIDriver {
 
     private func ask(_ request: ControlRequest, _ done: TUIModel.Notice) {
         let isAsked = daemon.ask(request) { [unowned self] failure in
-            change { $0.notice = failure.map { .fault(Reason($0)) } ?? done }
+            change { $0.take(failure, of: request, done) }
         }
         if !isAsked { model.notice = .said(.tooMany, []) }
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import BluetoothLE
 import Texts
 import Typing
 import Wedge
@@ -84,6 +85,24 @@ struct TUIModel {
         }
         status = nil
         absence = failure
+    }
+
+    /// Takes the outcome of a request: what is said then, or the question that its refusal leads to.
+    mutating func take(_ failure: CommandFailure?, of request: ControlRequest, _ done: Notice) {
+        guard let failure else {
+            notice = done
+            return
+        }
+        // Whoever answers one question is not to find another in its place.
+        guard question == nil, failure.isOfOpenDevice, case .use(let device, let isConfirmed, nil) = request,
+            case .said(_, let arguments) = done
+        else {
+            notice = .fault(Reason(failure))
+            return
+        }
+        notice = nil
+        let open = ControlRequest.use(device, confirmed: isConfirmed, security: GATTLinkSecurity.Level.none)
+        question = Question(text: .askOpen, arguments: arguments, request: open, done: done)
     }
 
     // MARK: Keys

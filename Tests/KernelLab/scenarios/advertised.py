@@ -7,7 +7,7 @@ from __future__ import annotations
 import signal
 
 from bench import Bench, compare
-from daemons import CONFIGURATION, fresh, start, status, tell, until_connected, write
+from daemons import CONFIGURATION, fresh, start, status, tell, until_connected, use_open, write
 from peer import ADDRESS, NAME, ean13
 from readers import EventReader
 from scenarios import scenario
@@ -29,7 +29,7 @@ async def use_advertised(bench: Bench) -> None:
     daemon = await start(bench)
     reader = await EventReader.open(bench, daemon.node)
     await daemon.state("unselected", 20)
-    await tell(bench, "use", PRINTED)
+    await use_open(bench, PRINTED)
     await until_connected(bench, daemon)
     selection = (await status(bench))["selection"]
     expect((selection["address"], selection["name"]) == (PRINTED, NAME), f"kept: {selection}")
@@ -45,7 +45,7 @@ async def use_advertised(bench: Bench) -> None:
 
     await tell(bench, "forget")
     before = len(bench.monitor.events("scan"))
-    said = await tell(bench, "use", PRINTED)
+    said = await use_open(bench, PRINTED)
     scans = [scan for scan in bench.monitor.events("scan")[before:] if scan["on"]]
     expect(len(scans) == 1, f"{len(scans)} scans for one choice without a daemon: {said}")
     daemon = await start(bench)

@@ -17,7 +17,7 @@ ENVIRONMENT = (
     "env", f"HOME={HOME}", f"STATE_DIRECTORY={HOME}", f"RUNTIME_DIRECTORY={HOME}/run", f"CONFIGURATION_DIRECTORY={HOME}/etc",
 )  # fmt: skip
 OLD, NEW = "F0:F1:F2:F3:F4:F5", "00:1D:12:00:01:20"
-USE_OLD, USE_NEW = (("use", address, "--address-type", "public", "--yes") for address in (OLD, NEW))
+USE_OLD, USE_NEW = (("use", address, "--address-type", "public", "--yes", "--security", "none") for address in (OLD, NEW))
 CALL = re.compile(r"^\d+ +(?P<name>\w+)\((?P<rest>.*)$")
 TRACE = "/run/lab/choice.trace"
 PATIENCE = 60

@@ -10,7 +10,7 @@ from typing import Any
 
 from bench import BINARY, Bench, compare
 from central import event
-from daemons import chosen, fresh, start, tell, until_connected, write
+from daemons import chosen, fresh, start, tell, until_connected, use_open, write
 from peer import ADDRESS, NAME, ean13
 from product import Product
 from readers import EventReader
@@ -116,7 +116,7 @@ async def retries(bench: Bench) -> None:
     await fresh(bench)
     daemon = await start(bench)
     bench.peer.mute = True  # no request is answered, and each link ended
-    await tell(bench, "use", NAME)
+    await use_open(bench)
     ends: list[float] = []
     gaps: list[float] = []
 
@@ -183,7 +183,7 @@ async def reconnect(bench: Bench) -> None:
     taken = [o for o in double.program.objects if o.get("event") == "connected"]
     expect(not taken, f"the double was connected to: {taken}")
     # Negative control: the double can be heard, and connected to.
-    await tell(bench, "use", "--yes", next(o["adapterAddress"] for o in double.program.objects if "adapterAddress" in o))
+    await use_open(bench, next(o["adapterAddress"] for o in double.program.objects if "adapterAddress" in o), "--yes")
     await event(double.program, "connected", 40)
     await daemon.end(signal.SIGTERM, 143)
     await double.end(signal.SIGINT, 130)

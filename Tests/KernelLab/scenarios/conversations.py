@@ -8,7 +8,7 @@ import json
 import signal
 
 from bench import Bench
-from daemons import fresh, start, tell, until_connected, write
+from daemons import fresh, start, tell, until_connected, use_open, write
 from peer import NAME
 from product import Product
 from readers import EventReader
@@ -49,7 +49,7 @@ async def started(bench: Bench, settings: Settings, has_client: bool) -> tuple[P
     product = await start(bench, *words) if has_client else await bench.run(*words)
     reader = await EventReader.open(bench, product.node, keys=True)
     if has_client:
-        await tell(bench, "use", NAME)
+        await use_open(bench)
     await until_connected(bench, product)
     return product, reader
 

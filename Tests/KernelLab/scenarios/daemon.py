@@ -12,7 +12,7 @@ from bumble.core import UUID, AdvertisingData
 from bumble.device import AdvertisingType
 
 from bench import Bench, compare
-from daemons import FOREVER, chosen, fresh, start, status, tell, until_connected, until_count, until_status
+from daemons import FOREVER, chosen, fresh, start, status, tell, until_connected, until_count, until_status, use_open
 from peer import ADDRESS, NAME, SERVICE, Peer, ean13
 from readers import EventReader
 from scenarios import scenario
@@ -29,9 +29,15 @@ async def daemon_choice(bench: Bench) -> None:
     await fresh(bench)
     daemon = await start(bench)
     await daemon.state("unselected", 20)
-    await tell(bench, "use", NAME)
+    # A script is not asked: it says that anybody may be the device, or the choice is refused.
+    for options, cause in (((), "anyone who copies its name and address can type"), (("--security", "encrypted"), "is not paired")):
+        said = await tell(bench, "use", NAME, *options, code=78)
+        expect(cause in said and f"blewedge pair {ADDRESS}" in said, f"use {options} says {said!r}")
+    expect((await status(bench)).get("selection") is None, "a refused device is chosen")
+    await use_open(bench)
     await until_connected(bench, daemon)
     answer = await status(bench)
+    expect((answer["requiredSecurity"], answer["link"]["security"]) == ("none", "none"), f"the security is not said: {answer}")
     chosen = answer["selection"]
     expect((chosen["name"], chosen["address"]) == (NAME, ADDRESS), f"status has the choice {chosen}")
     second = await tell(bench, "run", "--device", NAME, code=69)
@@ -122,11 +128,11 @@ async def daemon_switch(bench: Bench) -> None:
     """LK-8, BT-9: from one device to another amid its bytes: the old link first, no byte of the old one after, the rest counted."""
     daemon, reader = await chosen(bench, *FOREVER)
     await Disguise(bench.peer).advertise()
-    await tell(bench, "use", OTHER_NAME, code=64)  # another is chosen: nobody said that it may be given up
+    await tell(bench, "use", OTHER_NAME, "--security", "none", code=64)  # another is chosen: nobody said that it may be given up
     first = bench.peer.burst([b"a" * 20] * 400)
     await reader.until(40, 20)
     links = bench.peer.connections
-    await tell(bench, "use", "--yes", OTHER_NAME)
+    await use_open(bench, OTHER_NAME, "--yes")
     await daemon.state("connecting", 20)
     await bench.peer.until(lambda: bench.peer.connections > links, "the other device is connected to", 40)
     await until_connected(bench, daemon)

@@ -9,7 +9,7 @@ import re
 import signal
 
 from bench import BINARY, Bench, compare
-from daemons import CONFIGURATION, FOREVER, fresh, tell, until_connected, until_status, write
+from daemons import CONFIGURATION, FOREVER, fresh, until_connected, until_status, use_open, write
 from guest import Program
 from peer import NAME, ean13
 from product import Product
@@ -52,7 +52,7 @@ async def wired(bench: Bench, to: str, raw: bool) -> Product:
     await write(bench, CONFIGURATION, f'to = "{to}"\nraw = {"true" if raw else "false"}\nmax-age = "0s"\n')
     daemon = await bench.product("run", "--json")
     await daemon.program.until(lambda: any(o.get("event") == "keyboard" for o in daemon.program.objects), "the end stands", 20)
-    await tell(bench, "use", NAME)
+    await use_open(bench)
     await until_connected(bench, daemon)
     return daemon
 

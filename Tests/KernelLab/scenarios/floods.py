@@ -8,7 +8,7 @@ import signal
 
 from bench import Bench, compare
 from clients import client
-from daemons import FOREVER, chosen, fresh, start, status, tell, until_connected, until_status
+from daemons import FOREVER, chosen, fresh, start, status, until_connected, until_status, use_open
 from peer import ADDRESS, ean13
 from product import Product
 from scenarios import scenario
@@ -83,7 +83,7 @@ async def connect_stalled(bench: Bench) -> None:
     """X-7: a kernel that believes another program's scan to run begins no connection: that is noticed, and mended at once."""
     await fresh(bench)
     daemon = await start(bench)
-    await tell(bench, "use", ADDRESS)
+    await use_open(bench, ADDRESS)
     await until_connected(bench, daemon)
     await daemon.end(signal.SIGTERM, 143)
     await bench.peer.until_alone()

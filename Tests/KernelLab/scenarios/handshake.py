@@ -9,7 +9,7 @@ from typing import Any
 
 from bench import BINARY, Bench, compare
 from clients import client
-from daemons import chosen, fresh, start, status, tell, until_connected, write
+from daemons import chosen, fresh, start, status, tell, until_connected, use_open, write
 from guest import Program
 from peer import NAME, NOTIFY, SERVICE, WRITE, ean13
 from product import Product
@@ -60,7 +60,7 @@ async def daemon_handshake(bench: Bench) -> None:
     await write(bench, "/etc/blewedge/blewedge.toml", f'profile = "{PROFILE}"\n')
     daemon = await start(bench)
     reader = await EventReader.open(bench, daemon.node)
-    await tell(bench, "use", NAME)
+    await use_open(bench)
 
     first = checked(0xA5, 0x01)
     await asked(bench, first)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 from bench import BINARY, Bench, compare
-from daemons import CONFIGURATION, fresh, start, tell, until_connected, write
+from daemons import CONFIGURATION, fresh, start, tell, until_connected, use_open, write
 from peer import NAME, ean13
 from product import Product
 from readers import EventReader
@@ -32,7 +32,7 @@ async def no_network(bench: Bench) -> None:
     daemon = await bench.product("run", "--json", before=STRACE)
     await daemon.keyboard()
     reader = await EventReader.open(bench, daemon.node)
-    await tell(bench, "use", NAME)
+    await use_open(bench)
     await until_connected(bench, daemon)
     sent = bench.peer.burst([ean13(1)])
     await reader.until(sent, 60)

@@ -25,6 +25,9 @@ async def choose(bench: Bench, hands: Hands, console: Console) -> None:
     text = await console.until(TAB, NAME, "[Use]", "no device is chosen")
     expect(text.isascii(), f"more than ASCII on a console of 512 glyphs:\n{text}")
     await hands.press("Enter")
+    # Enter alone says no.
+    await console.until(f"{NAME} is not paired", "[ OK ]", seconds=60)
+    await hands.press("Right", "Enter")
     await console.until(f"connected to {NAME}", f"* {NAME}", seconds=60)
     await bench.peer.until_subscribed()
     chosen = (await status(bench))["selection"]
@@ -160,6 +163,9 @@ async def tui_own_daemon(bench: Bench) -> None:
         await terminal.until(lambda: "Enter starts one" in terminal.out, "the pages", 20)
         await terminal.write(b"\r")
         await terminal.until(lambda: f" {NAME} " in terminal.out, "the device, as the daemon of the pages has heard it", 60)
+        await terminal.write(b"\r")
+        await terminal.until(lambda: "anyone" in terminal.out, "the question", 60)
+        await terminal.write(b"\x1b[C")
         await terminal.write(b"\r")
         await until_status(bench, 40, "connected", lambda answer: answer["state"] == "connected")
         await bench.peer.until_subscribed()

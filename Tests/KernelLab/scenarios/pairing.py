@@ -5,12 +5,13 @@
 from __future__ import annotations
 
 import json
+import signal
 from typing import Any
 
 from bumble.pairing import PairingConfig, PairingDelegate
 
 from bench import BINARY, Bench, compare
-from daemons import fresh, start, tell, until_connected, until_status
+from daemons import CONFIGURATION, fresh, start, tell, until_connected, until_status, write
 from guest import Program
 from peer import ADDRESS, NAME, ean13
 from readers import EventReader
@@ -175,7 +176,10 @@ async def typed_by_key_only(bench: Bench, adapter: tuple[str, ...]) -> None:
     chosen = json.loads(await tell(bench, "use", NAME, "--json"))
     expect(chosen["security"] == "encrypted", f"the choice is {chosen}")
     await until_connected(bench, daemon)
+    refused = await tell(bench, "use", NAME, "--security", "authenticated", code=78)
+    expect("are not authenticated" in refused, f"keys that no number has proved: {refused!r}")
     answer = await until_status(bench, 10, "an encrypted link", lambda a: a["link"]["security"] == "encrypted")
+    expect(answer["requiredSecurity"] == "encrypted", f"status: {answer}")
     expect(answer["link"]["keySize"] == 16, f"status: {answer['link']}")
     refused = await bench.guest.run(BINARY, "pair", NAME, "--console", "none", *adapter, check=False, seconds=40)
     expect(refused.status == 69 and "blewedge stop" in refused.err, f"pair beside a daemon: {refused.evidence()}")
@@ -217,3 +221,27 @@ async def bonded_own(bench: Bench) -> None:
     await fresh(bench)
     await take_from_kernel(bench)
     await typed_by_key_only(bench, OWN)
+
+
+@scenario("security-demanded", deadline=120, once=True)
+async def security_demanded(bench: Bench) -> None:
+    """X-8: what a configuration demands of every device keeps out one without keys, chosen as open or named by an option."""
+    await fresh(bench)
+    await write(bench, CONFIGURATION, 'security = "encrypted"\n')
+    daemon = await start(bench)
+    await daemon.state("unselected", 20)
+    for options, cause in ((("--security", "none"), "less than the configuration asks for"), ((), "is not paired")):
+        said = await tell(bench, "use", NAME, *options, code=78)
+        expect(cause in said, f"use {options} says {said!r}")
+    await tell(bench, "stop")
+    await daemon.exits(0, 20)
+    daemon = await start(bench, "--device", NAME)
+    answer = await until_status(bench, 40, "no keys, no link", lambda a: "is not paired" in (a.get("reason") or ""))
+    expect(answer["requiredSecurity"] == "encrypted", f"status: {answer}")
+    expect(bench.peer.connections == 0, "a device without keys was connected to")
+    await daemon.end(signal.SIGINT, 130)
+    # Negative control: it is there, and is typed for where nothing is demanded.
+    daemon = await start(bench, "--device", NAME, "--security", "none")
+    await until_connected(bench, daemon)
+    await daemon.end(signal.SIGINT, 130)
+    await fresh(bench)

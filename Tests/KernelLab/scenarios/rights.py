@@ -23,7 +23,7 @@ ENVIRONMENT = (
 )  # fmt: skip
 READING = ("status", "scan 1")
 TYPING = ("key 1", "snippet bold", "clear")
-CHANGING = ("pause", "resume", "send hex 00", "ask 00", "disconnect", "connect", "reload", f"use {ADDRESS}")
+CHANGING = ("pause", "resume", "send hex 00", "ask 00", "disconnect", "connect", "reload", f"use {ADDRESS} security none")
 LAST = ("forget", "stop")
 PERMISSION = 77
 
@@ -36,7 +36,7 @@ async def served(bench: Bench) -> Product:
     caps = ("--inh-caps=+net_admin,+net_raw", "--ambient-caps=+net_admin,+net_raw")
     daemon = await bench.product("run", "--json", before=(*as_user(OWNER, GROUP, more=caps), *ENVIRONMENT))
     await daemon.keyboard()
-    await one(bench, "root", f"use {NAME}", 0)
+    await one(bench, "root", f"use {NAME} security none", 0)
     await daemon.state("connected", 40)
     await bench.peer.until_subscribed()
     return daemon

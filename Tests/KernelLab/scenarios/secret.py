@@ -7,7 +7,7 @@ from __future__ import annotations
 import signal
 
 from bench import BINARY, Bench, compare
-from daemons import CONFIGURATION, fresh, start, status, tell, until_connected, until_count, write
+from daemons import CONFIGURATION, fresh, start, status, tell, until_connected, until_count, use_open, write
 from guest import Program
 from peer import NAME
 from product import Product
@@ -91,7 +91,7 @@ async def secret(bench: Bench) -> None:
     options = ("--scan", "--idle-gap", "1s", "--max-length", str(len(SECRET) + 2))
     daemon = await start(bench, "--events", *options)
     reader = await EventReader.open(bench, daemon.node)
-    await tell(bench, "use", NAME)
+    await use_open(bench)
     await until_connected(bench, daemon)
     follower = await bench.start(BINARY, "events")
     watch = await bench.start(BINARY, "status", "--watch", "--json")

@@ -10,7 +10,7 @@ import signal
 
 from bench import REPOSITORY, Bench
 from console import LineEditor
-from daemons import fresh, start, tell, until_connected, until_status, write
+from daemons import fresh, start, tell, until_connected, until_status, use_open, write
 from peer import NAME
 from scenarios import scenario
 from waiting import expect
@@ -102,7 +102,7 @@ async def snippets_received(bench: Bench) -> None:
             await bench.guest.run("rm", FILE)
         daemon = await start(bench, *options)
         if (options, code, wanted) == ways[0]:
-            await tell(bench, "use", NAME)
+            await use_open(bench)
         await until_connected(bench, daemon)
         bench.peer.burst([code])
         taken = lambda answer: answer["counts"]["typed"] + answer["counts"]["discarded"]  # noqa: E731

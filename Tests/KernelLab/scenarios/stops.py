@@ -11,7 +11,7 @@ from bumble import hci
 
 from bench import TRACE, Bench, compare
 from central import event, find, meet
-from daemons import fresh, tell, until_connected
+from daemons import fresh, tell, until_connected, use_open
 from peer import NAME, NOTIFY, SERVICE, ean13
 from product import Product
 from readers import EventReader
@@ -175,7 +175,7 @@ async def stop_closes(bench: Bench) -> None:
     await product.keyboard()
     for end in INTERRUPT, TERMINATE:
         if end is INTERRUPT:
-            await tell(bench, "use", NAME)
+            await use_open(bench)
         else:
             product = await timed(bench, "run", "--json")
         await until_connected(bench, product)

@@ -127,7 +127,7 @@ async def systemd(bench: Bench) -> None:
         await machine.bench.set_up("no adapter")
         await machine.bench.add_controllers("linble")
         await machine.until("systemctl is-active --quiet blewedge", "the adapter starts the service", 60)
-        await machine.shell(f"{INSTALLED} use {ADDRESS} --yes")
+        await machine.shell(f"{INSTALLED} use {ADDRESS} --yes --security none")
         sent = await types(machine, range(3))
         node = await keyboard(machine)
         sent += await reloaded(machine)

@@ -8,7 +8,7 @@ package enum LinkFaultText: String, FaultText {
     // The link; the English is that of BluetoothLE.
     case ended, outOfReach, aborted, refused, notInTime, noAnswer, protocolBroken, closed, notSecured
     // The bond with it.
-    case noBond, weakBond
+    case noBond, weakBond, openDevice, lessSecure
     // What the device sends.
     case flooded
     // The services and characteristics of the device.
@@ -73,6 +73,28 @@ package enum LinkFaultText: String, FaultText {
                 LocalText(
                     "`blewedge forget {1}`, and `blewedge pair {1} --security authenticated`",
                     "`blewedge forget {1}` の後、`blewedge pair {1} --security authenticated` を実行してください"
+                )
+            )
+        case .openDevice:
+            (
+                LocalText(
+                    "{1} ({2}) is not paired: anyone who copies its name and address can type",
+                    "{1} ({2}) はペアリングされていません。名前とアドレスを真似た機器なら誰のものでも入力できます"
+                ),
+                LocalText(
+                    "`blewedge pair {2}`, or `--security none` if that is meant",
+                    "`blewedge pair {2}` を実行するか、承知の上なら `--security none` を付けてください"
+                )
+            )
+        case .lessSecure:
+            (
+                LocalText(
+                    "the security {1} is less than the configuration asks for: {2}",
+                    "セキュリティ {1} は、設定が要求する {2} を下回っています"
+                ),
+                LocalText(
+                    "`--security {2}`, or another `security` in the configuration or its profile",
+                    "`--security {2}` を指定するか、設定またはプロファイルの `security` を変更してください"
                 )
             )
         case .flooded:

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+import LinuxIO
+import SystemPackage
+import Testing
+import Texts
+import Wedge
+
+/// What a daemon demands of a device when it is chosen, and says of it later.
+@Suite("The security of a choice", .serialized, .timeLimit(.minutes(10)))
+struct ChosenSecurityTests {
+    private static let device = DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random)
+    private static let adapter = BluetoothAddress(rawValue: 0xC0FF_EE00_0009)
+
+    private func bond(authenticated: Bool = false, on local: BluetoothAddress = adapter) throws -> Bond {
+        let value = (1...16).map { UInt8($0) }
+        let key = LongTermKey(value, isAuthenticated: authenticated, isSecureConnections: true, role: .central)
+        let made = Bond(
+            identityAddress: Self.device,
+            localAddress: local,
+            longTermKeys: [key].compactMap(\.self)
+        )
+        return try #require(made)
+    }
+
+    /// `use` of a device that advertises once it is listened for, or that is chosen already.
+    private func use(
+        _ bench: DaemonBench,
+        _ asked: GATTLinkSecurity.Level?
+    ) throws -> Result<JSONObject, CommandFailure> {
+        var answer: Result<JSONObject, CommandFailure>?
+        let scans = bench.radio.scans
+        let choice = DeviceChoice.address(Self.device.address)
+        bench.daemon?.handle(.use(choice, confirmed: true, security: asked)) { answer = $0 }
+        if answer == nil {
+            #expect(try bench.until { bench.radio.scans > scans })
+            bench.radio.advertise(Self.device.address, [0x02, 0x09, 0x41])
+            #expect(try bench.until { answer != nil })
+        }
+        return try #require(answer)
+    }
+
+    private func running(
+        _ bonds: [Bond] = [],
+        least: GATTLinkSecurity.Level = .none
+    ) throws -> DaemonBench {
+        let bench = try DaemonBench()
+        for bond in bonds { try BondStore(bench.paths.bonds).add(bond) }
+        let daemon = try bench.make(security: least)
+        daemon.start { _ in }
+        #expect(try bench.until { daemon.service.adapterName != nil })
+        return bench
+    }
+
+    private func status(_ bench: DaemonBench) throws -> JSONValue {
+        try JSONValue(Array(try #require(bench.daemon?.status.object.text).utf8))
+    }
+
+    @Test("X-8, D-10: a device without keys is chosen by who says none only; else 78, the remedy, and nothing kept")
+    func open() throws {
+        let bench = try running()
+        let refused = #expect(throws: CommandFailure.self) { _ = try use(bench, nil).get() }
+        #expect(refused?.status == .configuration && refused?.isOfOpenDevice == true)
+        let cause = "A (\(Self.device.address)) is not paired: anyone who copies its name and address can type"
+        let remedy = "`blewedge pair \(Self.device.address)`, or `--security none`"
+        #expect(refused?.cause.english == cause && refused?.remedy?.english.contains(remedy) == true)
+        for level in [GATTLinkSecurity.Level.encrypted, .authenticated] {
+            let unpaired = #expect(throws: CommandFailure.self) { _ = try use(bench, level).get() }
+            #expect(unpaired?.status == .configuration && unpaired?.isOfOpenDevice == false)
+            #expect(unpaired?.cause.english.contains("is not paired with this adapter") == true)
+            #expect(unpaired?.remedy?.english.contains("`blewedge pair") == true)
+        }
+        #expect(try bench.store.read() == nil && bench.daemon?.service.choice == nil)
+        #expect(try status(bench)["requiredSecurity"]?.string == nil)
+
+        #expect(throws: Never.self) { _ = try use(bench, GATTLinkSecurity.Level.none).get() }
+        #expect(try bench.store.read()?.security == GATTLinkSecurity.Level.none)
+        #expect(try status(bench)["requiredSecurity"]?.string == "none")
+        // Said once is said for that time: a script says it each time.
+        #expect(throws: CommandFailure.self) { _ = try use(bench, nil).get() }
+        try bench.end()
+    }
+
+    @Test("X-8: a paired device is chosen with its keys' level, and never with less; more than that is refused")
+    func paired() throws {
+        let bench = try running([try bond()])
+        for asked in [nil, GATTLinkSecurity.Level.none, .encrypted] {
+            #expect(throws: Never.self) { _ = try use(bench, asked).get() }
+            #expect(try bench.store.read()?.security == .encrypted, "\(String(describing: asked))")
+        }
+        #expect(try status(bench)["selection"]?["security"]?.string == "encrypted")
+        #expect(try status(bench)["requiredSecurity"]?.string == "encrypted")
+        let refused = #expect(throws: CommandFailure.self) { _ = try use(bench, .authenticated).get() }
+        #expect(refused?.status == .configuration && refused?.cause.english.contains("are not authenticated") == true)
+        #expect(try bench.store.read()?.security == .encrypted)
+        // Its keys are gone: it is no open device by that, but by somebody's word.
+        try BondStore(bench.paths.bonds).remove(Self.device)
+        let gone = #expect(throws: CommandFailure.self) { _ = try use(bench, nil).get() }
+        #expect(gone?.cause.english.contains("is not paired with this adapter") == true)
+        #expect(throws: Never.self) { _ = try use(bench, GATTLinkSecurity.Level.none).get() }
+        #expect(try bench.store.read()?.security == GATTLinkSecurity.Level.none)
+        try bench.end()
+    }
+
+    @Test("X-8: keys of another adapter are none of this one's")
+    func elsewhere() throws {
+        let bench = try running([try bond(on: BluetoothAddress(rawValue: 0x00AA_0100_0042))])
+        let refused = #expect(throws: CommandFailure.self) { _ = try use(bench, nil).get() }
+        #expect(refused?.isOfOpenDevice == true)
+        try bench.end()
+    }
+
+    @Test("X-8: what the configuration demands is demanded of a choice, whatever is asked for")
+    func least() throws {
+        let open = try running(least: .encrypted)
+        let less = #expect(throws: CommandFailure.self) { _ = try use(open, GATTLinkSecurity.Level.none).get() }
+        let cause = "less than the configuration asks for: encrypted"
+        #expect(less?.status == .configuration && less?.cause.english.contains(cause) == true)
+        let unpaired = #expect(throws: CommandFailure.self) { _ = try use(open, nil).get() }
+        #expect(unpaired?.cause.english.contains("is not paired with this adapter") == true)
+        try open.end()
+        let paired = try running([try bond(authenticated: true)], least: .encrypted)
+        #expect(throws: Never.self) { _ = try use(paired, nil).get() }
+        #expect(try paired.store.read()?.security == .authenticated)
+        try paired.end()
+    }
+
+    @Test("X-8: a choice from before there were levels, and run --device, count as none, which status says")
+    func before() throws {
+        let stored = try DaemonBench()
+        try FileSystem.makeDirectory(stored.store.path.removingLastComponent(), mode: 0o755)
+        let text = "address = \(Self.device.address)\ntype = random\nname = \"A\"\n"
+        try FileSystem.replace(stored.store.path, with: Array(text.utf8), mode: 0o644)
+        let named = try DaemonBench()
+        for (bench, device) in [(stored, nil), (named, DeviceChoice.name("A"))] {
+            let daemon = try bench.make(device: device)
+            daemon.start { _ in }
+            #expect(try bench.until { bench.radio.listening == 1 })
+            let answer = try status(bench)
+            #expect(answer["requiredSecurity"]?.string == "none")
+            let lines = StatusText.lines(answer, in: .english)
+            let words = "none: anybody may be the device"
+            #expect(lines.contains { $0.contains("required security") && $0.hasSuffix(words) })
+            #expect(StatusText.lines(answer, in: .japanese).contains { $0.contains("要求するセキュリティ") })
+            try bench.end()
+        }
+    }
+}
