@@ -248,11 +248,12 @@ struct SecuredLinkTests {
         }
     }
 
-    @Test("X-8: of 1,000 interleavings of encryption changes and values none is typed below the level, nor behind one that was")
+    @Test("X-8: of 1,000 interleavings of encryption changes and values none is typed below the level, or behind such")
     func interleavings() throws {
         var generator = SeededGenerator(seed: 8)
         let offers: [GATTLinkSecurity] = [
-            GATTLinkSecurity(), GATTLinkSecurity(level: .encrypted, keySize: 7), Stage.secure, Stage.secure, Stage.secure,
+            GATTLinkSecurity(), GATTLinkSecurity(level: .encrypted, keySize: 7), Stage.secure, Stage.secure,
+            Stage.secure,
             GATTLinkSecurity(level: .authenticated, keySize: 15), GATTLinkSecurity(level: .authenticated, keySize: 16),
         ]
         let strong = GATTLinkSecurity(level: .authenticated, keySize: 16)
