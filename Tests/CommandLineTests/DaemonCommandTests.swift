@@ -301,7 +301,6 @@ struct DaemonCommandTests {
             (["--yes"], "anyone who copies its name and address can type", "--security none"),
             (["--security", "encrypted"], "is not paired", "blewedge pair F0:F1:F2:F3:F4:F5"),
             (["--security", "authenticated"], "is not paired", "blewedge pair F0:F1:F2:F3:F4:F5"),
-            (["--security", "encrypted", "--adapter", "h4:unix:/tmp/l"], "links over h4:unix:/tmp/l cannot", "hci0"),
         ] {
             let outcome = try run(device + arguments, environment: home.environment)
             #expect(outcome.status == 78 && outcome.output.isEmpty, "\(arguments): \(outcome.error)")
