@@ -106,22 +106,64 @@ struct FirmwareTests {
     @Test("T31: no thread of a keyboard can get more privileges than it has, without a service manager too")
     func privileges() throws {
         let directory = try TestDirectory()
+        for task in try threads(directory, []) {
+            #expect(task["NoNewPrivs"] == "1" && task["Seccomp"] == "2", "\(task)")
+        }
+    }
+
+    @Test("T31: `run --user`: no thread is root's, and the two capabilities are held back until a call needs them")
+    func user() throws {
+        // Only root becomes somebody else.
+        try #require(ProcessFacts.user == 0)
+        let nobody = try #require(ServiceUser(named: "nobody"))
+        let directory = try TestDirectory()
+        _ = chmod(directory.path, 0o755)
+        let ours = Capability.allCases.reduce(UInt64(0)) { $0 | ($1.isPermitted ? 1 << UInt64($1.number) : 0) }
+        for task in try threads(directory, ["--user", "nobody"]) {
+            #expect(task["Uid"] == Array(repeating: "\(nobody.number)", count: 4).joined(separator: " "), "\(task)")
+            #expect(task["Gid"] == Array(repeating: "\(nobody.group)", count: 4).joined(separator: " "), "\(task)")
+            for set in ["CapPrm", "CapBnd", "CapAmb"] { #expect(UInt64(task[set] ?? "", radix: 16) == ours, "\(task)") }
+            #expect(UInt64(task["CapEff"] ?? "", radix: 16) == 0, "\(task)")
+            #expect(task["NoNewPrivs"] == "1" && task["Seccomp"] == "2", "\(task)")
+        }
+        // The directories were root's: here one for all three.
+        #expect(FileSystem.owner(of: directory.path) == nobody.number)
+    }
+
+    @Test("T31, D-10: `run --user` wants a user that there is (64), and root or that user (77)")
+    func userRefused() throws {
+        let directory = try TestDirectory()
+        let device = ["run", "--device", "NOBODY", "--adapter", "h4:unix:\(directory("none"))", "--user"]
+        let unknown = try run(device + ["no-such-user"], environment: directory.environment)
+        #expect(unknown.status == 64 && unknown.error.contains("there is no user no-such-user"), "\(unknown)")
+        #expect(unknown.error.contains("blewedge setup"))
+    }
+
+    /// What /proc says of each thread of a keyboard whose controller scans.
+    private func threads(_ directory: TestDirectory, _ options: [String]) throws -> [[String: String]] {
         let line = try line(directory)
         defer { line.end() }
+        _ = chmod(directory("line"), 0o666)
         let program = try RunningProgram(
-            ["run", "--device", "NOBODY", "--to", "unix:\(directory("wire"))", "--adapter", line.adapter],
+            ["run", "--device", "NOBODY", "--to", "unix:\(directory("wire"))", "--adapter", line.adapter] + options,
             environment: directory.environment
         )
         #expect(line.waits { firmware, _ in firmware.isScanning })
-        let tasks = FileSystem.names(in: "/proc/\(program.child)/task")
-        #expect(tasks.count >= 2)
-        for task in tasks {
+        let tasks = try FileSystem.names(in: "/proc/\(program.child)/task").map { task in
             let path = "/proc/\(program.child)/task/\(task)/status"
             let status = String(decoding: try FileSystem.contents(of: path, limit: 1 << 16), as: UTF8.self)
-            #expect(status.contains("NoNewPrivs:\t1\n"), "\(status)")
+            let fields = status.split(separator: "\n").map { $0.split(separator: ":", maxSplits: 1) }
+            return Dictionary(
+                fields.map { field in
+                    let words = field.count == 2 ? field[1].split { $0 == "\t" || $0 == " " } : []
+                    return (String(field[0]), words.joined(separator: " "))
+                }
+            ) { first, _ in first }
         }
+        #expect(tasks.count >= 2)
         kill(program.child, SIGTERM)
         #expect(try program.end().status == 143)
+        return tasks
     }
 
     @Test("X-7: killed while the controller reports, it starts again, every time")

@@ -9,6 +9,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -31,10 +32,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <linux/audit.h>
+#include <linux/filter.h>
 #include <linux/input.h>
 #include <linux/kd.h>
 #include <linux/keyboard.h>
 #include <linux/rfkill.h>
+#include <linux/seccomp.h>
 #include <linux/uinput.h>
 
 // ioctl(2) request numbers of <linux/uinput.h> and <bluetooth/hci.h>.
@@ -61,6 +65,19 @@ static const uint32_t blewedge_EPOLLIN = EPOLLIN;
 static const uint32_t blewedge_EPOLLOUT = EPOLLOUT;
 static const uint32_t blewedge_EPOLLERR = EPOLLERR;
 static const uint32_t blewedge_EPOLLHUP = EPOLLHUP;
+
+// What <linux/audit.h> calls this machine, 0 for one that is not named; and the bit of a system call's number that marks
+// those of another calling convention of it, 0 for none. See RefusedCalls.c.
+extern const uint32_t blewedge_audit_architecture;
+extern const uint32_t blewedge_other_convention;
+
+// System calls by number, as the type that a filter compares.
+static const uint32_t blewedge_SYS_clone = SYS_clone;
+#ifdef SYS_clone3
+static const uint32_t blewedge_SYS_clone3 = SYS_clone3;
+#else
+static const uint32_t blewedge_SYS_clone3 = 435;
+#endif
 
 // Types and flags of socket(2), as the type that it takes. Swift finds the enumerators of <sys/socket.h> in one only of the
 // modules that include it; in which one depends on the headers and on the order of the files.
@@ -106,6 +123,8 @@ struct blewedge_message {
 int blewedge_receive_many(int fd, struct blewedge_message *messages, unsigned int count);
 int blewedge_set_thread_name(const char *name);
 void blewedge_ignore_signal(int number);
+// The number of a system call that keyboards refuse themselves; -1 behind the last. See RefusedCalls.c.
+int blewedge_refused_call(int index);
 char **blewedge_environment(void);
 
 // glibc has had pidfd_open(2) since 2.36 only.

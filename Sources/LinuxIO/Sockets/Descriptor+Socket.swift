@@ -145,7 +145,7 @@ extension Descriptor {
     /// Makes the receive queue as large as the kernel permits: beyond its limit with CAP_NET_ADMIN, else up to it.
     func raiseReceiveBuffer(to bytes: Int32) {
         do {
-            try setOption(SOL_SOCKET, SO_RCVBUFFORCE, to: bytes)
+            try Capability.raised { () throws(Errno) in try setOption(SOL_SOCKET, SO_RCVBUFFORCE, to: bytes) }
         } catch {
             // Without the capability net.core.rmem_max is the limit. A smaller queue is no failure; drops are counted.
             try? setOption(SOL_SOCKET, SO_RCVBUF, to: bytes)

@@ -26,7 +26,9 @@ package struct HCISocket: ~Copyable {
     package init(controller index: UInt16, events: [UInt8], receiveBuffer: Int32? = nil) throws(Errno) {
         let socket = try Descriptor.bluetoothSocket(.hci, type: blewedge_SOCK_RAW, protocol: BTPROTO_HCI)
         // The filter comes first, so that no unwanted packet is ever queued.
-        try socket.setOption(SOL_HCI, HCI_FILTER, to: Filter(events: events))
+        try Capability.raised { () throws(Errno) in
+            try socket.setOption(SOL_HCI, HCI_FILTER, to: Filter(events: events))
+        }
         if let receiveBuffer { socket.raiseReceiveBuffer(to: receiveBuffer) }
         var address = sockaddr_hci()
         address.hci_family = sa_family_t(AF_BLUETOOTH)
@@ -52,7 +54,7 @@ package struct HCISocket: ~Copyable {
     ///
     /// The corresponding C function is `write`.
     package func send(_ packet: [UInt8]) throws(Errno) -> NonBlocking<Int> {
-        try unsafe descriptor.write(packet.span.bytes)
+        try Capability.raised { () throws(Errno) in try unsafe descriptor.write(packet.span.bytes) }
     }
 
     /// struct hci_filter: 14 bytes and two of padding, which newer kernels insist on.

@@ -26,7 +26,7 @@ package struct HCIUserChannel: ~Copyable {
         address.hci_family = sa_family_t(AF_BLUETOOTH)
         address.hci_dev = index
         address.hci_channel = UInt16(HCI_CHANNEL_USER)
-        try socket.bind(to: address)
+        try Capability.raised { () throws(Errno) in try socket.bind(to: address) }
         descriptor = socket
     }
 }

@@ -27,7 +27,8 @@ package struct ManagementSocket: ~Copyable {
         address.hci_family = sa_family_t(AF_BLUETOOTH)
         address.hci_dev = UInt16(HCI_DEV_NONE)
         address.hci_channel = UInt16(HCI_CHANNEL_CONTROL)
-        try socket.bind(to: address)
+        // What the kernel grants the socket is settled here.
+        try Capability.raised { () throws(Errno) in try socket.bind(to: address) }
         descriptor = socket
     }
 

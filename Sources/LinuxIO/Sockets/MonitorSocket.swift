@@ -34,7 +34,7 @@ package struct MonitorSocket: ~Copyable {
         address.hci_family = sa_family_t(AF_BLUETOOTH)
         address.hci_dev = UInt16(HCI_DEV_NONE)
         address.hci_channel = UInt16(HCI_CHANNEL_MONITOR)
-        try socket.bind(to: address)
+        try Capability.raised { () throws(Errno) in try socket.bind(to: address) }
         descriptor = socket
     }
 

@@ -77,31 +77,3 @@ package enum StandardStream: Int32, Sendable {
         return (Int(size.ws_col), size.ws_row > 0 ? Int(size.ws_row) : 24)
     }
 }
-
-/// Settings of the whole process.
-package enum Process {
-    /// Makes writes to a closed pipe fail with EPIPE instead of ending the process.
-    ///
-    /// The corresponding C function is `signal`.
-    package static func ignoreBrokenPipes() {
-        blewedge_ignore_signal(SIGPIPE)
-    }
-
-    /// Runs this program anew in this process, with the same arguments and one more variable in its environment.
-    ///
-    /// The corresponding C functions are `setenv` and `execv`.
-    package static func replaceBySelf(telling variable: (name: String, value: String)) throws(Errno) {
-        let arguments = CommandLine.arguments
-        // Sound: no other thread reads the environment any more, and the copies live until the program is another.
-        _ = unsafe setenv(variable.name, variable.value, 1)
-        var pointers = unsafe arguments.map { unsafe strdup($0) }
-        unsafe pointers.append(nil)
-        defer { unsafe pointers.forEach { unsafe free($0) } }
-        _ = try SystemCall.run { unsafe execv("/proc/self/exe", &pointers) }
-    }
-
-    /// Ends the process at once.
-    package static func exit(_ code: Int32) -> Never {
-        CLinux._exit(code)
-    }
-}

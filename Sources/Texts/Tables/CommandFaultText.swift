@@ -8,7 +8,7 @@ package enum CommandFaultText: String, FaultText {
     // The choice of a device.
     case chosenAlready, nothingChanged, notChosen
     // The machine.
-    case systemCall, noLoop, noOutput, unreadable, noHelp, searchEnded
+    case noUser, userWantsRoot, userNotTaken, systemCall, noLoop, noOutput, unreadable, noHelp, searchEnded
     // Captures.
     case captureNotPermitted, noCapture, captureIsLink, captureNotMade, noMonitor, captureFull, captureNotWritten
     case captureCut
@@ -91,6 +91,18 @@ package enum CommandFaultText: String, FaultText {
             )
         case .notChosen:
             (LocalText("nothing was changed: you said no", "変更しませんでした"), nil)
+        case .noUser:
+            (
+                LocalText("there is no user {1}", "ユーザ {1} はいません"),
+                LocalText("`sudo blewedge setup` makes the user blewedge", "`sudo blewedge setup` がユーザblewedgeを作成します")
+            )
+        case .userWantsRoot:
+            (
+                LocalText("only root becomes another user: {1}", "別のユーザ {1} になれるのはrootだけです"),
+                LocalText("start it as root, or without --user", "rootとして実行するか、--userを外してください")
+            )
+        case .userNotTaken:
+            (LocalText("cannot act for the user {1}: {2}", "ユーザ {1} として動作できません: {2}"), nil)
         case .systemCall: (LocalText("a system call failed: {1}", "システムコールに失敗しました: {1}"), nil)
         case .noLoop: (LocalText("cannot make an event loop: {1}", "イベントループを作成できません: {1}"), nil)
         case .noOutput:

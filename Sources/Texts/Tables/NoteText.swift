@@ -6,7 +6,7 @@ package enum NoteText: String, Localized {
     case toMend, why, nothingWrong
     // Changes made by the daemon.
     case chosen, chosenForRun, choiceGarbled, replaceChoice, forgotten, connects, disconnected, paused, resumed
-    case reloaded, ends, commandWritten, given, useOpenDevice
+    case reloaded, ends, commandWritten, given, useOpenDevice, noFilter
     // Scanning.
     case daemonScans, devicesLeftOut, reportsDropped, nothingHeard, noDaemonListening
     case columnName, columnAddress, columnSignal, columnHeard, columnServices
@@ -36,6 +36,11 @@ package enum NoteText: String, Localized {
             LocalText(
                 "{1} ({2}) is chosen. Use {3} instead? [y/N] ",
                 "すでに別のデバイス {1} ({2}) が選択済みです。{3} に切り替えますか? [y/N] "
+            )
+        case .noFilter:
+            LocalText(
+                "this kernel cannot filter system calls: the keyboard goes on without it",
+                "このカーネルはシステムコールを制限できません。制限なしで続行します"
             )
         case .useOpenDevice:
             LocalText("{1}. Use it all the same? [y/N] ", "{1}。それでも使用しますか? [y/N] ")

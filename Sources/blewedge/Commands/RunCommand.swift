@@ -44,6 +44,7 @@ struct RunCommand: ParsableCommand {
               blewedge run --device LINBLE-TEST --json
               blewedge run --device LINBLE-TEST --to pty:/run/scanner --raw
               blewedge run --device LINBLE-TEST --hook /usr/local/bin/scanner-event
+              blewedge run --user blewedge                              From a script of an init that is not systemd.
             """
     )
 
@@ -117,6 +118,14 @@ struct RunCommand: ParsableCommand {
     )
     var gateVT: Int?
 
+    @Option(
+        help: ArgumentHelp(
+            "Started by root: act for this user, as a service of systemd does; `blewedge setup` makes the user blewedge.",
+            valueName: "name"
+        )
+    )
+    var user: String?
+
     @Flag(
         help:
             "Print lines for a journal: with their priority, without a name. So it is where systemd has connected one."
@@ -157,6 +166,7 @@ struct RunCommand: ParsableCommand {
             return choice
         }
         let paths = try paths(isDaemon: choice == nil)
+        if let user { try KeyboardUser(name: user).become(paths) }
         if choice == nil { try paths.checkState() }
         let plan = try plan(choice, paths)
         let configuration = plan.configuration

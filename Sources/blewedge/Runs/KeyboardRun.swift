@@ -87,9 +87,8 @@ final class KeyboardRun {
         wire = try makeWire?(loop) ?? nil
         let memory = ProcessFacts.environment(Self.reloadVariable)
         guard try isPermitted() else { return try end(memory: memory ?? "") }
-        // Before a thread is made, so that it holds for all. Who has capabilities by the program's file would lose them as
-        // the program begins anew.
-        if !Capability.allCases.contains(where: \.isGrantedByFile) { try ThreadPrivileges.refuseGains() }
+        // Before a thread is made, so that it holds for all.
+        try giveUpPrivileges()
         let capture = try captureOptions.begin(on: loop, for: settings.adapter) { [unowned self] note in
             journal.note(note.text(journal.language), .warning)
         }
@@ -118,13 +117,30 @@ final class KeyboardRun {
         try end(memory: daemon.memory)
     }
 
+    /// Leaves this process, and what it starts, the privileges that a keyboard needs, when it needs them.
+    private func giveUpPrivileges() throws {
+        // Root is left its own: whom its files and directories belong to is not known here.
+        if ProcessFacts.user != 0 {
+            do throws(Errno) {
+                try Capability.holdBack()
+            } catch {
+                // A service manager's filter of system calls may refuse it: they stay as they are.
+                guard error == .notPermitted else { throw error }
+            }
+        }
+        // Who has capabilities by the program's file would lose them as the program begins anew.
+        guard !Capability.allCases.contains(where: \.isGrantedByFile) else { return }
+        try ThreadPrivileges.refuseGains()
+        if try !SystemCallFilter.install() { say(.warning, NoteText.noFilter.message()) }
+    }
+
     /// Ends the process's work, or begins it anew with `memory` of what the user has asked for; throws the exit status.
     private func end(memory: String) throws {
         wire?.close()
         if case .failure(let failure)? = outcome { journal.report(failure) }
         lines?.finish(within: Self.patience)
         journal.finish()
-        if isReloading { try Process.replaceBySelf(telling: (Self.reloadVariable, memory)) }
+        if isReloading { try Process.replaceBySelf(telling: [(Self.reloadVariable, memory)]) }
         switch outcome {
         case .success(.success), nil: return
         case .success(let status): throw status

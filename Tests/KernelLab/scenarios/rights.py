@@ -5,11 +5,14 @@
 from __future__ import annotations
 
 import json
+import re
+import signal
 from typing import Any
 
-from bench import BINARY, Bench
+from bench import BINARY, Bench, compare
 from clients import as_user, ask, lines
-from peer import ADDRESS, NAME
+from daemons import start, until_connected, use_open
+from peer import ADDRESS, NAME, ean13
 from product import Product
 from readers import EventReader
 from scenarios import scenario
@@ -115,3 +118,43 @@ async def control_rights(bench: Bench) -> None:
     await daemon.exits(0, 15)
     await bench.guest.run("chown", "0", "/dev/uinput")
     bench.note = f"{refused} requests refused, none of them done"
+
+
+@scenario("run-as-user", deadline=200)
+async def run_as_user(bench: Bench) -> None:
+    """X-7: a daemon that root starts for another user (T31): no thread is root's, no capability up between calls; it types, and recovers."""
+    name = "wedge"
+    line = f"grep -q ^{name}: /etc/passwd || echo {name}:x:{OWNER}:{GROUP}::/:/bin/false >>/etc/passwd; chown {OWNER} /dev/uinput"
+    await bench.guest.run("sh", "-c", line)
+    daemon = await start(bench, "--user", name)
+    reader = await EventReader.open(bench, daemon.node)
+    await use_open(bench)
+    await until_connected(bench, daemon)
+    sent = bench.peer.burst([ean13(1)])
+    await reader.until(sent, 20)
+    threads = await privileges(bench, daemon)
+    # An adapter is found, switched on and scanned by again: each needs what is held back.
+    await bench.remove_controllers()
+    await daemon.state("bluetoothOff", 20)
+    await bench.add_controllers("linble")
+    await until_connected(bench, daemon)
+    sent += bench.peer.burst([ean13(2)])
+    await reader.until(sent, 20)
+    compare(ean13(1) + ean13(2), reader.text)
+    expect(await privileges(bench, daemon) == threads, "there are more threads, or fewer")
+    await daemon.end(signal.SIGTERM, 143)
+    bench.account(sent, len(reader.text), daemon.counts())
+    bench.note = f"{threads} threads, user {OWNER}"
+    await bench.guest.run("sh", "-c", f"sed -i /^{name}:/d /etc/passwd; chown 0 /dev/uinput")
+
+
+async def privileges(bench: Bench, daemon: Product) -> int:
+    """How many threads the daemon has; each is the user's, behind a filter, with two capabilities at most and none of them up."""
+    status = await bench.guest.run("sh", "-c", f"cat /proc/{daemon.program.pid}/task/*/status")
+    threads = status.out.split("Name:")[1:]
+    for thread in threads:
+        fields = dict(re.findall(r"^(\w+):\s+(.*?)\s*$", thread, re.MULTILINE))
+        expect(set(fields["Uid"].split()) == {OWNER}, f"a thread's user is {fields['Uid']}")
+        expect(int(fields["CapPrm"], 16) == 3 << 12 and int(fields["CapEff"], 16) == 0, f"a thread's rights: {fields}")
+        expect(fields["NoNewPrivs"] == "1" and fields["Seccomp"] == "2", f"a thread without a filter: {fields}")
+    return len(threads)
