@@ -130,7 +130,7 @@ struct FirmwareTests {
         #expect(FileSystem.owner(of: directory.path) == nobody.number)
     }
 
-    @Test("T31, D-10: `run --user` wants a user that there is (64), and root or that user (77)")
+    @Test("T31, D-10: `run --user` wants a user that there is: 64 and the remedy")
     func userRefused() throws {
         let directory = try TestDirectory()
         let device = ["run", "--device", "NOBODY", "--adapter", "h4:unix:\(directory("none"))", "--user"]
