@@ -92,4 +92,6 @@ from scenarios import (  # noqa: E402, F401, I001
     matrix,
     controls,
     pairing,
+    bonds,
+    hostile,
 )

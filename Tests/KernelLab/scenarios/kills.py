@@ -4,14 +4,22 @@
 
 from __future__ import annotations
 
+import asyncio
+import itertools
 import signal
 
-from bench import Bench, compare
+from bench import BINARY, Bench, compare
+from daemons import FOREVER, fresh, start, tell, use_open
 from guest import Program
+from peer import ADDRESS, NAME, ean13
+from product import Product
 from readers import EventReader, Terminal
 from scenarios import scenario
 from waiting import expect
 
+CHOICE_FILE = "/var/lib/blewedge/selection"
+MOMENTS = 50
+LONG_MOMENTS = 1000
 SHIFTED = b'ABCDEFGHIJKLMNOPQRSTUVWXYZ{}|:"<>?~!@#$%^&*()_+' * 20
 
 
@@ -66,3 +74,107 @@ async def sigkill_shifted(bench: Bench) -> None:
     await terminal.close()
     ends = ", ".join(map(str, typed))
     bench.note = f"killed after {ends} of {len(SHIFTED)} characters; {held} keys down when the nodes went, none after"
+
+
+class Killer:
+    """A daemon that is killed at random moments, in front of a text console."""
+
+    def __init__(self, bench: Bench, terminal: Terminal, keys: Program) -> None:
+        self.bench = bench
+        self.terminal = terminal
+        self.keys = keys
+        self.random = bench.chooser()
+        self.numbers = itertools.count(1)
+        self.choices: list[bytes] = []
+        self.sent = self.arrived = 0
+
+    async def daemon(self) -> Product:
+        return await start(self.bench, *FOREVER)
+
+    async def kill(self, daemon: Program) -> None:
+        await daemon.signal(signal.SIGKILL)
+        expect(await daemon.wait(10) == -signal.SIGKILL, f"the daemon did not end by the signal{daemon.evidence()}")
+
+    async def at_start(self) -> None:
+        """While it makes its keyboard, looks for its adapter, scans, or connects."""
+        program = await self.bench.start(BINARY, "run", "--json", *FOREVER)
+        await asyncio.sleep(self.random.uniform(0, 1.5))
+        await self.kill(program)
+
+    async def while_typing(self) -> None:
+        daemon = await self.daemon()
+        await daemon.state("connected", 40)
+        await self.bench.peer.until_subscribed()
+        start = len(self.terminal.text)
+        sent = [ean13(next(self.numbers)) for _ in range(60)]
+        self.bench.peer.burst(sent)
+        await self.terminal.until(start + self.random.randrange(1, 400), 30)
+        await asyncio.sleep(self.random.uniform(0, 0.05))
+        await self.kill(daemon.program)
+        await self.bench.peer.until_alone(20)
+        # Every byte once, in its order, up to the moment.
+        whole, arrived = b"".join(sent), self.terminal.text[start:]
+        compare(whole[: len(arrived)], arrived)
+        self.sent += len(whole)
+        self.arrived += len(arrived)
+
+    async def while_choosing(self) -> None:
+        """Daemon and client, while the choice is written anew."""
+        daemon = await self.daemon()
+        options = ("--address-type", "random", "--yes", "--security", "none")
+        client = await self.bench.start(BINARY, "use", ADDRESS if self.random.random() < 0.5 else NAME, *options)
+        await asyncio.sleep(self.random.uniform(0, 0.6))
+        await self.kill(daemon.program)
+        await client.signal(signal.SIGKILL)
+        await client.wait(10)
+
+    async def check(self) -> None:
+        """No key is down, nothing more is typed, and the choice is whole."""
+        before = len(self.terminal.text)
+        await order(self.keys, "events 4")
+        await self.terminal.until(before + 1, 10)
+        expect(self.terminal.text[before:] == b"a", f"the next key came as {self.terminal.text[before:]!r}")
+        kept = await self.bench.guest.read_file(CHOICE_FILE)
+        expect(kept in self.choices, f"the choice is {kept!r}, none of {self.choices}")
+
+
+async def kill_at_random(bench: Bench, count: int) -> None:
+    await fresh(bench)
+    terminal = await Terminal.open(bench)
+    keys, _ = await bench.keys()
+    killer = Killer(bench, terminal, keys)
+    daemon = await killer.daemon()
+    for device in (ADDRESS, NAME):
+        await use_open(bench, device)
+        killer.choices.append(await bench.guest.read_file(CHOICE_FILE))
+    await killer.kill(daemon.program)
+    await bench.peer.until_alone(20)
+    kinds = (killer.at_start, killer.while_choosing, killer.while_typing, killer.at_start)
+    for number in range(count):
+        await kinds[number % len(kinds)]()
+        await killer.check()
+    # What is left of all of them: a daemon starts, is connected, and types.
+    await bench.peer.until_alone(20)
+    daemon = await killer.daemon()
+    await daemon.state("connected", 40)
+    await bench.peer.until_subscribed()
+    before = len(terminal.text)
+    bench.peer.burst([ean13(0)])
+    await terminal.until(before + len(ean13(0)), 20)
+    compare(ean13(0), terminal.text[before:])
+    await tell(bench, "stop")
+    await daemon.exits(0, 20)
+    await terminal.close()
+    bench.note = f"{count} times; {killer.arrived} of {killer.sent} bytes came before the signal, none twice"
+
+
+@scenario("sigkill-moments", deadline=500, once=True)
+async def sigkill_moments(bench: Bench) -> None:
+    """X-2, LK-5: SIGKILL at 50 random moments: no byte twice, no key left down in a console, the choice whole."""
+    await kill_at_random(bench, MOMENTS)
+
+
+@scenario("sigkill-thousand", deadline=7200, only_long=True, newest=True)
+async def sigkill_thousand(bench: Bench) -> None:
+    """X-2, LK-5: the same at 1,000 moments."""
+    await kill_at_random(bench, LONG_MOMENTS)

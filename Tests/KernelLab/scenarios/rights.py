@@ -36,12 +36,18 @@ async def served(bench: Bench) -> Product:
     folders = " ".join(f"{HOME}/{name}" for name in ("state", "run", "etc"))
     line = f"rm -rf {HOME}; mkdir -p {folders} && chown -R {OWNER}:{GROUP} {HOME} && chmod -R 755 {HOME} && chown {OWNER} /dev/uinput"
     await bench.guest.run("sh", "-c", line)
-    caps = ("--inh-caps=+net_admin,+net_raw", "--ambient-caps=+net_admin,+net_raw")
-    daemon = await bench.product("run", "--json", before=(*as_user(OWNER, GROUP, more=caps), *ENVIRONMENT))
-    await daemon.keyboard()
+    daemon = await begun(bench)
     await one(bench, "root", f"use {NAME} security none", 0)
     await daemon.state("connected", 40)
     await bench.peer.until_subscribed()
+    return daemon
+
+
+async def begun(bench: Bench) -> Product:
+    """That user's daemon, where all is prepared."""
+    caps = ("--inh-caps=+net_admin,+net_raw", "--ambient-caps=+net_admin,+net_raw")
+    daemon = await bench.product("run", "--json", before=(*as_user(OWNER, GROUP, more=caps), *ENVIRONMENT))
+    await daemon.keyboard()
     return daemon
 
 

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Users of the same machine who mean harm: at the control socket, and with what they can open and lock.
+
+from __future__ import annotations
+
+import signal
+
+from bench import Bench, compare
+from clients import as_user
+from guest import Program
+from peer import ean13
+from readers import EventReader
+from scenarios import scenario
+from scenarios.rights import GROUP, HOME, SOCKET, STRANGER, begun, one, served
+from waiting import expect
+
+# Each says `ready` once it does what it does, and goes on until it is ended.
+BEGIN = """
+import fcntl, os, socket, sys, time
+path, home = sys.argv[1:]
+def client():
+    server = socket.socket(socket.AF_UNIX)
+    server.connect(path)
+    return server
+def ready():
+    print("ready", flush=True)
+"""
+# Requests without end on as many connections as it gets, and not one answer read.
+PIPELINED = BEGIN + """
+servers = []
+for _ in range(8):
+    try: server = client()
+    except OSError: break
+    server.setblocking(False)
+    servers.append(server)
+told = False
+while True:
+    for at, server in enumerate(servers):
+        try: server.send(b"status\\n" * 64)
+        except BlockingIOError: pass
+        except OSError:
+            try:
+                servers[at] = client()
+                servers[at].setblocking(False)
+            except OSError: pass
+    if not told: ready()
+    told = True
+    time.sleep(0.001)
+"""
+# Connections that come and go, each with one request that may not be made.
+LOOPED = BEGIN + """
+told = False
+while True:
+    try:
+        server = client()
+        server.sendall(b"key 1\\nstop\\nforget\\n")
+        server.close()
+    except OSError: pass
+    if not told: ready()
+    told = True
+"""
+# A request that never ends, a byte at a time, again as soon as the daemon has enough of it.
+SLOW = BEGIN + """
+server = None
+told = False
+while True:
+    try:
+        if server is None: server = client()
+        server.send(b"s")
+    except OSError: server = None
+    if not told: ready()
+    told = True
+    time.sleep(0.2)
+"""
+# Locks on everything that it can open, of any kind.
+LOCKING = BEGIN + """
+held = []
+for folder, _, names in os.walk(home):
+    for name in [os.path.join(folder, each) for each in names] + [folder]:
+        for flags in (os.O_RDWR, os.O_RDONLY):
+            try: file = os.open(name, flags | os.O_NONBLOCK)
+            except OSError: continue
+            try: fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError: pass
+            held.append(file)
+            break
+print("locked %d" % len(held), flush=True)
+ready()
+time.sleep(3600)
+"""
+
+
+async def hostile(bench: Bench, script: str, *groups: str) -> Program:
+    """A user who does that, of these groups besides its own."""
+    before = as_user(STRANGER, STRANGER, *groups)
+    program = await bench.start(*before, "/usr/bin/python3", "-c", script, SOCKET, HOME)
+    await program.until(lambda: "ready" in program.out, "the hostile user has begun", 20)
+    return program
+
+
+@scenario("control-hostile", deadline=300, once=True)
+async def control_hostile(bench: Bench) -> None:
+    """D-9, X-1: users who ask without end, come and go, send byte by byte and hold locks: the owner is answered, each barcode typed, a restart not refused."""
+    daemon = await served(bench)
+    reader = await EventReader.open(bench, daemon.node)
+    # Who may read, twice, who may read and asks for what it may not, and a stranger; the last two hold locks.
+    users = [
+        await hostile(bench, PIPELINED, GROUP), await hostile(bench, LOOPED, GROUP), await hostile(bench, SLOW, GROUP),
+        await hostile(bench, LOCKING, GROUP), await hostile(bench, LOCKING),
+    ]  # fmt: skip
+    barcodes = [ean13(number) for number in range(100)]
+    sent = bench.peer.burst(barcodes)
+    for _ in range(6):
+        answer = await one(bench, "the owner", "status", 0)
+        expect(answer["state"] == "connected", f"status: {answer}")
+    await reader.until(sent, 60)
+    compare(b"".join(barcodes), reader.text)
+    await one(bench, "the owner", "pause", 0)
+    await one(bench, "the owner", "resume", 0)
+    for user in users:
+        expect(user.status is None, f"a hostile user has ended{user.evidence()}")
+
+    # The daemon ends and comes back while locks are held on all that can be opened.
+    await daemon.end(signal.SIGTERM, 143)
+    bench.account(sent, len(reader.text), daemon.counts())
+    again = await begun(bench)
+    await again.state("connected", 40)
+    await one(bench, "the owner", "status", 0)
+    locked = [next(line for line in user.out.splitlines() if line.startswith("locked")) for user in users[3:]]
+    expect(all(int(line.split()[1]) > 0 for line in locked), f"nothing could be locked: it proves nothing: {locked}")
+    for user in users:
+        await user.stop()
+    await one(bench, "the owner", "stop", 0)
+    await again.exits(0, 15)
+    await bench.guest.run("chown", "0", "/dev/uinput")
+    bench.note = f"{len(users)} hostile users; {', '.join(locked)}"
