@@ -6,61 +6,127 @@ import Printable
 ///
 /// What must not be shown to people as it is (`PrintableScalars`) is escaped. RFC 8259.
 package struct JSONObject: Sendable {
-    private var members = ""
+    /// The members' text, as UTF-8.
+    private var members: [UInt8] = []
 
     /// Makes an empty object.
     package init() {}
 
     /// Adds a string; nil adds nothing.
     package mutating func add(_ name: String, _ value: String?) {
-        if let value { append(name, Self.quoted(value)) }
+        guard let value else { return }
+        begin(name)
+        Self.append(value, to: &members)
     }
 
     /// Adds an integer; nil adds nothing.
+    ///
+    /// Inlined, so that each type of integer is written by code of its own.
+    @inlinable
     package mutating func add(_ name: String, _ value: (some BinaryInteger)?) {
-        if let value { append(name, String(value)) }
+        if let value { add(name, digits: String(value)) }
+    }
+
+    /// Adds an integer that is text already.
+    @usableFromInline
+    package mutating func add(_ name: String, digits: String) {
+        begin(name)
+        members += digits.utf8
     }
 
     /// Adds true or false.
     package mutating func add(_ name: String, _ value: Bool) {
-        append(name, value ? "true" : "false")
+        begin(name)
+        members += (value ? "true" : "false").utf8
     }
 
     /// Adds an array of strings.
     package mutating func add(_ name: String, _ values: [String]) {
-        append(name, "[" + values.map { Self.quoted($0) }.joined(separator: ",") + "]")
+        addArray(name, values) { Self.append($0, to: &$1) }
     }
 
     /// Adds an array of objects.
     package mutating func add(_ name: String, _ values: [JSONObject]) {
-        append(name, "[" + values.map(\.text).joined(separator: ",") + "]")
+        addArray(name, values) { $0.append(to: &$1) }
     }
 
     /// Adds an object; nil adds nothing.
     package mutating func add(_ name: String, _ value: JSONObject?) {
-        if let value { append(name, value.text) }
+        guard let value else { return }
+        begin(name)
+        value.append(to: &members)
     }
 
     /// Adds a value; nil adds nothing.
     package mutating func add(_ name: String, _ value: JSONValue?) {
-        if let value { append(name, value.text) }
+        guard let value else { return }
+        begin(name)
+        members += value.text.utf8
     }
 
     /// Appends the members of another object.
     package mutating func add(membersOf other: JSONObject) {
-        guard !other.members.isEmpty else { return }
-        members += (members.isEmpty ? "" : ",") + other.members
+        guard !other.isEmpty else { return }
+        if !isEmpty { members.append(UInt8(ascii: ",")) }
+        members += other.members
     }
 
     /// True if the object has no members.
     package var isEmpty: Bool { members.isEmpty }
 
     /// The object as text, without a line feed.
-    package var text: String { "{" + members + "}" }
+    package var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    private mutating func append(_ name: String, _ value: String) {
-        if !members.isEmpty { members += "," }
-        members += Self.quoted(name) + ":" + value
+    /// The object as a line: UTF-8 with a line feed.
+    package var line: [UInt8] { bytes + [UInt8(ascii: "\n")] }
+
+    private var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(members.count + 3)
+        append(to: &bytes)
+        return bytes
+    }
+
+    private func append(to bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "{"))
+        bytes += members
+        bytes.append(UInt8(ascii: "}"))
+    }
+
+    /// Writes a member's name; its value follows.
+    private mutating func begin(_ name: String) {
+        if !members.isEmpty { members.append(UInt8(ascii: ",")) }
+        Self.append(name, to: &members)
+        members.append(UInt8(ascii: ":"))
+    }
+
+    private mutating func addArray<Element>(
+        _ name: String,
+        _ values: [Element],
+        _ append: (Element, inout [UInt8]) -> Void
+    ) {
+        begin(name)
+        members.append(UInt8(ascii: "["))
+        for (index, value) in values.enumerated() {
+            if index > 0 { members.append(UInt8(ascii: ",")) }
+            append(value, &members)
+        }
+        members.append(UInt8(ascii: "]"))
+    }
+
+    /// Writes a string in quotes.
+    private static func append(_ text: String, to bytes: inout [UInt8]) {
+        // Nearly every text needs no escape.
+        let isPlain = text.utf8.allSatisfy {
+            (0x20...0x7E).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
+        }
+        guard isPlain else {
+            bytes += quoted(text).utf8
+            return
+        }
+        bytes.append(UInt8(ascii: "\""))
+        bytes += text.utf8
+        bytes.append(UInt8(ascii: "\""))
     }
 
     /// The notations of strings in quotes.

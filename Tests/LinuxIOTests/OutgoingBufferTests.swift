@@ -26,7 +26,7 @@ struct OutgoingBufferTests {
         var sent: [UInt8] = []
         for number in UInt8(0)..<200 {
             let more = [number, number ^ 0xFF, number &* 7]
-            if buffer.append(more.span) { sent += more }
+            if buffer.append(more) { sent += more }
             sink.takes = [piece]
             let isDone = try buffer.drain { bytes throws(Errno) in sink.write(bytes) }
             #expect(isDone == buffer.isEmpty)

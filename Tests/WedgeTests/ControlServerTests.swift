@@ -60,18 +60,39 @@ struct ControlServerTests {
     func pipelined() throws {
         let bench = try ControlBench()
         let floods = try (0..<8).map { _ in try bench.connect() }
+        let answered = { floods.reduce(0) { $0 + $1.lines.count } }
         for flood in floods { try flood.send(String(repeating: "status\n", count: 500)) }
-        #expect(try bench.run(until: { bench.handler.requests.count >= 8 }))
+        #expect(try bench.run(until: { answered() >= 8 }))
         let quick = try bench.connect()
         try quick.send("pause\n")
-        let before = bench.handler.requests.count
+        let before = answered()
         #expect(try bench.run(until: { quick.lines.count == 1 }))
         // It is taken after a few turns of the loop: one for the connection, one for the request, one for the answer.
-        let place = try #require(bench.handler.requests.firstIndex(of: .pause))
-        #expect(place - before < 8 * 8)
+        #expect(answered() - before < 8 * 8)
         // Nobody's requests are lost.
         #expect(try bench.run(until: { floods.allSatisfy { $0.lines.count == 500 } }))
-        #expect(bench.handler.requests.count == 8 * 500 + 1)
+        #expect(bench.handler.requests.count { $0 == .pause } == 1)
+    }
+
+    @Test("D-9: who asks for the status in the same turn is told the same, unless something has happened in between")
+    func shared() throws {
+        let bench = try ControlBench()
+        let clients = try (0..<8).map { _ in try bench.connect() }
+        let asked = { bench.handler.requests.count { $0 == .status } }
+        let send = { (lines: [String]) in
+            let wanted = clients[0].lines.count + 1
+            for (client, line) in zip(clients, lines) { try client.send(line) }
+            #expect(try bench.run(until: { clients.allSatisfy { $0.lines.count == wanted } }))
+        }
+        let all = [String](repeating: "status\n", count: clients.count)
+        try send(all)
+        #expect(asked() == 1)
+        // A later turn looks anew.
+        try send(all)
+        #expect(asked() == 2)
+        // Who is behind a request that changes something is told of the change.
+        try send(all.enumerated().map { $0.offset == 4 ? "pause\n" : $0.element })
+        #expect(asked() == 4)
     }
 
     @Test(

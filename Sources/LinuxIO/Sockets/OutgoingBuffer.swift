@@ -22,14 +22,14 @@ package struct OutgoingBuffer: Sendable {
     package var isEmpty: Bool { count == 0 }
 
     /// Puts bytes at the end; false when too much waits, and none of them is kept.
-    package mutating func append(_ more: Span<UInt8>) -> Bool {
+    package mutating func append(_ more: [UInt8]) -> Bool {
         guard more.count <= capacity - count else { return false }
-        for index in more.indices { bytes.append(more[index]) }
+        bytes += more
         return true
     }
 
     /// Puts text at the end, as UTF-8; false when too much waits, and none of it is kept.
-    package mutating func append(_ text: String) -> Bool { append(Array(text.utf8).span) }
+    package mutating func append(_ text: String) -> Bool { append(Array(text.utf8)) }
 
     /// Hands what waits to `write` until it takes no more; true when nothing waits.
     ///

@@ -66,12 +66,15 @@ final class ControlConnection {
     }
 
     /// Answers the line that was handed on; with `thenEnd` as the last word.
-    func answer(_ object: JSONObject, thenEnd: Bool = false) {
+    func answer(_ object: JSONObject, thenEnd: Bool = false) { answer(object.line, thenEnd: thenEnd) }
+
+    /// Answers with a line that is made already.
+    func answer(_ line: [UInt8], thenEnd: Bool = false) {
         guard registration != nil else { return }
         isAnswering = false
         isLeaving = isLeaving || thenEnd
         startPatience()
-        send(object)
+        send(line)
     }
 
     /// Answers the request for events: the answer, then every event until the client goes.
@@ -81,7 +84,7 @@ final class ControlConnection {
         isFollowing = true
         stopPatience()
         input.removeAll()
-        objects.forEach(send)
+        for object in objects { send(object.line) }
     }
 
     /// Sends an event to a client that follows them, unless too much waits: then the next that is sent says how many are
@@ -95,7 +98,7 @@ final class ControlConnection {
         var event = event
         if missed > 0 { event.add("missed", missed) }
         missed = 0
-        send(event)
+        send(event.line)
     }
 
     /// Lets the client go.
@@ -157,9 +160,9 @@ final class ControlConnection {
 
     // MARK: Out
 
-    private func send(_ object: JSONObject) {
+    private func send(_ line: [UInt8]) {
         // Nobody waits for more than fits.
-        guard output.append(object.text + "\n") else { return end() }
+        guard output.append(line) else { return end() }
         flush()
     }
 

@@ -45,6 +45,8 @@ package final class ControlServer {
     private var registration: EventLoop.Registration?
     private var recoveryTimer: EventLoop.Timer?
     private var connections: [ObjectIdentifier: ControlConnection] = [:]
+    /// The answer to `status` that was made in this turn of the loop, for all who ask in the same turn (B-21).
+    private var statusLine: [UInt8]?
 
     /// Listens at `path`, whose directory is there.
     ///
@@ -78,8 +80,12 @@ package final class ControlServer {
 
     /// Tells every client that follows events.
     package func publish(_ event: JSONObject) {
+        noteChange()
         for connection in connections.values { connection.publish(event) }
     }
+
+    /// Takes note that the state is not what a client was told of it in this turn of the loop.
+    package func noteChange() { statusLine = nil }
 
     /// The clients that are connected now.
     package var clientCount: Int { connections.count }
@@ -135,9 +141,8 @@ package final class ControlServer {
         let guests = connections.values.filter { !rights.isTrusted($0.peer.user) }.count
         guard connections.count < limits.clients, rights.isTrusted(peer.user) || guests < limits.guests else {
             let refusal = CommandFailure(.unavailable, ControlFaultText.tooManyClients, "\(connections.count)")
-            let text = Array((Self.answer(.failure(refusal)).text + "\n").utf8)
             // One line fits into a socket that is empty.
-            _ = try? stream.write(text)
+            _ = try? stream.write(Self.answer(.failure(refusal)).line)
             return
         }
         let connection = try ControlConnection(
@@ -169,11 +174,24 @@ package final class ControlServer {
             let failure = CommandFailure(.unavailable, ControlFaultText.ending)
             return connection.answer(Self.answer(.failure(failure)), thenEnd: true)
         }
-        if request == .events {
-            connection.follow([Self.answer(.success(JSONObject()))] + handler.currentEvents)
-        } else {
+        switch request {
+        case .events: connection.follow([Self.answer(.success(JSONObject()))] + handler.currentEvents)
+        case .status:
+            if let statusLine { return connection.answer(statusLine) }
+            handler.handle(request) { [weak self, weak connection] result in
+                let line = Self.answer(result).line
+                self?.share(line)
+                connection?.answer(line)
+            }
+        default:
+            noteChange()
             handler.handle(request) { [weak connection] result in connection?.answer(Self.answer(result)) }
         }
+    }
+
+    private func share(_ line: [UInt8]) {
+        statusLine = line
+        _ = loop.schedule(at: .zero) { [weak self] in self?.noteChange() }
     }
 
     /// The line that answers a request.
