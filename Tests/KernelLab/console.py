@@ -24,9 +24,10 @@ KEYS = {
 }  # fmt: skip
 # The pages take what comes sooner behind a character for a keyboard's (TUIHands), and a person is not so fast.
 HESITATION = 0.4
-# As on a Japanese machine; then what is left of the terminal, and whatever is typed by its own echo.
+# As on a Japanese machine; then what is left of the terminal, and whatever is typed by its own echo. On an empty screen:
+# newer kernels give back what stood there before the pages.
 ON_CONSOLE = (
-    "stty sane; unset LC_ALL LC_MESSAGES; export TERM=linux LANG=ja_JP.UTF-8; "
+    "stty sane; printf '\\033[H\\033[2J'; unset LC_ALL LC_MESSAGES; export TERM=linux LANG=ja_JP.UTF-8; "
     '"$0" "$@"; end=$?; stty -a; echo "ended with $end by $$"; exec cat >/dev/null'
 )
 

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST = 256 * 256, CRTC_INDEX = 0x3d4, CRTC_DATA = 0x3d5, CURSOR_START = 0x0a, CURSOR_END = 0x0b };
+enum { MOST = 256 * 256, CRTC_INDEX = 0x3d4, CRTC_DATA = 0x3d5, CURSOR_START = 0x0a, CURSOR_END = 0x0b, ZERO_WIDTH_SPACE = 0x200b };
 
 static void die(const char *what) {
     fprintf(stderr, "screen: %s: %s\n", what, strerror(errno));
@@ -50,13 +50,16 @@ static void print_character(uint32_t c) {
     else printf("\\u%04x", c);
 }
 
+/// A cell without a character: behind one that is two columns wide older kernels have a space, 7.2 a zero width space.
+static int is_blank(uint32_t c) { return c == 0 || c == ' ' || c == ZERO_WIDTH_SPACE; }
+
 static void print_screen(const uint32_t *cells, size_t count, size_t columns) {
     printf("{\"lines\":[");
     for (size_t row = 0; row < count; row += columns) {
         size_t width = columns;
-        while (width > 0 && (cells[row + width - 1] == ' ' || cells[row + width - 1] == 0)) width--;
+        while (width > 0 && is_blank(cells[row + width - 1])) width--;
         printf(row ? ",\"" : "\"");
-        for (size_t i = 0; i < width; i++) print_character(cells[row + i] ? cells[row + i] : ' ');
+        for (size_t i = 0; i < width; i++) print_character(is_blank(cells[row + i]) ? ' ' : cells[row + i]);
         putchar('"');
     }
     puts("]}");
