@@ -65,10 +65,18 @@ struct ServiceNotifierTests {
         let heard = manager.heard()
         #expect(heard.count == 1)
         let lines = heard.first?.split(separator: "\n") ?? []
-        #expect(lines.first == "RELOADING=1" && lines.count == 2)
-        let time = try #require(lines.last?.split(separator: "=").last.flatMap { Int64($0) })
-        #expect(lines.last == "MONOTONIC_USEC=\(time)")
+        try #require(lines.count == 3)
+        #expect(lines[0] == "RELOADING=1" && lines[2] == "WATCHDOG=1")
+        let time = try #require(lines[1].split(separator: "=").last.flatMap { Int64($0) })
+        #expect(lines[1] == "MONOTONIC_USEC=\(time)")
         #expect((before...MonotonicClock.nanoseconds / 1000).contains(time))
+    }
+
+    @Test("The watchdog is fed as a daemon is set up, so that reloads in a row are not taken for a hang")
+    func fedFromTheBeginning() throws {
+        let manager = try Manager()
+        ServiceNotifier(socket: manager.path, watchdog: 20_000_000, on: try EventLoop()).ready()
+        #expect(manager.heard() == ["READY=1\nWATCHDOG=1"])
     }
 
     @Test("The watchdog is fed while the typist answers, and not one time more")

@@ -34,16 +34,20 @@ package final class ServiceNotifier {
         interval = microseconds.flatMap { $0 > 0 ? .microseconds($0 / 2) : nil }
     }
 
-    /// The daemon is set up.
-    package func ready() { socket?.send("READY=1") }
+    /// The daemon is set up, which is a sign of life.
+    package func ready() { socket?.send("READY=1" + life) }
 
     /// The daemon ends.
     package func stopping() { end("STOPPING=1") }
 
     /// The daemon begins anew in the same process, which then says that it is ready.
     ///
-    /// A manager that was told of an end instead would bring it about, a while later.
-    package func reloading() { end("RELOADING=1\nMONOTONIC_USEC=\(MonotonicClock.nanoseconds / 1000)") }
+    /// A manager that was told of an end instead would bring it about, a while later. It is a sign of life: the time until
+    /// the next one is the new program's, else a few reloads in a row would be taken for a hang.
+    package func reloading() { end("RELOADING=1\nMONOTONIC_USEC=\(MonotonicClock.nanoseconds / 1000)" + life) }
+
+    /// What feeds the watchdog, where there is one.
+    private var life: String { interval == nil ? "" : "\nWATCHDOG=1" }
 
     private func end(_ text: String) {
         if let timer { loop.cancel(timer) }

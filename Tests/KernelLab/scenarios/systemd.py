@@ -189,14 +189,17 @@ async def keyboard(machine: Target) -> str:
     owner = await machine.shell(f"stat -c '%U %G' {node}")
     expect(owner == "blewedge input", f"{node} belongs to {owner}")
     await is_udev_keyboard(machine, node, True)
-    status = await machine.shell("grep -h -e ^Uid -e ^NoNewPrivs -e ^Seccomp: -e ^CapEff /proc/$(pidof blewedge)/task/*/status")
+    status = await machine.shell("grep -h -e ^Uid -e ^NoNewPrivs -e ^Seccomp: -e ^CapEff -e ^CapPrm /proc/$(pidof blewedge)/task/*/status")
     threads = status.splitlines()
     expect("Uid:\t0" not in status, "a thread runs as root")
     expect(all(line.split()[1] == "1" for line in threads if line.startswith("NoNewPrivs")), "new privileges are possible")
     expect(all(line.split()[1] == "2" for line in threads if line.startswith("Seccomp:")), "a thread without a filter")
-    # CAP_NET_ADMIN is bit 12, CAP_NET_RAW bit 13.
-    rights = {line.split()[1] for line in threads if line.startswith("CapEff")}
-    expect(rights == {f"{3 << 12:016x}"}, f"capabilities {rights}")
+    # CAP_NET_ADMIN is bit 12, CAP_NET_RAW bit 13: permitted, and in force for a call only.
+    rights = {name: {line.split()[1] for line in threads if line.startswith(name)} for name in ("CapPrm", "CapEff")}
+    expect(rights == {"CapPrm": {f"{3 << 12:016x}"}, "CapEff": {f"{0:016x}"}}, f"capabilities {rights}")
+    devices = (await machine.shell("ls /proc/$(pidof blewedge)/root/dev")).split()
+    expect("uinput" in devices and "input" in devices, f"the service has {devices}")
+    expect(not {"mem", "kmsg", "vhci", "port"} & set(devices), f"the service has {devices}")
     return f"{node} is the service's"
 
 
