@@ -22,7 +22,8 @@ class Bench:
     """One terminal, one daemon, and directories of their own."""
 
     def __init__(self, program, locale, columns, rows, **environment):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="blewedge-terminal."))
+        # Not in TMPDIR: the screens show where a path of this length is broken.
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="blewedge-terminal.", dir="/tmp"))
         # The server outlives its sessions, so that the next one does not meet it on its way out.
         (self.folder / "tmux.conf").write_text("set-option -s exit-empty off\n")
         self.tmux = ["tmux", "-u", "-f", str(self.folder / "tmux.conf"), "-S", str(self.folder / "tmux")]
