@@ -17,7 +17,7 @@ from waiting import expect
 
 # Each says `ready` once it does what it does, and goes on until it is ended.
 BEGIN = """
-import fcntl, os, socket, sys, time
+import fcntl, os, select, signal, socket, sys, time
 path, home = sys.argv[1:]
 def client():
     server = socket.socket(socket.AF_UNIX)
@@ -46,7 +46,7 @@ while True:
             except OSError: pass
     if not told: ready()
     told = True
-    time.sleep(0.001)
+    select.select([], servers, [], 1)
 """
 # Connections that come and go, each with one request that may not be made.
 LOOPED = BEGIN + """
@@ -60,7 +60,7 @@ while True:
     if not told: ready()
     told = True
 """
-# A request that never ends, a byte at a time, again as soon as the daemon has enough of it.
+# A request that never ends, a byte each fifth of a second, again as soon as the daemon has enough of it.
 SLOW = BEGIN + """
 server = None
 told = False
@@ -87,7 +87,7 @@ for folder, _, names in os.walk(home):
             break
 print("locked %d" % len(held), flush=True)
 ready()
-time.sleep(3600)
+signal.pause()
 """
 
 

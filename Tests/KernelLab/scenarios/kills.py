@@ -77,7 +77,10 @@ async def sigkill_shifted(bench: Bench) -> None:
 
 
 class Killer:
-    """A daemon that is killed at random moments, in front of a text console."""
+    """A daemon that is killed at random moments, in front of a text console.
+
+    No event is waited for before a signal: any moment is meant, and the seed repeats them.
+    """
 
     def __init__(self, bench: Bench, terminal: Terminal, keys: Program) -> None:
         self.bench = bench
@@ -153,6 +156,7 @@ async def kill_at_random(bench: Bench, count: int) -> None:
     for number in range(count):
         await kinds[number % len(kinds)]()
         await killer.check()
+    expect(0 < killer.arrived < killer.sent, "no signal came while something was typed: it proves nothing")
     # What is left of all of them: a daemon starts, is connected, and types.
     await bench.peer.until_alone(20)
     daemon = await killer.daemon()
