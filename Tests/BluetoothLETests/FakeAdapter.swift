@@ -215,17 +215,49 @@ final class FakeScanner: DeviceScanner {
     }
 }
 
+/// The port of an adapter in memory; used on the loop's thread only.
+final class FakePort: @unchecked Sendable {
+    /// True while the adapter is unplugged.
+    var isEmpty = false
+    private var waiting: [() -> Void] = []
+
+    /// Opens the adapter now, or when it is plugged in.
+    func whenPlugged(_ open: @escaping () -> Void) {
+        if isEmpty { waiting.append(open) } else { open() }
+    }
+
+    func plug() {
+        isEmpty = false
+        for open in waiting { open() }
+        waiting = []
+    }
+}
+
 extension BluetoothAdapter {
     /// An adapter in memory, ready; `prepare` sets its script.
-    static func fake(_ prepare: @escaping @Sendable (FakeAdapter) -> Void = { _ in }) async throws -> BluetoothAdapter {
+    static func fake(
+        in port: FakePort = FakePort(),
+        _ prepare: @escaping @Sendable (FakeAdapter) -> Void = { _ in }
+    ) async throws -> BluetoothAdapter {
         let adapter = try BluetoothAdapter { (loop, completion) throws(AdapterError) in
-            let fake = FakeAdapter(loop)
-            prepare(fake)
-            _ = loop.schedule(at: .zero) { completion(.success(fake)) }
+            port.whenPlugged {
+                let fake = FakeAdapter(loop)
+                prepare(fake)
+                _ = loop.schedule(at: .zero) { completion(.success(fake)) }
+            }
         }
         try await adapter.start()
         return adapter
     }
+
+    /// Pulls the adapter in memory out of its port: opening it waits until it is plugged in again.
+    func unplug(_ port: FakePort) {
+        port.isEmpty = true
+        core.value.adapter?.onLoss?(.removed("fake0"))
+    }
+
+    /// Plugs the adapter in memory in again.
+    func plug(_ port: FakePort) { port.plug() }
 
     /// Looks at the adapter in memory, or plays its part, on the loop's thread.
     func fake<Value: Sendable>(_ body: @Sendable (FakeAdapter) -> Value) throws -> Value {

@@ -108,12 +108,13 @@ import Testing
 
     @Test("CB-1, X-7: the states of an adapter that is lost and comes back; what ran ends with the reason")
     func states() async throws {
-        let adapter = try await BluetoothAdapter.fake(Script.play)
+        let port = FakePort()
+        let adapter = try await BluetoothAdapter.fake(in: port, Script.play)
         let central = Central(adapter)
         let peripheral = try await central.connect(to: Script.device)
         let states = await adapter.states()
         let reports = try await central.scan()
-        try await adapter.fake { $0.onLoss?(.removed("fake0")) }
+        await adapter.unplug(port)
         var iterator = states.makeAsyncIterator()
         #expect(try await iterator.next() == .poweredOn)
         #expect(try await iterator.next() == .resetting)
@@ -122,7 +123,7 @@ import Testing
         await #expect(throws: lost) { try await reader.next() }
         #expect(await !peripheral.isConnected)
         await #expect(throws: lost) { try await central.connect(to: Script.device) }
-        // Three seconds later it is back.
+        await adapter.plug(port)
         #expect(try await iterator.next() == .poweredOn)
         try await central.connect(to: Script.device)
         #expect(await peripheral.isConnected)
