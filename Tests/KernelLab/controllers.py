@@ -15,6 +15,7 @@ import canal
 import peer
 from air import Adapter, Air, SoftPeer, generation
 from line import Line, Manners
+from waiting import Changing
 
 ADDRESS = "00:1B:DC:07:32:41"
 SLOW_SECONDS = 0.015  # a connection interval: so long a packet stays in the only buffer
@@ -156,6 +157,34 @@ class Noisy(Manners):
     def noise(self, _packet: bytes) -> list[bytes]:
         self._count += 1
         return [self.EVENTS[self._count % len(self.EVENTS)]]
+
+
+class Crossing(Manners, Changing):
+    """Connections come up in the moment in which the host gives them up: it hears of them when it ends the attempt."""
+
+    CONNECTED = (hci.HCI_LE_CONNECTION_COMPLETE_EVENT, hci.HCI_LE_ENHANCED_CONNECTION_COMPLETE_EVENT)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.crosses = True  # the next one
+        self.held: bytes | None = None
+
+    def holds(self, packet: bytes) -> bool:
+        if not (self.crosses and packet[:2] == b"\x04\x3e" and packet[3] in self.CONNECTED and packet[4] == 0):
+            return False
+        self.crosses, self.held = False, packet
+        self.changed()
+        return True
+
+    def late(self, opcode: int) -> list[bytes]:
+        if opcode != hci.HCI_LE_CREATE_CONNECTION_CANCEL_COMMAND or self.held is None:
+            return []
+        self.held, late = None, [self.held]
+        self.changed()
+        return late
+
+    def refusal(self, opcode: int) -> int:
+        return hci.HCI_COMMAND_DISALLOWED_ERROR if opcode == hci.HCI_LE_CREATE_CONNECTION_CANCEL_COMMAND else 0
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,14 @@ class Manners:
         """Seconds that the answer to a command takes, and all that comes after it."""
         return 0
 
+    def holds(self, _packet: bytes) -> bool:
+        """Whether a packet is kept back, to be sent when `late` gives it."""
+        return False
+
+    def late(self, _opcode: int) -> list[bytes]:
+        """What comes before the answer to a command, of what was kept back."""
+        return []
+
     def noise(self, _packet: bytes) -> list[bytes]:
         """What comes before a packet though nobody asked for it."""
         return []
@@ -106,6 +114,8 @@ class Line(asyncio.Protocol, Changing):
             return self._early.append(packet)
         if packet[0] == hci.HCI_COMMAND_PACKET:
             opcode = int.from_bytes(packet[1:3], "little")
+            for late in self._manners.late(opcode):
+                self._queue(late)
             if code := self._manners.refusal(opcode):
                 self.refused += 1
                 answer = hci.HCI_Command_Status_Event(status=code, num_hci_command_packets=1, command_opcode=opcode)
@@ -114,6 +124,10 @@ class Line(asyncio.Protocol, Changing):
 
     def on_packet(self, packet: bytes) -> None:
         """One of the controller's, to the host."""
+        if not self._manners.holds(packet):
+            self._queue(packet)
+
+    def _queue(self, packet: bytes) -> None:
         opcode = answered(packet)
         delay = 0 if opcode is None else self._manners.delay(opcode)
         for noise in self._manners.noise(packet):

@@ -73,14 +73,22 @@ struct DaemonFilesTests {
             #expect(LockFile.holder(path) == nil)
             do {
                 let lock = try LockFile(path)
+                let isAbandoned = lock.isAbandoned
+                #expect(!isAbandoned)
                 #expect(LockFile.holder(path) == getpid())
                 #expect(throws: Errno.wouldBlock) { _ = try LockFile(path) }
                 _ = consume lock
             }
             #expect(LockFile.holder(path) == nil)
             let again = try LockFile(path)
+            let wasAbandoned = again.isAbandoned
+            #expect(wasAbandoned)
             #expect(LockFile.holder(path) == getpid())
             again.remove()
+            let third = try LockFile(path)
+            let isLeft = third.isAbandoned
+            #expect(!isLeft)
+            third.remove()
             #expect(LockFile.holder(path) == nil)
             #expect(FileSystem.names(in: directory.string).isEmpty)
         }

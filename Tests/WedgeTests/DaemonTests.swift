@@ -252,6 +252,28 @@ struct DaemonTests {
         try bench.end()
     }
 
+    @Test("X-7: an adapter that a killed process had is renewed before it is used, once, and counted")
+    func abandoned() throws {
+        let bench = try Bench()
+        let daemon = try bench.make()
+        do {
+            let left = try LockFile(bench.paths.lock("quiet0"))
+            _ = consume left
+        }
+        daemon.start { _ in }
+        #expect(try bench.until { daemon.service.radioCounts.opened == 1 })
+        #expect(bench.radio.renewals == 1 && daemon.service.radioCounts.restarts == 1)
+        bench.radio.onLoss?(.failed("quiet0", cause: "it was unplugged"))
+        #expect(try bench.until { daemon.service.radioCounts.opened == 2 })
+        #expect(bench.radio.renewals == 1)
+        try bench.end()
+        let next = try bench.make()
+        next.start { _ in }
+        #expect(try bench.until { next.service.radioCounts.opened == 1 })
+        #expect(bench.radio.renewals == 1 && next.service.radioCounts.restarts == 0)
+        try bench.end()
+    }
+
     @Test("D-12: over a reload the adapter's lock is nobody else's for a moment; the next daemon gives it back")
     func reload() throws {
         let bench = try Bench()

@@ -116,6 +116,12 @@ final class QuietRadio: LowEnergyAdapter {
         completion: @escaping (Result<Void, AdapterError>) -> Void
     ) { completion(.success(())) }
     func restart(_ cause: String) { onLoss?(.failed(name, cause: cause)) }
+    /// The times that it was renewed.
+    private(set) var renewals = 0
+    func renew(completion: @escaping (Bool) -> Void) {
+        renewals += 1
+        completion(true)
+    }
     func close() {}
     func stopAdvertising(completion: @escaping () -> Void) { completion() }
 }

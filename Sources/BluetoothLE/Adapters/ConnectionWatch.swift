@@ -76,16 +76,20 @@ final class ConnectionWatch {
 final class KernelAttempt: ConnectionAttempt {
     private let channel: KernelATTChannel
     private let watch: ConnectionWatch?
+    private let onCancel: () -> Void
 
-    init(_ channel: KernelATTChannel, _ watch: ConnectionWatch?) {
+    /// An attempt; `onCancel` is called before it is cancelled.
+    init(_ channel: KernelATTChannel, _ watch: ConnectionWatch?, onCancel: @escaping () -> Void) {
         self.channel = channel
         self.watch = watch
+        self.onCancel = onCancel
     }
 
     deinit { watch?.close() }
 
     func cancel() {
         watch?.close()
+        if channel.isConnecting { onCancel() }
         channel.cancel()
     }
 }

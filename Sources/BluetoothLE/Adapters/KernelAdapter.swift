@@ -31,6 +31,13 @@ package final class KernelAdapter: LowEnergyAdapter {
     /// The devices that were connected since the adapter was opened, and still are.
     private var connected: Set<ManagementAddress> = []
     private var failedAttempts = FailedAttempts()
+    /// The looks at the attempt that is made, and at those that were given up a moment ago.
+    private var crossedLinks: [CrossedLinkWatch] = []
+    /// The most of them at a time.
+    private static let crossedLinkCapacity = 4
+    package private(set) var controllerCounts = ControllerCounts()
+    /// True while the adapter is switched off and on by `renew`.
+    private var isRenewing = false
     /// The signal strengths that were read of connected devices, and the times when they were asked for.
     private var signals: [ManagementAddress: (rssi: Int8?, asked: Duration)] = [:]
     /// The handler that is called when the kernel reports the end of a discovery.
@@ -69,7 +76,7 @@ package final class KernelAdapter: LowEnergyAdapter {
         guard event.index == index else { return }
         switch event.kind {
         case .indexRemoved: lose(.removed(name))
-        case .newSettings(let settings) where !settings.contains(.powered): lose(off)
+        case .newSettings(let settings) where !settings.contains(.powered): if !isRenewing { lose(off) }
         case .controllerError(let code): lose(.failed(name, cause: AdapterSentence.controllerError(name, code)))
         // A controller that has slept neither scans nor advertises.
         case .controllerResumed:
@@ -80,6 +87,7 @@ package final class KernelAdapter: LowEnergyAdapter {
         // The controller stops advertising when a central connects, and could not start again while it had no room.
         case .deviceConnected(let device, _, _):
             connected.insert(device)
+            for watch in crossedLinks { watch.noteKnownLink() }
             if failedAttempts.takesLink(device) { management.send(.disconnect(index, device)) { _ in } }
             advertiser?.resume()
         case .deviceDisconnected(let device, _):
@@ -117,6 +125,24 @@ package final class KernelAdapter: LowEnergyAdapter {
         }
     }
 
+    /// Switches the adapter off and on, unless the kernel knows of a connection, which is somebody's.
+    package func renew(completion: @escaping (Bool) -> Void) {
+        management.send(.getConnections(index)) { [weak self] reply in
+            guard let self, isOn, case .status(.success, let returned) = reply,
+                (try? ManagementReturn.connections(returned.span))?.isEmpty == true
+            else { return completion(false) }
+            isRenewing = true
+            management.send(.setPowered(index, false)) { [weak self] _ in
+                guard let self else { return completion(false) }
+                management.send(.setPowered(index, true)) { [weak self] reply in
+                    self?.isRenewing = false
+                    if case .status(.success, _) = reply {} else if let self { lose(off) }
+                    completion(true)
+                }
+            }
+        }
+    }
+
     private var off: AdapterLoss { restartCause.map { .failed(name, cause: $0) } ?? .switchedOff(name) }
 
     package func close() {
@@ -124,6 +150,7 @@ package final class KernelAdapter: LowEnergyAdapter {
         onWake = nil
         onStalledConnection = nil
         onDiscoveryEnd = nil
+        endCrossedLinks()
         advertiser?.close()
         advertiser = nil
         management.close()
@@ -131,6 +158,7 @@ package final class KernelAdapter: LowEnergyAdapter {
 
     private func lose(_ loss: AdapterLoss) {
         isOn = false
+        endCrossedLinks()
         advertiser?.close()
         advertiser = nil
         let handler = onLoss
@@ -168,15 +196,45 @@ package final class KernelAdapter: LowEnergyAdapter {
             self?.onStalledConnection?()
             self?.endDiscovery { _ in }
         }
+        let crossed = watchForCrossedLink()
         let ended: KernelATTChannel.Completion = { [weak self] result in
             watch?.close()
-            if case .failure = result { self?.failedAttempts.noteFailure(peer) }
+            switch result {
+            case .success: crossed?.end()
+            case .failure:
+                self?.failedAttempts.noteFailure(peer)
+                crossed?.noteEnd()
+            }
             completion(result)
         }
-        return KernelAttempt(
-            try KernelATTChannel(to: device, from: address, on: loop, timeout: timeout, completion: ended),
-            watch
-        )
+        do throws(LinkFailure) {
+            return KernelAttempt(
+                try KernelATTChannel(to: device, from: address, on: loop, timeout: timeout, completion: ended),
+                watch
+            ) { crossed?.noteEnd() }
+        } catch {
+            crossed?.end()
+            throw error
+        }
+    }
+
+    /// Looks what comes of an attempt that begins now; nil where that cannot be seen.
+    private func watchForCrossedLink() -> CrossedLinkWatch? {
+        // Without the socket the attempt ends all the same.
+        guard isOn, crossedLinks.count < Self.crossedLinkCapacity,
+            let watch = try? CrossedLinkWatch(controller: index, on: loop)
+        else { return nil }
+        crossedLinks.append(watch)
+        watch.onEnd = { [weak self, unowned watch] hasEnded in
+            self?.crossedLinks.removeAll { $0 === watch }
+            if hasEnded { self?.controllerCounts.crossedLinks &+= 1 }
+        }
+        return watch
+    }
+
+    private func endCrossedLinks() {
+        for watch in crossedLinks { watch.close() }
+        crossedLinks = []
     }
 
     /// Ends the connection with a device; `completion` is called, later, when the kernel has answered.

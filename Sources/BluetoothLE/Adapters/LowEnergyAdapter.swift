@@ -94,6 +94,10 @@ package protocol LowEnergyAdapter: AnyObject {
     /// What was done so that the controller goes on, since the adapter was made.
     var controllerCounts: ControllerCounts { get }
 
+    /// Ends what a process that did not end by itself has left in the controller, before the adapter is used; `completion`
+    /// gets false where nothing was done.
+    func renew(completion: @escaping (Bool) -> Void)
+
     /// What is known of the link with a device; nil where there is no such link.
     ///
     /// Answers at once; what is older than `LinkQuality.life` is read anew for the next call.
@@ -154,8 +158,11 @@ extension LowEnergyAdapter {
     /// Nothing below this process keeps keys.
     package func unpair(_ device: DeviceAddress, completion: @escaping (Bool) -> Void) { completion(false) }
 
-    /// Counts of nothing: the kernel does such things by itself, and tells nobody.
+    /// Counts of nothing.
     package var controllerCounts: ControllerCounts { ControllerCounts() }
+
+    /// Does nothing: a controller that this process alone drives begins with a Reset.
+    package func renew(completion: @escaping (Bool) -> Void) { completion(false) }
 
     /// Releases an adapter that is free as soon as it is closed.
     package func release(completion: @escaping () -> Void) {

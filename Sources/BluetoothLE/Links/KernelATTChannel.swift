@@ -276,6 +276,9 @@ package final class KernelATTChannel: ATTChannel {
 }
 
 extension KernelATTChannel: ConnectionAttempt {
+    /// True until the connection is made, or could not be, or is given up.
+    var isConnecting: Bool { completion != nil }
+
     /// Cancels the attempt to connect.
     ///
     /// Does nothing once the connection is made.

@@ -45,6 +45,11 @@ package final class AdapterCore {
     /// An adapter for which it returns false is not opened, or closed again, and the next attempt follows in 3 s. Without
     /// a test every adapter is used.
     package var isAdmitted: ((_ name: String) -> Bool)?
+    /// Whether the process that had the adapter before has ended without giving it back, as by SIGKILL; asked when it
+    /// was admitted.
+    ///
+    /// Such an adapter is renewed before it is used: what was begun may go on in its controller.
+    package var isAbandoned: (() -> Bool)?
 
     private let opener: AdapterOpener
     /// The adapter's name, where opening it would already disturb who has it.
@@ -172,11 +177,7 @@ package final class AdapterCore {
                 adapter.close()
                 return openLater()
             }
-            adapter.onLoss = { [weak self] loss in self?.lost(loss) }
-            radio.use(adapter)
-            enter(.poweredOn)
-            reply(.success(()))
-            onEvent?(.ready(adapter))
+            if isAbandoned?() == true { renew(adapter) } else { use(adapter) }
         case .failure(let error):
             radio.absence = BluetoothError(error)
             if case .unavailable(let state, _, _) = radio.absence { enter(state) }
@@ -184,6 +185,25 @@ package final class AdapterCore {
             reply(.failure(radio.absence))
             onEvent?(.failed(error))
         }
+    }
+
+    private func renew(_ adapter: any LowEnergyAdapter) {
+        var loss: AdapterLoss?
+        adapter.onLoss = { loss = $0 }
+        adapter.renew { [weak self] isRestarted in
+            guard let self, !isStopped else { return adapter.close() }
+            if isRestarted { radio.noteRestart() }
+            use(adapter)
+            if let loss { lost(loss) }
+        }
+    }
+
+    private func use(_ adapter: any LowEnergyAdapter) {
+        adapter.onLoss = { [weak self] loss in self?.lost(loss) }
+        radio.use(adapter)
+        enter(.poweredOn)
+        reply(.success(()))
+        onEvent?(.ready(adapter))
     }
 
     private func reply(_ outcome: Reply<Void>.Outcome) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// The counts of what was done so that a controller goes on which this process alone drives.
+/// The counts of what was done so that a controller goes on.
 ///
-/// They stay 0 on an adapter of the kernel, which does such things by itself.
+/// All but the last stay 0 on an adapter of the kernel, which does such things by itself.
 package struct ControllerCounts: Equatable, Sendable {
     /// The times that a silent controller in use was asked whether it is there.
     package var probes: UInt64 = 0
@@ -16,6 +16,9 @@ package struct ControllerCounts: Equatable, Sendable {
     package var grantedParameters: UInt64 = 0
     /// The peers' wishes for other connection parameters that were refused.
     package var refusedParameters: UInt64 = 0
+    /// The links that were ended because they had come up as their attempt was given up and the kernel knew nothing of
+    /// them.
+    package var crossedLinks: UInt64 = 0
 
     /// Counts of nothing.
     package init() {}
@@ -28,5 +31,6 @@ package struct ControllerCounts: Equatable, Sendable {
         droppedBytes &+= other.droppedBytes
         grantedParameters &+= other.grantedParameters
         refusedParameters &+= other.refusedParameters
+        crossedLinks &+= other.crossedLinks
     }
 }

@@ -29,10 +29,13 @@ extension RadioArbiter {
     func restart(_ cause: (String) -> String) -> Bool {
         // A controller with a link is alive, and a link is worth more than what may be heard.
         guard restartsAdapter, let adapter, !adapter.isConnected else { return false }
-        watch.counts.restarts &+= 1
+        noteRestart()
         adapter.restart(cause(adapter.name))
         return true
     }
+
+    /// Counts a restart of the adapter.
+    func noteRestart() { watch.counts.restarts &+= 1 }
 
     func endWatch(_ scanner: any DeviceScanner) {
         watch.end(reports: scanner.devices.counters.reports, now: MonotonicClock.now)

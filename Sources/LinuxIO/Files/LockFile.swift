@@ -12,6 +12,8 @@ package import SystemPackage
 package struct LockFile: ~Copyable {
     private let file: Descriptor
     private let path: FilePath
+    /// Whether the one that had the lock before had it till its end, and did not `remove` it; of one that was inherited, true.
+    package let isAbandoned: Bool
 
     /// Locks the file, which is made where it is not there.
     ///
@@ -46,6 +48,7 @@ package struct LockFile: ~Copyable {
     private init(locked file: consuming Descriptor, _ path: FilePath) {
         self.file = file
         self.path = path
+        isAbandoned = Self.named(path) != nil
         // Without it the lock holds all the same; only nobody learns whose it is.
         try? FileSystem.replace(Self.note(path), with: Array("\(ProcessFacts.number)\n".utf8), mode: 0o644)
     }

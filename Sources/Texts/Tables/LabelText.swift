@@ -17,8 +17,9 @@ package enum LabelText: String, Localized {
     case links, ready, endedByDevice, outOfReach, protocolBroken, flooded, notSecured, withAdapter, endedHere, failed
     // What was done so that the radio goes on.
     case adapterOpened, adapterLost, scanArmed, scanQuiet, scanDisturbed, resumed, scanFailed, attemptsFailed,
-        connectionsStalled, stepsOverdue, adapterRestarted, adapterMoved, socketsRebuilt, attemptsCancelled,
-        controllerProbes, resetsRepeated, connectionsRepeated, bytesBeforeReset, parametersGranted, parametersRefused
+        connectionsStalled, linksCrossed, stepsOverdue, adapterRestarted, adapterMoved, socketsRebuilt,
+        attemptsCancelled, controllerProbes, resetsRepeated, connectionsRepeated, bytesBeforeReset,
+        parametersGranted, parametersRefused
     // Values of members.
     case yes, no, open, closed, `public`, random, none, encrypted, authenticated
 
@@ -114,6 +115,8 @@ package enum LabelText: String, Localized {
         case .scanFailed: LocalText("scans failed", "スキャンの失敗")
         case .attemptsFailed: LocalText("attempts failed", "接続の失敗")
         case .connectionsStalled: LocalText("connections not begun by the kernel", "カーネルが始めなかった接続")
+        case .linksCrossed:
+            LocalText("links unknown to the kernel, ended", "切断した、カーネルの知らないリンク")
         case .stepsOverdue: LocalText("steps without an end", "終わらなかった処理")
         case .adapterRestarted: LocalText("adapter restarted", "アダプタの再起動")
         case .adapterMoved: LocalText("of these under another name", "そのうち別名での再検出")

@@ -129,6 +129,7 @@ package final class Daemon {
         }
         service.bonds = { [bonds] in (try? bonds.read())?.bonds ?? [] }
         service.refusal = { [unowned self] name in refusal(of: name) }
+        service.isAbandoned = { [unowned self] in lock.takeAbandonment() }
         service.onReceived = { [unowned self] length in received(length) }
         service.isGateOpen = gate.isOpen
         gate.onChange = { [unowned self] isOpen in gateChanged(isOpen) }

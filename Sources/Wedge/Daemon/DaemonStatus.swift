@@ -135,6 +135,7 @@ extension JSONObject {
         add("socketsRebuilt", radio.rebuiltSockets)
         add("attemptsFailed", radio.failedAttempts)
         add("connectionsStalled", radio.stalledConnections)
+        add("linksCrossed", radio.controllers.crossedLinks)
         add("stepsOverdue", radio.overdue)
         add("attemptsCancelled", radio.cancelledAttempts)
         add("resumed", radio.resumed)

@@ -12,6 +12,8 @@ package final class KeyboardService {
     package var onReceived: ((Int) -> Void)?
     /// Asked before an adapter is used, by its name: why it may not be; nil where it may.
     package var refusal: ((String) -> CommandFailure?)?
+    /// Asked then: whether the process that had it before has ended without giving it back.
+    package var isAbandoned: (() -> Bool)?
 
     /// How old a sighting may be that spares a scan: as long as the end of an earlier link may take.
     private static let sightingLife = Session.closingTimeout
@@ -81,6 +83,7 @@ package final class KeyboardService {
         core.onEvent = { [unowned self] event in take(event) }
         core.radio.restartsAdapter = true
         core.isAdmitted = { [unowned self] name in admits(name) }
+        core.isAbandoned = { [unowned self] in isAbandoned?() ?? false }
         listen(for: settings.device)
     }
 

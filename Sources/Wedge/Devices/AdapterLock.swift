@@ -10,6 +10,7 @@ package final class AdapterLock {
     private var lock: LockFile?
     /// The adapter that the lock is of; nil for none, and for that of the program before this one.
     private var name: String?
+    private var isAbandoned = false
 
     /// No lock yet, in the runtime directory, which is there.
     init(_ paths: DaemonPaths) {
@@ -38,7 +39,9 @@ package final class AdapterLock {
             if let holder = LockFile.holder(other.lock(adapter)) { return Self.used(adapter, by: holder) }
         }
         do throws(Errno) {
-            lock = try LockFile(paths.lock(adapter))
+            let taken = try LockFile(paths.lock(adapter))
+            isAbandoned = taken.isAbandoned
+            lock = consume taken
             name = adapter
             return nil
         } catch {
@@ -55,6 +58,12 @@ package final class AdapterLock {
                 remedy: error == .permissionDenied ? RemedyText.ownerOf.message("\(paths.runtime)") : nil
             )
         }
+    }
+
+    /// Whether the process that had the adapter before has ended without giving it back; true once.
+    func takeAbandonment() -> Bool {
+        defer { isAbandoned = false }
+        return isAbandoned
     }
 
     /// Gives the lock back.

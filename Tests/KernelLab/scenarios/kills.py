@@ -8,8 +8,10 @@ import asyncio
 import itertools
 import signal
 
+from air import Adapter
 from bench import BINARY, Bench, compare
-from daemons import FOREVER, fresh, start, tell, use_open
+from controllers import Crossing, Variant, bumble
+from daemons import FOREVER, fresh, start, status, tell, use_open
 from guest import Program
 from peer import ADDRESS, NAME, ean13
 from product import Product
@@ -74,6 +76,43 @@ async def sigkill_shifted(bench: Bench) -> None:
     await terminal.close()
     ends = ", ".join(map(str, typed))
     bench.note = f"killed after {ends} of {len(SHIFTED)} characters; {held} keys down when the nodes went, none after"
+
+
+@scenario("link-crossed", peer="no adapter", deadline=240)
+async def link_crossed(bench: Bench) -> None:
+    """X-7: a link that comes up as it is given up, of which newer kernels know nothing, ends: after a kill, and after a time-out."""
+    manners = Crossing()
+    variant = Variant("crossing", "Bumble, whose connections come up late", bumble(Adapter, True), lambda: manners)
+    expect(await bench.add_foreign(variant), "the kernel gives the controller up")
+    await fresh(bench)
+    daemon = await start(bench, *FOREVER)
+    await use_open(bench)
+    await manners.until(lambda: manners.held, "the device is connected to", 40)
+    await daemon.program.signal(signal.SIGKILL)
+    expect(await daemon.program.wait(10) == -signal.SIGKILL, f"the daemon did not end by the signal{daemon.program.evidence()}")
+    await manners.until(lambda: manners.held is None, "the kernel ends the attempt", 20)
+    manners.crosses = True  # the next attempt, which its own daemon gives up
+    clock = bench.clock()
+    daemon = await start(bench, *FOREVER)
+    await manners.until(lambda: manners.held, "the next daemon connects to the device", 40)
+    killed = clock()
+    await manners.until(lambda: manners.held is None, "the attempt is given up", 60)
+    clock = bench.clock()
+    await bench.peer.until_subscribed(60)
+    radio = (await status(bench))["radio"]
+    expect(radio["adapterRestarted"] == 1 and radio["adapterLost"] == 0, f"the adapter was not renewed: {radio}")
+    knows = radio["linksCrossed"] == 0
+    expect(not knows or bench.machine.vm.kernel.name == "5.10", f"the link was not found: {radio}")
+    await daemon.end(signal.SIGTERM, 143)
+    # After an end of its own nothing has to be ended.
+    daemon = await start(bench, *FOREVER)
+    await bench.peer.until_subscribed(60)
+    radio = (await status(bench))["radio"]
+    expect(radio["adapterRestarted"] == 0 and radio["linksCrossed"] == 0, f"without a cause: {radio}")
+    await daemon.end(signal.SIGTERM, 143)
+    known = "known to the kernel" if knows else "unknown to the kernel"
+    bench.note = f"{known}; tried again {killed:.1f} s after the kill, connected {clock():.1f} s after the time-out"
+    await fresh(bench)
 
 
 class Killer:
@@ -172,8 +211,7 @@ async def kill_at_random(bench: Bench, count: int) -> None:
     bench.note = f"{count} times; {killer.arrived} of {killer.sent} bytes came before the signal, none twice"
 
 
-# Not in the short tier: it fails about one time in three, by a link of the killed daemon that the kernel keeps.
-@scenario("sigkill-moments", deadline=500, only_long=True, once=True)
+@scenario("sigkill-moments", deadline=500, once=True)
 async def sigkill_moments(bench: Bench) -> None:
     """X-2, LK-5: SIGKILL at 50 random moments: no byte twice, no key left down in a console, the choice whole."""
     await kill_at_random(bench, MOMENTS)

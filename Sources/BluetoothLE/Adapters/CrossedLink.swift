@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothPackets
+
+/// The look for a link that came up as its attempt was given up, on the caller's clock.
+///
+/// The kernel's command that ends an attempt is refused by a controller that has just made the connection. Kernels from
+/// 6.1 on have forgotten the attempt by then: the link stands in the controller, and they know nothing of it. They tell
+/// nobody of it and never end it, and the device, which is connected, does not advertise.
+///
+/// The corresponding C functions are `hci_abort_conn_sync` and `le_conn_complete_evt`.
+struct CrossedLink: Sendable {
+    /// What is to be done at a deadline.
+    enum Step: Equatable, Sendable {
+        /// Nothing before the next deadline.
+        case wait
+        /// End the connection with this handle, and the look.
+        case disconnect(handle: UInt16)
+        /// End the look: no such link has come.
+        case end
+    }
+
+    /// The time in which a link may come: a controller may take 2 s to answer the command.
+    static let patience = Duration.seconds(5)
+    /// The time in which the kernel tells of a link that it knows.
+    static let limit = Duration.seconds(1)
+
+    /// The time at which `check` is to be called; nil while the attempt is made.
+    private(set) var deadline: Duration?
+    /// The handle of a link of which the kernel has not told yet; nil for none.
+    private var handle: UInt16?
+
+    /// Notes that the attempt is given up now.
+    mutating func noteEnd(now: Duration) {
+        deadline = now + (handle == nil ? Self.patience : Self.limit)
+    }
+
+    /// Takes an event packet, its indicator included, as a raw socket passes it.
+    mutating func handle(_ packet: Span<UInt8>, now: Duration) {
+        guard let event = try? HCIEvent(packet) else { return }
+        switch event {
+        case .leMeta(let subevent, let parameters):
+            guard let link = try? LEConnectionComplete(subevent, parameters), link.status == .success,
+                link.role == .central
+            else { return }
+            handle = link.handle
+            if deadline != nil { deadline = now + Self.limit }
+        case .disconnectionComplete(.success, handle, _): handle = nil
+        default: break
+        }
+    }
+
+    /// Notes that the kernel has told of a link: it knows the one that has come.
+    mutating func noteKnownLink() { handle = nil }
+
+    /// Decides what is to be done now.
+    func check(now: Duration) -> Step {
+        guard let deadline, now >= deadline else { return .wait }
+        return handle.map { .disconnect(handle: $0) } ?? .end
+    }
+}

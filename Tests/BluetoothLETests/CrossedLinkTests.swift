@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothPackets
+import Testing
+
+@testable import BluetoothLE
+
+/// What comes of an attempt that is given up.
+@Suite(.timeLimit(.minutes(10))) struct CrossedLinkTests {
+    /// LE Connection Complete with handle 0x002A.
+    private static func complete(status: UInt8 = 0, role: UInt8 = 0) -> [UInt8] {
+        [0x04, 0x3E, 0x13, 0x01, status, 0x2A, 0x00, role, 0x01, 0xF5, 0xF4, 0xF3, 0xF2, 0xF1, 0xF0]
+            + [0x18, 0x00, 0x00, 0x00, 0x90, 0x01, 0x00]
+    }
+
+    /// Disconnection Complete.
+    private static func end(handle: UInt8 = 0x2A, status: UInt8 = 0) -> [UInt8] {
+        [0x04, 0x05, 0x04, status, handle, 0x00, 0x13]
+    }
+
+    private static func look(_ packets: [UInt8]...) -> CrossedLink {
+        var look = CrossedLink()
+        look.noteEnd(now: .seconds(10))
+        for packet in packets { look.handle(packet.span, now: .seconds(14)) }
+        return look
+    }
+
+    @Test("X-7: where nothing comes the look ends after 5 s")
+    func nothing() {
+        let look = Self.look()
+        #expect(look.deadline == .seconds(15))
+        #expect(look.check(now: .seconds(14)) == .wait)
+        #expect(look.check(now: .seconds(15)) == .end)
+    }
+
+    @Test(
+        "X-7: a link of which the kernel does not tell within a second is to be ended",
+        arguments: [
+            [complete()], [complete(), end(handle: 0x2B)], [complete(), end(status: 0x02)],
+            [complete(status: 0x02), complete()],
+            [[0x04, 0x3E, 0x1F, 0x0A] + complete()[4..<15] + [UInt8](repeating: 0, count: 12) + complete()[15...]],
+        ]
+    )
+    func unknown(_ packets: [[UInt8]]) {
+        var look = CrossedLink()
+        look.noteEnd(now: .seconds(10))
+        for packet in packets { look.handle(packet.span, now: .seconds(14)) }
+        #expect(look.deadline == .seconds(15))
+        #expect(look.check(now: .milliseconds(14_999)) == .wait)
+        #expect(look.check(now: .seconds(15)) == .disconnect(handle: 0x2A))
+    }
+
+    @Test("X-7: a link may come before the attempt's end is told, as where the kernel itself has given it up")
+    func early() {
+        var look = CrossedLink()
+        look.handle(Self.complete().span, now: .seconds(10))
+        #expect(look.deadline == nil && look.check(now: .seconds(30)) == .wait)
+        look.noteEnd(now: .seconds(30))
+        #expect(look.deadline == .seconds(31))
+        #expect(look.check(now: .seconds(31)) == .disconnect(handle: 0x2A))
+    }
+
+    @Test("X-7: a link that the kernel tells of, or that has ended, is left alone")
+    func known() {
+        var look = Self.look(Self.complete())
+        look.noteKnownLink()
+        #expect(look.check(now: .seconds(20)) == .end)
+        #expect(Self.look(Self.complete(), Self.end()).check(now: .seconds(20)) == .end)
+    }
+
+    @Test(
+        "X-7: no link is what failed, what a central made, and what cannot be read",
+        arguments: [complete(status: 0x3E), complete(role: 1), Array(complete().dropLast()), [0x04, 0x3E], []]
+    )
+    func other(_ packet: [UInt8]) {
+        #expect(Self.look(packet).check(now: .seconds(20)) == .end)
+    }
+}
