@@ -97,6 +97,25 @@ class Adapter(Controller):
     def _knows(self, opcode: int) -> bool:
         return True
 
+    # Commands that Bumble's controller claims and does not have.
+
+    def on_hci_read_rssi_command(self, command: hci.HCI_Read_RSSI_Command) -> hci.HCI_Read_RSSI_ReturnParameters:
+        return hci.HCI_Read_RSSI_ReturnParameters(hci.HCI_ErrorCode.SUCCESS, handle=command.handle, rssi=-50)
+
+    def on_hci_le_set_data_length_command(self, command: hci.HCI_Command) -> None:
+        handle, octets, time = command.parameters[:2], self.frame_octets, (self.frame_octets + 14) * 8
+        answer = hci.HCI_GenericStatusReturnParameters(hci.HCI_ErrorCode.SUCCESS, handle)
+        self.send_hci_packet(hci.HCI_Command_Complete_Event(1, command.op_code, answer))
+        number = int.from_bytes(handle, "little")
+        self.send_hci_packet(hci.HCI_LE_Data_Length_Change_Event(number, octets, time, octets, time))
+
+    def on_hci_le_set_phy_command(self, command: hci.HCI_LE_Set_PHY_Command) -> None:
+        self._send_hci_command_status(hci.HCI_COMMAND_STATUS_PENDING, command.op_code)
+        fast = hci.HCI_LE_2M_PHY
+        self.send_hci_packet(
+            hci.HCI_LE_PHY_Update_Complete_Event(hci.HCI_ErrorCode.SUCCESS, command.connection_handle, fast, fast)
+        )
+
     def unplug(self) -> None:
         """Whoever is connected hears that the link is gone."""
         self._forget()

@@ -18,7 +18,7 @@ from waiting import expect
 PREFIX = "controller-"  # of the names of the rows
 FEW = 20  # barcodes in the short tier
 PATIENCE = 120  # seconds for what takes a moment on a machine that is not busy
-IN_CI = {"legacy-4.0"}
+IN_CI = {"legacy-4.0", "le-only"}
 
 
 async def main_job(bench: Bench) -> None:
