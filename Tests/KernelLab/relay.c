@@ -4,17 +4,19 @@
 // socket on the host: a Bluetooth host stack there (Bumble) then owns the controller.
 //
 //     relay INDEX PORTNAME
+//     relay INDEX listen:PATH  to a unix socket in the guest instead: a line to the controller, for one program after another
 //     relay vhci PORTNAME      a new controller of the kernel's instead, which is what answers at the other end of the port
 //
 // The port is a stream of H4 packets; the user channel, and /dev/vhci, want exactly one packet a write.
 // Prints "ready" once both are open; ends when the host closes its end or the controller goes. Says what the kernel
 // dropped at the user channel (losses.h). After SIGTERM it sends nothing more to the host, and says how many bytes have
-// gone over the port, then and whenever more have come: {"event":"port","to_host":N,"from_host":N}
+// gone over the port, then and whenever more have come: {"event":"port","to_host":N,"from_host":N}; a line just ends.
 // For the lab's own controls:
 //   SIGUSR1    the next ACL data packet of the controller is thrown away, and counted as if the kernel had dropped it
 //   SIGUSR2    the receive queue is made as short as the kernel allows, or as long again as it was
 // Each is answered by {"event":"ordered"} once it is so.
 
+#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -22,6 +24,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "losses.h"
@@ -33,7 +37,7 @@ struct hci_address {
     uint16_t family, device, channel;
 };
 
-static int channel = -1, port = -1;
+static int channel = -1, port = -1, listener = -1;
 static long thrown_away, to_host, from_host;
 static bool is_virtual, is_to_throw_away, is_short, is_ending;
 
@@ -76,6 +80,16 @@ static int open_virtual(void) {
     return fd;
 }
 
+static void listen_at(const char *path) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof address.sun_path) die("the path is too long");
+    strcpy(address.sun_path, path);
+    unlink(path);
+    listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (listener < 0 || bind(listener, (struct sockaddr *)&address, sizeof address) < 0 || listen(listener, 1) < 0)
+        die("listen");
+}
+
 static int open_port(const char *wanted) {
     char path[64], name[64];
     for (int device = 0; device < 8; device++)
@@ -116,6 +130,7 @@ static bool send_to_host(const uint8_t *packet, size_t size) {
             if (writable.revents & POLLHUP) return false;
             continue;
         }
+        if (n < 0 && listener >= 0 && errno == EPIPE) return false;
         if (n < 0) die("write to the host");
         packet += n;
         size -= (size_t)n;
@@ -144,13 +159,15 @@ static void tell_port(void) {
     fflush(stdout);
 }
 
+/// What the host has sent and is no whole packet yet.
+static size_t held;
+
 /// What the host has sent, packet by packet to the controller; false if the host has closed its end.
 static bool read_port(void) {
     static uint8_t data[1 << 17];
-    static size_t held;
     ssize_t n = read(port, data + held, sizeof data - held);
     if (n < 0 && errno == EAGAIN) return true;
-    if (n <= 0) return false;
+    if (n <= 0) return false; // also ECONNRESET: a program that was killed
     held += (size_t)n;
     from_host += n;
     size_t at = 0;
@@ -171,6 +188,7 @@ static void obey(int signals) {
     struct signalfd_siginfo info;
     if (read(signals, &info, sizeof info) != sizeof info) die("read of a signal");
     if (info.ssi_signo == SIGTERM) {
+        if (listener >= 0) exit(0); // nobody counts at the other end
         is_ending = true;
         tell_port();
     } else {
@@ -183,7 +201,7 @@ static void obey(int signals) {
 
 int main(int count, char **arguments) {
     if (count != 3) {
-        fprintf(stderr, "usage: relay INDEX|vhci PORTNAME\n");
+        fprintf(stderr, "usage: relay INDEX|vhci PORTNAME|listen:PATH\n");
         return 64;
     }
     sigset_t set;
@@ -196,22 +214,35 @@ int main(int count, char **arguments) {
     is_virtual = strcmp(arguments[1], "vhci") == 0;
     channel = is_virtual ? open_virtual() : open_channel((uint16_t)atoi(arguments[1]));
     atexit(tell_all);
-    port = open_port(arguments[2]);
-    if (port < 0) die(arguments[2]);
+    signal(SIGPIPE, SIG_IGN);
+    if (strncmp(arguments[2], "listen:", 7) == 0)
+        listen_at(arguments[2] + 7);
+    else if ((port = open_port(arguments[2])) < 0)
+        die(arguments[2]);
     puts("ready");
     fflush(stdout);
 
     for (bool is_open = true; is_open;) {
         struct pollfd fds[3] = {{.fd = signals, .events = POLLIN},
-                                {.fd = is_ending ? -1 : channel, .events = POLLIN},
-                                {.fd = port, .events = POLLIN}};
+                                {.fd = is_ending || port < 0 ? -1 : channel, .events = POLLIN},
+                                {.fd = port < 0 ? listener : port, .events = POLLIN}};
         if (poll(fds, 3, -1) < 0) die("poll");
         if (fds[0].revents) obey(signals);
         if (fds[1].revents && !is_ending) is_open = read_channel();
+        if (port < 0 && fds[2].revents) {
+            if ((port = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) < 0) die("accept");
+            held = 0;
+            continue;
+        }
         if (fds[2].revents & POLLIN)
             is_open = read_port() && is_open;
         else if (fds[2].revents & POLLHUP)
             is_open = false;
+        if (!is_open && listener >= 0) {
+            close(port);
+            port = -1;
+            is_open = true;
+        }
     }
     return 0;
 }

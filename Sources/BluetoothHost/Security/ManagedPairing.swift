@@ -43,6 +43,8 @@ public struct ManagedPairing: Sendable {
         case notBonded
         /// The key protects less than was asked for.
         case tooWeak(GATTLinkSecurity)
+        /// The device makes no key of 16 bytes.
+        case keyTooShort
     }
 
     private enum Phase: Sendable, Equatable { case preparing, pairing, over }
@@ -214,7 +216,7 @@ extension ManagedPairing.Failure {
     fileprivate var leavesKey: Bool {
         switch self {
         case .notBonded, .tooWeak, .disagreed, .declined, .cancelled: true
-        case .refused, .notReached, .alreadyPaired: false
+        case .refused, .notReached, .alreadyPaired, .keyTooShort: false
         }
     }
 }

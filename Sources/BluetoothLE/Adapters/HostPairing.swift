@@ -141,6 +141,7 @@ extension ManagedPairing.Failure {
     fileprivate init(_ failure: SecurityManager.Failure) {
         switch failure {
         case .refused(.authenticationRequirements): self = .tooWeak(GATTLinkSecurity(level: .encrypted))
+        case .refused(.encryptionKeySize): self = .keyTooShort
         case .refused, .refusedByPeer, .notEncrypted: self = .disagreed
         case .timedOut: self = .notReached(.timeout)
         }

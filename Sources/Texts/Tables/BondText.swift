@@ -66,7 +66,7 @@ package enum BondText: String, Localized {
 /// The failures of pairing, and of keeping the keys.
 package enum BondFaultText: String, FaultText {
     // Pairing.
-    case noAddress, known, knownToKernel, disagreed, declined, notInTime, notBonded, tooWeak
+    case noAddress, known, knownToKernel, disagreed, declined, notInTime, notBonded, tooWeak, keyTooShort
     case notReached
     // The file.
     case foreign, unreadable, notKept, full, notPermitted
@@ -125,6 +125,13 @@ package enum BondFaultText: String, FaultText {
                 LocalText(
                     "the device offers less than was asked for: {1}, with a key of {2} bytes",
                     "要求より弱い保護しか得られません: {1}、鍵の長さ{2}バイト"
+                ), nil
+            )
+        case .keyTooShort:
+            (
+                LocalText(
+                    "the device makes only keys of less than 16 bytes, which can be guessed",
+                    "デバイスは16バイト未満の、推測されうる鍵しか作れません"
                 ), nil
             )
         case .notReached:

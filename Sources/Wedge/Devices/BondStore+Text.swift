@@ -56,6 +56,7 @@ extension CommandFailure {
         case .refused(let opcode, let status):
             self.init(.unavailable, AdapterFaultText.refused, "\(opcode)", "\(status)")
         case .notReached(let status): self.init(.inputOutput, BondFaultText.notReached, "\(status)")
+        case .keyTooShort: self.init(.permission, BondFaultText.keyTooShort)
         case .disagreed: self.init(.inputOutput, BondFaultText.disagreed)
         case .alreadyPaired: self.init(.usage, BondFaultText.knownToKernel, "\(device.address)")
         case .declined: self.init(.usage, BondFaultText.declined)

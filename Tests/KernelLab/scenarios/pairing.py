@@ -4,10 +4,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import signal
+from collections.abc import Iterator
 from typing import Any
 
+from bumble import smp
 from bumble.pairing import PairingConfig, PairingDelegate
 
 from bench import BINARY, Bench, compare
@@ -26,8 +29,8 @@ PASSKEY = 20_608  # with a zero in front
 class Hands(PairingDelegate):
     """Who holds the peer: what it was shown, and what it enters."""
 
-    def __init__(self, capability: IO) -> None:
-        super().__init__(capability)
+    def __init__(self, capability: IO, key_size: int = 16) -> None:
+        super().__init__(capability, maximum_encryption_key_size=key_size)
         self.shown: list[str] = []
         self.product: Program | None = None
 
@@ -84,11 +87,31 @@ def bond(product: Program) -> dict[str, Any]:
 # The adapter on which the kernel is the host, and the same one without it: the product's own host pairs.
 KERNEL: tuple[str, ...] = ()
 OWN = ("--adapter", "user:hci0")
+LINE = "/run/lab.line"
+OVER_LINE = ("--adapter", f"h4:unix:{LINE}")
 
 
 async def take_from_kernel(bench: Bench) -> None:
     """The kernel lets a process have an adapter alone only while it is off."""
     await bench.guest.run("btmgmt", "--index", "0", "power", "off")
+
+
+async def lay_line(bench: Bench) -> None:
+    """The adapter at the end of a line, as a controller on a UART is."""
+    await take_from_kernel(bench)
+    relay = await bench.start("relay", "0", f"listen:{LINE}")
+    await relay.until(lambda: "ready" in relay.out, "the line is laid", 20)
+
+
+@contextlib.contextmanager
+def keys_of(size: int) -> Iterator[None]:
+    """Bumble names the size of its keys, and makes them of 16 bytes all the same."""
+    whole = smp.crypto.s1
+    smp.crypto.s1 = lambda *values: whole(*values)[:size] + bytes(16 - size)
+    try:
+        yield
+    finally:
+        smp.crypto.s1 = whole
 
 
 async def forget_all(bench: Bench, adapter: tuple[str, ...] = KERNEL) -> None:
@@ -117,7 +140,7 @@ async def pairing(bench: Bench) -> None:
 
 
 async def each_model(bench: Bench, adapter: tuple[str, ...]) -> None:
-    """Every model that a console allows, and three refusals."""
+    """Every model that a console allows, and four refusals."""
     await tell(bench, "bonds", "--json")
     notes = []
     for name, capability, console, answer in (
@@ -142,9 +165,15 @@ async def each_model(bench: Bench, adapter: tuple[str, ...]) -> None:
     await pair(bench, compared, "yes-no", "n", *adapter, code=64)
     silent = hold(bench, Hands(IO.NO_OUTPUT_NO_INPUT))
     await pair(bench, silent, "keyboard-display", "", "--security", "authenticated", *adapter, code=77)
+    # A key of seven bytes, the shortest that the specification allows, can be guessed.
+    short = hold(bench, Hands(IO.NO_OUTPUT_NO_INPUT, 7), secure=False)
+    with keys_of(7):
+        refused = await pair(bench, short, "none", "", *adapter, code=77)
+    cause = "with a key of 7 bytes" if adapter == KERNEL else "less than 16 bytes"
+    expect(cause in refused.err, f"a short key: {refused.err!r}")
     expect(await tell(bench, "bonds", "--json") == "", "a bond is kept of a pairing that failed")
     await tell(bench, "forget", ADDRESS, *adapter, code=64)
-    bench.note = "; ".join(notes) + "; three refused"
+    bench.note = "; ".join(notes) + "; four refused"
 
 
 @scenario("pairing-models", deadline=240)
@@ -160,6 +189,14 @@ async def pairing_models_own(bench: Bench) -> None:
     await fresh(bench)
     await take_from_kernel(bench)
     await each_model(bench, OWN)
+
+
+@scenario("pairing-models-line", deadline=240, once=True)
+async def pairing_models_line(bench: Bench) -> None:
+    """X-8: the same over H4, with nothing of the kernel's Bluetooth between the product and the line."""
+    await fresh(bench)
+    await lay_line(bench)
+    await each_model(bench, OVER_LINE)
 
 
 async def typed_by_key_only(bench: Bench, adapter: tuple[str, ...]) -> None:
@@ -221,6 +258,14 @@ async def bonded_own(bench: Bench) -> None:
     await fresh(bench)
     await take_from_kernel(bench)
     await typed_by_key_only(bench, OWN)
+
+
+@scenario("bonded-line", deadline=240, once=True)
+async def bonded_line(bench: Bench) -> None:
+    """X-8: the same over H4."""
+    await fresh(bench)
+    await lay_line(bench)
+    await typed_by_key_only(bench, OVER_LINE)
 
 
 @scenario("security-demanded", deadline=120, once=True)
