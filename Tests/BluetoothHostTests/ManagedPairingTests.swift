@@ -85,12 +85,16 @@ import Testing
     @Test("X-8: the controller is prepared first, Secure Connections preferred, and may lack those")
     func preparation() throws {
         var bench = try Bench(.keyboardDisplay)
-        #expect(bench.sent.map(\.opcode) == [.setSecureConnections, .setBondable, .setIOCapability, .pairDevice])
-        #expect(bench.sent[2] == .setIOCapability(Self.hci0, .keyboardDisplay))
-        #expect(bench.sent[3] == .pairDevice(Self.hci0, Self.device, .keyboardDisplay))
+        let steps: [ManagementOpcode] = [
+            .loadIdentityResolvingKeys, .setSecureConnections, .setBondable, .setIOCapability, .pairDevice,
+        ]
+        #expect(bench.sent.map(\.opcode) == steps)
+        #expect(bench.sent[3] == .setIOCapability(Self.hci0, .keyboardDisplay))
+        #expect(bench.sent[4] == .pairDevice(Self.hci0, Self.device, .keyboardDisplay))
         bench = try Bench(supported: [.lowEnergy, .classic, .secureSimplePairing], begins: false)
         #expect(bench.sent.map(\.opcode) == [.setSecureSimplePairing])
         bench.reply(.setSecureSimplePairing, .notSupported)
+        bench.reply(.loadIdentityResolvingKeys, .notSupported)
         bench.reply(.setSecureConnections, .rejected)
         #expect(bench.sent.last?.opcode == .setBondable)
         bench.reply(.setBondable, .permissionDenied)
@@ -230,6 +234,17 @@ import Testing
         let bond = try #require(try bench.end?.get())
         #expect(ManagementAddress(bond.identityAddress) == identity)
         #expect(bond.managementResolvingKey == resolving)
+    }
+
+    @Test("X-8: a resolving key of zeros is none; the device is bonded with by its identity")
+    func noResolvingKey() throws {
+        var bench = try Bench()
+        let zeros = ManagementResolvingKey(device: Self.device, value: [UInt8](repeating: 0, count: 16))
+        bench.handle(.newIdentityResolvingKey(zeros, resolved: BluetoothAddress(rawValue: 0), isToBeKept: true))
+        bench.handle(key())
+        bench.reply(.pairDevice, .success)
+        let bond = try #require(try bench.end?.get())
+        #expect(bond.identityAddress == Self.peer && bond.identityResolvingKey == nil)
     }
 
     @Test("X-8: what the kernel says of the end is told apart, and a pairing that is called off leaves no key")

@@ -52,6 +52,8 @@ public struct DeviceTable: Sendable {
     public let filter: ScanFilter
     /// True to pass on every report, false for each device once and again when its data changes (CB-3).
     public var reportsDuplicates: Bool
+    /// The resolver of private addresses, by which a device is listed with its identity; nil for none.
+    public var resolver: AddressResolver?
     /// The counts so far.
     public private(set) var counters = Counters()
 
@@ -161,12 +163,18 @@ public struct DeviceTable: Sendable {
     @inline(__always)
     private mutating func admitted(_ report: borrowing AdvertisingReport) -> DeviceAddress? {
         counters.reports &+= 1
-        guard let sender = report.sender else {
+        guard var sender = report.sender else {
             counters.anonymous &+= 1
             return nil
         }
+        if resolver != nil, sender.type == .random { sender = resolved(sender) }
         if let onlyAddress, sender.address != onlyAddress { return nil }
         return sender
+    }
+
+    @inline(never)
+    private mutating func resolved(_ sender: DeviceAddress) -> DeviceAddress {
+        resolver?.identity(of: sender) ?? sender
     }
 
     @inline(__always)

@@ -85,11 +85,13 @@ extension LowEnergyHost {
     mutating func advanceAttempts() {
         guard let first = attempts.first, first.state == .waiting else { return }
         attempts[0].state = .commanded
+        // The controller waits for the address that the device has now.
+        let device = scanner?.devices.resolver?.address(of: first.device) ?? first.device
         let own: ScanParameters.OwnAddressType = ownAddress?.type == .random ? .random : .public
         request(
             isExtended
-                ? .leExtendedCreateConnection(to: first.device, first.parameters, ownAddressType: own)
-                : .leCreateConnection(to: first.device, first.parameters, ownAddressType: own),
+                ? .leExtendedCreateConnection(to: device, first.parameters, ownAddressType: own)
+                : .leCreateConnection(to: device, first.parameters, ownAddressType: own),
             .connect
         )
     }
@@ -171,14 +173,14 @@ extension LowEnergyHost {
         }
         // A handle that is in use cannot be new: the controller has forgotten to say that the old connection ended.
         if links[event.handle] != nil { end(event.handle, .unspecifiedError) }
-        let connection = Connection(handle: event.handle, role: event.role, peer: event.peer)
+        let connection = Connection(handle: event.handle, role: event.role, peer: peer(of: event))
         links[event.handle] = HostLink(connection, ConnectionTiming(event))
         if event.role == .peripheral {
             noteConnectionOfAdvertising()
         }
         var isWanted = links.count <= Self.maximumConnections
         if event.role == .central {
-            if let first = attempts.first, first.state != .waiting, first.device == event.peer {
+            if let first = attempts.first, first.state != .waiting, first.device == connection.peer {
                 attempts.removeFirst()
                 if first.isAbandoned || first.isLate {
                     isWanted = false
@@ -203,6 +205,11 @@ extension LowEnergyHost {
         let packets = early.filter { $0.handle == event.handle }.map(\.packet)
         early.removeAll { $0.handle == event.handle }
         for packet in packets { receiveData(packet.span, now: now) }
+    }
+
+    /// The peer of a connection: by the address that was asked for, else by its identity.
+    private mutating func peer(of event: LEConnectionComplete) -> DeviceAddress {
+        attempts.first?.device == event.peer ? event.peer : resolver?.identity(of: event.peer) ?? event.peer
     }
 
     /// The first attempt has come to nothing; a peer that did not answer in six intervals is tried again (0x3E).

@@ -100,15 +100,13 @@ extension LowEnergyHost {
         )
     }
 
+    /// The bonds with this controller.
+    var ownBonds: [Bond] { bonds.filter { $0.localAddress == ownAddress?.address } }
+
     /// The bond of this controller with a device, by its identity or by an address that the bond's key resolves.
-    private func bond(with peer: DeviceAddress) -> Bond? {
-        let own = bonds.filter { $0.localAddress == ownAddress?.address }
-        if let bond = own.first(where: { $0.identityAddress == peer }) { return bond }
-        guard peer.kind == .resolvablePrivate else { return nil }
-        return own.first { bond in
-            guard let key = bond.identityResolvingKey else { return false }
-            return (try? SecurityToolbox.resolves(peer, key: UInt128(littleEndianBytes: key))) == true
-        }
+    private mutating func bond(with peer: DeviceAddress) -> Bond? {
+        let identity = resolver?.identity(of: peer) ?? peer
+        return ownBonds.first { $0.identityAddress == identity }
     }
 
     /// Forgets a connection's Security Manager; a pairing that the end of the link ends has failed.

@@ -135,7 +135,15 @@ public struct LowEnergyHost: Sendable {
     /// What is allowed and offered where a later connection pairs; the identity is filled in.
     public var pairingPolicy = PairingPolicy(identity: DeviceAddress(BluetoothAddress(rawValue: 0), .public))
     /// The bonds that count for later connections; those of other controllers are left out.
-    public var bonds: [Bond] = []
+    public var bonds: [Bond] = [] {
+        didSet {
+            guard bonds != oldValue else { return }
+            resolver = AddressResolver(ownBonds)
+            scanner?.devices.resolver = resolver
+        }
+    }
+    /// The resolver of the bonds, for the next scan and for those who connect by themselves.
+    var resolver: AddressResolver?
 
     let randomAddress: BluetoothAddress?
     let random: any RandomNumberGenerator & Sendable
@@ -299,7 +307,9 @@ public struct LowEnergyHost: Sendable {
         var parameters = parameters
         if ownAddress?.type == .random { parameters.ownAddressType = .random }
         updateScanner { scanner in
+            let resolver = scanner.devices.resolver
             scanner.devices = devices
+            scanner.devices.resolver = resolver
             scanner.start(parameters)
         }
         return true

@@ -82,6 +82,9 @@ public struct ManagedPairing: Sendable {
         if information.supportedSettings.contains(.secureSimplePairing) {
             preparation.append(.setSecureSimplePairing(index, true))
         }
+        // Before the first list of these keys, which may be empty, the kernel asks no device for its own
+        // (build_pairing_cmd). Those of the other bonds are loaded when a link is wanted.
+        preparation.append(.loadIdentityResolvingKeys(index, []))
         preparation += [
             .setSecureConnections(index, true), .setBondable(index, true), .setIOCapability(index, capability),
         ]
@@ -103,7 +106,8 @@ public struct ManagedPairing: Sendable {
         let status = status ?? .timeout
         switch opcode {
         // Without these it is legacy pairing, which the keys tell.
-        case .setSecureSimplePairing, .setSecureConnections: if phase == .preparing { prepare() }
+        case .loadIdentityResolvingKeys, .setSecureSimplePairing, .setSecureConnections:
+            if phase == .preparing { prepare() }
         case .setBondable, .setIOCapability:
             guard phase == .preparing else { return }
             if status == .success { prepare() } else { end(.failure(.refused(opcode, status))) }
@@ -191,7 +195,8 @@ public struct ManagedPairing: Sendable {
                 identityAddress: identity,
                 localAddress: local,
                 longTermKeys: keys,
-                identityResolvingKey: resolvingKey?.value
+                // One of zeros says that the device never hides.
+                identityResolvingKey: resolvingKey.flatMap { $0.value.allSatisfy { $0 == 0 } ? nil : $0.value }
             )
         }
         guard let bond else { return end(.failure(.notBonded)) }

@@ -184,6 +184,8 @@ package final class AdapterScanner: DeviceScanner {
     private func begin() {
         guard let (parameters, devices) = wanted else { return }
         commands.procedure?.devices = devices
+        // The kernel resolves addresses for its own management only.
+        commands.procedure?.devices.resolver = adapter.resolver
         commands.procedure?.start(parameters)
         if parameters.type == .active { didScanActively = true }
     }

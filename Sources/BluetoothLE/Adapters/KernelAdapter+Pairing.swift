@@ -10,6 +10,7 @@ extension KernelAdapter {
     /// never were any, the keys of others are left alone.
     package func use(_ bonds: [Bond]) {
         let own = bonds.filter { $0.localAddress == address }
+        resolver = AddressResolver(own)
         guard !own.isEmpty || hasLoadedKeys else { return }
         hasLoadedKeys = true
         management.send(.loadIdentityResolvingKeys(index, own.compactMap(\.managementResolvingKey))) { _ in }

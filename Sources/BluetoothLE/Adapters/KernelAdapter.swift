@@ -49,6 +49,8 @@ package final class KernelAdapter: LowEnergyAdapter {
     var pairing: KernelPairing?
     /// The devices that this process has connected to since the adapter was opened.
     var asked: Set<ManagementAddress> = []
+    /// The resolver of private addresses, for scans; nil while no device has given its key.
+    var resolver: AddressResolver?
     /// True once keys were loaded, so that none are a change too.
     var hasLoadedKeys = false
     /// The advertiser; nil before the first advertisement.

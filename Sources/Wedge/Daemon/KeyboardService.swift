@@ -265,6 +265,8 @@ package final class KeyboardService {
         guard !isStopping else { return started(.success(())) }
         switch event {
         case .ready:
+            // Before the first scan, which a device with a private address is found in by its key.
+            if let bonds { core.adapter?.use(bonds()) }
             apply(.adapterReady)
             started(.success(()))
         case .failed(let error):

@@ -10,7 +10,7 @@ import signal
 from collections.abc import Iterator
 from typing import Any
 
-from bumble import smp
+from bumble import hci, smp
 from bumble.pairing import PairingConfig, PairingDelegate
 
 from bench import BINARY, Bench, compare
@@ -266,6 +266,71 @@ async def bonded_line(bench: Bench) -> None:
     await fresh(bench)
     await lay_line(bench)
     await typed_by_key_only(bench, OVER_LINE)
+
+
+async def hide(bench: Bench, key: bytes) -> None:
+    """The peer has another address from now on, of those that its key makes."""
+    device = bench.peer.device
+    device.irk = key
+    device.random_address = hci.Address.generate_private_address(key)
+    await bench.peer.advertise()
+
+
+async def known_by_key(bench: Bench, adapter: tuple[str, ...]) -> None:
+    """A paired device with a new private address each time is found, connected to, and typed for."""
+    key, other = bytes(range(1, 17)), bytes(range(17, 33))
+    hands = hold(bench, Hands(IO.NO_OUTPUT_NO_INPUT))
+    await hide(bench, key)
+    said = bond(await pair(bench, hands, "none", "", *adapter))
+    expect(said["address"] == ADDRESS and said["resolvingKey"], f"the bond is {said}")
+    await hide(bench, key)
+    daemon = await start(bench, *adapter)
+    reader = await EventReader.open(bench, daemon.node)
+    chosen = json.loads(await tell(bench, "use", NAME, "--json"))
+    expect(chosen["address"] == ADDRESS and chosen["security"] == "encrypted", f"the choice is {chosen}")
+    sent = 0
+    for number in range(3):
+        await bench.peer.until_subscribed(60)
+        sent += bench.peer.burst([ean13(number)])
+        await reader.until(sent, 20)
+        link = bench.peer.connection
+        assert link is not None
+        before = bench.peer.device.random_address
+        await bench.peer.device.stop_advertising()
+        await link.disconnect()
+        await hide(bench, key)
+        expect(bench.peer.device.random_address != before, "the address is the same")
+    compare(b"".join(ean13(number) for number in range(3)), reader.text)
+    # The control: an address of another key is a stranger's, whatever its name.
+    await bench.peer.until_subscribed(60)
+    link = bench.peer.connection
+    assert link is not None
+    await bench.peer.device.stop_advertising()
+    await link.disconnect()
+    connections = bench.peer.connections
+    await hide(bench, other)
+    await until_status(bench, 60, "nobody it knows is there", lambda a: "not heard" in (a.get("reason") or ""))
+    expect(bench.peer.connections == connections, "a stranger was connected to")
+    await tell(bench, "stop")
+    await daemon.exits(0, 20)
+    bench.account(sent, len(reader.text), daemon.counts())
+    bench.note = f"{connections} links of 5 addresses"
+    await fresh(bench)
+
+
+@scenario("private-address", deadline=240)
+async def private_address(bench: Bench) -> None:
+    """X-8, CB-15: a paired device is known by its key behind each of its private addresses, and nobody else is taken for it."""
+    await fresh(bench)
+    await known_by_key(bench, KERNEL)
+
+
+@scenario("private-address-own", deadline=240, once=True)
+async def private_address_own(bench: Bench) -> None:
+    """X-8, CB-15: the same by the host of our own."""
+    await fresh(bench)
+    await take_from_kernel(bench)
+    await known_by_key(bench, OWN)
 
 
 @scenario("security-demanded", deadline=120, once=True)
