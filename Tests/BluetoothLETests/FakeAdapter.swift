@@ -122,6 +122,7 @@ final class FakeChannel: ATTChannel {
     var onClosed: ((LinkFailure) -> Void)?
     /// What was sent to the device.
     var sent: [[UInt8]] = []
+    var security = GATTLinkSecurity()
     /// False to take no PDU now.
     var isWritable = true
     var isClosed = false

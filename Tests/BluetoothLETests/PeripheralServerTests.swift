@@ -60,6 +60,40 @@ import Testing
         withExtendedLifetime(server) {}
     }
 
+    @Test("CB-27: what only an encrypted link may read is refused until the central has encrypted it")
+    func encrypted() async throws {
+        let adapter = try await BluetoothAdapter.fake()
+        var builder = try GATTDatabaseBuilder(deviceName: "test")
+        let characteristic = GATTCharacteristicDefinition(
+            uuid: Self.dynamic,
+            properties: [.read],
+            value: .constant([0x2A]),
+            read: .encrypted
+        )
+        let service = try builder.add(GATTServiceDefinition(uuid: Self.service, characteristics: [characteristic]))
+        let handle = try #require(service.value(of: Self.dynamic))
+        let server = PeripheralServer(adapter, database: builder.database)
+        try await server.advertise(.init(localName: "test", services: [Self.service]))
+        try await adapter.fake { $0.onConnection?($0.makeChannel(Script.device)) }
+        let read = Self.pdu(0x0A, handle)
+        let refusal: [UInt8] = [0x01] + read
+        // Insufficient Authentication; with a key at hand Insufficient Encryption; and the value.
+        let answers: [(GATTLinkSecurity, [UInt8])] = [
+            (GATTLinkSecurity(), refusal + [0x05]),
+            (GATTLinkSecurity(isBonded: true), refusal + [0x0F]),
+            (GATTLinkSecurity(level: .encrypted, isBonded: true), [0x0B, 0x2A]),
+            (GATTLinkSecurity(), refusal + [0x05]),
+        ]
+        for (security, answer) in answers {
+            try await adapter.fake {
+                $0.channels[0].security = security
+                $0.channels[0].deliver(read)
+            }
+            #expect(try await adapter.until { $0.channels[0].sent.last == answer })
+        }
+        withExtendedLifetime(server) {}
+    }
+
     @Test("CB-23, CB-24: each request is answered once, by what the handlers return or throw")
     func handlers() async throws {
         let (adapter, server, dynamic, _) = try await serving(

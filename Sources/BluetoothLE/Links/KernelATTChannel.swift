@@ -30,11 +30,12 @@ package final class KernelATTChannel: ATTChannel {
     /// The handler of the connection; nil once the connection is made.
     private var completion: Completion?
 
-    /// The security of the link, read again whenever packets have come; not read of a link that nobody has secured.
+    /// The security of the link, read again whenever packets have come; not read of a link that this process made and has not
+    /// secured.
     package private(set) var security = GATTLinkSecurity()
     /// The level that is waited for, and the handler of its result; nil otherwise.
     private var securing: (level: GATTLinkSecurity.Level, completion: (Result<Void, LinkFailure>) -> Void)?
-    /// True once the link was secured.
+    /// True once the link was secured, and from the beginning where the peer may do that.
     private var isSecured = false
     /// How long the link may take to be encrypted.
     private static let securingTime = Duration.seconds(10)
@@ -92,6 +93,8 @@ package final class KernelATTChannel: ATTChannel {
         device = DeviceAddress(BluetoothAddress(rawValue: central.address), central.isRandom ? .random : .public)
         self.loop = loop
         socket = central.takeSocket()
+        // The central secures the link whenever it wants to.
+        isSecured = true
         do throws(Errno) {
             registration = try loop.watch(socket.descriptor, for: .readable) { [unowned self] readiness in
                 handle(readiness)

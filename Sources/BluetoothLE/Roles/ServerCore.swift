@@ -15,10 +15,13 @@ package final class ServerCore {
     private final class Link {
         let channel: any ATTChannel
         var client = GATTClient()
+        /// The security that the server knows the link to have.
+        var security: GATTLinkSecurity
         var unsent: [UInt8]?
 
         init(_ channel: any ATTChannel) {
             self.channel = channel
+            security = channel.security
         }
     }
 
@@ -92,7 +95,7 @@ package final class ServerCore {
 
     private func accept(_ channel: any ATTChannel) {
         let link = Link(channel)
-        let id = server.connect()
+        let id = server.connect(security: link.security)
         links[id] = link
         channel.onReceive = { [weak self] pdu in self?.receive(pdu, from: id) }
         channel.onWritable = { [weak self] in self?.pump() }
@@ -149,6 +152,11 @@ package final class ServerCore {
 
     private func receive(_ pdu: Span<UInt8>, from id: GATTServer.PeerID) {
         guard let link = links[id] else { return }
+        // A central that was refused pairs, or encrypts with the key that it has, and asks again.
+        if link.channel.security != link.security {
+            link.security = link.channel.security
+            server.setSecurity(link.security, of: id)
+        }
         _ = link.client.receive(pdu, from: id, for: &server, now: MonotonicClock.now)
         pump()
     }
