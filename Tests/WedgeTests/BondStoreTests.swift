@@ -2,6 +2,7 @@
 
 import BluetoothLE
 import Glibc
+import LinuxIO
 import SystemPackage
 import TestSupport
 import Testing
@@ -48,6 +49,19 @@ struct BondStoreTests {
         defer { fclose(file) }
         var bytes = [UInt8](repeating: 0, count: 1 << 16)
         return String(decoding: bytes[..<fread(&bytes, 1, bytes.count, file)], as: UTF8.self)
+    }
+
+    @Test("X-8: pairings that end at the same time lose no bond")
+    func together() async throws {
+        let directory = try TestDirectory()
+        let path = FilePath(directory("state")).appending("bonds")
+        let bonds = try (0..<64).map { try bond($0) }
+        await withTaskGroup { group in
+            for part in 0..<8 {
+                group.addTask { for bond in bonds[(8 * part)..<(8 * part + 8)] { try? BondStore(path).add(bond) } }
+            }
+        }
+        #expect(Set(try BondStore(path).read().bonds) == Set(bonds))
     }
 
     @Test("X-8: a bond comes back as it was kept, and any letter changed makes it none")

@@ -66,28 +66,40 @@ package struct BondStore: Sendable {
         } catch {
             throw .unwritable(path, error)
         }
-        let (lines, contents) = try load(makingPrivate: true)
-        guard contents.bond(with: bond.identityAddress, on: bond.localAddress) == nil else {
-            throw .known(bond.identityAddress)
+        try withLock { () throws(Failure) in
+            let (lines, contents) = try load(makingPrivate: true)
+            guard contents.bond(with: bond.identityAddress, on: bond.localAddress) == nil else {
+                throw .known(bond.identityAddress)
+            }
+            guard contents.bonds.count < Self.mostBonds else { throw .full }
+            try write(lines + [bond.record])
         }
-        guard contents.bonds.count < Self.mostBonds else { throw .full }
-        try write(lines + [bond.record])
     }
 
     /// Removes the bonds with a device, whatever adapter they are of; those that were there.
     @discardableResult
     package func remove(_ device: DeviceAddress) throws(Failure) -> [Bond] {
-        let (lines, contents) = try load()
-        let removed = contents.bonds.filter { $0.identityAddress == device }
-        guard !removed.isEmpty else { return [] }
-        try write(lines.filter { Bond(record: $0)?.identityAddress != device })
-        return removed
+        try withLock { () throws(Failure) in
+            let (lines, contents) = try load()
+            let removed = contents.bonds.filter { $0.identityAddress == device }
+            guard !removed.isEmpty else { return [] }
+            try write(lines.filter { Bond(record: $0)?.identityAddress != device })
+            return removed
+        }
     }
 
     /// The security that the keys of a device give, on that adapter or, with nil, on any; none without keys.
     package func security(of device: DeviceAddress, on adapter: BluetoothAddress?) -> GATTLinkSecurity.Level {
         let bonds = ((try? read())?.bonds ?? []).filter { $0.identityAddress == device }
         return bonds.filter { adapter == nil || $0.localAddress == adapter }.map(\.security.level).max() ?? .none
+    }
+
+    /// Reads and writes anew while nobody else does: another adapter's pairing may end at the same time.
+    ///
+    /// Where there is no lock, reading says why.
+    private func withLock<Result>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+        let lock = try? DirectoryLock(directory)
+        return try withExtendedLifetime(lock, body)
     }
 
     /// The lines that are no heading, and the contents; the directory of no keys stays as it is unless there will be some.

@@ -5,8 +5,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import signal
+
+from bumble import hci
 
 from air import Adapter
 from bench import BINARY, Bench, compare
@@ -20,6 +23,7 @@ from scenarios import scenario
 from waiting import expect
 
 CHOICE_FILE = "/var/lib/blewedge/selection"
+FOR_EVER = 1e6  # seconds
 MOMENTS = 50
 LONG_MOMENTS = 1000
 SHIFTED = b'ABCDEFGHIJKLMNOPQRSTUVWXYZ{}|:"<>?~!@#$%^&*()_+' * 20
@@ -180,7 +184,26 @@ class Killer:
         expect(kept in self.choices, f"the choice is {kept!r}, none of {self.choices}")
 
 
+async def supervise(bench: Bench) -> None:
+    """The emulated radio has no supervision time-out: what the product's controller has lost by being switched off ends here."""
+    seen = 0
+    while True:
+        await bench.monitor.program.until(lambda: len(bench.monitor.events("closed")) > seen, "it is switched off", FOR_EVER)
+        seen = len(bench.monitor.events("closed"))
+        if (link := bench.peer.connection) is not None:
+            with contextlib.suppress(hci.HCI_Error):
+                await link.disconnect(hci.HCI_CONNECTION_TIMEOUT_ERROR)
+
+
 async def kill_at_random(bench: Bench, count: int) -> None:
+    watching = asyncio.create_task(supervise(bench))
+    try:
+        await kill_each(bench, count)
+    finally:
+        watching.cancel()
+
+
+async def kill_each(bench: Bench, count: int) -> None:
     await fresh(bench)
     terminal = await Terminal.open(bench)
     keys, _ = await bench.keys()
