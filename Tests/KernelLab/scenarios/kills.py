@@ -237,7 +237,7 @@ async def kill_each(bench: Bench, count: int) -> None:
     bench.note = f"{count} times; {killer.arrived} of {killer.sent} bytes came before the signal, none twice"
 
 
-@scenario("sigkill-moments", deadline=500, once=True)
+@scenario("sigkill-moments", deadline=900, once=True)
 async def sigkill_moments(bench: Bench) -> None:
     """X-2, LK-5: SIGKILL at 50 random moments: no byte twice, no key left down in a console, the choice whole."""
     await kill_at_random(bench, MOMENTS)

@@ -183,7 +183,7 @@ async def pairing_models(bench: Bench) -> None:
     await each_model(bench, KERNEL)
 
 
-@scenario("pairing-models-own", deadline=240, once=True)
+@scenario("pairing-models-own", deadline=240, only_long=True, once=True)
 async def pairing_models_own(bench: Bench) -> None:
     """X-8: the same by the Security Manager of our own."""
     await fresh(bench)
@@ -252,7 +252,7 @@ async def bonded(bench: Bench) -> None:
     await typed_by_key_only(bench, KERNEL)
 
 
-@scenario("bonded-own", deadline=240, once=True)
+@scenario("bonded-own", deadline=240, only_long=True, once=True)
 async def bonded_own(bench: Bench) -> None:
     """X-8: the same by the Security Manager of our own, whose keys are on the disk only."""
     await fresh(bench)
@@ -325,7 +325,7 @@ async def private_address(bench: Bench) -> None:
     await known_by_key(bench, KERNEL)
 
 
-@scenario("private-address-own", deadline=240, once=True)
+@scenario("private-address-own", deadline=240, only_long=True, once=True)
 async def private_address_own(bench: Bench) -> None:
     """X-8, CB-15: the same by the host of our own."""
     await fresh(bench)
