@@ -209,6 +209,8 @@ struct FloodTests {
             take()
         }
         try stage.run { stage.service.counts.bytes.waiting == 0 }
+        // What was typed after the last look at the screen.
+        try stage.turn()
         take()
         let growth = try Self.residentKiB() - memory
         let account = stage.service.counts.bytes
