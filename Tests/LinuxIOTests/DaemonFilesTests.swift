@@ -66,6 +66,22 @@ struct DaemonFilesTests {
         #expect(try watch.take().isGone)
     }
 
+    @Test("What a killed process has left of a file is gone when that is written again; a living one's stays")
+    func leftovers() throws {
+        try inDirectory { directory in
+            let path = directory.appending("selection")
+            // No process has such a number (PID_MAX_LIMIT).
+            for left in ["selection.2147483000", "selection.\(getppid())", "selection.\(getpid())", "bonds.2147483000"]
+            {
+                try put("x", directory.appending(".\(left)"))
+            }
+            try FileSystem.replace(path, with: [0x61], mode: 0o644)
+            let hidden = FileSystem.names(in: directory.string, hidden: true).filter { $0.count > 2 }
+            #expect(hidden == [".bonds.2147483000", ".selection.\(getppid())"])
+            #expect(FileSystem.names(in: directory.string) == ["selection"])
+        }
+    }
+
     @Test("D-12: a lock is one process's, names it, and goes with its owner; given back, it leaves nothing")
     func lock() throws {
         try inDirectory { directory in

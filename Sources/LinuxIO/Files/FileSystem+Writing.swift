@@ -36,9 +36,14 @@ extension FileSystem {
         guard let name = path.lastComponent else { throw .invalidArgument }
         let directory = path.removingLastComponent()
         let folder = try Descriptor.open(directory.isEmpty ? "." : directory.string, O_RDONLY | O_DIRECTORY)
-        let temporary = directory.appending(".\(name.string).\(getpid())").string
-        // A file that a killed process with the same number has left behind.
-        _ = unsafe unlink(temporary)
+        let prefix = ".\(name.string)."
+        let temporary = directory.appending("\(prefix)\(getpid())").string
+        // Files that killed processes have left behind, one with this number among them.
+        for left in names(in: directory.string, hidden: true) where left.hasPrefix(prefix) {
+            guard let process = Int32(left.dropFirst(prefix.count)), process == getpid() || !LockFile.isAlive(process)
+            else { continue }
+            _ = unsafe unlink(directory.appending(left).string)
+        }
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
         let file = try Descriptor.open(temporary, flags, mode: mode)
         do throws(Errno) {

@@ -6,10 +6,11 @@ package import SystemPackage
 
 /// Files of the product: small ones, read and written whole, within a bound.
 package enum FileSystem {
-    /// The names in a directory, sorted, without those that begin with a dot; none where it cannot be read.
+    /// The names in a directory, sorted: those that do not begin with a dot, or, `hidden`, those that do; none where it
+    /// cannot be read.
     ///
     /// The corresponding C functions are `opendir` and `readdir`.
-    package static func names(in directory: String) -> [String] {
+    package static func names(in directory: String, hidden: Bool = false) -> [String] {
         // Sound: the stream is closed before the function returns, and each entry is copied before the next is read.
         guard let stream = unsafe opendir(directory) else { return [] }
         defer { unsafe closedir(stream) }
@@ -18,7 +19,7 @@ package enum FileSystem {
             let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
                 unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
-            if !name.hasPrefix(".") { names.append(name) }
+            if name.hasPrefix(".") == hidden { names.append(name) }
         }
         return names.sorted()
     }

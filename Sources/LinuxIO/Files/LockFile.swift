@@ -116,7 +116,7 @@ package struct LockFile: ~Copyable {
     }
 
     /// Whether there is such a process, whoever's it is.
-    private static func isAlive(_ process: Int32) -> Bool {
+    static func isAlive(_ process: Int32) -> Bool {
         do throws(Errno) {
             _ = try SystemCall.run { kill(process, 0) }
             return true
