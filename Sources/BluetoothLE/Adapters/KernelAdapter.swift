@@ -134,8 +134,11 @@ package final class KernelAdapter: LowEnergyAdapter {
                 (try? ManagementReturn.connections(returned.span))?.isEmpty == true
             else { return completion(false) }
             isRenewing = true
-            management.send(.setPowered(index, false)) { [weak self] _ in
-                guard let self else { return completion(false) }
+            management.send(.setPowered(index, false)) { [weak self] reply in
+                guard let self, case .status(.success, _) = reply else {
+                    self?.isRenewing = false
+                    return completion(false)
+                }
                 management.send(.setPowered(index, true)) { [weak self] reply in
                     self?.isRenewing = false
                     if case .status(.success, _) = reply {} else if let self { lose(off) }
