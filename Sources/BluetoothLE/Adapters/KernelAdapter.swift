@@ -36,8 +36,6 @@ package final class KernelAdapter: LowEnergyAdapter {
     /// The most of them at a time.
     private static let crossedLinkCapacity = 4
     package private(set) var controllerCounts = ControllerCounts()
-    /// True while the adapter is switched off and on by `renew`.
-    private var isRenewing = false
     /// The signal strengths that were read of connected devices, and the times when they were asked for.
     private var signals: [ManagementAddress: (rssi: Int8?, asked: Duration)] = [:]
     /// The handler that is called when the kernel reports the end of a discovery.
@@ -78,7 +76,7 @@ package final class KernelAdapter: LowEnergyAdapter {
         guard event.index == index else { return }
         switch event.kind {
         case .indexRemoved: lose(.removed(name))
-        case .newSettings(let settings) where !settings.contains(.powered): if !isRenewing { lose(off) }
+        case .newSettings(let settings) where !settings.contains(.powered): lose(off)
         case .controllerError(let code): lose(.failed(name, cause: AdapterSentence.controllerError(name, code)))
         // A controller that has slept neither scans nor advertises.
         case .controllerResumed:
@@ -133,14 +131,10 @@ package final class KernelAdapter: LowEnergyAdapter {
             guard let self, isOn, case .status(.success, let returned) = reply,
                 (try? ManagementReturn.connections(returned.span))?.isEmpty == true
             else { return completion(false) }
-            isRenewing = true
+            // The kernel tells a change of settings to everybody but who has asked for it.
             management.send(.setPowered(index, false)) { [weak self] reply in
-                guard let self, case .status(.success, _) = reply else {
-                    self?.isRenewing = false
-                    return completion(false)
-                }
+                guard let self, case .status(.success, _) = reply else { return completion(false) }
                 management.send(.setPowered(index, true)) { [weak self] reply in
-                    self?.isRenewing = false
                     if case .status(.success, _) = reply {} else if let self { lose(off) }
                     completion(true)
                 }

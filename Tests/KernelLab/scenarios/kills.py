@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import itertools
 import signal
 
@@ -185,14 +184,14 @@ class Killer:
 
 
 async def supervise(bench: Bench) -> None:
-    """The emulated radio has no supervision time-out: what the product's controller has lost by being switched off ends here."""
+    """The emulated radio tells nobody of a Reset: the link of a controller that was switched off times out here."""
     seen = 0
     while True:
         await bench.monitor.program.until(lambda: len(bench.monitor.events("closed")) > seen, "it is switched off", FOR_EVER)
         seen = len(bench.monitor.events("closed"))
         if (link := bench.peer.connection) is not None:
-            with contextlib.suppress(hci.HCI_Error):
-                await link.disconnect(hci.HCI_CONNECTION_TIMEOUT_ERROR)
+            reason = hci.HCI_CONNECTION_TIMEOUT_ERROR
+            bench.peer.device.host.on_packet(bytes(hci.HCI_Disconnection_Complete_Event(0, link.handle, reason)))
 
 
 async def kill_at_random(bench: Bench, count: int) -> None:
