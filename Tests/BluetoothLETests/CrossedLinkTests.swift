@@ -50,6 +50,16 @@ import Testing
         #expect(look.check(now: .seconds(13)) == .disconnect(handle: 0x2A))
     }
 
+    @Test("X-7: a link of which the kernel's word is read first is known, and the next one is not")
+    func toldAhead() {
+        var look = Self.look()
+        look.noteKnownLink()
+        look.handle(Self.complete().span, now: .seconds(12))
+        #expect(look.check(now: .seconds(20)) == .end)
+        look.handle(Self.complete().span, now: .seconds(13))
+        #expect(look.check(now: .seconds(20)) == .disconnect(handle: 0x2A))
+    }
+
     @Test("X-7: a link may come before the attempt's end is told, as where the kernel itself has given it up")
     func early() {
         var look = CrossedLink()

@@ -29,6 +29,8 @@ struct CrossedLink: Sendable {
     private(set) var deadline: Duration?
     /// The handle of a link of which the kernel has not told yet; nil for none.
     private var handle: UInt16?
+    /// True when the kernel's word of a link was read before the link's own event: they come by different sockets.
+    private var isToldAhead = false
 
     /// Notes that the attempt is given up now.
     mutating func noteEnd(now: Duration) {
@@ -40,9 +42,12 @@ struct CrossedLink: Sendable {
         guard let event = try? HCIEvent(packet) else { return }
         switch event {
         case .leMeta(let subevent, let parameters):
-            guard let link = try? LEConnectionComplete(subevent, parameters), link.status == .success,
-                link.role == .central
-            else { return }
+            guard let link = try? LEConnectionComplete(subevent, parameters), link.status == .success else { return }
+            guard !isToldAhead else {
+                isToldAhead = false
+                return
+            }
+            guard link.role == .central else { return }
             handle = link.handle
             if deadline != nil { deadline = now + Self.limit }
         case .disconnectionComplete(.success, handle, _): handle = nil
@@ -51,7 +56,10 @@ struct CrossedLink: Sendable {
     }
 
     /// Notes that the kernel has told of a link: it knows the one that has come.
-    mutating func noteKnownLink() { handle = nil }
+    mutating func noteKnownLink() {
+        isToldAhead = handle == nil
+        handle = nil
+    }
 
     /// Decides what is to be done now.
     func check(now: Duration) -> Step {
