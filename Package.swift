@@ -98,6 +98,8 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
         module("Texts", ["Printable", "CJansson"]),
+        // Regions, watching, ranging, designated beacons: state machines on the library's packets.
+        module("Beacons", ["BluetoothLE", "Texts"]),
         module("Typing", ["Texts", "Keystrokes", "LinuxIO", systemPackage]),
         module("Wedge", ["Typing", "Texts", "BluetoothLE", "Keystrokes", "LinuxIO", "CTOML", systemPackage]),
         module(
@@ -191,6 +193,7 @@ let package = Package(
                 "LinuxIO", "VirtualRadio", "VirtualTransport", systemPackage,
             ]
         ),
+        tests("BeaconsTests", ["TestSupport", "Beacons", "BluetoothLE", "Texts"]),
         tests("KeystrokesTests", ["TestSupport", "Keystrokes"]),
         tests("TextsTests", ["TestSupport", "Texts", "BluetoothPackets", "Printable"]),
         tests("TypingTests", ["TestSupport", "Typing", "Texts", "Keystrokes", "LinuxIO", systemPackage]),

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+
+/// All that is known and done about beacons: which regions are watched and ranged, and what that has come to.
+///
+/// A pure state machine: it takes the controller's packets, and the time; whoever owns it calls `expire` at `deadline`.
+package struct BeaconMonitor: Sendable {
+    /// The regions that are watched together (SW-4).
+    package enum Group: String, Hashable, Sendable, CaseIterable {
+        /// The static regions, but not those of which a beacon is designated (D-29).
+        case initial
+        /// The dynamic regions.
+        case dynamic
+        /// The server's regions.
+        case managed
+        /// The designated beacons.
+        case designated
+        /// All of these but switchers.
+        case nonSwitchers = "all-but-switchers"
+        /// All of these.
+        case all
+    }
+
+    /// Something to be told.
+    package enum Event: Equatable, Sendable {
+        /// A region was entered, left, or is inside as the display goes on.
+        case region(RegionWatch.Notice)
+        /// A switcher has begun or ended the watching of the others: of how many regions.
+        case switched(by: BeaconIdentity, isOn: Bool, regions: Int)
+        /// The beacons of a region, once a second.
+        case ranged(BeaconRegion, [RangedBeacon])
+    }
+
+    /// Counts since the beginning; they wrap.
+    package struct Counters: Equatable, Sendable {
+        /// Advertising reports that were looked at.
+        package var reports: UInt64 = 0
+        /// Those that were a beacon's.
+        package var beacons: UInt64 = 0
+        /// Events that no controller should send.
+        package var badEvents: UInt64 = 0
+    }
+
+    /// How often the beacons of a region are listed.
+    package static let rangingInterval = Duration.seconds(1)
+    /// The most regions that are ranged at a time: each may take 256 beacons' memory.
+    package static let mostRanged = 32
+
+    /// All regions that are known.
+    package private(set) var catalogue: RegionCatalogue
+    /// The designated beacons.
+    package private(set) var designated: DesignatedBeacons
+    /// The most designated beacons.
+    package let limit: Int
+    /// The counts so far.
+    package private(set) var counters = Counters()
+
+    private let exponent: Double
+    private var watch: RegionWatch
+    private var options: [BeaconRegion: WatchOptions] = [:]
+    private var ranged: [BeaconRanging] = []
+    private var nextList: Duration?
+
+    /// Watches and ranges nothing.
+    package init(
+        _ catalogue: RegionCatalogue,
+        designated: DesignatedBeacons = DesignatedBeacons(),
+        limit: Int = DesignatedBeacons.usualLimit,
+        settings: RegionWatch.Settings = RegionWatch.Settings(),
+        exponent: Double = 2
+    ) {
+        self.catalogue = catalogue
+        self.designated = designated
+        self.limit = limit
+        self.exponent = exponent
+        watch = RegionWatch(settings)
+    }
+
+    /// True where nothing needs to be heard.
+    package var isIdle: Bool { watch.count == 0 && ranged.isEmpty }
+
+    /// The regions that are watched.
+    package var watched: [BeaconRegion] { watch.regions }
+
+    /// The regions that are inside.
+    package var inside: [BeaconRegion] { watch.inside }
+
+    /// True for a region that is inside.
+    package func isInside(_ region: BeaconRegion) -> Bool { watch.isInside(region) }
+
+    /// What a region is.
+    package func kinds(of region: BeaconRegion) -> RegionKinds {
+        catalogue.kinds(of: region, designated: designated)
+    }
+
+    // MARK: Watching
+
+    /// Watches the regions of a group, and answers how many these are.
+    package mutating func watch(_ group: Group, _ options: WatchOptions = .usual) -> Int {
+        let regions = regions(of: group)
+        for region in regions { watch(region, options) }
+        return regions.count
+    }
+
+    /// Watches one region, or has it watched with other options.
+    package mutating func watch(_ region: BeaconRegion, _ options: WatchOptions = .usual) {
+        self.options[region] = options
+        // A switcher's entry and exit matter, whoever asks to be told of them.
+        watch.watch(region, isSwitcher(region) ? options.union(.usual) : options)
+    }
+
+    /// Watches the regions of a group no more, and answers how many were watched.
+    package mutating func unwatch(_ group: Group) -> Int {
+        watch.regions.count { region in belongs(region, to: group) && unwatch(region) }
+    }
+
+    /// Watches a region no more; false where it was not watched.
+    package mutating func unwatch(_ region: BeaconRegion) -> Bool {
+        options[region] = nil
+        return watch.unwatch(region)
+    }
+
+    private func regions(of group: Group) -> [BeaconRegion] {
+        let initial = catalogue.file.staticRegions.map(\.region).filter { !designated.closes($0) }
+        let dynamic = catalogue.file.dynamicRegions.map(\.region)
+        let managed = catalogue.managed.map(\.region)
+        let single = designated.beacons.filter { group != .nonSwitchers || !$0.isSwitcher }.map {
+            BeaconRegion($0.identity)
+        }
+        return switch group {
+        case .initial: initial
+        case .dynamic: dynamic
+        case .managed: managed
+        case .designated: single
+        case .nonSwitchers, .all: initial + dynamic + managed + single
+        }
+    }
+
+    private func belongs(_ region: BeaconRegion, to group: Group) -> Bool {
+        switch group {
+        case .initial: kinds(of: region).contains(.initial)
+        case .dynamic: kinds(of: region).contains(.dynamic)
+        case .managed: kinds(of: region).contains(.managed)
+        case .designated: kinds(of: region).contains(.designated)
+        case .nonSwitchers: !isSwitcher(region)
+        case .all: true
+        }
+    }
+
+    private func isSwitcher(_ region: BeaconRegion) -> Bool {
+        designated.beacons.contains { $0.isSwitcher && BeaconRegion($0.identity) == region }
+    }
+
+    /// Tells of each region that is inside and asks for it, as the display goes on (D-24).
+    package func displayCameOn(tell: (Event) -> Void) {
+        watch.displayCameOn { notice in tell(.region(notice)) }
+    }
+
+    /// Replaces the server's regions; those that are watched stay so.
+    package mutating func setManaged(_ entries: [RegionFile.Entry]) { catalogue.setManaged(entries) }
+
+    // MARK: Designated beacons
+
+    /// Designates beacons: their regions are watched from now on, and the region that they are of no more (D-29).
+    ///
+    /// With `isKept` false nothing is changed: the answer is that they could not be kept.
+    package mutating func designate(
+        _ codes: [String],
+        in region: BeaconRegion?,
+        _ options: WatchOptions = .usual,
+        keep: (DesignatedBeacons) -> Bool
+    ) -> DesignatedBeacons.Answer {
+        var changed = designated
+        let answer = changed.designate(codes, in: region, of: catalogue, limit: limit)
+        guard answer == .all || answer == .limitReached else { return answer }
+        guard changed == designated || keep(changed) else { return .notKept }
+        let newcomers = changed.beacons.dropFirst(designated.beacons.count)
+        designated = changed
+        for region in watch.regions where catalogue.file.staticRegions.contains(where: { $0.region == region }) {
+            if designated.closes(region), !designated.contains(region) { _ = unwatch(region) }
+        }
+        for beacon in newcomers { watch(BeaconRegion(beacon.identity), options) }
+        return answer
+    }
+
+    /// Sets whether designated beacons are switchers, of all or of none; false where nothing was changed.
+    package mutating func update(
+        _ codes: [String],
+        isSwitcher: Bool,
+        keep: (DesignatedBeacons) -> Bool
+    ) -> Bool {
+        var changed = designated
+        guard changed.update(codes, isSwitcher: isSwitcher), changed == designated || keep(changed) else {
+            return false
+        }
+        designated = changed
+        for beacon in designated.beacons {
+            let region = BeaconRegion(beacon.identity)
+            if watch.isWatched(region) { watch(region, options[region] ?? .usual) }
+        }
+        return true
+    }
+
+    /// Releases a designated beacon, which is watched no more; false where nothing was changed.
+    package mutating func release(_ code: String, keep: (DesignatedBeacons) -> Bool) -> Bool {
+        var changed = designated
+        guard let beacon = changed.release(code), keep(changed) else { return false }
+        designated = changed
+        _ = unwatch(BeaconRegion(beacon.identity))
+        return true
+    }
+
+    // MARK: Ranging
+
+    /// Lists the beacons of a region once a second from now on; false where too many regions are.
+    package mutating func range(_ region: BeaconRegion, now: Duration) -> Bool {
+        guard !ranged.contains(where: { $0.region == region }) else { return true }
+        guard ranged.count < Self.mostRanged else { return false }
+        ranged.append(BeaconRanging(region, exponent: exponent))
+        if nextList == nil { nextList = now + Self.rangingInterval }
+        return true
+    }
+
+    /// Lists the beacons of a region no more; false where it was not ranged.
+    package mutating func unrange(_ region: BeaconRegion) -> Bool {
+        guard let place = ranged.firstIndex(where: { $0.region == region }) else { return false }
+        ranged.remove(at: place)
+        if ranged.isEmpty { nextList = nil }
+        return true
+    }
+
+    // MARK: What is heard
+
+    /// Takes an event packet of the controller, its indicator included; others than advertising reports change nothing.
+    package mutating func handle(_ packet: Span<UInt8>, now: Duration, tell: (Event) -> Void) {
+        do throws(DecodingError) {
+            guard case .leMeta(let subevent, let parameters) = try HCIEvent(packet),
+                AdvertisingReportReader.reads(subevent)
+            else { return }
+            var reader = try AdvertisingReportReader(subevent, parameters)
+            while let report = reader.next() { take(report.data, rssi: report.rssi, now: now, tell: tell) }
+        } catch {
+            counters.badEvents &+= 1
+        }
+    }
+
+    /// Takes the AD structures of an advertisement, with its strength in dBm where it is known.
+    package mutating func take(_ data: Span<UInt8>, rssi: Int8?, now: Duration, tell: (Event) -> Void) {
+        counters.reports &+= 1
+        guard let frame = BeaconFrame(advertisement: data) else { return }
+        counters.beacons &+= 1
+        for place in ranged.indices { ranged[place].take(frame, rssi: rssi, now: now) }
+        var notices: [RegionWatch.Notice] = []
+        watch.sight(frame.identity, now: now) { notices.append($0) }
+        for notice in notices { pass(notice, tell) }
+    }
+
+    /// When `expire` has to be called; nil while nothing is awaited.
+    package var deadline: Duration? {
+        switch (watch.deadline, nextList) {
+        case (let left?, let right?): min(left, right)
+        case (let left, let right): left ?? right
+        }
+    }
+
+    /// Leaves what was silent for long, and lists the ranged beacons where it is time.
+    package mutating func expire(now: Duration, tell: (Event) -> Void) {
+        var notices: [RegionWatch.Notice] = []
+        watch.expire(now: now) { notices.append($0) }
+        for notice in notices { pass(notice, tell) }
+        guard let due = nextList, due <= now else { return }
+        // After a sleep there is one list, not one for each second of it.
+        nextList = max(due + Self.rangingInterval, now)
+        for place in ranged.indices { tell(.ranged(ranged[place].region, ranged[place].list(now: now))) }
+    }
+
+    private mutating func pass(_ notice: RegionWatch.Notice, _ tell: (Event) -> Void) {
+        let wanted: WatchOptions = notice.change == .left ? .onExit : .onEntry
+        if options[notice.region]?.contains(wanted) == true { tell(.region(notice)) }
+        guard isSwitcher(notice.region) else { return }
+        let isOn = notice.change == .entered
+        let regions = isOn ? watch(.nonSwitchers) : unwatch(.nonSwitchers)
+        tell(.switched(by: notice.beacon, isOn: isOn, regions: regions))
+    }
+}

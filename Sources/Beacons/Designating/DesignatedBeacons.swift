@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import Texts
+
+/// The beacons that were designated: the only ones of their regions that react (SW-8, SW-9, D-29).
+package struct DesignatedBeacons: Equatable, Sendable {
+    /// A designated beacon.
+    package struct Beacon: Equatable, Sendable {
+        /// What it says it is.
+        package var identity: BeaconIdentity
+        /// The code that it was designated by.
+        package var keyCode: String
+        /// Whether seeing it switches the watching of the others (SW-15).
+        package var isSwitcher: Bool
+
+        /// A designated beacon.
+        package init(_ identity: BeaconIdentity, keyCode: String, isSwitcher: Bool = false) {
+            self.identity = identity
+            self.keyCode = keyCode
+            self.isSwitcher = isSwitcher
+        }
+    }
+
+    /// The answers of `designate`, by the document's numbers.
+    package enum Answer: Int, Hashable, Sendable, CaseIterable {
+        /// All were designated.
+        case all = 1
+        /// The limit was reached: the first ones were designated, as many as there was room for.
+        case limitReached = 0
+        /// There is no adapter that beacons could be heard with.
+        case noAdapter = -1
+        /// No region was named, and there is not exactly one static region.
+        case noRegion = -2
+        /// No code was named.
+        case noCodes = -3
+        /// The region is none of static beacons.
+        case unfitRegion = -4
+        /// No beacon of the region has one of the codes.
+        case unfitCode = -5
+        /// There was no room for any.
+        case tooMany = -6
+        /// They could not be kept.
+        case notKept = -7
+        /// The options are missing.
+        case noOptions = -8
+
+        /// The exit status of the command (D-10).
+        package var exitStatus: ExitStatus {
+            switch self {
+            case .all: .success
+            case .limitReached: .timeout
+            case .noAdapter, .tooMany: .unavailable
+            case .noRegion, .noCodes, .unfitCode, .noOptions: .usage
+            case .unfitRegion: .configuration
+            case .notKept: .permission
+            }
+        }
+    }
+
+    /// How many there may be unless the configuration says otherwise.
+    package static let usualLimit = 19
+    /// How many a configuration may allow.
+    package static let limits = 1...1_000
+
+    /// In the order in which they were designated.
+    package internal(set) var beacons: [Beacon] = []
+
+    /// None.
+    package init() {}
+
+    /// True where there is none.
+    package var isEmpty: Bool { beacons.isEmpty }
+
+    /// True for a designated beacon's own region.
+    package func contains(_ region: BeaconRegion) -> Bool {
+        beacons.contains { BeaconRegion($0.identity) == region }
+    }
+
+    /// The designated beacon of that identity.
+    package subscript(identity: BeaconIdentity) -> Beacon? { beacons.first { $0.identity == identity } }
+
+    /// The designated beacon of that code.
+    package func beacon(ofCode code: String) -> Beacon? { beacons.first { $0.keyCode == code } }
+
+    /// True where a beacon of that region was designated, so that the others of it do not react.
+    package func closes(_ region: BeaconRegion) -> Bool { beacons.contains { region.contains($0.identity) } }
+
+    /// Designates the beacons of these codes, in this order; on 1 and 0 some are added, on any other answer none.
+    ///
+    /// One that is designated already stays as it is, and needs no room.
+    package mutating func designate(
+        _ codes: [String],
+        in region: BeaconRegion?,
+        of catalogue: RegionCatalogue,
+        limit: Int
+    ) -> Answer {
+        guard let region = region ?? catalogue.onlyStaticRegion else { return .noRegion }
+        guard !codes.isEmpty else { return .noCodes }
+        guard catalogue.isStatic(region) else { return .unfitRegion }
+        var newcomers: [Beacon] = []
+        for code in codes {
+            guard let identity = catalogue.identity(ofCode: code, in: region) else { return .unfitCode }
+            guard self[identity] == nil, !newcomers.contains(where: { $0.identity == identity }) else { continue }
+            newcomers.append(Beacon(identity, keyCode: code))
+        }
+        let room = max(0, limit - beacons.count)
+        guard newcomers.isEmpty || room > 0 else { return .tooMany }
+        beacons += newcomers.prefix(room)
+        return newcomers.count > room ? .limitReached : .all
+    }
+
+    /// Sets whether beacons are switchers, of all or of none; false where one of the codes is no designated beacon's.
+    package mutating func update(_ codes: [String], isSwitcher: Bool) -> Bool {
+        let places = codes.map { code in beacons.firstIndex { $0.keyCode == code } }
+        guard !codes.isEmpty, !places.contains(nil) else { return false }
+        for place in places.compactMap(\.self) { beacons[place].isSwitcher = isSwitcher }
+        return true
+    }
+
+    /// Releases a beacon; nil where the code is no designated beacon's.
+    package mutating func release(_ code: String) -> Beacon? {
+        beacons.firstIndex { $0.keyCode == code }.map { beacons.remove(at: $0) }
+    }
+}
+
+extension RegionCatalogue {
+    /// The region that is meant where none is named: the only static one.
+    package var onlyStaticRegion: BeaconRegion? { file.staticRegions.count == 1 ? file.staticRegions[0].region : nil }
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import BluetoothLE
+
+/// An advertisement of a beacon: its identity, and how strong it is one metre away.
+///
+/// iBeacon: manufacturer data of company 0x004C, type 0x02, length 0x15. AltBeacon 1.0: manufacturer data of any company
+/// that begins with 0xBEAC. Eddystone-UID: service data of 0xFEAA, frame type 0x00. Anything else is no beacon, nor is such a
+/// frame that is a byte too short or too long.
+package struct BeaconFrame: Hashable, Sendable {
+    /// The kinds of frames.
+    package enum Format: String, Hashable, Sendable, CaseIterable {
+        /// Apple's.
+        case iBeacon = "ibeacon"
+        /// AltBeacon's, whose 20 bytes of identity are read as iBeacon's.
+        case altBeacon = "altbeacon"
+        /// Eddystone's frame of an identity.
+        case eddystone = "eddystone"
+    }
+
+    /// The kind of frame.
+    package let format: Format
+    /// What the beacon says it is.
+    package let identity: BeaconIdentity
+    /// The strength in dBm at one metre; nil where the frame tells none that can be.
+    package let measuredPower: Int8?
+
+    /// The strengths at one metre that can be, in dBm; a frame that says another was never measured.
+    package static let measuredPowers: ClosedRange<Int8> = -100 ... -10
+    /// How much weaker a signal is at one metre than where it begins, in dB: Eddystone tells the latter.
+    static let firstMetre: Int8 = 41
+    /// The company of iBeacon (Assigned Numbers, 7).
+    static let apple: UInt16 = 0x004C
+    /// The service of Eddystone (Assigned Numbers, 3.5.2).
+    static let eddystoneService: UInt16 = 0xFEAA
+    /// The byte for a power that is not told.
+    private static let unknownPower: Int8 = 127
+
+    /// A frame to be sent; nil where the format cannot carry the identity.
+    package init?(_ format: Format, _ identity: BeaconIdentity, measuredPower: Int8?) {
+        switch (format, identity.number) {
+        case (.iBeacon, .majorMinor), (.altBeacon, .majorMinor), (.eddystone, .instance): break
+        default: return nil
+        }
+        self.format = format
+        self.identity = identity
+        self.measuredPower = measuredPower.flatMap { Self.measuredPowers.contains($0) ? $0 : nil }
+    }
+
+    /// The first beacon among AD structures; nil where there is none.
+    ///
+    /// Structures behind one that is longer than what is left are not read.
+    package init?(advertisement data: Span<UInt8>) {
+        var offset = 0
+        while offset < data.count {
+            let length = Int(data[offset])
+            guard length > 0, length <= data.count &- offset &- 1 else { return nil }
+            let structure = data.extracting((offset &+ 1)..<(offset &+ 1 &+ length))
+            if let frame = BeaconFrame(structure: structure) {
+                self = frame
+                return
+            }
+            offset &+= length &+ 1
+        }
+        return nil
+    }
+
+    /// A beacon of one AD structure, its type first.
+    private init?(structure: Span<UInt8>) {
+        switch (structure.count, structure[0]) {
+        case (26, 0xFF):
+            guard structure[1] == 0x4C, structure[2] == 0x00, structure[3] == 0x02, structure[4] == 0x15 else {
+                return nil
+            }
+            self.init(.iBeacon, Self.identity(structure, from: 5), power: structure[25])
+        case (27, 0xFF):
+            guard structure[3] == 0xBE, structure[4] == 0xAC else { return nil }
+            self.init(.altBeacon, Self.identity(structure, from: 5), power: structure[25])
+        case (23, 0x16):
+            guard structure[1] == 0xAA, structure[2] == 0xFE, structure[3] == 0x00 else { return nil }
+            let namespace = BluetoothUUID(
+                high: Self.number(structure, from: 5, count: 2),
+                low: Self.number(structure, from: 7, count: 8)
+            )
+            let instance = Self.number(structure, from: 15, count: 6)
+            let atOrigin = Int8(bitPattern: structure[4])
+            let (power, isBelow) = atOrigin.subtractingReportingOverflow(Self.firstMetre)
+            let identity = BeaconIdentity(namespace: namespace, instance: instance)
+            self.init(.eddystone, identity, power: UInt8(bitPattern: isBelow ? Self.unknownPower : power))
+        default: return nil
+        }
+    }
+
+    private init(_ format: Format, _ identity: BeaconIdentity, power: UInt8) {
+        self.format = format
+        self.identity = identity
+        measuredPower = Self.plausible(Int8(bitPattern: power))
+    }
+
+    private static func plausible(_ power: Int8) -> Int8? { measuredPowers.contains(power) ? power : nil }
+
+    /// The 20 bytes of UUID, major and minor, the most significant byte of each first.
+    private static func identity(_ bytes: Span<UInt8>, from start: Int) -> BeaconIdentity {
+        let uuid = BluetoothUUID(
+            high: number(bytes, from: start, count: 8),
+            low: number(bytes, from: start &+ 8, count: 8)
+        )
+        return BeaconIdentity(
+            uuid,
+            major: UInt16(truncatingIfNeeded: number(bytes, from: start &+ 16, count: 2)),
+            minor: UInt16(truncatingIfNeeded: number(bytes, from: start &+ 18, count: 2))
+        )
+    }
+
+    /// At most eight bytes within the structure, whose length was checked, the most significant first.
+    private static func number(_ bytes: Span<UInt8>, from start: Int, count: Int) -> UInt64 {
+        var value: UInt64 = 0
+        for offset in start..<(start &+ count) { value = value &<< 8 | UInt64(bytes[offset]) }
+        return value
+    }
+
+    /// What is to be advertised, which fits into an advertisement beside its flags.
+    ///
+    /// `company` is AltBeacon's; iBeacon's is always Apple's.
+    package func content(company: UInt16 = 0xFFFF) -> AdvertisementLayout.Content {
+        let power = UInt8(bitPattern: measuredPower ?? Self.unknownPower)
+        switch format {
+        case .iBeacon:
+            let data = [0x02, 0x15] + identityBytes + [power]
+            return .init(manufacturerData: [.init(company: Self.apple, data: data)])
+        case .altBeacon:
+            let data = [0xBE, 0xAC] + identityBytes + [power, 0]
+            return .init(manufacturerData: [.init(company: company, data: data)])
+        case .eddystone:
+            let atOrigin = measuredPower.map { $0.addingReportingOverflow(Self.firstMetre).partialValue }
+            let service = BluetoothUUID(Self.eddystoneService)
+            let data = [0x00, UInt8(bitPattern: atOrigin ?? Self.unknownPower)] + identityBytes + [0, 0]
+            return .init(services: [service], serviceData: [.init(service: service, data: data)])
+        }
+    }
+
+    private var identityBytes: [UInt8] {
+        let (high, low) = (identity.group.high, identity.group.low)
+        switch identity.number {
+        case .majorMinor(let major, let minor):
+            return Self.bytes(high, 8) + Self.bytes(low, 8) + Self.bytes(UInt64(major), 2)
+                + Self.bytes(UInt64(minor), 2)
+        case .instance(let instance):
+            return Self.bytes(high, 2) + Self.bytes(low, 8) + Self.bytes(instance, 6)
+        }
+    }
+
+    private static func bytes(_ value: UInt64, _ count: Int) -> [UInt8] {
+        (0..<count).reversed().map { UInt8(truncatingIfNeeded: value &>> UInt64(8 &* $0)) }
+    }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import BluetoothLE
+
+/// A set of beacons that is watched as one: a UUID, with a major number or both; or Eddystone's namespace, with or without
+/// an instance (D-22).
+package struct BeaconRegion: Hashable, Sendable {
+    /// How much of an identity is given.
+    package enum Part: Hashable, Sendable {
+        /// The UUID alone.
+        case all
+        /// The UUID and the major number.
+        case major(UInt16)
+        /// The whole identity of an iBeacon or AltBeacon.
+        case majorMinor(UInt16, UInt16)
+        /// Eddystone's namespace alone.
+        case namespace
+        /// The whole identity of Eddystone-UID.
+        case instance(UInt64)
+    }
+
+    /// The UUID; of Eddystone the namespace's ten bytes, as the last 80 bits.
+    package let group: BluetoothUUID
+    /// How much else is given.
+    package let part: Part
+
+    /// A region; of a namespace and an instance the bits above the 80th and the 48th are dropped.
+    package init(_ group: BluetoothUUID, _ part: Part = .all) {
+        switch part {
+        case .all, .major, .majorMinor: self.group = group
+        case .namespace, .instance: self.group = BeaconIdentity.namespace(group)
+        }
+        if case .instance(let instance) = part {
+            self.part = .instance(instance & 0xFFFF_FFFF_FFFF)
+        } else {
+            self.part = part
+        }
+    }
+
+    /// The region of one beacon.
+    package init(_ identity: BeaconIdentity) {
+        group = identity.group
+        switch identity.number {
+        case .majorMinor(let major, let minor): part = .majorMinor(major, minor)
+        case .instance(let instance): part = .instance(instance)
+        }
+    }
+
+    /// True for a beacon of the region.
+    package func contains(_ identity: BeaconIdentity) -> Bool { contains(BeaconRegion(identity)) }
+
+    /// True for a region all of whose beacons are in this one.
+    package func contains(_ other: BeaconRegion) -> Bool {
+        guard group == other.group else { return false }
+        switch (part, other.part) {
+        case (.all, .all), (.all, .major), (.all, .majorMinor), (.namespace, .namespace), (.namespace, .instance):
+            return true
+        case (.major(let major), .major(let one)), (.major(let major), .majorMinor(let one, _)): return major == one
+        default: return part == other.part
+        }
+    }
+
+    /// The widest region that holds the same beacons and more: the UUID's, or the namespace's.
+    package var whole: BeaconRegion {
+        switch part {
+        case .all, .major, .majorMinor: BeaconRegion(group, .all)
+        case .namespace, .instance: BeaconRegion(group, .namespace)
+        }
+    }
+}
+
+extension BeaconRegion: CustomStringConvertible {
+    private static let eddystone = "eddystone:"
+    private static let namespaceDigits = 20
+    private static let instanceDigits = 12
+
+    /// `UUID`, `UUID/MAJOR`, `UUID/MAJOR/MINOR`, `eddystone:NAMESPACE` or `eddystone:NAMESPACE/INSTANCE`: numbers in decimal,
+    /// namespace and instance in hexadecimal.
+    package var description: String {
+        switch part {
+        case .all: return group.fullDescription
+        case .major(let major): return "\(group.fullDescription)/\(major)"
+        case .majorMinor(let major, let minor): return "\(group.fullDescription)/\(major)/\(minor)"
+        case .namespace: return Self.eddystone + namespaceText
+        case .instance(let instance):
+            return Self.eddystone + namespaceText + "/" + Hexadecimal.text(instance, digits: Self.instanceDigits)
+        }
+    }
+
+    private var namespaceText: String {
+        Hexadecimal.text(group.high & 0xFFFF, digits: 4) + Hexadecimal.text(group.low, digits: 16)
+    }
+
+    /// Reads such a text, letters of either case; nil for anything else.
+    package init?(_ text: String) {
+        let lowered = text.lowercased()
+        let parts = (lowered.hasPrefix(Self.eddystone) ? lowered.dropFirst(Self.eddystone.count) : lowered[...])
+            .split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
+        guard let first = parts.first else { return nil }
+        if lowered.hasPrefix(Self.eddystone) {
+            guard let namespace = Self.number(first, digits: Self.namespaceDigits), parts.count <= 2 else { return nil }
+            guard parts.count == 2 else {
+                self.init(namespace, .namespace)
+                return
+            }
+            guard let instance = Self.number(parts[1], digits: Self.instanceDigits) else { return nil }
+            self.init(namespace, .instance(instance.low))
+            return
+        }
+        guard first.utf8.count == 36, let uuid = BluetoothUUID(first), parts.count <= 3 else { return nil }
+        let numbers = parts.dropFirst().map(Self.decimal)
+        switch (numbers.count, numbers.first ?? nil, numbers.last ?? nil) {
+        case (0, _, _): self.init(uuid)
+        case (1, let major?, _): self.init(uuid, .major(major))
+        case (2, let major?, let minor?): self.init(uuid, .majorMinor(major, minor))
+        default: return nil
+        }
+    }
+
+    /// Digits alone: `+1` and `0x1` are no number here.
+    private static func decimal(_ text: Substring) -> UInt16? {
+        text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ? UInt16(text) : nil
+    }
+
+    /// So many hexadecimal digits, as the last bits of 128.
+    private static func number(_ text: Substring, digits: Int) -> BluetoothUUID? {
+        guard text.utf8.count == digits, let bytes = Hexadecimal.bytes(text) else { return nil }
+        let value = bytes.reduce(UInt128.zero) { $0 &<< 8 | UInt128($1) }
+        return BluetoothUUID(high: UInt64(truncatingIfNeeded: value &>> 64), low: UInt64(truncatingIfNeeded: value))
+    }
+}

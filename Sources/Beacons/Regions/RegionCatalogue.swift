@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+
+/// All regions that are known, whatever is watched: those of the file, the server's, and the designated beacons'.
+package struct RegionCatalogue: Sendable {
+    /// The regions and key codes of the file.
+    package let file: RegionFile
+    /// The server's regions.
+    package private(set) var managed: [RegionFile.Entry] = []
+
+    private let staticByGroup: [BluetoothUUID: [BeaconRegion]]
+    private let dynamicByGroup: [BluetoothUUID: [BeaconRegion]]
+    private var managedRegions: Set<BeaconRegion> = []
+    private let identities: [String: BeaconIdentity]
+    private let names: [BeaconRegion: String]
+
+    /// The regions of a file.
+    package init(_ file: RegionFile) {
+        self.file = file
+        staticByGroup = Self.grouped(file.staticRegions)
+        dynamicByGroup = Self.grouped(file.dynamicRegions)
+        identities = Dictionary(file.keyCodes.map { ($0.value, $0.key) }, uniquingKeysWith: { first, _ in first })
+        names = Dictionary(
+            (file.staticRegions + file.dynamicRegions).map { ($0.region, $0.name) },
+            uniquingKeysWith: { first, _ in first }
+        )
+    }
+
+    private static func grouped(_ entries: [RegionFile.Entry]) -> [BluetoothUUID: [BeaconRegion]] {
+        Dictionary(grouping: entries.map(\.region), by: \.group)
+    }
+
+    /// Replaces the server's regions.
+    package mutating func setManaged(_ entries: [RegionFile.Entry]) {
+        managed = entries
+        managedRegions = Set(entries.map(\.region))
+    }
+
+    /// What a region is; `designated` are the beacons that are.
+    package func kinds(of region: BeaconRegion, designated: DesignatedBeacons) -> RegionKinds {
+        var kinds: RegionKinds = []
+        if let statics = staticByGroup[region.group] {
+            if statics.contains(where: { $0.contains(region) }) { kinds.insert(.reserved) }
+            if statics.contains(region) { kinds.insert(.initial) }
+        }
+        if dynamicByGroup[region.group]?.contains(where: { $0.contains(region) }) == true { kinds.insert(.dynamic) }
+        if managedRegions.contains(region) { kinds.insert(.managed) }
+        if designated.contains(region) {
+            kinds.formUnion([.designated, .reserved])
+            kinds.remove(.initial)
+        }
+        return kinds
+    }
+
+    /// True where the beacon is one whose identity stays (SW-6).
+    package func isStatic(_ region: BeaconRegion) -> Bool {
+        staticByGroup[region.group]?.contains { $0.contains(region) } == true && !isDynamic(region)
+    }
+
+    private func isDynamic(_ region: BeaconRegion) -> Bool {
+        dynamicByGroup[region.group]?.contains { $0.contains(region) } == true
+    }
+
+    /// The name of a region; of a part of one that has none, the wider one's.
+    package func name(of region: BeaconRegion) -> String? {
+        if let name = names[region], !name.isEmpty { return name }
+        let wider = (staticByGroup[region.group] ?? []) + (dynamicByGroup[region.group] ?? [])
+        return wider.first { $0.contains(region) }.flatMap { names[$0] }.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// The key code of a static beacon: the file's, else eight hexadecimal digits of major and minor (D-25).
+    ///
+    /// Nil for beacons that are not static, and for those of Eddystone that the file gives none for.
+    package func keyCode(of identity: BeaconIdentity) -> String? {
+        guard isStatic(BeaconRegion(identity)) else { return nil }
+        if let code = file.keyCodes[identity] { return code }
+        guard case .majorMinor(let major, let minor) = identity.number else { return nil }
+        return Hexadecimal.text(UInt64(major), digits: 4) + Hexadecimal.text(UInt64(minor), digits: 4)
+    }
+
+    /// The beacon of a region that has that key code; nil where none can have it.
+    package func identity(ofCode code: String, in region: BeaconRegion) -> BeaconIdentity? {
+        if let identity = identities[code] { return region.contains(identity) && isStatic(region) ? identity : nil }
+        guard isStatic(region), code.utf8.count == 8, let bytes = Hexadecimal.bytes(code) else { return nil }
+        let numbers = bytes.reduce(UInt32(0)) { $0 &<< 8 | UInt32($1) }
+        let identity = BeaconIdentity(
+            region.group,
+            major: UInt16(truncatingIfNeeded: numbers &>> 16),
+            minor: UInt16(truncatingIfNeeded: numbers)
+        )
+        // A beacon with a code of its own has no other one, and one outside the region is none of it.
+        guard region.contains(identity), file.keyCodes[identity] == nil else { return nil }
+        return identity
+    }
+}
