@@ -101,7 +101,7 @@ let package = Package(
         // Regions, watching, ranging, designated beacons: state machines on the library's packets.
         module("Beacons", ["BluetoothLE", "Texts"]),
         module("Typing", ["Texts", "Keystrokes", "LinuxIO", systemPackage]),
-        module("Wedge", ["Typing", "Texts", "BluetoothLE", "Keystrokes", "LinuxIO", "CTOML", systemPackage]),
+        module("Wedge", ["Typing", "Beacons", "Texts", "BluetoothLE", "Keystrokes", "LinuxIO", "CTOML", systemPackage]),
         module(
             "Setup",
             ["Wedge", "Typing", "Texts", "BluetoothLE", "Keystrokes", "LinuxIO", "ServiceFiles", systemPackage]
@@ -111,7 +111,7 @@ let package = Package(
         .executableTarget(
             name: "blewedge",
             dependencies: [
-                "Setup", "Wedge", "Typing", "Texts", "Measuring", "BluetoothLE", "VirtualTransport", "Keystrokes",
+                "Setup", "Wedge", "Typing", "Beacons", "Texts", "Measuring", "BluetoothLE", "VirtualTransport", "Keystrokes",
                 "LinuxIO", argumentParser, systemPackage,
             ],
             swiftSettings: swiftSettings
@@ -207,7 +207,7 @@ let package = Package(
         tests(
             "WedgeTests",
             [
-                "TestSupport", "TextsSupport", "SoakSupport", "Wedge", "Typing", "Texts", "BluetoothLE",
+                "TestSupport", "TextsSupport", "SoakSupport", "Wedge", "Typing", "Beacons", "Texts", "BluetoothLE",
                 "VirtualTransport", "Keystrokes", "LinuxIO", systemPackage,
             ]
         ),

@@ -89,6 +89,15 @@ package struct BeaconMonitor: Sendable {
     /// True for a region that is inside.
     package func isInside(_ region: BeaconRegion) -> Bool { watch.isInside(region) }
 
+    /// True for a region that is watched.
+    package func isWatched(_ region: BeaconRegion) -> Bool { watch.isWatched(region) }
+
+    /// Every region that is known: the file's, the server's, and the designated beacons'.
+    package var regions: [BeaconRegion] {
+        let known = catalogue.file.staticRegions + catalogue.file.dynamicRegions + catalogue.managed
+        return known.map(\.region) + designated.beacons.map { BeaconRegion($0.identity) }
+    }
+
     /// What a region is.
     package func kinds(of region: BeaconRegion) -> RegionKinds {
         catalogue.kinds(of: region, designated: designated)
@@ -220,6 +229,20 @@ package struct BeaconMonitor: Sendable {
         ranged.append(BeaconRanging(region, exponent: exponent))
         if nextList == nil { nextList = now + Self.rangingInterval }
         return true
+    }
+
+    /// The beacons of a region that is ranged, nearest first; none of another.
+    package mutating func list(_ region: BeaconRegion, now: Duration) -> [RangedBeacon] {
+        guard let place = ranged.firstIndex(where: { $0.region == region }) else { return [] }
+        return ranged[place].list(now: now)
+    }
+
+    /// Forgets the designated beacons, and watches and ranges nothing.
+    package mutating func clear() {
+        designated = DesignatedBeacons()
+        for region in watch.regions { _ = unwatch(region) }
+        ranged = []
+        nextList = nil
     }
 
     /// Lists the beacons of a region no more; false where it was not ranged.

@@ -21,6 +21,11 @@ public struct BarcodeRules: Sendable {
 
     /// The bytes that end a barcode.
     let terminators: InlineArray<256, Bool>
+    /// A byte that ends a barcode: CR where that does; nil where only a silence does.
+    package var terminator: UInt8? {
+        if terminators[Int(ByteTable.carriageReturn)] { return ByteTable.carriageReturn }
+        return terminators.indices.first { terminators[$0] }.map { UInt8(truncatingIfNeeded: $0) }
+    }
     /// The silence that ends a barcode, in nanoseconds; nil where only terminators do.
     let idleGap: Int64?
     /// The bytes of a barcode without its terminator.

@@ -63,5 +63,6 @@ extension TextTable {
         KeyboardFaultText.self, ControlFaultText.self, FileFaultText.self,
         CommandFaultText.self, RemedyText.self, ReasonText.self, NoteText.self, SetupText.self, SetupFaultText.self,
         HookText.self, AccountText.self, DemoText.self, AllowanceText.self, BondText.self, BondFaultText.self,
+        BeaconText.self, BeaconFaultText.self,
     ])
 }

@@ -13,6 +13,8 @@ package import Texts
 package final class KeyboardGate {
     /// The handler that is called when the gate has opened (true) or closed (false).
     package var onChange: ((Bool) -> Void)?
+    /// The handler that is called when the virtual terminal that the gate watches has come to the front.
+    package var onFront: (() -> Void)?
 
     private let loop: EventLoop
     private let wanted: Int?
@@ -63,13 +65,23 @@ package final class KeyboardGate {
         didSet { if isPaused != oldValue { changed(from: oldValue, front) } }
     }
 
+    /// True while no beacon is near that opens the gate, where one has to be (D-30).
+    package var isOutside = false {
+        didSet {
+            guard isOutside != oldValue, Self.isOpen(isPaused, wanted, front) else { return }
+            onChange?(isOpen)
+        }
+    }
+
     /// True while received bytes are typed.
-    package var isOpen: Bool { Self.isOpen(isPaused, wanted, front) }
+    package var isOpen: Bool { !isOutside && Self.isOpen(isPaused, wanted, front) }
 
     /// The reason for which the gate is closed; nil while it is open.
     package var reason: Reason? {
         if isPaused { return Reason(ReasonText.paused.message(), remedy: RemedyText.resume.message()) }
-        guard let wanted, wanted != front else { return nil }
+        guard let wanted, wanted != front else {
+            return isOutside ? Reason(BeaconText.gateOutside.message(), remedy: BeaconText.gateRemedy.message()) : nil
+        }
         let cause =
             front.map { ReasonText.otherTerminal.message("\($0)", "\(wanted)") }
             ?? ReasonText.noTerminal.message("\(wanted)")
@@ -86,10 +98,12 @@ package final class KeyboardGate {
         let before = front
         front = terminal?.number
         changed(from: isPaused, before)
+        if wanted != nil, wanted == front, before != front { onFront?() }
     }
 
     private func changed(from wasPaused: Bool, _ before: Int?) {
-        if isOpen != Self.isOpen(wasPaused, wanted, before) { onChange?(isOpen) }
+        let wasOpen = !isOutside && Self.isOpen(wasPaused, wanted, before)
+        if isOpen != wasOpen { onChange?(isOpen) }
     }
 
     private static func isOpen(_ isPaused: Bool, _ wanted: Int?, _ front: Int?) -> Bool {

@@ -17,7 +17,7 @@ package struct WatchOptions: OptionSet, Hashable, Sendable {
     package static let usual: WatchOptions = [.onEntry, .onExit]
 
     /// The words for the options, as clients and configurations write them.
-    package static let words: [(word: String, option: WatchOptions)] = [
+    package static let named: [(word: String, option: WatchOptions)] = [
         ("on-entry", .onEntry), ("on-exit", .onExit), ("entry-state-on-display", .entryStateOnDisplay),
     ]
 }

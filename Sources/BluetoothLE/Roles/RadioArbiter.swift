@@ -175,6 +175,7 @@ package final class RadioArbiter {
     /// `completion` is called when the controller has stopped scanning, or at once if it scans for other scans only.
     package func stop(_ scan: RadioScan, completion: @escaping () -> Void = {}) {
         scan.onUpdate = nil
+        scan.onPacket = nil
         scan.onFailure = nil
         scans.removeAll { $0 === scan }
         onQuiet.append(completion)
@@ -380,10 +381,10 @@ package final class RadioArbiter {
 
     /// Lets the other scans hear what the running one hears.
     private func shareReports(of scanner: any DeviceScanner, _ running: RadioScan) {
-        guard scans.count > 1 else { return scanner.onPacket = nil }
-        scanner.onPacket = { [weak self] packet, now in
+        guard scans.count > 1 || running.onPacket != nil else { return scanner.onPacket = nil }
+        scanner.onPacket = { [weak self, weak running] packet, now in
             guard let self else { return }
-            for scan in scans where scan !== running { scan.overhear(packet, now: now) }
+            for scan in scans where scan !== running || scan.onPacket != nil { scan.overhear(packet, now: now) }
         }
     }
 

@@ -13,6 +13,9 @@ package final class RadioScan {
 
     /// The handler of the reports that pass the filter.
     package var onUpdate: ((DeviceTable.Update) -> Void)?
+    /// The handler of the packets of advertising reports, as the controller sends them; where there is one, the scan keeps no
+    /// devices while another scan runs.
+    package var onPacket: ((Span<UInt8>, _ now: Duration) -> Void)?
     /// The handler that is called once, when the controller has first started scanning.
     package var onStarted: (() -> Void)?
     /// The handler that is called when the scan has failed, which ends it.
@@ -64,6 +67,7 @@ package final class RadioScan {
 
     /// Takes a packet of advertising reports from the scan that runs.
     func overhear(_ packet: Span<UInt8>, now: Duration) {
+        if let onPacket { return onPacket(packet, now) }
         // The updates are passed on after the table has returned, because a handler may end the scan.
         var updates: [DeviceTable.Update] = []
         last.devices.handle(packet, now: now) { update in updates.append(update) }

@@ -53,7 +53,10 @@ extension Configuration {
                     faults.append(ConfigurationFault(line: member.line, reason: reason))
                     continue
                 }
-                for key in inner { faults += read(key, in: member.key, &lines) }
+                for key in inner {
+                    let isActions = member.key == "beacons" && key.key == "actions"
+                    faults += isActions ? readActions(key, &lines) : read(key, in: member.key, &lines)
+                }
             } else {
                 faults += read(member, in: "", &lines)
             }
@@ -68,7 +71,8 @@ extension Configuration {
     ) -> [ConfigurationFault] {
         let known = ConfigurationKey.all.filter { $0.section == section }
         guard let key = known.first(where: { $0.name == member.key }) else {
-            let names = known.map(\.name) + (section.isEmpty ? ["profiles"] : [])
+            let tables = section.isEmpty ? ["profiles"] : section == "beacons" ? ["actions"] : []
+            let names = known.map(\.name) + tables
             let suggestion = TOMLTableReader.suggestion(for: member.key, among: names)
             return [ConfigurationFault(line: member.line, reason: "unknown key \"\(member.key)\"\(suggestion)")]
         }
@@ -110,14 +114,19 @@ extension Configuration {
 
     private static func refusal(ofProfileName name: String) -> String? {
         if name == anyProfile || Profile(named: name) != nil { return "a profile \"\(name)\" is there already" }
-        let letters = name.utf8.allSatisfy { byte in
-            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || byte == UInt8(ascii: "-")
-                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-        }
-        guard letters, (1...Profile.longestName).contains(name.utf8.count) else {
+        guard isPlainName(name, Profile.longestName) else {
             return "a profile's name has small letters, digits and hyphens, at most \(Profile.longestName) of them"
         }
         return nil
+    }
+
+    /// Whether a name has small letters, digits and hyphens only, from one to so many.
+    static func isPlainName(_ name: String, _ most: Int) -> Bool {
+        let isPlain = name.utf8.allSatisfy { byte in
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || byte == UInt8(ascii: "-")
+                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+        }
+        return isPlain && (1...most).contains(name.utf8.count)
     }
 
     /// The faults of values that contradict each other, though each by itself is allowed.
@@ -142,6 +151,7 @@ extension Configuration {
         }
         if let hook, !hook.hasPrefix("/") { fault(["hook"], "hook wants a program's whole path, which begins with /") }
         if destination == .keyboard, isRaw { fault(["raw"], "raw wants another end than the keyboard: set to") }
+        for contradiction in beaconContradictions { fault(contradiction.keys, contradiction.reason) }
         do throws(BarcodeRules.Fault) {
             _ = try barcodeMode.rules(prefix: .nothing, suffix: nil)
         } catch {
@@ -171,7 +181,9 @@ extension Configuration {
                 lines.append("\(key.name) = \(value)")
             }
         }
+        for action in beacons.actions { lines += ["", action.text] }
         for profile in ownProfiles { lines += ["", profile.text(at: "profiles.\(profile.name)")] }
+        if isCommented, beacons.actions.isEmpty { lines += ["", Self.actionExample] }
         if isCommented, ownProfiles.isEmpty { lines += ["", Self.profileExample] }
         return lines.drop { $0.isEmpty }.joined(separator: "\n") + "\n"
     }
@@ -188,6 +200,17 @@ extension Configuration {
         }
         return lines
     }
+
+    private static let actionExample = """
+        # What happens as a region is entered and left, each in a table of its own. do: gate types what is received only
+        # while the region is inside; type types the key code of the beacon that enters it, as a barcode; hook tells the hook;
+        # event tells clients. Anybody can copy a beacon: gate and type want that said, by unauthenticated = true.
+        #
+        #[beacons.actions.badge]
+        #region = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
+        #do = "type"
+        #unauthenticated = true
+        """
 
     private static let profileExample = """
         # Further profiles, each in a table of its own. send and expect are bytes in hexadecimal; "text" stands for its

@@ -88,6 +88,8 @@ package struct Configuration: Sendable, Equatable {
     package var refreshPeriod = Duration.seconds(2)
     /// The program that is told of events; nil for none.
     package var hook: String?
+    /// The tables of beacons.
+    package var beacons = BeaconConfiguration()
 
     /// The defaults.
     package init() {}

@@ -7,7 +7,7 @@ import Typing
 
 extension ConfigurationKey {
     /// Every key, in the order in which `config show` has them: the file's own first, then table by table.
-    package static let all: [ConfigurationKey] = file + barcodeModeKeys + otherTables
+    package static let all: [ConfigurationKey] = file + barcodeModeKeys + otherTables + beaconKeys
 
     private static let file: [ConfigurationKey] = [
         word(

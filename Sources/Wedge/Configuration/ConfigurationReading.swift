@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Beacons
 import Keystrokes
 package import Texts
 import Typing
@@ -12,6 +13,7 @@ package struct ConfigurationReading: Equatable, Sendable {
     private let table: ByteTable
     private let strokes: [[Unicode.Scalar: [KeyboardLayout.Stroke]]]
     private let snippets: Snippets
+    private let regions: RegionFile
 
     /// Reads everything that the configuration names, and the file of snippets beside it.
     package init(_ configuration: Configuration, snippets path: String) throws(CommandFailure) {
@@ -21,5 +23,6 @@ package struct ConfigurationReading: Equatable, Sendable {
         let layout = try LayoutSource.layout(configuration.layout)
         strokes = [layout.strokes, layout.capsLockStrokes]
         snippets = try Snippets(file: path)
+        regions = try configuration.regions().file
     }
 }

@@ -10,7 +10,7 @@ extension ControlRequest {
     /// The words that begin a request, in the order in which they are listed to people.
     package static let verbs = [
         "status", "events", "scan", "use", "forget", "connect", "disconnect", "pause", "resume", "key", "snippet",
-        "clear", "send", "ask", "reload", "stop",
+        "clear", "send", "ask", "beacons", "reload", "stop",
     ]
 
     /// Reads a line without its end.
@@ -39,6 +39,7 @@ extension ControlRequest {
         case "clear": self = .clear
         case "send": self = .send(try words.bytes())
         case "ask": self = .ask(try words.command())
+        case "beacons": self = .beacons(try words.beacons())
         case "reload": self = .reload
         case "stop": self = .stop
         default:
@@ -69,6 +70,7 @@ extension ControlRequest {
             case .clear: ["clear"]
             case .send(let bytes): ["send", "hex", Hexadecimal.text(bytes)]
             case .ask(let command): ["ask"] + Self.words(command)
+            case .beacons(let request): ["beacons"] + request.words
             case .reload: ["reload"]
             case .stop: ["stop"]
             }
@@ -84,7 +86,7 @@ extension ControlRequest {
 }
 
 /// The words of a request, taken one by one.
-private struct Words {
+struct Words {
     private let words: [[UInt8]]
     /// How many were taken.
     private var taken = 0

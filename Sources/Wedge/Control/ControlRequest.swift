@@ -41,6 +41,8 @@ package enum ControlRequest: Equatable, Sendable {
     case send([UInt8])
     /// Write a command to the device when those before it have had their replies, and answer with its own (BT-6).
     case ask(Handshake.Command)
+    /// Beacons: what is watched, ranged, designated, and advertised.
+    case beacons(BeaconRequest)
     /// Read the configuration again.
     case reload
     /// End.
@@ -72,6 +74,7 @@ package enum ControlRequest: Equatable, Sendable {
     /// Who may ask for this.
     package var right: Right {
         switch self {
+        case .beacons(let request): request.isChange ? .changing : .reading
         case .status, .events, .scan: .reading
         case .key, .snippet, .clear: .typing
         case .use, .forget, .connect, .disconnect, .pause, .resume, .send, .ask, .reload, .stop: .changing

@@ -26,6 +26,7 @@ extension Daemon {
         case .disconnect: reply(result { () throws(CommandFailure) in try disconnect() })
         case .pause: reply(result { gate.isPaused = true })
         case .resume: reply(result { gate.isPaused = false })
+        case .beacons(let request): handle(request, reply: reply)
         case .reload: reply(result { () throws(CommandFailure) in try reload() })
         case .stop:
             reply(.success(JSONObject()))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+package import Beacons
 package import BluetoothLE
 import LinuxIO
 import SystemPackage
@@ -22,6 +23,9 @@ package final class Daemon {
         package var allowsKeys: Bool
         /// The profile, the layout, the table and the program's version, as `status` shows them.
         package var labels: DaemonLabels
+        /// What is done about beacons, and the regions that are known.
+        package var beacons = BeaconConfiguration()
+        package var regions = RegionCatalogue(RegionFile())
 
         /// Options.
         package init(
@@ -47,6 +51,8 @@ package final class Daemon {
     package var onStopAsked: (() -> Void)?
     /// Told how much was received from the device: at once, then ten times a second at most, and before its link's end.
     package var onReceived: ((ReceivedMeter.Report) -> Void)?
+    /// Told of each entry and exit that the hook is told of, with the beacon's key code.
+    package var onBeacon: ((RegionWatch.Notice, String?) -> Void)?
     /// Reads the configuration again; nil where there is none.
     package var onReload: (() throws(CommandFailure) -> Void)?
 
@@ -56,6 +62,11 @@ package final class Daemon {
     let store: ChoiceStore
     let bonds: BondStore
     let gate: KeyboardGate
+    let designatedStore: DesignatedStore
+    let beacons: BeaconService
+    let advertiser: BeaconAdvertiser
+    /// The key codes of beacons that were typed, and that could not be.
+    var codes = (typed: UInt64(0), notTyped: UInt64(0))
     let loop: EventLoop
 
     private static let lockWord = "lock="
@@ -89,6 +100,7 @@ package final class Daemon {
         self.options = options
         store = ChoiceStore(options.paths.choice)
         bonds = BondStore(options.paths.bonds)
+        designatedStore = DesignatedStore(options.paths.designated)
         lock = AdapterLock(options.paths)
         gate = try KeyboardGate(terminal: options.terminal, on: loop)
         follower = options.followsChoice ? try ChoiceFollower(store, on: loop) : nil
@@ -103,6 +115,23 @@ package final class Daemon {
             }
         }
         allows = settings.typing.allowances
+        var designated = DesignatedBeacons()
+        do throws(CommandFailure) {
+            designated = try designatedStore.read()
+        } catch {
+            startNotes.append(Reason(error))
+        }
+        beacons = BeaconService(
+            BeaconMonitor(
+                options.regions,
+                designated: designated,
+                limit: options.beacons.mostDesignated,
+                settings: options.beacons.settings,
+                exponent: options.beacons.pathLoss
+            ),
+            on: core.radio
+        )
+        advertiser = BeaconAdvertiser(on: core.radio)
         let relay = Relay()
         service = try KeyboardService(settings, through: core, screen: screen) { event in
             relay.handler?(event)
@@ -131,8 +160,12 @@ package final class Daemon {
         service.refusal = { [unowned self] name in refusal(of: name) }
         service.isAbandoned = { [unowned self] in lock.takeAbandonment() }
         service.onReceived = { [unowned self] length in received(length) }
+        service.onAdapter = { [unowned self] isThere in
+            if isThere { advertiser.begin() } else { advertiser.adapterLost() }
+        }
         service.isGateOpen = gate.isOpen
         gate.onChange = { [unowned self] isOpen in gateChanged(isOpen) }
+        gate.onFront = { [unowned self] in beacons.displayCameOn() }
         follower?.onChange = { [unowned self] result in chosenElsewhere(result) }
         if let fault { startNotes.append(reason(of: fault)) }
     }
@@ -144,6 +177,7 @@ package final class Daemon {
         onEvent?(.keyboard(node: service.keyboard.node))
         for note in startNotes { onNote?(note) }
         startNotes = []
+        startBeacons()
         noteGate()
         if service.choice == nil { take(.state(service.state, device: nil, reason: choiceFault)) }
         service.start { [unowned self] result in
@@ -167,6 +201,8 @@ package final class Daemon {
         gate.end()
         server?.close()
         server = nil
+        beacons.end()
+        advertiser.stop()
         service.stop { [self] in
             reportRest()
             if isReloading { keptLock = lock.keep() } else { lock.release() }
@@ -222,7 +258,8 @@ package final class Daemon {
             lastReceived: lastReceived.map { (now - .nanoseconds($0.time), $0.length) },
             rivals: rivals.names(now: now),
             choiceFault: choiceFault,
-            allows: allows
+            allows: allows,
+            beacons: beaconSummary
         )
     }
 
@@ -284,9 +321,15 @@ package final class Daemon {
 
     private func gateChanged(_ isOpen: Bool) {
         service.isGateOpen = isOpen
-        server?.publish(gateEvent)
+        publish(gateEvent)
         if isOpen { onNote?(Reason(ReasonText.typedAgain.message())) } else { noteGate() }
     }
+
+    /// Tells clients.
+    func publish(_ object: JSONObject) { server?.publish(object) }
+
+    /// The time at which a value was received last; nil before the first.
+    var lastValueTime: Duration? { lastReceived.map { .nanoseconds($0.time) } }
 
     /// Says why nothing is typed, where that is so.
     private func noteGate() {

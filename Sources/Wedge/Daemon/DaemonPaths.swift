@@ -85,6 +85,8 @@ package struct DaemonPaths: Hashable, Sendable {
     package var controlSocket: FilePath { runtime.appending("control") }
     /// The user's choice of device.
     package var choice: FilePath { state.appending("selection") }
+    /// The designated beacons.
+    package var designated: FilePath { state.appending("designated") }
     /// The keys of paired devices.
     package var bonds: FilePath { state.appending("bonds") }
     /// The lock file that is held by the daemon that uses an adapter such as `hci0`.

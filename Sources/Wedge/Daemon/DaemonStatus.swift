@@ -44,6 +44,8 @@ package struct DaemonStatus: Sendable {
     package var choiceFault: Reason?
     /// What the keyboard may press beyond text, Tab, Enter and Backspace; nil for nothing.
     package var allows: Message?
+    /// What is done about beacons; nil for nothing.
+    package var beacons: JSONObject?
 
     /// The answer's members.
     package var object: JSONObject {
@@ -79,6 +81,7 @@ package struct DaemonStatus: Sendable {
             last.add("length", lastReceived.length)
             object.add("lastReceived", last)
         }
+        object.add("beacons", beacons)
         if let rivals { object.add("rivals", rivals) }
         object.add("selectionFault", choiceFault?.cause)
         object.add("selectionRemedy", choiceFault?.remedy)

@@ -15,6 +15,9 @@ package final class KeyboardService {
     /// Asked then: whether the process that had it before has ended without giving it back.
     package var isAbandoned: (() -> Bool)?
 
+    /// Told that an adapter can be used, and that it is lost.
+    package var onAdapter: ((_ isThere: Bool) -> Void)?
+
     /// How old a sighting may be that spares a scan: as long as the end of an earlier link may take.
     private static let sightingLife = Session.closingTimeout
 
@@ -159,6 +162,13 @@ package final class KeyboardService {
     /// The keys that clients may press; nil for none.
     package var keypad: Keypad? { settings.typing.keypad }
 
+    /// Types bytes that come from here as a notification of an open device, as a beacon's key code: table, pace, scan mode
+    /// and account are those of all others.
+    func type(_ bytes: [UInt8]) { keyboard.receive(bytes.span, epoch: link.epoch, isFromOpenDevice: true) }
+
+    /// The byte that ends a barcode here: CR, or a terminator of scan mode's; nil where only a silence ends one.
+    var barcodeEnd: UInt8? { settings.typing.barcodes.map { $0.terminator } ?? 0x0D }
+
     /// Sends bytes to the device.
     package func send(_ bytes: [UInt8]) throws(CommandFailure) {
         guard state == .connected else {
@@ -269,6 +279,7 @@ package final class KeyboardService {
             if let bonds { core.adapter?.use(bonds()) }
             apply(.adapterReady)
             started(.success(()))
+            onAdapter?(true)
         case .failed(let error):
             started(.failure(CommandFailure(error)))
             apply(Session.Event(error))
@@ -277,6 +288,7 @@ package final class KeyboardService {
             link.noteAdapterLoss()
             apply(.adapterLost(Reason(loss)))
             link.abandon()
+            onAdapter?(false)
         }
     }
 

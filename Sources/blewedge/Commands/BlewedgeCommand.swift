@@ -92,7 +92,8 @@ struct BlewedgeCommand: ParsableCommand {
             StatusCommand.self, UseCommand.self, ForgetCommand.self, PairCommand.self, BondsCommand.self,
             ConnectCommand.self, DisconnectCommand.self,
             PauseCommand.self, ResumeCommand.self, GateCommand.self, EventsCommand.self, KeyCommand.self,
-            SnippetCommand.self, ClearCommand.self, SendCommand.self, AskCommand.self, ReloadCommand.self,
+            SnippetCommand.self, ClearCommand.self, SendCommand.self, AskCommand.self, BeaconsCommand.self,
+            ReloadCommand.self,
             StopCommand.self, CompletionsCommand.self, ManualCommand.self, DoctorCommand.self, SetupCommand.self,
             BenchCommand.self,
         ]

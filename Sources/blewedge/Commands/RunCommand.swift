@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import ArgumentParser
+import Beacons
 import BluetoothLE
 import Keystrokes
 import LinuxIO
@@ -170,13 +171,15 @@ struct RunCommand: ParsableCommand {
         if choice == nil { try paths.checkState() }
         let plan = try plan(choice, paths)
         let configuration = plan.configuration
-        let options = Daemon.Options(
+        var options = Daemon.Options(
             paths: paths,
             followsChoice: choice == nil,
             terminal: configuration.gateTerminal,
             allowsKeys: configuration.allowsKeys,
             labels: plan.labels
         )
+        options.beacons = configuration.beacons
+        options.regions = plan.regions
         if configuration.destination == .standardOutput, events || json {
             throw CommandFailure(.usage, CommandFaultText.outputTaken)
         }
@@ -205,6 +208,7 @@ struct RunCommand: ParsableCommand {
         var configuration: Configuration
         var settings: KeyboardSettings
         var labels: DaemonLabels
+        var regions: RegionCatalogue
         var hook: String?
         var reading: ConfigurationReading
     }
@@ -221,6 +225,7 @@ struct RunCommand: ParsableCommand {
             configuration: configuration,
             settings: settings,
             labels: try labels(configuration),
+            regions: try configuration.regions(),
             hook: hook,
             reading: try ConfigurationReading(configuration, snippets: paths.snippets.string)
         )

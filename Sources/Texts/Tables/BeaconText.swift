@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// What the commands for beacons say.
+package enum BeaconText: String, Localized {
+    case watching, watched, unwatched, entered, left, inside, switchedOn, switchedOff, advertising, stopped, kept
+    case released, updated, cleared, setUp, setUpAlready, noDesignated, noRegions, unknownDistance
+    case all, limitReached, noAdapter, noRegion, noCodes, unfitRegion, unfitCode, tooMany, notKept, noOptions
+    case columnRegion, columnKinds, columnName, columnBeacon, columnSignal, columnPower, columnDistance, columnCode
+    case columnSwitcher, immediate, near, far, unknown, regionsExample
+    case insideRegion, isBeacon, canBeUsed, canAdvertise, gateOutside, gateRemedy, typed, notTyped
+
+    package var texts: LocalText {
+        switch self {
+        case .watching:
+            LocalText("watching {1} regions; Ctrl-C ends", "{1}個のリージョンを監視しています。Ctrl-Cで終了します")
+        case .watched: LocalText("{1} regions are watched", "{1}個のリージョンの監視を開始しました")
+        case .unwatched: LocalText("{1} regions are watched no more", "{1}個のリージョンの監視を停止しました")
+        case .entered: LocalText("entered {1} (beacon {2})", "{1} に入りました (ビーコン {2})")
+        case .left: LocalText("left {1}", "{1} から出ました")
+        case .inside: LocalText("inside {1} (beacon {2})", "{1} の中にいます (ビーコン {2})")
+        case .switchedOn:
+            LocalText("{1} has started the watching of {2} regions", "{1} により{2}個のリージョンの監視が始まりました")
+        case .switchedOff:
+            LocalText("{1} has ended the watching of {2} regions", "{1} により{2}個のリージョンの監視が終わりました")
+        case .advertising:
+            LocalText("advertising the beacon {1} on {2}; Ctrl-C ends", "{2} でビーコン {1} を発信しています。Ctrl-Cで終了します")
+        case .stopped: LocalText("the beacon is advertised no more", "ビーコンの発信を停止しました")
+        case .kept: LocalText("{1} beacons are designated", "指定ビーコンは{1}個です")
+        case .released: LocalText("{1} is designated no more", "{1} の指定を解除しました")
+        case .updated: LocalText("{1} beacons are updated", "{1}個のビーコンを更新しました")
+        case .cleared: LocalText("the data of beacons is cleared", "ビーコンのデータを消去しました")
+        case .setUp:
+            LocalText("{1} is made: name your regions in it", "{1} を作成しました。リージョンを記述してください")
+        case .setUpAlready: LocalText("{1} is there already, and stays as it is", "{1} は既にあり、変更しません")
+        case .noDesignated: LocalText("no beacon is designated", "指定ビーコンはありません")
+        case .noRegions: LocalText("no region is known", "リージョンは登録されていません")
+        case .unknownDistance: LocalText("unknown", "不明")
+        case .all: LocalText("all are designated", "すべて指定しました")
+        case .limitReached:
+            LocalText("the limit is reached: only the first ones are designated", "上限に達したため、先頭の一部だけを指定しました")
+        case .noAdapter:
+            LocalText("there is no adapter to hear beacons with", "ビーコンを受信するアダプタがありません")
+        case .noRegion:
+            LocalText(
+                "no region is named, and there is not exactly one static region",
+                "リージョンの指定がなく、固定リージョンが1つに定まりません"
+            )
+        case .noCodes: LocalText("no key code is named", "キーコードの指定がありません")
+        case .unfitRegion: LocalText("this is no region of static beacons", "固定ビーコンのリージョンではありません")
+        case .unfitCode:
+            LocalText("no beacon of the region has one of these key codes", "リージョンにこのキーコードのビーコンがありません")
+        case .tooMany: LocalText("there is no room for another beacon", "これ以上ビーコンを指定できません")
+        case .notKept: LocalText("the designated beacons could not be kept", "指定ビーコンを保存できませんでした")
+        case .noOptions: LocalText("the options are missing", "オプションの指定がありません")
+        case .columnRegion: LocalText("REGION", "リージョン")
+        case .columnKinds: LocalText("KINDS", "種類")
+        case .columnName: LocalText("NAME", "名前")
+        case .columnBeacon: LocalText("BEACON", "ビーコン")
+        case .columnSignal: LocalText("RSSI", "RSSI")
+        case .columnPower: LocalText("AT 1 M", "1 m")
+        case .columnDistance: LocalText("DISTANCE", "距離")
+        case .columnCode: LocalText("CODE", "コード")
+        case .columnSwitcher: LocalText("SWITCHER", "スイッチャー")
+        case .immediate: LocalText("immediate", "至近")
+        case .near: LocalText("near", "近い")
+        case .far: LocalText("far", "遠い")
+        case .unknown: LocalText("unknown", "不明")
+        case .regionsExample:
+            LocalText(
+                """
+                # The regions of beacons, and the key codes of single ones; `blewedge beacons regions` lists them.
+                #
+                # static   UUID[/MAJOR[/MINOR]]              name     beacons whose identities stay
+                # dynamic  UUID[/MAJOR]                      name     beacons whose numbers change
+                # static   eddystone:NAMESPACE[/INSTANCE]    name
+                # key      UUID/MAJOR/MINOR                  code     1 to 64 letters and digits
+                #
+                #static  E2C56DB5-DFFB-48D2-B060-D0F5A71096E0      Badges
+                #key     E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/2  A17C
+
+                """,
+                """
+                # ビーコンのリージョンと、個々のビーコンのキーコード。一覧は `blewedge beacons regions`
+                #
+                # static   UUID[/MAJOR[/MINOR]]              名前     値が変わらないビーコン
+                # dynamic  UUID[/MAJOR]                      名前     値が変わるビーコン
+                # static   eddystone:NAMESPACE[/INSTANCE]    名前
+                # key      UUID/MAJOR/MINOR                  コード   英数字1〜64文字
+                #
+                #static  E2C56DB5-DFFB-48D2-B060-D0F5A71096E0      Badges
+                #key     E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/2  A17C
+
+                """
+            )
+        case .insideRegion: LocalText("inside {1}", "{1} の中にいます")
+        case .isBeacon: LocalText("this board is the beacon {1}", "この機器はビーコン {1} です")
+        case .canBeUsed: LocalText("beacons can be heard by {1}", "{1} でビーコンを受信できます")
+        case .canAdvertise: LocalText("{1} can be a beacon", "{1} はビーコンとして発信できます")
+        case .gateOutside:
+            LocalText("no beacon is near that opens the gate", "ゲートを開くビーコンが近くにありません")
+        case .gateRemedy:
+            LocalText(
+                "bring one near; `blewedge beacons status` says which regions are inside",
+                "ビーコンを近づけてください。`blewedge beacons status` で状態を確認できます"
+            )
+        case .typed: LocalText("the key code of {1} is typed", "{1} のキーコードを入力しました")
+        case .notTyped:
+            LocalText("the key code of {1} is not typed: {2}", "{1} のキーコードを入力しませんでした: {2}")
+        }
+    }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import Beacons
+package import BluetoothLE
+import LinuxIO
+
+/// The beacons of an adapter: a scan of the arbiter's while there is something to hear, and the monitor that it feeds.
+///
+/// To be used on the loop's thread.
+package final class BeaconService {
+    /// How long a scan that failed is left alone.
+    private static let pause = Duration.seconds(3)
+
+    /// Told what the monitor tells.
+    package var onEvent: ((BeaconMonitor.Event) -> Void)?
+    /// Told, once, that the controller has begun to scan.
+    package var onStarted: (() -> Void)?
+    /// Told why a scan has ended by itself; it is begun again.
+    package var onFailure: ((ScanError) -> Void)?
+
+    /// What is known and watched.
+    package private(set) var monitor: BeaconMonitor
+
+    private let radio: RadioArbiter
+    private var scan: RadioScan?
+    private var timer: EventLoop.Timer?
+    private var pauseTimer: EventLoop.Timer?
+    private var isEnded = false
+
+    /// Nothing is listened for before the monitor watches something.
+    package init(_ monitor: BeaconMonitor, on radio: RadioArbiter) {
+        self.monitor = monitor
+        self.radio = radio
+        settle()
+    }
+
+    /// Changes what is watched, and begins or ends the scan as that wants it.
+    package func change<Value>(_ body: (inout BeaconMonitor) -> Value) -> Value {
+        defer { settle() }
+        return body(&monitor)
+    }
+
+    /// Tells of what is inside and wants it told, as the display goes on (D-24).
+    package func displayCameOn() { tell { monitor, tell in monitor.displayCameOn(tell: tell) } }
+
+    /// Listens no more; `completion` is called when the controller scans no more, or for others only.
+    package func end(completion: @escaping () -> Void = {}) {
+        isEnded = true
+        for timer in [timer, pauseTimer] { if let timer { radio.loop.cancel(timer) } }
+        (timer, pauseTimer) = (nil, nil)
+        stop(completion)
+    }
+
+    private func settle() {
+        setTimer()
+        guard !isEnded, !monitor.isIdle else { return stop {} }
+        guard scan == nil, pauseTimer == nil else { return }
+        let scan = RadioScan(.background, devices: DeviceTable())
+        self.scan = scan
+        scan.onPacket = { [unowned self] packet, now in
+            tell { monitor, tell in monitor.handle(packet, now: now, tell: tell) }
+        }
+        scan.onStarted = { [unowned self] in
+            onStarted?()
+            onStarted = nil
+        }
+        scan.onFailure = { [unowned self] error in failed(error) }
+        radio.start(scan)
+    }
+
+    private func failed(_ error: ScanError) {
+        scan = nil
+        pauseTimer = radio.loop.schedule(at: MonotonicClock.now + Self.pause) { [unowned self] in
+            pauseTimer = nil
+            settle()
+        }
+        onFailure?(error)
+    }
+
+    private func stop(_ completion: @escaping () -> Void) {
+        guard let scan else { return completion() }
+        self.scan = nil
+        radio.stop(scan, completion: completion)
+    }
+
+    /// Lets the monitor work, and passes on what it tells when it has done so: whoever hears of it may change what is watched.
+    private func tell(_ body: (inout BeaconMonitor, (BeaconMonitor.Event) -> Void) -> Void) {
+        var events: [BeaconMonitor.Event] = []
+        body(&monitor) { events.append($0) }
+        for event in events { onEvent?(event) }
+        if !events.isEmpty || timer == nil { setTimer() }
+    }
+
+    private func setTimer() {
+        if let timer { radio.loop.cancel(timer) }
+        timer =
+            isEnded
+            ? nil
+            : monitor.deadline.map { deadline in
+                radio.loop.schedule(at: deadline) { [unowned self] in
+                    timer = nil
+                    tell { monitor, tell in monitor.expire(now: MonotonicClock.now, tell: tell) }
+                    setTimer()
+                }
+            }
+    }
+}

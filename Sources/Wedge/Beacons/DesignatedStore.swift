@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import Beacons
+import LinuxIO
+package import SystemPackage
+package import Texts
+
+/// The file in which the designated beacons outlive the program (D-29).
+package struct DesignatedStore: Sendable {
+    private static let limit = 256 * 1024
+
+    /// The file.
+    package let path: FilePath
+
+    /// The beacons kept in a file, which need not be there.
+    package init(_ path: FilePath) {
+        self.path = path
+    }
+
+    /// The designated beacons; none without a file.
+    package func read() throws(CommandFailure) -> DesignatedBeacons {
+        let bytes: [UInt8]
+        do throws(Errno) {
+            bytes = try FileSystem.contents(of: path.string, limit: Self.limit)
+        } catch {
+            if error.recovery(of: .file) == .absent { return DesignatedBeacons() }
+            let isForbidden = error.recovery(of: .file) == .forbidden
+            throw CommandFailure(
+                isForbidden ? .permission : .inputOutput,
+                BeaconFaultText.designatedUnreadable,
+                "\(path)",
+                "\(error)"
+            )
+        }
+        do throws(DesignatedBeacons.UnreadableLine) {
+            return try DesignatedBeacons(text: String(decoding: bytes, as: UTF8.self))
+        } catch {
+            throw CommandFailure(.configuration, BeaconFaultText.designatedGarbled, "\(path)", "\(error.line)")
+        }
+    }
+
+    /// Keeps the beacons: whole and on the disk when this returns, and the earlier ones untouched when it throws.
+    package func write(_ beacons: DesignatedBeacons) throws(Errno) {
+        try FileSystem.makeDirectory(path.removingLastComponent(), mode: 0o755)
+        try FileSystem.replace(path, with: Array(beacons.text.utf8), mode: 0o644)
+    }
+
+    /// Forgets all of them; none is no error.
+    package func remove() throws(Errno) { try FileSystem.remove(path) }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import Beacons
+import BluetoothLE
+package import Texts
+
+extension JSONObject {
+    /// A beacon that is ranged (SW-5, SW-6): `keyCode` only where it has one, `metres` only where it is known.
+    package init(_ beacon: RangedBeacon, in monitor: BeaconMonitor) {
+        self.init()
+        add("beacon", "\(beacon.identity)")
+        add("format", beacon.format.rawValue)
+        add("rssi", beacon.rssi)
+        add("reports", beacon.reports)
+        add("measuredPower", beacon.measuredPower)
+        add("proximity", beacon.distance.proximity.rawValue)
+        add("metres", beacon.distance.metres.map { JSONValue.real(($0 * 100).rounded() / 100) })
+        add("segment", beacon.identity.segment)
+        add("keyCode", monitor.catalogue.keyCode(of: beacon.identity))
+        add("designated", monitor.designated[beacon.identity] != nil)
+    }
+
+    /// Something that the monitor tells.
+    package init(_ event: BeaconMonitor.Event, in monitor: BeaconMonitor) {
+        self.init()
+        switch event {
+        case .region(let notice):
+            add("event", "region")
+            add("change", notice.change.rawValue)
+            add("region", "\(notice.region)")
+            add("name", monitor.catalogue.name(of: notice.region))
+            add("kinds", monitor.kinds(of: notice.region).words)
+            add("beacon", "\(notice.beacon)")
+            add("keyCode", monitor.catalogue.keyCode(of: notice.beacon))
+        case .switched(let beacon, let isOn, let regions):
+            add("event", "watching")
+            add("on", isOn)
+            add("regions", regions)
+            add("switcher", "\(beacon)")
+        case .ranged(let region, let beacons):
+            add("event", "beacons")
+            add("region", "\(region)")
+            add("beacons", beacons.map { JSONObject($0, in: monitor) })
+        }
+    }
+
+    /// A designated beacon (SW-9).
+    package init(_ beacon: DesignatedBeacons.Beacon) {
+        self.init()
+        add("code", beacon.keyCode)
+        add("beacon", "\(beacon.identity)")
+        add("segment", beacon.identity.segment)
+        add("switcher", beacon.isSwitcher)
+    }
+
+    /// A region that is known, with what it is (SW-3).
+    package init(_ region: BeaconRegion, in monitor: BeaconMonitor) {
+        self.init()
+        add("region", "\(region)")
+        add("name", monitor.catalogue.name(of: region))
+        add("kinds", monitor.kinds(of: region).words)
+        add("watched", monitor.isWatched(region))
+        add("inside", monitor.isInside(region))
+    }
+
+    /// The answer to designating (SW-8): its number, and a text.
+    package init(_ answer: DesignatedBeacons.Answer, in monitor: BeaconMonitor) {
+        self.init()
+        add("answer", answer.rawValue)
+        add("note", answer.message)
+        addForms([("note", answer.message)])
+        add("designated", monitor.designated.beacons.map { JSONObject($0) })
+    }
+}
+
+extension DesignatedBeacons.Answer {
+    /// The answer in words.
+    package var message: Message {
+        let text: BeaconText =
+            switch self {
+            case .all: .all
+            case .limitReached: .limitReached
+            case .noAdapter: .noAdapter
+            case .noRegion: .noRegion
+            case .noCodes: .noCodes
+            case .unfitRegion: .unfitRegion
+            case .unfitCode: .unfitCode
+            case .tooMany: .tooMany
+            case .notKept: .notKept
+            case .noOptions: .noOptions
+            }
+        return text.message()
+    }
+}

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import ArgumentParser
+import Beacons
+import LinuxIO
+import SystemPackage
+import Texts
+import Wedge
+
+/// `blewedge beacons status`.
+struct BeaconsStatusCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Say what the daemon watches, what is inside, who is designated, and what it advertises."
+    )
+
+    @OptionGroup var daemon: DaemonOptions
+
+    func run() throws {
+        var client = try daemon.client()
+        try daemon.print(try client.ask(.beacons(.status)).value, BeaconTables.status)
+    }
+}
+
+/// `blewedge beacons regions`.
+struct BeaconsRegionsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "regions",
+        abstract: "List the regions that are known, and what each is.",
+        discussion: """
+            initial: of the file, with the word static. dynamic: of the file. managed: of the server. designated: a \
+            designated beacon's own. reserved: initial or designated, or a part of one of the file's static regions.
+            """
+    )
+
+    @OptionGroup var daemon: DaemonOptions
+
+    func run() throws {
+        try daemon.ask(.regions) {
+            let monitor = try BeaconsAlone().monitor
+            var object = JSONObject()
+            object.add("regions", monitor.regions.map { JSONObject($0, in: monitor) })
+            return object
+        } _: { answer in
+            BeaconTables.regions(answer)
+        }
+    }
+}
+
+/// `blewedge beacons designated`.
+struct BeaconsDesignatedCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "designated",
+        abstract: "List the designated beacons."
+    )
+
+    @OptionGroup var daemon: DaemonOptions
+
+    func run() throws {
+        try daemon.ask(.designated) {
+            var object = JSONObject()
+            object.add("designated", try BeaconsAlone().monitor.designated.beacons.map { JSONObject($0) })
+            return object
+        } _: { answer in
+            BeaconTables.designated(answer)
+        }
+    }
+}
+
+/// `blewedge beacons designate`.
+struct BeaconsDesignateCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "designate",
+        abstract: "Let the beacons of these key codes react, and no others of their region.",
+        discussion: """
+            The answer is a number, with --json as `answer`:
+              1 all are designated · 0 the limit left some out (exit status 75) · -1 no adapter (69) · -2 no region (64) \
+            · -3 no code (64) · -4 no region of static beacons (78) · -5 a code of no beacon (64) · -6 no room for any (69) \
+            · -7 they could not be kept (77) · -8 no options (64)
+            They are kept over restarts, whole or not at all. From then on their own regions are watched, and the region that \
+            they are of no more.
+
+            EXAMPLES:
+              blewedge beacons designate A17C 00010003
+              blewedge beacons designate A17C --region E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 --no-exit
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The key codes.", valueName: "code"))
+    var codes: [String] = []
+
+    @Option(help: ArgumentHelp("The region (default: the only static one).", valueName: "region"))
+    var region: BeaconRegion?
+
+    @OptionGroup var flags: WatchOptionFlags
+
+    @OptionGroup var daemon: DaemonOptions
+
+    func run() throws {
+        var answer = JSONValue.null
+        try daemon.ask(.designate(codes, in: region, flags.options)) {
+            var alone = try BeaconsAlone()
+            let store = alone.store
+            var failure: CommandFailure?
+            let number = alone.monitor.designate(codes, in: region, flags.options) { beacons in
+                do throws(Errno) {
+                    try store.write(beacons)
+                } catch {
+                    failure = CommandFailure(designating: error, store.path)
+                }
+                return failure == nil
+            }
+            if let failure { Console.report(failure) }
+            return JSONObject(number, in: alone.monitor)
+        } _: { value in
+            answer = value
+            return [value.message("note")?.text(.current) ?? ""]
+        }
+        if daemon.json { answer = .null }
+        let number = answer["answer"]?.integer.flatMap { DesignatedBeacons.Answer(rawValue: Int($0)) }
+        guard let status = number?.exitStatus, status != .success else { return }
+        throw status
+    }
+}
+
+/// `blewedge beacons update`.
+struct BeaconsUpdateCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "update",
+        abstract: "Make designated beacons switchers, or beacons like others.",
+        discussion: """
+            Seeing a switcher begins the watching of all others, and its end ends it. All of the named ones are changed, or \
+            none.
+
+            EXAMPLES:
+              blewedge beacons update A17C --switcher on
+            """
+    )
+
+    /// On or off.
+    enum Switch: String, ExpressibleByArgument, CaseIterable {
+        case on
+        case off
+    }
+
+    @Argument(help: ArgumentHelp("The key codes.", valueName: "code"))
+    var codes: [String]
+
+    @Option(help: ArgumentHelp("Whether they are switchers.", valueName: "on|off"))
+    var switcher: Switch
+
+    @OptionGroup var daemon: DaemonOptions
+
+    func run() throws {
+        try daemon.ask(.update(codes, isSwitcher: switcher == .on)) {
+            try changed(codes) { monitor, keep in monitor.update(codes, isSwitcher: switcher == .on, keep: keep) }
+        } _: { answer in
+            BeaconTables.designated(answer)
+        }
+    }
+}
+
+/// `blewedge beacons release`.
+struct BeaconsReleaseCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "release",
+        abstract: "Designate a beacon no more, and watch it no more."
+    )
+
+    @Argument(help: ArgumentHelp("Its key code.", valueName: "code"))
+    var code: String
+
+    @OptionGroup var daemon: DaemonOptions
+
+    func run() throws {
+        try daemon.ask(.release(code)) {
+            try changed([code]) { monitor, keep in monitor.release(code, keep: keep) }
+        } _: { answer in
+            BeaconTables.designated(answer)
+        }
+    }
+}
+
+/// Changes designated beacons without a daemon.
+private func changed(
+    _ codes: [String],
+    _ change: (inout BeaconMonitor, (DesignatedBeacons) -> Bool) -> Bool
+) throws -> JSONObject {
+    var alone = try BeaconsAlone()
+    if let code = codes.first(where: { alone.monitor.designated.beacon(ofCode: $0) == nil }) {
+        throw CommandFailure(.usage, BeaconFaultText.notDesignated, code)
+    }
+    let store = alone.store
+    var failure: CommandFailure?
+    _ = change(&alone.monitor) { beacons in
+        do throws(Errno) {
+            try store.write(beacons)
+        } catch {
+            failure = CommandFailure(designating: error, store.path)
+        }
+        return failure == nil
+    }
+    if let failure { throw failure }
+    var object = JSONObject()
+    object.add("designated", alone.monitor.designated.beacons.map { JSONObject($0) })
+    return object
+}
+
+/// `blewedge beacons set-up`.
+struct BeaconsSetUpCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set-up",
+        abstract: "Make the file of the regions, with comments that explain it; one that is there stays as it is.",
+        discussion: "Its place is the configuration's beacons.regions, or `regions` beside the configuration."
+    )
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    func run() throws {
+        let paths = try DaemonPaths.current()
+        let configuration = try Configuration.read(paths.configurationFile)
+        let path = configuration.beacons.regionsFile.map { FilePath($0) } ?? paths.configuration.appending("regions")
+        let isNew = !FileSystem.exists(path.string)
+        if isNew {
+            do throws(Errno) {
+                try FileSystem.makeDirectory(path.removingLastComponent(), mode: 0o755)
+                try FileSystem.replace(path, with: Array(BeaconText.regionsExample.text(.current).utf8), mode: 0o644)
+            } catch {
+                throw CommandFailure(.inputOutput, FileFaultText.notKept, "\(path)", "\(error)")
+            }
+        } else {
+            _ = try configuration.regions()
+        }
+        guard json else { return Console.note((isNew ? BeaconText.setUp : .setUpAlready).message("\(path)")) }
+        var object = JSONObject()
+        object.add("regions", "\(path)")
+        object.add("made", isNew)
+        try StandardStream.output.write(object.text + "\n")
+    }
+}
+
+/// `blewedge beacons clear`.
+struct BeaconsClearCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "clear",
+        abstract: "Forget the designated beacons, and have the daemon watch nothing; the file of the regions stays."
+    )
+
+    @OptionGroup var daemon: DaemonOptions
+
+    func run() throws {
+        try daemon.ask(.clear) {
+            let store = DesignatedStore(try DaemonPaths.current().designated)
+            do throws(Errno) {
+                try store.remove()
+            } catch {
+                throw CommandFailure(designating: error, store.path)
+            }
+            return JSONObject()
+        } _: { _ in
+            [BeaconText.cleared.text(.current)]
+        }
+    }
+}

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import ArgumentParser
+import Beacons
+import BluetoothLE
+import LinuxIO
+import Texts
+import Wedge
+
+/// `blewedge beacons watch`.
+struct BeaconsWatchCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "watch",
+        abstract: "Watch the regions of a group: tell of each that is entered and left.",
+        discussion: """
+            Through the daemon this ends at once, and `blewedge events` tells; without one it goes on until Ctrl-C, a line for \
+            each entry and exit.
+
+            EXAMPLES:
+              blewedge beacons watch initial
+              blewedge beacons watch all --no-exit --json
+            """
+    )
+
+    @Argument(
+        help: ArgumentHelp("The group.", valueName: BeaconMonitor.Group.allCases.map(\.rawValue).joined(separator: "|"))
+    )
+    var group: BeaconMonitor.Group
+
+    @OptionGroup var flags: WatchOptionFlags
+
+    @Option(help: ArgumentHelp("Without a daemon: end after this time.", valueName: "time"))
+    var seconds: TimeArgument?
+
+    @OptionGroup var adapterOptions: AdapterOptions
+
+    @OptionGroup var daemon: DaemonOptions
+
+    func run() throws {
+        try daemon.perform { client in
+            let answer = try client.ask(.beacons(.watch(group, flags.options)))
+            let count = answer.value["regions"]?.integer ?? 0
+            try daemon.show(answer, done: BeaconText.watched.message("\(count)"))
+        } alone: {
+            var alone = try BeaconsAlone()
+            let count = alone.monitor.watch(group, flags.options)
+            guard count > 0 else { throw CommandFailure(.unavailable, BeaconFaultText.nothingToWatch, group.rawValue) }
+            let run = try BeaconRun(adapterOptions.transport, for: seconds?.duration)
+            run.onEvent = { [unowned run] event, monitor in
+                run.print((daemon.json ? JSONObject(event, in: monitor).text : Self.text(event, monitor)) + "\n")
+            }
+            try run.listen(alone.monitor, note: BeaconText.watching.message("\(count)"))
+        }
+    }
+
+    private static func text(_ event: BeaconMonitor.Event, _ monitor: BeaconMonitor) -> String {
+        switch event {
+        case .region(let notice):
+            let name = monitor.catalogue.name(of: notice.region).map { " (\($0))" } ?? ""
+            let texts: [RegionWatch.Change: BeaconText] = [.entered: .entered, .left: .left, .inside: .inside]
+            return (texts[notice.change] ?? .inside).text(.current, "\(notice.region)\(name)", "\(notice.beacon)")
+        case .switched(let beacon, let isOn, let regions):
+            return (isOn ? BeaconText.switchedOn : .switchedOff).text(.current, "\(beacon)", "\(regions)")
+        case .ranged(let region, _): return "\(region)"
+        }
+    }
+}
+
+/// `blewedge beacons unwatch`.
+struct BeaconsUnwatchCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "unwatch",
+        abstract: "Have the daemon watch the regions of a group no more; says how many it watched."
+    )
+
+    @Argument(
+        help: ArgumentHelp("The group.", valueName: BeaconMonitor.Group.allCases.map(\.rawValue).joined(separator: "|"))
+    )
+    var group: BeaconMonitor.Group
+
+    @OptionGroup var daemon: DaemonOptions
+
+    func run() throws {
+        var client = try daemon.client()
+        let answer = try client.ask(.beacons(.unwatch(group)))
+        let count = answer.value["regions"]?.integer ?? 0
+        try daemon.show(answer, done: BeaconText.unwatched.message("\(count)"))
+    }
+}
+
+/// `blewedge beacons range`.
+struct BeaconsRangeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "range",
+        abstract: "List the beacons around, nearest first, with their strength, distance and key code.",
+        discussion: """
+            The strength is the median of the reports of the last 5 s, nine at most. Metres are an estimate by the strength \
+            alone, wrong by a factor of two and more where somebody stands between; immediate is below 0.5 m, near below 3 m. \
+            On a terminal a table that is drawn anew each second, until Ctrl-C; into a pipe, with --seconds and through a \
+            daemon, a list each time.
+
+            EXAMPLES:
+              blewedge beacons range static
+              blewedge beacons range E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 --seconds 5 --json
+              blewedge beacons range static --without-designated
+            """
+    )
+
+    @Argument(help: ArgumentHelp("Whose beacons.", valueName: "static|dynamic|region"))
+    var place: BeaconRequest.Place
+
+    @Flag(help: "Leave the designated beacons out.")
+    var withoutDesignated = false
+
+    @Option(help: ArgumentHelp("End after this time, 1 to 60 seconds.", valueName: "seconds"))
+    var seconds: Int?
+
+    @OptionGroup var adapterOptions: AdapterOptions
+
+    @OptionGroup var daemon: DaemonOptions
+
+    func validate() throws {
+        if let seconds, !BeaconRequest.rangeTimes.contains(seconds) {
+            throw ValidationError("--seconds must be 1 to 60.")
+        }
+    }
+
+    func run() throws {
+        try daemon.perform { client in
+            let time = seconds ?? BeaconRequest.usualRangeTime
+            let request = BeaconRequest.range(place, seconds: time, withoutDesignated: withoutDesignated)
+            let answer = try client.ask(.beacons(request), patience: .seconds(time) + ControlClient.patience)
+            try daemon.print(answer.value, BeaconTables.ranged)
+        } alone: {
+            try runAlone()
+        }
+    }
+
+    private func runAlone() throws {
+        var alone = try BeaconsAlone()
+        let regions = alone.monitor.regions(of: place)
+        guard !regions.isEmpty else { throw CommandFailure(.unavailable, BeaconFaultText.nothingToWatch, place.word) }
+        for region in regions where !alone.monitor.range(region, now: MonotonicClock.now) {
+            throw CommandFailure(.unavailable, BeaconFaultText.tooManyRanged, "\(BeaconMonitor.mostRanged)")
+        }
+        let run = try BeaconRun(adapterOptions.transport, for: seconds.map { .seconds($0) })
+        let isDrawn = StandardStream.output.isTerminal && !daemon.json && seconds == nil
+        var table = LiveTable()
+        var lists: [BeaconRegion: JSONObject] = [:]
+        run.onEvent = { [unowned run] event, monitor in
+            guard case .ranged(let region, let beacons) = event else { return }
+            lists[region] = object(region, beacons, monitor)
+            guard isDrawn || seconds == nil else { return }
+            guard isDrawn else { return run.print((lists[region]?.text ?? "") + "\n") }
+            let size = StandardStream.output.windowSize ?? (80, 24)
+            let lines = BeaconTables.ranged(answer(regions, lists)).map { DisplayWidth.cut($0, to: size.columns) }
+            run.print(table.frame(lines, rows: size.rows))
+        }
+        run.onOver = { [unowned run] _ in
+            let answer = answer(regions, lists)
+            let lines = daemon.json ? [answer.text] : BeaconTables.ranged(answer)
+            run.print(lines.map { $0 + "\n" }.joined())
+        }
+        try run.listen(alone.monitor, note: nil)
+    }
+
+    private func object(_ region: BeaconRegion, _ beacons: [RangedBeacon], _ monitor: BeaconMonitor) -> JSONObject {
+        var object = JSONObject()
+        object.add("region", "\(region)")
+        let shown = beacons.filter { !withoutDesignated || monitor.designated[$0.identity] == nil }
+        object.add("beacons", shown.map { JSONObject($0, in: monitor) })
+        return object
+    }
+
+    private func answer(_ regions: [BeaconRegion], _ lists: [BeaconRegion: JSONObject]) -> JSONValue {
+        var object = JSONObject()
+        object.add("ranged", regions.compactMap { lists[$0] })
+        return object.value
+    }
+}
+
+/// `blewedge beacons track`.
+struct BeaconsTrackCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "track",
+        abstract: "Collect five sightings of a static region's beacons, for 15 s at most, and print them.",
+        discussion: """
+            Ends with status 75 and an empty list where there were fewer. Without a daemon.
+
+            EXAMPLES:
+              blewedge beacons track E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 --json
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The region, one of static beacons.", valueName: "region"))
+    var region: BeaconRegion
+
+    @OptionGroup var adapterOptions: AdapterOptions
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    func run() throws {
+        var alone = try BeaconsAlone()
+        guard alone.monitor.catalogue.isStatic(region) else {
+            throw CommandFailure(.configuration, BeaconText.unfitRegion.message())
+        }
+        _ = alone.monitor.range(region, now: MonotonicClock.now)
+        let run = try BeaconRun(adapterOptions.transport, for: BeaconTrack.timeLimit)
+        var track = BeaconTrack(region)
+        var sighted: [BeaconTrack.Sighted] = []
+        run.onEvent = { [unowned run] event, monitor in
+            guard case .ranged(_, let beacons) = event,
+                let answer = track.take(beacons, in: monitor.catalogue, now: MonotonicClock.now)
+            else { return }
+            sighted = answer
+            run.finish()
+        }
+        try run.listen(alone.monitor, note: nil)
+        try print(sighted)
+        if sighted.isEmpty { throw ExitStatus.timeout }
+    }
+
+    private func print(_ sighted: [BeaconTrack.Sighted]) throws {
+        let objects = sighted.map { beacon in
+            var object = JSONObject()
+            object.add("beacon", "\(beacon.identity)")
+            object.add("keyCode", beacon.keyCode)
+            object.add("sightings", beacon.sightings)
+            object.add("rssi", beacon.rssi)
+            return object
+        }
+        var object = JSONObject()
+        object.add("region", "\(region)")
+        object.add("track", objects)
+        let lines = sighted.map { "\($0.identity)\t\($0.keyCode ?? "-")\t\($0.sightings)" }
+        try StandardStream.output.write((json ? [object.text] : lines).map { $0 + "\n" }.joined())
+    }
+}
+
+/// `blewedge beacons advertise`.
+struct BeaconsAdvertiseCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "advertise",
+        abstract: "Be a beacon, or with --off be none.",
+        discussion: """
+            Through the daemon this goes on when the command has ended; without one until Ctrl-C. The power at one metre is to \
+            be measured with the board's own antenna: distances are reckoned from it.
+
+            EXAMPLES:
+              blewedge beacons advertise E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/2 --power -59
+              blewedge beacons advertise eddystone:00112233445566778899/AABBCCDDEEFF
+              blewedge beacons advertise --off
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The beacon.", valueName: "UUID/MAJOR/MINOR"))
+    var identity: BeaconIdentity?
+
+    @Flag(help: "Have the daemon be no beacon any more.")
+    var off = false
+
+    @Option(
+        help: ArgumentHelp(
+            "The frame (default: ibeacon, or eddystone for its identities).",
+            valueName: BeaconFrame.Format.allCases.map(\.rawValue).joined(separator: "|")
+        )
+    )
+    var format: BeaconFrame.Format?
+
+    @Option(help: ArgumentHelp("The strength at one metre, -100 to -10 dBm.", valueName: "dBm"))
+    var power: Int8 = -59
+
+    @Option(help: ArgumentHelp("Without a daemon: end after this time.", valueName: "time"))
+    var seconds: TimeArgument?
+
+    @OptionGroup var adapterOptions: AdapterOptions
+
+    @OptionGroup var daemon: DaemonOptions
+
+    private var frame: BeaconFrame? {
+        guard let identity else { return nil }
+        let usual: BeaconFrame.Format = identity.segment == nil ? .eddystone : .iBeacon
+        return BeaconFrame(format ?? usual, identity, measuredPower: power)
+    }
+
+    func validate() throws {
+        if !BeaconFrame.measuredPowers.contains(power) { throw ValidationError("--power must be -100 to -10.") }
+        if off != (identity == nil) { throw ValidationError("advertise wants a beacon, or --off.") }
+        if !off, frame == nil { throw ValidationError("this format cannot carry that beacon.") }
+    }
+
+    func run() throws {
+        guard let frame else {
+            var client = try daemon.client()
+            return try daemon.show(try client.ask(.beacons(.stopAdvertising)), done: BeaconText.stopped.message())
+        }
+        try daemon.perform { client in
+            let answer = try client.ask(.beacons(.advertise(frame)))
+            let adapter = try client.ask(.status).value["adapter"]?.string ?? "-"
+            try daemon.show(answer, done: BeaconText.advertising.message("\(frame.identity)", adapter))
+        } alone: {
+            try BeaconRun(adapterOptions.transport, for: seconds?.duration).advertise(frame, isJSON: daemon.json)
+        }
+    }
+}
+
+/// `blewedge beacons check`.
+struct BeaconsCheckCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Say whether beacons can be heard here, and whether this board can be one.",
+        discussion:
+            "Ends with status 69 where there is no adapter or Bluetooth is off, 77 where a permission is missing."
+    )
+
+    @OptionGroup var adapterOptions: AdapterOptions
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    func run() throws {
+        let alone = try BeaconsAlone()
+        let foreground = try ForegroundRun(adapterOptions.transport)
+        var name = ""
+        do {
+            try foreground.run { [unowned foreground] radio in
+                name = radio.adapter?.name ?? ""
+                foreground.finish(.success(.success))
+            }
+        } catch let failure as CommandFailure where json {
+            try print(name, alone, failure)
+            throw failure.status
+        }
+        try print(name, alone, nil)
+    }
+
+    private func print(_ adapter: String, _ alone: BeaconsAlone, _ failure: CommandFailure?) throws {
+        guard json else {
+            Console.note(BeaconText.canBeUsed.message(adapter))
+            return Console.note(BeaconText.canAdvertise.message(adapter))
+        }
+        var object = JSONObject()
+        object.add("available", failure == nil)
+        object.add("adapter", adapter.isEmpty ? nil : adapter)
+        object.add("canAdvertise", failure == nil)
+        object.add("cause", failure?.cause)
+        object.add("remedy", failure?.remedy)
+        object.add("regions", alone.monitor.regions.count)
+        try StandardStream.output.write(object.text + "\n")
+    }
+}
