@@ -193,6 +193,9 @@ package final class VirtualKeyboard {
         pass(result.payload.span, epoch: epoch, isFromOpenDevice)
     }
 
+    /// Takes bytes that no device has sent, and that have no frame: a barcode by itself, as an open device's.
+    package func receive(unframed bytes: [UInt8], epoch: UInt32) { pass(bytes.span, epoch: epoch, true) }
+
     /// Notes that values of this link were lost before the next one: what has begun is not continued by that.
     package func noteMissing(epoch: UInt32) {
         if let rest = deframer?.end() { feed.skip(wrapping: 0, bad: rest) }

@@ -138,7 +138,7 @@ struct BeaconMonitorTests {
             #expect(throws: DesignatedBeacons.UnreadableLine.self) { try DesignatedBeacons(text: part) }
         }
         for line in [
-            "beacon x A", "beacon \(Self.badges)/1/1 A-B", "gate \(Self.badges)/1/1 A", "beacon \(Self.badges)/1/2 B",
+            "beacon x A", "beacon \(Self.badges)/1/1 A!B", "gate \(Self.badges)/1/1 A", "beacon \(Self.badges)/1/2 B",
         ] {
             #expect(throws: DesignatedBeacons.UnreadableLine(line: 4)) {
                 try DesignatedBeacons(text: text + line + "\n")

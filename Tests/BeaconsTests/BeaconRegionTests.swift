@@ -82,7 +82,7 @@ struct RegionFileTests {
             dynamic \(Self.badges)
             key \(Self.badges)/1 A
             key \(Self.badges)/1/2
-            key \(Self.badges)/1/2 A-1
+            key \(Self.badges)/1/2 A!1
             key \(Self.badges)/1/2 A1
             key \(Self.badges)/1/2 A2
             key \(Self.badges)/1/3 A1

@@ -32,8 +32,9 @@ struct TextBorderTests {
             // The readers of files, values and requests, and the configuration's own reference.
             case .fault:
                 [
-                    "Configuration+Text.swift", "ConfigurationFault.swift", "ConfigurationKey.swift",
-                    "ConfigurationKey+Table.swift",
+                    "BeaconAction.swift", "BeaconRequest+Line.swift", "Configuration+Beacons.swift",
+                    "Configuration+Text.swift", "ConfigurationFault.swift", "ConfigurationKey+Beacons.swift",
+                    "ConfigurationKey.swift", "ConfigurationKey+Table.swift",
                     "ConfigurationValue.swift", "ControlLine.swift", "ControlRequest+Line.swift",
                     "ControlRequest.swift", "Framing.swift", "HexTemplate.swift", "HexTemplateReader.swift",
                     "JSONValue.swift", "KeptChoice.swift", "ProfileReader.swift", "TOMLValue+Reading.swift",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Beacons
 import BluetoothLE
 import TestSupport
 import Testing
@@ -94,8 +95,15 @@ struct ControlRequestTests {
             (.ask(Handshake.Command(send: nil, expect: nil)), false, false),
             (.reload, false, false), (.stop, false, false), (.key([.character("1")]), false, true),
             (.snippet("link"), false, true), (.clear, false, true),
+            (.beacons(.status), true, false), (.beacons(.regions), true, false), (.beacons(.designated), true, false),
+            (.beacons(.range(.statics, seconds: 1, withoutDesignated: false)), true, false),
+            (.beacons(.watch(.all, .usual)), false, false), (.beacons(.unwatch(.all)), false, false),
+            (.beacons(.designate(["A"], in: nil, .usual)), false, false),
+            (.beacons(.update(["A"], isSwitcher: true)), false, false), (.beacons(.release("A")), false, false),
+            (.beacons(.stopAdvertising), false, false), (.beacons(.clear), false, false),
         ]
-        #expect(requests.count == ControlRequest.verbs.count)
+        let verbs = Set(requests.map { $0.0.line.split(separator: " ")[2] })
+        #expect(verbs == Set(ControlRequest.verbs.map { Substring($0) }))
         for allowsKeys in [true, false] {
             let rights = ControlRights(owner: 1000, allowsKeys: allowsKeys)
             for (request, isReading, isTyping) in requests {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Beacons
 import BluetoothLE
 import Keystrokes
 import LinuxIO
@@ -39,7 +40,9 @@ final class DaemonBench {
     func make(
         device: DeviceChoice? = nil,
         advertisedAt place: AdvertisedAddress? = nil,
-        security: GATTLinkSecurity.Level = .none
+        security: GATTLinkSecurity.Level = .none,
+        beacons: BeaconConfiguration = BeaconConfiguration(),
+        regions: String = ""
     ) throws -> Daemon {
         var settings = KeyboardSettings(
             adapter: .any,
@@ -56,13 +59,15 @@ final class DaemonBench {
         settings.advertisedAddress = place
         settings.security = security
         if device == nil { settings.typing.keypad = try Keypad(layout: .us, beside: settings.typing.table.keys) }
-        let options = Daemon.Options(
+        var options = Daemon.Options(
             paths: paths,
             followsChoice: device == nil,
             terminal: nil,
             allowsKeys: true,
             labels: DaemonLabels(profile: "linble", layout: "us", table: "linble", program: "test")
         )
+        options.beacons = beacons
+        options.regions = RegionCatalogue(try RegionFile(regions))
         let keyboard = try TextKeyboard(layout: .us)
         screen = keyboard.screen
         let daemon = try Daemon(settings, options, through: AdapterCore(loop, using: radio), screen: keyboard)

@@ -110,11 +110,16 @@ final class QuietRadio: LowEnergyAdapter {
         return Attempt()
     }
     func disconnect(_: DeviceAddress, completion: @escaping () -> Void) { completion() }
+    /// What is advertised.
+    private(set) var advertised: [[UInt8]] = []
     func advertise(
-        _: Advertisement,
+        _ advertisement: Advertisement,
         onConnection _: @escaping (any ATTChannel) -> Void,
         completion: @escaping (Result<Void, AdapterError>) -> Void
-    ) { completion(.success(())) }
+    ) {
+        advertised = [advertisement.data]
+        completion(.success(()))
+    }
     func restart(_ cause: String) { onLoss?(.failed(name, cause: cause)) }
     /// The times that it was renewed.
     private(set) var renewals = 0
@@ -123,5 +128,8 @@ final class QuietRadio: LowEnergyAdapter {
         completion(true)
     }
     func close() {}
-    func stopAdvertising(completion: @escaping () -> Void) { completion() }
+    func stopAdvertising(completion: @escaping () -> Void) {
+        advertised = []
+        completion()
+    }
 }

@@ -112,15 +112,7 @@ extension Words {
     private mutating func range() throws(ControlFault) -> BeaconRequest {
         let wanted = "static, dynamic, or a region belongs here"
         guard let place = BeaconRequest.Place(try text(wanted)) else { throw fault(wanted) }
-        var seconds = BeaconRequest.usualRangeTime
-        if !isAtEnd {
-            let times = BeaconRequest.rangeTimes
-            let word = try text("")
-            guard word.utf8.count <= 2, let number = UInt8(word), times.contains(Int(number)) else {
-                throw fault("a number of seconds from \(times.lowerBound) to \(times.upperBound) belongs here")
-            }
-            seconds = Int(number)
-        }
+        let seconds = try seconds(BeaconRequest.rangeTimes, usual: BeaconRequest.usualRangeTime)
         guard !isAtEnd else { return .range(place, seconds: seconds, withoutDesignated: false) }
         guard try text("") == "without-designated" else { throw fault("only `without-designated` may follow") }
         return .range(place, seconds: seconds, withoutDesignated: true)

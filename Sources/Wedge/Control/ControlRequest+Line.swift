@@ -116,8 +116,12 @@ struct Words {
     }
 
     mutating func scanTime() throws(ControlFault) -> Int {
-        guard !isAtEnd else { return ControlRequest.defaultScanTime }
-        let times = ControlRequest.scanTimes
+        try seconds(ControlRequest.scanTimes, usual: ControlRequest.defaultScanTime)
+    }
+
+    /// A number of seconds within bounds; `usual` where the line ends.
+    mutating func seconds(_ times: ClosedRange<Int>, usual: Int) throws(ControlFault) -> Int {
+        guard !isAtEnd else { return usual }
         let word = try text("")
         // At most four digits and no sign: nothing that is taken for a number in another way.
         guard word.utf8.count <= 4, word.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }),

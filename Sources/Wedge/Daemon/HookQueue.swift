@@ -12,6 +12,27 @@ package struct HookNotice: Equatable, Sendable {
         case disconnect
         /// Values have arrived.
         case received
+        /// A region of beacons was entered.
+        case beaconEntered = "beacon-entered"
+        /// A region of beacons was left.
+        case beaconLeft = "beacon-left"
+    }
+
+    /// A region, and the beacon of it that was heard last.
+    package struct Beacon: Equatable, Sendable {
+        /// The region.
+        package var region: String
+        /// What the beacon says it is.
+        package var identity: String
+        /// Its key code; nil where it has none.
+        package var keyCode: String?
+
+        /// A region and its beacon.
+        package init(region: String, identity: String, keyCode: String?) {
+            self.region = region
+            self.identity = identity
+            self.keyCode = keyCode
+        }
     }
 
     /// The kind of the notice.
@@ -24,6 +45,8 @@ package struct HookNotice: Equatable, Sendable {
     package var device: DeviceAddress?
     /// Why, where that is known.
     package var reason: String?
+    /// The region and its beacon, of a notice about these.
+    package var beacon: Beacon?
 
     /// A notice of one occasion, or of several.
     package init(
@@ -45,6 +68,10 @@ package struct HookNotice: Equatable, Sendable {
         var variables = [("EVENT", occasion.rawValue), ("COUNT", "\(count)"), ("LENGTH", "\(length)")]
         if let device { variables += [("ADDRESS", "\(device.address)"), ("ADDRESS_TYPE", "\(device.type)")] }
         if let reason { variables.append(("REASON", reason)) }
+        if let beacon {
+            variables += [("REGION", beacon.region), ("BEACON", beacon.identity)]
+            if let code = beacon.keyCode { variables.append(("KEY_CODE", code)) }
+        }
         return variables.map { (name: "BLEWEDGE_" + $0.0, value: $0.1) }
     }
 }

@@ -164,7 +164,10 @@ package final class KeyboardService {
 
     /// Types bytes that come from here as a notification of an open device, as a beacon's key code: table, pace, scan mode
     /// and account are those of all others.
-    func type(_ bytes: [UInt8]) { keyboard.receive(bytes.span, epoch: link.epoch, isFromOpenDevice: true) }
+    func type(_ bytes: [UInt8]) {
+        // Without a link, as of the next one: what is left of the last one may have been dropped.
+        keyboard.receive(unframed: bytes, epoch: state == .connected ? link.epoch : link.epoch &+ 1)
+    }
 
     /// The byte that ends a barcode here: CR, or a terminator of scan mode's; nil where only a silence ends one.
     var barcodeEnd: UInt8? { settings.typing.barcodes.map { $0.terminator } ?? 0x0D }

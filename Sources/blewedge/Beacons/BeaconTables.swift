@@ -101,16 +101,20 @@ extension DaemonOptions {
     }
 
     /// Asks the daemon about beacons, or does it alone where none runs, and prints the answer.
+    @discardableResult
     func ask(
         _ request: BeaconRequest,
         patience: Duration = ControlClient.patience,
         alone: () throws -> JSONObject,
         _ lines: (JSONValue) -> [String]
-    ) throws {
+    ) throws -> JSONValue {
+        var answer = JSONValue.null
         try perform { client in
-            try print(try client.ask(.beacons(request), patience: patience).value, lines)
+            answer = try client.ask(.beacons(request), patience: patience).value
         } alone: {
-            try print(try alone().value, lines)
+            answer = try alone().value
         }
+        try print(answer, lines)
+        return answer
     }
 }

@@ -97,8 +97,7 @@ struct BeaconsDesignateCommand: ParsableCommand {
     @OptionGroup var daemon: DaemonOptions
 
     func run() throws {
-        var answer = JSONValue.null
-        try daemon.ask(.designate(codes, in: region, flags.options)) {
+        let answer = try daemon.ask(.designate(codes, in: region, flags.options)) {
             var alone = try BeaconsAlone()
             let store = alone.store
             var failure: CommandFailure?
@@ -112,11 +111,9 @@ struct BeaconsDesignateCommand: ParsableCommand {
             }
             if let failure { Console.report(failure) }
             return JSONObject(number, in: alone.monitor)
-        } _: { value in
-            answer = value
-            return [value.message("note")?.text(.current) ?? ""]
+        } _: { answer in
+            [answer.message("note")?.text(.current) ?? ""]
         }
-        if daemon.json { answer = .null }
         let number = answer["answer"]?.integer.flatMap { DesignatedBeacons.Answer(rawValue: Int($0)) }
         guard let status = number?.exitStatus, status != .success else { return }
         throw status

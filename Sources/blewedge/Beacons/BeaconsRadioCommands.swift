@@ -268,7 +268,10 @@ struct BeaconsAdvertiseCommand: ParsableCommand {
     )
     var format: BeaconFrame.Format?
 
-    @Option(help: ArgumentHelp("The strength at one metre, -100 to -10 dBm.", valueName: "dBm"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("The strength at one metre, -100 to -10 dBm.", valueName: "dBm")
+    )
     var power: Int8 = -59
 
     @Option(help: ArgumentHelp("Without a daemon: end after this time.", valueName: "time"))

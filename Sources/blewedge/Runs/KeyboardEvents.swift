@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Beacons
 import BluetoothLE
 import LinuxIO
 import SystemPackage
@@ -37,6 +38,13 @@ final class KeyboardEvents {
     /// Takes what was received since the last report.
     func received(_ report: ReceivedMeter.Report) {
         tell(HookNotice(.received, count: report.values, length: report.bytes, device: device))
+    }
+
+    /// Takes the entry or the exit of a region that the hook is told of.
+    func take(_ notice: RegionWatch.Notice, _ keyCode: String?) {
+        var told = HookNotice(notice.change == .left ? .beaconLeft : .beaconEntered)
+        told.beacon = .init(region: "\(notice.region)", identity: "\(notice.beacon)", keyCode: keyCode)
+        hook?.add(told)
     }
 
     /// Tells of the link's end where it ends with the program, and calls `completion` when the command has heard of it.

@@ -104,6 +104,7 @@ final class KeyboardRun {
             events.received(report)
             status?.received()
         }
+        daemon.onBeacon = { [unowned self] notice, keyCode in events.take(notice, keyCode) }
         status?.source = { [unowned daemon] in StatusLine.Facts(daemon) }
         self.daemon = daemon
         daemon.inherit(memory)

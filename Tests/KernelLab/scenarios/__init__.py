@@ -94,4 +94,5 @@ from scenarios import (  # noqa: E402, F401, I001
     pairing,
     bonds,
     hostile,
+    beacons,
 )

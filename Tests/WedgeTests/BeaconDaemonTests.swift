@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Beacons
+import BluetoothLE
+import Keystrokes
+import LinuxIO
+import SystemPackage
+import TestSupport
+import Testing
+import Texts
+import Wedge
+
+@Suite("Beacons and the daemon", .serialized, .timeLimit(.minutes(10)))
+struct BeaconDaemonTests {
+    private static let badges = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
+    private static let gates = "11111111-DFFB-48D2-B060-D0F5A71096E0"
+    private static let regions = """
+        static \(badges) Badges
+        static \(gates) Gates
+        key \(badges)/1/2 A17C
+        """
+    private static let sender = BluetoothAddress(rawValue: 0xC6C7_C8C9_CACB)
+
+    private static func region(_ text: String) throws -> BeaconRegion { try #require(BeaconRegion(text)) }
+
+    private static func advertisement(_ text: String) throws -> [UInt8] {
+        let identity = try #require(BeaconIdentity(text))
+        let frame = try #require(BeaconFrame(.iBeacon, identity, measuredPower: -59))
+        return try AdvertisementLayout(frame.content(), canBeAsked: false).data
+    }
+
+    private static func action(_ text: String, _ deed: BeaconAction.Deed) throws -> BeaconAction {
+        BeaconAction(name: deed.rawValue, region: try region(text), deed: deed)
+    }
+
+    /// Lets a beacon be heard twice.
+    private static func see(_ text: String, _ bench: DaemonBench) throws {
+        for _ in 0..<2 { bench.radio.advertise(sender, try advertisement(text)) }
+    }
+
+    @Test("D-30: entering a region types the beacon's key code once, as a barcode, and counts it")
+    func typing() throws {
+        let bench = try DaemonBench()
+        var settings = BeaconConfiguration()
+        settings.actions = [try Self.action(Self.badges, .type)]
+        let daemon = try bench.make(beacons: settings, regions: Self.regions)
+        daemon.start { _ in }
+        #expect(try bench.until { bench.radio.listening == 1 })
+        for _ in 0..<3 { try Self.see(Self.badges + "/1/2", bench) }
+        #expect(try bench.types("A17C\n"))
+        #expect(daemon.service.counts.bytes.received == 5 && daemon.service.counts.bytes.typed == 5)
+        #expect(daemon.status.object.text.contains("\"codesTyped\":1"))
+        #expect(daemon.status.object.text.contains("\"unauthenticatedActions\":[\"type\"]"))
+        try bench.end()
+    }
+
+    @Test("D-30: where a link has to be secured, what a beacon says is not typed, and that is counted")
+    func secured() throws {
+        let bench = try DaemonBench()
+        var settings = BeaconConfiguration()
+        settings.actions = [try Self.action(Self.badges, .type)]
+        let choice = DeviceChoice.address(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5))
+        let daemon = try bench.make(device: choice, security: .encrypted, beacons: settings, regions: Self.regions)
+        daemon.start { _ in }
+        #expect(try bench.until { bench.radio.listening == 1 })
+        try Self.see(Self.badges + "/1/2", bench)
+        #expect(try bench.until { daemon.status.object.text.contains("\"codesNotTyped\":1") })
+        #expect(daemon.service.counts.bytes.received == 0)
+        try bench.end()
+    }
+
+    @Test("D-30: a gate of beacons is closed until one is near, and a pause stays a pause")
+    func gate() throws {
+        let bench = try DaemonBench()
+        var settings = BeaconConfiguration()
+        settings.actions = [try Self.action(Self.badges, .gate), try Self.action(Self.gates, .gate)]
+        settings.exitSilence = .seconds(1)
+        let daemon = try bench.make(beacons: settings, regions: Self.regions)
+        daemon.start { _ in }
+        #expect(try bench.until { bench.radio.listening == 1 })
+        #expect(!daemon.service.isGateOpen)
+        #expect(bench.notes.contains { $0.contains("no beacon is near") })
+        try Self.see(Self.gates + "/7/7", bench)
+        #expect(daemon.service.isGateOpen)
+        _ = try bench.ask(.pause)
+        #expect(!daemon.service.isGateOpen)
+        #expect(daemon.status.gate?.cause.english.hasPrefix("paused") == true)
+        _ = try bench.ask(.resume)
+        #expect(daemon.service.isGateOpen)
+        #expect(try bench.until { !daemon.service.isGateOpen })
+        try bench.end()
+    }
+
+    @Test("SW-4, D-30: clients are told of what is watched, and the hook of the regions that are tied to it")
+    func events() throws {
+        let bench = try DaemonBench()
+        var settings = BeaconConfiguration()
+        settings.watched = [.initial]
+        settings.exitSilence = .seconds(1)
+        settings.actions = [try Self.action(Self.badges + "/1/2", .hook)]
+        let daemon = try bench.make(beacons: settings, regions: Self.regions)
+        var hooked: [String] = []
+        daemon.onBeacon = { notice, code in hooked.append("\(notice.change.rawValue) \(code ?? "-")") }
+        daemon.start { _ in }
+        #expect(try bench.until { bench.radio.listening == 1 })
+        try Self.see(Self.gates + "/1/2", bench)
+        #expect(hooked.isEmpty)
+        try Self.see(Self.badges + "/1/2", bench)
+        #expect(hooked == ["entered A17C"])
+        let status = try bench.ask(.beacons(.status)).get()
+        #expect(status.text.contains("\"inside\":["))
+        #expect(try bench.until { hooked == ["entered A17C", "left A17C"] })
+        try bench.end()
+    }
+
+    @Test("SW-8, SW-9: designated beacons are kept in the state directory, and where that fails nothing is changed")
+    func designating() throws {
+        let bench = try DaemonBench()
+        let daemon = try bench.make(regions: Self.regions)
+        daemon.start { _ in }
+        let badges = try Self.region(Self.badges)
+        let designate = ControlRequest.beacons(.designate(["A17C"], in: badges, .usual))
+        #expect(try bench.ask(designate).get().text.contains("\"answer\":1"))
+        #expect(try DesignatedStore(bench.paths.designated).read().beacons.map(\.keyCode) == ["A17C"])
+        #expect(try bench.until { bench.radio.listening == 1 })
+        // A directory in the place of the file: it cannot be replaced.
+        try FileSystem.remove(bench.paths.designated)
+        try FileSystem.makeDirectory(bench.paths.designated.appending("in-the-way"), mode: 0o755)
+        #expect(throws: CommandFailure.self) { try bench.ask(.beacons(.release("A17C"))).get() }
+        #expect(throws: CommandFailure.self) { try bench.ask(.beacons(.release("nobody"))).get() }
+        let more = ControlRequest.beacons(.designate(["00010003"], in: badges, .usual))
+        #expect(try bench.ask(more).get().text.contains("\"answer\":-7"))
+        let list = try bench.ask(.beacons(.designated)).get().text
+        #expect(list.contains("A17C") && !list.contains("00010003"))
+        try bench.end()
+    }
+
+    @Test("SW-2: without an adapter the answer to designating is -1")
+    func noAdapter() throws {
+        let bench = try DaemonBench()
+        _ = try bench.make(regions: Self.regions)
+        let designate = ControlRequest.beacons(.designate(["A17C"], in: try Self.region(Self.badges), .usual))
+        #expect(try bench.ask(designate).get().text.contains("\"answer\":-1"))
+        try bench.end()
+    }
+
+    @Test("A beacon is heard while another scan runs, and the radio is left alone when nothing is watched any more")
+    func sharedScan() throws {
+        let bench = try DaemonBench()
+        let choice = DeviceChoice.address(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5))
+        let daemon = try bench.make(device: choice, regions: Self.regions)
+        daemon.start { _ in }
+        #expect(try bench.until { bench.radio.listening == 1 })
+        #expect(try bench.ask(.beacons(.watch(.initial, .usual))).get().text.contains("\"regions\":2"))
+        try Self.see(Self.badges + "/1/2", bench)
+        #expect(try bench.ask(.beacons(.status)).get().text.contains("\"heard\":2"))
+        _ = try bench.ask(.disconnect)
+        #expect(try bench.until { bench.radio.scans > 1 })
+        try Self.see(Self.badges + "/1/2", bench)
+        #expect(try bench.ask(.beacons(.status)).get().text.contains("\"heard\":4"))
+        #expect(try bench.ask(.beacons(.unwatch(.all))).get().text.contains("\"regions\":2"))
+        #expect(try bench.until { bench.radio.listening == 0 })
+        try bench.end()
+    }
+
+    @Test("SW-13: the daemon is the beacon that its configuration says, and tells when it is none")
+    func advertising() throws {
+        let bench = try DaemonBench()
+        var settings = BeaconConfiguration()
+        settings.advertised = BeaconIdentity(Self.gates + "/1/2")
+        let daemon = try bench.make(beacons: settings)
+        daemon.start { _ in }
+        #expect(try bench.until { daemon.status.object.text.contains("\"advertising\":true") })
+        #expect(bench.radio.advertised == [try Self.advertisement(Self.gates + "/1/2")])
+        _ = try bench.ask(.beacons(.stopAdvertising)).get()
+        #expect(bench.radio.advertised.isEmpty)
+        #expect(throws: CommandFailure.self) { try bench.ask(.beacons(.stopAdvertising)).get() }
+        try bench.end()
+    }
+}
