@@ -101,7 +101,10 @@ let package = Package(
         // Regions, watching, ranging, designated beacons: state machines on the library's packets.
         module("Beacons", ["BluetoothLE", "Texts"]),
         module("Typing", ["Texts", "Keystrokes", "LinuxIO", systemPackage]),
-        module("Wedge", ["Typing", "Beacons", "Texts", "BluetoothLE", "Keystrokes", "LinuxIO", "CTOML", systemPackage]),
+        module(
+            "Wedge",
+            ["Typing", "Beacons", "Texts", "BluetoothLE", "Keystrokes", "LinuxIO", "CTOML", systemPackage]
+        ),
         module(
             "Setup",
             ["Wedge", "Typing", "Texts", "BluetoothLE", "Keystrokes", "LinuxIO", "ServiceFiles", systemPackage]
@@ -111,7 +114,8 @@ let package = Package(
         .executableTarget(
             name: "blewedge",
             dependencies: [
-                "Setup", "Wedge", "Typing", "Beacons", "Texts", "Measuring", "BluetoothLE", "VirtualTransport", "Keystrokes",
+                "Setup", "Wedge", "Typing", "Beacons", "Texts", "Measuring", "BluetoothLE", "VirtualTransport",
+                "Keystrokes",
                 "LinuxIO", argumentParser, systemPackage,
             ],
             swiftSettings: swiftSettings
@@ -141,7 +145,7 @@ let package = Package(
         // The radio thread's own path over sockets of a pair, for the package Benchmarks and for tests.
         .target(
             name: "RadioMeasuring",
-            dependencies: ["BluetoothLE", "BluetoothHost", "BluetoothPackets", "LinuxIO", systemPackage],
+            dependencies: ["Beacons", "BluetoothLE", "BluetoothHost", "BluetoothPackets", "LinuxIO", systemPackage],
             path: "Tests/RadioMeasuring",
             swiftSettings: testSettings
         ),

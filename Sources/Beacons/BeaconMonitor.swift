@@ -294,7 +294,7 @@ package struct BeaconMonitor: Sendable {
         for notice in notices { pass(notice, tell) }
         guard let due = nextList, due <= now else { return }
         // After a sleep there is one list, not one for each second of it.
-        nextList = max(due + Self.rangingInterval, now)
+        nextList = now - due < Self.rangingInterval ? due + Self.rangingInterval : now + Self.rangingInterval
         for place in ranged.indices { tell(.ranged(ranged[place].region, ranged[place].list(now: now))) }
     }
 

@@ -54,6 +54,9 @@ struct RegionWatchTests {
         var settings = RegionWatch.Settings()
         (settings.entryWindow, settings.sightings, settings.exitSilence) = (.seconds(5), 3, .seconds(10))
         #expect(changes([0, 5_000, 10_000], until: 20_000, .usual, settings) == ["entered 10000", "left 20000"])
+        // Sightings from before an exit do not count after it.
+        (settings.entryWindow, settings.sightings, settings.exitSilence) = (.seconds(60), 2, .seconds(1))
+        #expect(changes([0, 1, 3_000], until: 3_500, .usual, settings) == ["entered 1", "left 1001"])
         settings.sightings = 1
         #expect(changes([0], until: 1, .usual, settings) == ["entered 0"])
     }

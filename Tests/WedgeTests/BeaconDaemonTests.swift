@@ -51,6 +51,7 @@ struct BeaconDaemonTests {
         #expect(daemon.service.counts.bytes.received == 5 && daemon.service.counts.bytes.typed == 5)
         #expect(daemon.status.object.text.contains("\"codesTyped\":1"))
         #expect(daemon.status.object.text.contains("\"unauthenticatedActions\":[\"type\"]"))
+        #expect(daemon.status.allows?.english.contains("anybody can copy, act by beacons.actions.type") == true)
         try bench.end()
     }
 

@@ -64,6 +64,32 @@ extension Launch {
         try compare(reference, [(id, ours)])
     }
 
+    /// A flood of beacons, of which few are watched: the cost of a report with ten regions beside that with ten thousand, and
+    /// beside a C loop that compares ten UUIDs.
+    mutating func beacons() throws {
+        _ = cref_pin_thread(0)
+        let flood = BeaconReading.flood(4096)
+        let uuids = BeaconReading.uuids(10)
+        guard var few = BeaconReading(regions: 10), var many = BeaconReading(regions: 10_000),
+            few.handle(flood) == 10, few.inside == 10, many.handle(flood) == 10, many.inside == 10,
+            peer_beacons_handle_all(uuids, 10, flood.bytes, flood.lengths, flood.lengths.count) == 64
+        else { throw RingMeasurement.WrongBytes() }
+        let ten = Contender("10 regions") { count in EncoderMeasurement.timed(count) { few.handle(flood) } }
+        let tenThousand = Contender("10,000 regions") { count in EncoderMeasurement.timed(count) { many.handle(flood) }
+        }
+        try compare(ten, [("B-23", tenThousand)])
+        let peer = Contender("C loop") { count in
+            EncoderMeasurement.timed(count) {
+                peer_beacons_handle_all(uuids, 10, flood.bytes, flood.lengths, flood.lengths.count)
+            }
+        }
+        var again = few
+        try compare(
+            peer,
+            [("B-23 flood", Contender("ours") { count in EncoderMeasurement.timed(count) { again.handle(flood) } })]
+        )
+    }
+
     /// The processor time of the radio thread, from its sleep in epoll_wait to the chosen device: 10,000 reports a second, and
     /// as many as it takes.
     mutating func radio() throws {

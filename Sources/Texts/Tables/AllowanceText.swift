@@ -2,7 +2,7 @@
 
 /// What a configuration allows a keyboard beyond text, Tab, Enter and Backspace.
 package enum AllowanceText: String, Localized {
-    case typed, clients, declared
+    case typed, clients, declared, beacons
 
     package var texts: LocalText {
         switch self {
@@ -13,6 +13,11 @@ package enum AllowanceText: String, Localized {
             )
         case .clients:
             LocalText("`key` and `snippet` press {1}", "`key` と `snippet` が {1} を押します")
+        case .beacons:
+            LocalText(
+                "beacons, which anybody can copy, act by {1}",
+                "誰でも複製できるビーコンが {1} により動作します"
+            )
         case .declared:
             LocalText(
                 "{1} are declared for udev, and nothing presses them",

@@ -20,6 +20,9 @@ package enum LabelText: String, Localized {
         connectionsStalled, linksCrossed, stepsOverdue, adapterRestarted, adapterMoved, socketsRebuilt,
         attemptsCancelled, controllerProbes, resetsRepeated, connectionsRepeated, bytesBeforeReset,
         parametersGranted, parametersRefused
+    // Beacons.
+    case beacons, watched, inside, advertising, reports, heard, badEvents, codesTyped, codesNotTyped,
+        unauthenticatedActions
     // Values of members.
     case yes, no, open, closed, `public`, random, none, encrypted, authenticated
 
@@ -52,6 +55,16 @@ package enum LabelText: String, Localized {
         case .program: LocalText("program", "バージョン")
         case .allows: LocalText("allows more than text", "文字以外に許可するもの")
         case .radio: LocalText("radio", "無線")
+        case .beacons: LocalText("beacons", "ビーコン")
+        case .watched: LocalText("watched regions", "監視中のリージョン")
+        case .inside: LocalText("inside", "圏内")
+        case .advertising: LocalText("advertising", "発信中")
+        case .reports: LocalText("reports", "アドバタイズの数")
+        case .heard: LocalText("of beacons", "うちビーコン")
+        case .badEvents: LocalText("bad events", "不正なイベント")
+        case .codesTyped: LocalText("codes typed", "入力したコード")
+        case .codesNotTyped: LocalText("codes not typed", "入力しなかったコード")
+        case .unauthenticatedActions: LocalText("actions that anybody can cause", "認証のない動作")
         case .notifications: LocalText("notifications", "通知の数")
         case .refused: LocalText("values of a link that is not secure", "安全でない接続からの値")
         case .received: LocalText("received", "受信")

@@ -114,7 +114,10 @@ package final class Daemon {
             case .failure(let failure): fault = failure
             }
         }
-        allows = settings.typing.allowances
+        let actions = options.beacons.actions.filter(\.deed.wantsConsent).map { "beacons.actions.\($0.name)" }
+        let beaconAllowance = actions.isEmpty ? nil : AllowanceText.beacons.message(actions.joined(separator: " "))
+        let allowances = [settings.typing.allowances, beaconAllowance].compactMap(\.self)
+        allows = allowances.isEmpty ? nil : Message.listed(allowances)
         var designated = DesignatedBeacons()
         do throws(CommandFailure) {
             designated = try designatedStore.read()

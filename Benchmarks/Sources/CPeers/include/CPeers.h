@@ -41,6 +41,10 @@ size_t peer_devices_handle_all(peer_devices *devices, const uint8_t *packets, co
                                int64_t now);
 size_t peer_devices_count(const peer_devices *devices);
 
+// iBeacons among the reports whose UUID is one of so many, 16 bytes each: how many were heard.
+size_t peer_beacons_handle_all(
+    const uint8_t *uuids, size_t regions, const uint8_t *packets, const uint16_t *lengths, size_t count);
+
 // One device among others, as a C programmer would look for it by its address. Answers how many reports are its own.
 size_t peer_chosen_handle_all(const uint8_t address[6], const uint8_t *packets, const uint16_t *lengths, size_t count);
 

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+import FirmwareSupport
+import TestSupport
+import Testing
+import Texts
+
+/// Beacons heard by a controller at the end of a line, which tells how strong they are.
+@Suite("Beacons at the end of a line", .serialized, .timeLimit(.minutes(10)))
+struct BeaconLineTests {
+    private static let badges = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
+    private static let sender = DeviceAddress(BluetoothAddress(rawValue: 0xC6C7_C8C9_CACB), .random)
+    /// An iBeacon of badges/1/2 with -59 dBm at one metre.
+    private static let advertisement: [UInt8] =
+        [0x02, 0x01, 0x06, 0x1A, 0xFF, 0x4C, 0x00, 0x02, 0x15]
+        + [0xE2, 0xC5, 0x6D, 0xB5, 0xDF, 0xFB, 0x48, 0xD2, 0xB0, 0x60, 0xD0, 0xF5, 0xA7, 0x10, 0x96, 0xE0]
+        + [0x00, 0x01, 0x00, 0x02, 0xC5]
+
+    private static func run(_ arguments: [String], rssi: Int8) throws -> (
+        status: Int32, answer: JSONValue, text: String
+    ) {
+        let directory = try TestDirectory()
+        try directory.write("static \(badges) Badges\nkey \(badges)/1/2 A17C\n", to: "regions")
+        try directory.write("[beacons]\nregions = \"\(directory("regions"))\"\n", to: "blewedge.toml")
+        let report = ScriptedFirmware.report(sender, advertisement, rssi: rssi)
+        let line = try FirmwareLine(at: directory("line"), ScriptedFirmware(), chatter: (report, .milliseconds(50)))
+        defer { line.end() }
+        let program = try RunningProgram(
+            ["beacons"] + arguments + ["--json", "--adapter", line.adapter],
+            environment: directory.environment
+        )
+        let outcome = try program.end()
+        let text = String(outcome.output.split(separator: "\n").first ?? "")
+        return (outcome.status, (try? JSONValue(Array(text.utf8))) ?? .null, "\(outcome)")
+    }
+
+    @Test(
+        "SW-5, D-28: strength, metres and proximity are those of the controller's reports",
+        arguments: [(-53, "near", 0.5), (-52, "immediate", 0.45), (-79, "far", 10.0), (127, "unknown", nil)]
+            as [(Int8, String, Double?)]
+    )
+    func distance(rssi: Int8, word: String, metres: Double?) throws {
+        let (status, answer, text) = try Self.run(["range", "static", "--seconds", "3"], rssi: rssi)
+        #expect(status == 0, "\(text)")
+        let list = try #require(answer["ranged"]?.array?.first?["beacons"]?.array, "\(text)")
+        let beacon = try #require(list.first, "\(text)")
+        #expect(list.count == 1 && beacon["beacon"]?.string == "\(Self.badges)/1/2")
+        #expect(beacon["proximity"]?.string == word)
+        #expect(beacon["rssi"]?.integer == (rssi == 127 ? nil : Int64(rssi)))
+        switch beacon["metres"] {
+        case .real(let found): #expect(found == metres)
+        case .integer(let found): #expect(Double(found) == metres)
+        default: #expect(metres == nil)
+        }
+    }
+
+    @Test("D-26: a track is of five sightings, and ends with them")
+    func track() throws {
+        let (status, answer, text) = try Self.run(["track", Self.badges], rssi: -60)
+        #expect(status == 0, "\(text)")
+        let beacons = try #require(answer["track"]?.array, "\(text)")
+        #expect(beacons.compactMap { $0["keyCode"]?.string } == ["A17C"])
+        #expect(beacons.compactMap { $0["sightings"]?.integer } == [5])
+    }
+}
