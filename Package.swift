@@ -100,6 +100,9 @@ let package = Package(
         module("Texts", ["Printable", "CJansson"]),
         // Regions, watching, ranging, designated beacons: state machines on the library's packets.
         module("Beacons", ["BluetoothLE", "Texts"]),
+        // libcurl's functions with any argument, behind a header of C; the library is loaded when a server is first asked.
+        .target(name: "CCurl"),
+        module("BeaconServer", ["Texts", "LinuxIO", "CCurl", systemPackage]),
         module("Typing", ["Texts", "Keystrokes", "LinuxIO", systemPackage]),
         module(
             "Wedge",
@@ -114,9 +117,8 @@ let package = Package(
         .executableTarget(
             name: "blewedge",
             dependencies: [
-                "Setup", "Wedge", "Typing", "Beacons", "Texts", "Measuring", "BluetoothLE", "VirtualTransport",
-                "Keystrokes",
-                "LinuxIO", argumentParser, systemPackage,
+                "Setup", "Wedge", "BeaconServer", "Typing", "Beacons", "Texts", "Measuring", "BluetoothLE",
+                "VirtualTransport", "Keystrokes", "LinuxIO", argumentParser, systemPackage,
             ],
             swiftSettings: swiftSettings
         ),
@@ -222,6 +224,7 @@ let package = Package(
                 "Keystrokes", "LinuxIO", systemPackage,
             ]
         ),
+        tests("BeaconServerTests", ["TestSupport", "blewedge", "BeaconServer", "Texts", "LinuxIO", systemPackage]),
         tests("MeasuringTests", ["Measuring", "Keystrokes"]),
         // What is fuzzed: Tests/Fuzzing/run builds it with libFuzzer, and FuzzingTests replays the corpus.
         .target(

@@ -64,5 +64,6 @@ extension TextTable {
         CommandFaultText.self, RemedyText.self, ReasonText.self, NoteText.self, SetupText.self, SetupFaultText.self,
         HookText.self, AccountText.self, DemoText.self, AllowanceText.self, BondText.self, BondFaultText.self,
         BeaconText.self, BeaconFaultText.self,
+        BeaconServerText.self, BeaconServerFaultText.self,
     ])
 }

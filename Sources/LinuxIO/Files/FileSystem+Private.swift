@@ -36,6 +36,30 @@ extension FileSystem {
         }
         return (contents, isTightened)
     }
+
+    /// The bytes of a regular file, at most `limit`, with its owner and the rights to it as chmod(1) has them, all of the
+    /// same opened file.
+    ///
+    /// Throws `invalidArgument` for what is no regular file, `fileTooLarge` for a longer one. The corresponding C functions
+    /// are `open`, `fstat` and `read`.
+    package static func contentsAndRights(
+        of path: FilePath,
+        limit: Int
+    ) throws(Errno) -> (bytes: [UInt8], owner: UInt32, mode: UInt32) {
+        let file = try Descriptor.open(path.string, O_RDONLY | O_NONBLOCK)
+        var status = stat()
+        let number = file.number
+        // Sound: the kernel fills the structure that the call is for.
+        _ = try SystemCall.run { unsafe fstat(number, &status) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .invalidArgument }
+        var contents: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while case .done(let count) = try file.read(into: &buffer), count > 0 {
+            guard contents.count + count <= limit else { throw .fileTooLarge }
+            contents += buffer.prefix(count)
+        }
+        return (contents, status.st_uid, status.st_mode & 0o7777)
+    }
 }
 
 extension Descriptor {

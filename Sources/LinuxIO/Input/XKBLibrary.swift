@@ -41,14 +41,18 @@ struct XKBLibrary {
     ///
     /// It stays loaded: unloading gains nothing. The corresponding C functions are `dlopen` and `dlsym`.
     init() throws(XKBKeymap.Failure) {
-        // Sound: the loader's text is copied before the next call of it.
-        guard let handle = unsafe dlopen(Self.fileName, RTLD_NOW | RTLD_LOCAL) else {
-            let reason = unsafe dlerror().map { unsafe String(cString: $0) }
-            throw .noLibrary(reason ?? Self.fileName)
-        }
-        let find = { (name: String) throws(XKBKeymap.Failure) -> UnsafeMutableRawPointer in
-            guard let function = unsafe dlsym(handle, name) else { throw .noLibrary("it has no function \(name)") }
-            return unsafe function
+        let find: (String) throws(XKBKeymap.Failure) -> UnsafeMutableRawPointer
+        do throws(LoadedLibrary.Failure) {
+            let library = try LoadedLibrary(Self.fileName)
+            unsafe find = { (name) throws(XKBKeymap.Failure) in
+                do throws(LoadedLibrary.Failure) {
+                    return try unsafe library.function(name)
+                } catch {
+                    throw .noLibrary(error.reason)
+                }
+            }
+        } catch {
+            throw .noLibrary(error.reason)
         }
         // Sound: each type is that of the function of this name in the library's header, and enumerations of C are
         // passed as int.

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import LinuxIO
+import SystemPackage
+package import Texts
+
+extension CommandFailure {
+    /// A text is no address of a server.
+    package init(_ fault: ServerAddress.Fault, in text: String) {
+        let said: BeaconServerFaultText =
+            switch fault {
+            case .notHTTPS: .addressNotHTTPS
+            case .host: .addressHost
+            case .port: .addressPort
+            // Without the address: it may have a password.
+            case .user: .addressUser
+            case .sign: .addressSign
+            }
+        self = fault == .user ? CommandFailure(.configuration, said) : CommandFailure(.configuration, said, text)
+    }
+
+    /// A server was not asked, or did not do what it was asked.
+    package init(_ fault: ServerFault) {
+        switch fault {
+        case .token(let failure): self.init(failure)
+        case .request(let failure): self.init(failure)
+        case .http(let status): self.init(status: status)
+        case .answer(let fault): self.init(.inputOutput, BeaconServerFaultText.answer, fault.description)
+        case .tooSoon(let time): self.init(.timeout, BeaconServerFaultText.tooSoon, WallClock.universal(time))
+        case .notInTestMode: self.init(.configuration, BeaconServerFaultText.notInTestMode)
+        case .refused(let error): self.init(error)
+        }
+    }
+
+    /// Records were given up.
+    package init(givenUp count: Int, _ fault: ServerFault) {
+        let failure = CommandFailure(fault)
+        self.init(
+            failure.status,
+            BeaconServerFaultText.givenUp,
+            "\(count)",
+            failure.cause,
+            remedy: failure.remedy
+        )
+    }
+
+    /// What is kept could not be read or written.
+    package init(_ failure: KeptFile.Failure) {
+        switch failure {
+        case .unreadable(let path, let error) where error.recovery(of: .file) == .forbidden:
+            self.init(.permission, BeaconServerFaultText.forbidden, "\(path)")
+        case .unreadable(let path, let error):
+            self.init(.inputOutput, BeaconServerFaultText.unreadable, "\(path)", "\(error)")
+        case .garbled(let path, let fault):
+            self.init(.configuration, BeaconServerFaultText.garbled, "\(path)", fault.description)
+        case .unwritable(let path, let error) where error.recovery(of: .file) == .forbidden:
+            let directory = "\(path.removingLastComponent())"
+            self.init(.permission, BeaconServerFaultText.notPermitted, "\(path)", directory)
+        case .unwritable(let path, let error):
+            let remedy: RemedyText? =
+                switch error {
+                case .noSpace: .makeRoom
+                case .readOnlyFileSystem: .makeWritable
+                default: nil
+                }
+            self.init(
+                .inputOutput,
+                BeaconServerFaultText.notKept,
+                "\(path)",
+                "\(error)",
+                remedy: remedy?.message()
+            )
+        case .inUse(let path): self.init(.timeout, BeaconServerFaultText.inUse, "\(path)")
+        }
+    }
+
+    private init(_ failure: AccessToken.Failure) {
+        switch failure {
+        case .unreadable(let path, let error) where error.recovery(of: .file) == .forbidden:
+            self.init(.permission, BeaconServerFaultText.tokenForbidden, "\(path)")
+        case .unreadable(let path, let error):
+            self.init(.configuration, BeaconServerFaultText.tokenUnreadable, "\(path)", "\(error)")
+        case .foreign(let path, let owner):
+            self.init(.permission, BeaconServerFaultText.tokenForeign, "\(path)", "\(owner)")
+        case .open(let path, let mode):
+            self.init(.permission, BeaconServerFaultText.tokenOpen, "\(path)", String(mode, radix: 8))
+        case .garbled(let path): self.init(.configuration, BeaconServerFaultText.tokenGarbled, "\(path)")
+        }
+    }
+
+    private init(_ failure: HTTPSClient.Failure) {
+        switch failure {
+        case .noLibrary(let reason):
+            self.init(.unavailable, BeaconServerFaultText.noLibrary, reason, CurlLibrary.packageName)
+        case .unfit(let option, let reason):
+            self.init(.unavailable, BeaconServerFaultText.unfit, option.name, reason)
+        case .unreachable(let reason): self.init(.timeout, BeaconServerFaultText.unreachable, reason)
+        case .timedOut: self.init(.timeout, BeaconServerFaultText.timedOut)
+        case .certificate(let reason): self.init(.unavailable, BeaconServerFaultText.certificate, reason)
+        case .authorityFile(let file): self.init(.configuration, BeaconServerFaultText.authorityFile, file)
+        case .tooLong(let limit): self.init(.inputOutput, BeaconServerFaultText.tooLong, "\(limit)")
+        case .broken(let reason): self.init(.inputOutput, BeaconServerFaultText.broken, reason)
+        }
+    }
+
+    private init(status: Int) {
+        let (said, exit): (BeaconServerFaultText, ExitStatus) =
+            switch status {
+            case 300..<400: (.httpRedirect, .configuration)
+            case 401, 403: (.httpDenied, .permission)
+            case 408, 429, 500..<600: (.httpLater, .timeout)
+            default: (.http, .configuration)
+            }
+        self.init(exit, said, "\(status)")
+    }
+
+    private init(_ error: ServerError) {
+        switch error {
+        case .noRegions: self.init(.unavailable, BeaconServerFaultText.noRegions)
+        // A server does not say it: see `ServerFault.tooSoon`.
+        case .tooSoon: self.init(.timeout, BeaconServerFaultText.tooSoon, "")
+        case .invalidApplication: self.init(.permission, BeaconServerFaultText.invalidApplication)
+        case .invalidRegion: self.init(.usage, BeaconServerFaultText.invalidRegion)
+        case .invalidBeacon: self.init(.usage, BeaconServerFaultText.invalidBeacon)
+        case .serverFailed: self.init(.timeout, BeaconServerFaultText.serverFailed)
+        case .unreachable: self.init(.timeout, BeaconServerFaultText.serverUnreachable)
+        }
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Texts
+
+/// The managed regions as they were fetched last, and what the last fetch changed (SW-10).
+package struct KeptRegions: Equatable, Sendable {
+    /// What a fetch found beside what was kept.
+    package enum Difference: String, Hashable, Sendable {
+        /// Nothing.
+        case none = "no-difference"
+        /// Regions that were not there before.
+        case new = "has-new"
+        /// Regions that are there no more.
+        case abandoned = "has-abandoned"
+        /// Both.
+        case newAndAbandoned = "has-new-and-abandoned"
+    }
+
+    /// The regions that the server manages now.
+    package private(set) var current: [ManagedRegion] = []
+    /// Those of them that the last fetch added.
+    package private(set) var new: [ManagedRegion] = []
+    /// Those that the last fetch removed.
+    package private(set) var abandoned: [ManagedRegion] = []
+    /// When regions were fetched last, in seconds since 1970-01-01 00:00:00 UTC, for each scope that was asked for.
+    package private(set) var fetched: [RegionScope: Int] = [:]
+
+    /// Nothing, which nobody has fetched.
+    package init() {}
+
+    /// What the last fetch changed.
+    package var difference: Difference {
+        switch (new.isEmpty, abandoned.isEmpty) {
+        case (true, true): .none
+        case (false, true): .new
+        case (true, false): .abandoned
+        case (false, false): .newAndAbandoned
+        }
+    }
+
+    /// From when on this scope may be fetched again, in seconds since 1970-01-01 00:00:00 UTC; nil where it may be now.
+    ///
+    /// A fetch counts for all scopes that it covers. One that lies in the future counts for none: the clock was wrong then,
+    /// or is now.
+    package func nextFetch(of scope: RegionScope, interval hours: Int, at now: Int) -> Int? {
+        let last = fetched.filter { $0.key.covers(scope) && $0.value <= now }.values.max()
+        guard let last else { return nil }
+        let next = last + max(0, hours) * 3600
+        return next > now ? next : nil
+    }
+
+    /// Sorts what was fetched into what was there, and what is new; what was there of the scope and is no more is abandoned.
+    package mutating func take(_ regions: [ManagedRegion], of scope: RegionScope, at now: Int) {
+        let known = Set(current.map(\.region))
+        let found = Set(regions.map(\.region))
+        let isGone = { (kept: ManagedRegion) in scope.covers(kept) && !found.contains(kept.region) }
+        new = regions.filter { !known.contains($0.region) }
+        abandoned = current.filter(isGone)
+        current = current.filter { !scope.covers($0) && !found.contains($0.region) } + regions
+        fetched[scope] = now
+    }
+
+    /// Whether the region is one that the server manages.
+    package func isManaged(_ region: ServerRegion) -> Bool { current.contains { $0.region == region } }
+
+    /// The file's text: JSON with a line feed.
+    package var text: String {
+        var object = JSONObject()
+        object.add("version", 1)
+        object.add(
+            "fetched",
+            fetched.sorted { $0.key.description < $1.key.description }.map { scope, seconds in
+                var member = JSONObject()
+                member.add("type", scope.description)
+                member.add("at", seconds)
+                return member
+            }
+        )
+        object.add("regions", current.map(\.members))
+        object.add("new", new.map(\.members))
+        object.add("abandoned", abandoned.map(\.members))
+        return object.text + "\n"
+    }
+
+    /// Reads the file's text.
+    package init(parsing bytes: [UInt8]) throws(ServerAnswerFault) {
+        let object = try AnswerMember(whole: bytes)
+        _ = try object["version"].integer(1...1)
+        for member in try object["fetched"].elements(most: 16) {
+            let text = try member["type"].string(longest: 64)
+            guard let scope = RegionScope(description: text) else { throw member["type"].fault("is no type") }
+            fetched[scope] = try member["at"].integer(0...(1 << 40))
+        }
+        current = try Self.list(object["regions"])
+        new = try Self.list(object["new"])
+        abandoned = try Self.list(object["abandoned"])
+    }
+
+    /// As many as all scopes together can have.
+    private static func list(_ member: AnswerMember) throws(ServerAnswerFault) -> [ManagedRegion] {
+        var regions: [ManagedRegion] = []
+        for element in try member.elements(most: 8 * ManagedRegion.most) { regions.append(try ManagedRegion(element)) }
+        return regions
+    }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// Which record is sent next, and when: pure, the time is an argument.
+package struct TrackSender: Sendable {
+    /// What is to be done.
+    package enum Step: Equatable, Sendable {
+        /// This record is sent now.
+        case send(TrackRecord)
+        /// Nothing is done for so long.
+        case wait(Duration)
+        /// Nothing waits.
+        case done
+    }
+
+    /// When a record that has failed is sent again, by its number.
+    private var due: [UInt64: Duration] = [:]
+
+    /// A sender that has sent nothing.
+    package init() {}
+
+    /// What is to be done now: the oldest record that is due, or waiting for the one that is due first.
+    package func step(_ queue: TrackQueue, at now: Duration) -> Step {
+        var first: Duration?
+        for entry in queue.entries {
+            guard let time = due[entry.record.number], time > now else { return .send(entry.record) }
+            first = min(first ?? time, time)
+        }
+        return first.map { .wait($0 - now) } ?? .done
+    }
+
+    /// A record has failed, and is sent again after a pause.
+    package mutating func postpone(_ record: TrackRecord, by pause: Duration, at now: Duration) {
+        due[record.number] = now + pause
+    }
+}
+
+/// One run of sending what waits.
+package struct TrackRun {
+    /// What it did.
+    package struct Report: Equatable, Sendable {
+        /// How many records the server has taken.
+        package var sent = 0
+        /// How many were given up.
+        package var givenUp = 0
+        /// How many wait still.
+        package var waiting = 0
+        /// Why a record was given up, the last one; nil where none was.
+        package var fault: ServerFault?
+    }
+
+    private let store: TrackStore
+    private let send: (TrackRecord) throws(ServerFault) -> Void
+    private let now: () -> Duration
+    private let wait: (Duration) -> Void
+
+    /// A run over a file, with what sends a record, the clock, and what waits by it.
+    package init(
+        _ store: TrackStore,
+        send: @escaping (TrackRecord) throws(ServerFault) -> Void,
+        now: @escaping () -> Duration,
+        wait: @escaping (Duration) -> Void
+    ) {
+        (self.store, self.send, self.now, self.wait) = (store, send, now, wait)
+    }
+
+    /// Sends until nothing waits, or until a record is given up to which no server has answered: it would be in vain for
+    /// the others too.
+    package func run() throws -> Report {
+        try store.asSender {
+            var report = Report()
+            var sender = TrackSender()
+            while true {
+                let queue = try store.read()
+                report.waiting = queue.entries.count
+                switch sender.step(queue, at: now()) {
+                case .done: return report
+                case .wait(let pause): wait(pause)
+                case .send(let record):
+                    guard try attempt(record, &sender, &report) else {
+                        report.waiting = try store.read().entries.count
+                        return report
+                    }
+                }
+            }
+        }
+    }
+
+    /// Sends a record once; false where nothing more is to be sent.
+    private func attempt(
+        _ record: TrackRecord,
+        _ sender: inout TrackSender,
+        _ report: inout Report
+    ) throws -> Bool {
+        let isBegun = try store.update { queue in
+            queue.giveUpExhausted()
+            return queue.begin(record)
+        }
+        // Meanwhile it was dropped.
+        guard isBegun else { return true }
+        do throws(ServerFault) {
+            try send(record)
+        } catch {
+            if let pause = try store.update({ $0.fail(record) }) {
+                sender.postpone(record, by: pause, at: now())
+                return true
+            }
+            report.givenUp += 1
+            report.fault = error
+            if case .request = error { return false }
+            return true
+        }
+        try store.update { $0.accept(record) }
+        report.sent += 1
+        return true
+    }
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import CCurl
+import Glibc
+package import LinuxIO
+
+/// The functions of libcurl that are used here, found by name in the library loaded at run time (D-31).
+///
+/// Their types stand in `<curl/curl.h>`, which is not needed to build; the library's interface has not changed since its
+/// file is called `libcurl.so.4` (2006), and the loader refuses another one by that name.
+@safe
+package struct CurlLibrary {
+    /// The file that the loader looks for.
+    package static let fileName = "libcurl.so.4"
+    /// The package of Debian that has it.
+    package static let packageName = "libcurl4"
+
+    private typealias GlobalInit = @convention(c) (Int) -> Int32
+    private typealias New = @convention(c) () -> UnsafeMutableRawPointer?
+    private typealias Release = @convention(c) (UnsafeMutableRawPointer) -> Void
+    private typealias Perform = @convention(c) (UnsafeMutableRawPointer) -> Int32
+    private typealias Append =
+        @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>) -> UnsafeMutableRawPointer?
+    private typealias Text = @convention(c) (Int32) -> UnsafePointer<CChar>?
+
+    private let loaded: LoadedLibrary
+    private let new: New
+    private let release: Release
+    private let performRequest: Perform
+    private let appendLine: Append
+    private let releaseLines: Release
+    private let describe: Text
+    private let set: UnsafeMutableRawPointer
+    private let get: UnsafeMutableRawPointer
+
+    /// Loads the library and finds its functions.
+    ///
+    /// The corresponding C functions are `dlopen`, `dlsym` and `curl_global_init`.
+    package init(fileName: String = Self.fileName) throws(LoadedLibrary.Failure) {
+        let loaded = try LoadedLibrary(fileName)
+        self.loaded = loaded
+        // Sound: each type is that of the function of this name in the library's header, enumerations of C are passed as
+        // int, and the library is never unloaded.
+        unsafe new = unsafeBitCast(try loaded.function("curl_easy_init"), to: New.self)
+        unsafe release = unsafeBitCast(try loaded.function("curl_easy_cleanup"), to: Release.self)
+        unsafe performRequest = unsafeBitCast(try loaded.function("curl_easy_perform"), to: Perform.self)
+        unsafe appendLine = unsafeBitCast(try loaded.function("curl_slist_append"), to: Append.self)
+        unsafe releaseLines = unsafeBitCast(try loaded.function("curl_slist_free_all"), to: Release.self)
+        unsafe describe = unsafeBitCast(try loaded.function("curl_easy_strerror"), to: Text.self)
+        unsafe set = try loaded.function("curl_easy_setopt")
+        unsafe get = try loaded.function("curl_easy_getinfo")
+        let begin = unsafe unsafeBitCast(try loaded.function("curl_global_init"), to: GlobalInit.self)
+        // Its default: with TLS.
+        let status = begin(3)
+        guard status == 0 else { throw LoadedLibrary.Failure("curl_global_init answers \(status)") }
+    }
+
+    /// The number of an option as the loaded library has it; 0 for an unknown one, nil where the library cannot tell.
+    ///
+    /// The corresponding C function is `curl_easy_option_by_name`, of libcurl 7.73 and newer.
+    package func number(ofOption name: String) -> Int32? {
+        guard let find = unsafe try? loaded.function("curl_easy_option_by_name") else { return nil }
+        // Sound: the function has that type, and the name lives for the call.
+        return unsafe blewedge_curl_option(find, name)
+    }
+
+    /// The library's text for a result.
+    func text(of result: CurlResult) -> String {
+        // Sound: the texts are constants of the library.
+        unsafe describe(result.rawValue).map { unsafe String(cString: $0) } ?? "CURLcode \(result.rawValue)"
+    }
+
+    /// A request in the library's hands.
+    @safe
+    struct Easy: ~Copyable {
+        private let library: CurlLibrary
+        private let handle: UnsafeMutableRawPointer
+        private var lines: UnsafeMutableRawPointer?
+
+        /// Nil where there is no memory.
+        ///
+        /// The corresponding C function is `curl_easy_init`.
+        init?(_ library: CurlLibrary) {
+            guard let handle = unsafe library.new() else { return nil }
+            self.library = library
+            unsafe self.handle = handle
+            unsafe lines = nil
+        }
+
+        deinit {
+            // Sound: both are ours alone; the request is let go of before the lines that it refers to.
+            unsafe library.release(handle)
+            if let lines = unsafe lines { unsafe library.releaseLines(lines) }
+        }
+
+        /// Sets an option that is a number.
+        func set(_ option: CurlOption, _ value: Int) -> CurlResult {
+            // Sound: the option takes a long.
+            CurlResult(unsafe blewedge_curl_set_long(library.set, handle, option.rawValue, value))
+        }
+
+        /// Sets an option that is a text, of which the library keeps a copy; nil takes it back.
+        func set(_ option: CurlOption, _ text: String?) -> CurlResult {
+            // Sound: the option takes a text that ends with a zero, or none.
+            guard let text else {
+                return CurlResult(unsafe blewedge_curl_set_pointer(library.set, handle, option.rawValue, nil))
+            }
+            return CurlResult(
+                unsafe text.withCString { unsafe blewedge_curl_set_pointer(library.set, handle, option.rawValue, $0) }
+            )
+        }
+
+        /// Sets what is sent; the library keeps a copy.
+        func set(body: [UInt8]) -> CurlResult {
+            let result = set(.bodyLength, body.count)
+            guard result == .done else { return result }
+            // Sound: the library copies as many bytes as were set before.
+            return CurlResult(
+                unsafe body.withUnsafeBytes { bytes in
+                    unsafe blewedge_curl_set_pointer(
+                        library.set,
+                        handle,
+                        CurlOption.copiedBody.rawValue,
+                        bytes.baseAddress
+                    )
+                }
+            )
+        }
+
+        /// Adds a line to the head of the request.
+        mutating func add(line: String) -> CurlResult {
+            // Sound: the library copies the text; the list lives as long as the request.
+            guard let longer = unsafe library.appendLine(lines, line) else { return .noMemory }
+            unsafe lines = longer
+            return CurlResult(
+                unsafe blewedge_curl_set_pointer(library.set, handle, CurlOption.lines.rawValue, longer)
+            )
+        }
+
+        /// Does the request, on this thread, and gives what is answered to the sink as it comes.
+        ///
+        /// The corresponding C function is `curl_easy_perform`.
+        func perform(into sink: CurlSink) -> CurlResult {
+            // Sound: the sink outlives the call, the library calls it on this thread only, and each part has the length
+            // that comes with it.
+            let take: blewedge_curl_sink = { bytes, size, count, context in
+                guard let bytes = unsafe bytes, let context = unsafe context else { return 0 }
+                let sink = unsafe Unmanaged<CurlSink>.fromOpaque(context).takeUnretainedValue()
+                let part = unsafe UnsafeRawBufferPointer(start: bytes, count: size &* count)
+                return unsafe sink.take(part) ? size &* count : 0
+            }
+            return withExtendedLifetime(sink) {
+                let context = unsafe Unmanaged.passUnretained(sink).toOpaque()
+                for result in unsafe [
+                    CurlResult(blewedge_curl_set_sink(library.set, handle, CurlOption.sink.rawValue, take)),
+                    CurlResult(
+                        blewedge_curl_set_pointer(library.set, handle, CurlOption.sinkContext.rawValue, context)
+                    ),
+                ] where result != .done {
+                    return result
+                }
+                return CurlResult(unsafe library.performRequest(handle))
+            }
+        }
+
+        /// The status that the server answered with; 0 for none.
+        ///
+        /// The corresponding C function is `curl_easy_getinfo` (CURLINFO_RESPONSE_CODE).
+        var status: Int {
+            var status = 0
+            // Sound: the library writes one long.
+            let result = unsafe blewedge_curl_get_long(library.get, handle, 0x20_0002, &status)
+            return result == 0 ? status : 0
+        }
+    }
+}

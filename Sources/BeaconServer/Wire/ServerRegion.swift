@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Texts
+
+/// Which beacons a region has, as a server and the command line name it (D-22).
+package enum ServerRegion: Hashable, Sendable, CustomStringConvertible {
+    /// A UUID, or with its major, or with both numbers.
+    case uuid(ServerUUID, major: UInt16?, minor: UInt16?)
+    /// Eddystone: a namespace of 20 hexadecimal digits, perhaps with an instance of 12, in capitals.
+    case namespace(String, instance: String?)
+
+    /// Reads `UUID[:MAJOR[:MINOR]]` or `NAMESPACE[:INSTANCE]`; nil for anything else.
+    package init?(_ text: String) {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard let first = parts.first, parts.count <= 3 else { return nil }
+        if let uuid = ServerUUID(String(first)) {
+            let numbers = parts.dropFirst().map { Self.number($0) }
+            guard !numbers.contains(nil) else { return nil }
+            self = .uuid(
+                uuid,
+                major: numbers.first ?? nil,
+                minor: numbers.dropFirst().first ?? nil
+            )
+        } else if let namespace = Self.digits(first, 20), parts.count <= 2 {
+            let instance = parts.dropFirst().first.map { Self.digits($0, 12) }
+            if case .some(.none) = instance { return nil }
+            self = .namespace(namespace, instance: instance ?? nil)
+        } else {
+            return nil
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .uuid(let uuid, let major, let minor):
+            ([uuid.description] + [major, minor].compactMap { $0.map { "\($0)" } }).joined(separator: ":")
+        case .namespace(let namespace, let instance):
+            ([namespace] + [instance].compactMap { $0 }).joined(separator: ":")
+        }
+    }
+
+    /// Its members in a request.
+    var members: JSONObject {
+        var object = JSONObject()
+        switch self {
+        case .uuid(let uuid, let major, let minor):
+            object.add("uuid", uuid.description)
+            object.add("major", major)
+            object.add("minor", minor)
+        case .namespace(let namespace, let instance):
+            object.add("namespace", namespace)
+            object.add("instance", instance)
+        }
+        return object
+    }
+
+    /// Reads the members of an answer.
+    init(_ object: AnswerMember) throws(ServerAnswerFault) {
+        if object["namespace"].isThere {
+            let namespace = try Self.digits(object["namespace"], 20)
+            let instance = try object["instance"].ifThere.map { (member) throws(ServerAnswerFault) in
+                try Self.digits(member, 12)
+            }
+            self = .namespace(namespace, instance: instance)
+            return
+        }
+        let uuid = try ServerUUID(object["uuid"])
+        let major = try object["major"].ifThere.map { (member) throws(ServerAnswerFault) in
+            try UInt16(member.integer(0...0xFFFF))
+        }
+        let minor = try object["minor"].ifThere.map { (member) throws(ServerAnswerFault) in
+            try UInt16(member.integer(0...0xFFFF))
+        }
+        guard major != nil || minor == nil else { throw object["major"].fault("is missing") }
+        self = .uuid(uuid, major: major, minor: minor)
+    }
+
+    private static func number(_ text: Substring) -> UInt16? {
+        text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? UInt16(text) : nil
+    }
+
+    private static func digits(_ text: Substring, _ count: Int) -> String? {
+        text.utf8.count == count && text.utf8.allSatisfy(ServerUUID.isDigit) ? text.uppercased() : nil
+    }
+
+    private static func digits(_ member: AnswerMember, _ count: Int) throws(ServerAnswerFault) -> String {
+        guard let text = member.value?.string, let digits = digits(text[...], count) else {
+            throw member.fault("has not \(count) hexadecimal digits")
+        }
+        return digits
+    }
+}
+
+/// A UUID of 128 bits, written as 36 characters in capitals.
+package struct ServerUUID: Hashable, Sendable, CustomStringConvertible {
+    package let description: String
+
+    /// Reads 36 characters, in letters of either case; nil for anything else.
+    package init?(_ text: String) {
+        let hyphens: Set<Int> = [8, 13, 18, 23]
+        guard text.utf8.count == 36,
+            text.utf8.enumerated().allSatisfy({
+                hyphens.contains($0) ? $1 == UInt8(ascii: "-") : Self.isDigit($1)
+            })
+        else { return nil }
+        description = text.uppercased()
+    }
+
+    init(_ member: AnswerMember) throws(ServerAnswerFault) {
+        guard let uuid = member.value?.string.flatMap(ServerUUID.init) else { throw member.fault("is no UUID") }
+        self = uuid
+    }
+
+    static func isDigit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x46, 0x61...0x66: true
+        default: false
+        }
+    }
+}
+
+/// A one-time beacon, whose numbers change, and which a server may know as its own (SW-14).
+package struct OnetimeBeacon: Hashable, Sendable {
+    /// The UUID.
+    package var uuid: ServerUUID
+    /// The first of its numbers.
+    package var major: UInt16
+    /// The second of its numbers.
+    package var minor: UInt16
+
+    /// A beacon by its three parts.
+    package init(_ uuid: ServerUUID, major: UInt16, minor: UInt16) {
+        (self.uuid, self.major, self.minor) = (uuid, major, minor)
+    }
+}

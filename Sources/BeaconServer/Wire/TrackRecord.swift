@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import Texts
+
+/// A track that is complete (D-26): what was sighted of one region's beacons.
+package struct TrackRecord: Hashable, Sendable {
+    /// One beacon, once.
+    package struct Sighting: Hashable, Sendable {
+        /// The first of the beacon's numbers; of Eddystone the first half of the instance's last four bytes.
+        package var major: UInt16
+        /// The second of the beacon's numbers.
+        package var minor: UInt16
+        /// The key code; nil where the beacon has none. At most 64 signs.
+        package var keyCode: String?
+        /// The signal's strength in dBm; nil where it is not known.
+        package var rssi: Int8?
+        /// The time since the first sighting, in milliseconds, at most 15,000.
+        package var milliseconds: Int
+
+        /// A sighting from its parts.
+        package init(major: UInt16, minor: UInt16, keyCode: String? = nil, rssi: Int8? = nil, milliseconds: Int) {
+            (self.major, self.minor, self.keyCode) = (major, minor, keyCode)
+            (self.rssi, self.milliseconds) = (rssi, milliseconds)
+        }
+    }
+
+    /// The longest that a track takes, in milliseconds.
+    package static let longest = 15_000
+    /// The most sightings of one.
+    package static let mostSightings = 64
+
+    /// A number that no other record has, so that the server notices one that it gets again.
+    package var number: UInt64
+    /// Which beacons.
+    package var region: ServerRegion
+    /// The first sighting, in seconds since 1970-01-01 00:00:00 UTC.
+    package var seconds: Int
+    /// What was sighted, in its order; 1 to 64.
+    package var sightings: [Sighting]
+
+    /// A record from its parts, with a random number if none is given.
+    package init(
+        _ region: ServerRegion,
+        seconds: Int,
+        sightings: [Sighting],
+        number: UInt64 = .random(in: .min ... .max)
+    ) {
+        (self.region, self.seconds, self.sightings, self.number) = (region, seconds, sightings, number)
+    }
+
+    /// The number as it is sent: 16 hexadecimal digits.
+    package var identifier: String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+
+    /// What is sent, exactly.
+    package var members: JSONObject {
+        var object = JSONObject()
+        object.add("record", identifier)
+        object.add("region", region.members)
+        object.add("at", seconds)
+        object.add(
+            "sightings",
+            sightings.map { sighting in
+                var member = JSONObject()
+                member.add("major", sighting.major)
+                member.add("minor", sighting.minor)
+                member.add("keyCode", sighting.keyCode)
+                member.add("rssi", sighting.rssi)
+                member.add("after", sighting.milliseconds)
+                return member
+            }
+        )
+        return object
+    }
+
+    init(_ object: AnswerMember) throws(ServerAnswerFault) {
+        guard let digits = object["record"].value?.string, digits.utf8.count == 16,
+            digits.utf8.allSatisfy(ServerUUID.isDigit), let number = UInt64(digits, radix: 16)
+        else { throw object["record"].fault("has not 16 hexadecimal digits") }
+        self.number = number
+        region = try ServerRegion(object["region"])
+        seconds = try object["at"].integer(0...(1 << 40))
+        sightings = []
+        for member in try object["sightings"].elements(most: Self.mostSightings) {
+            let rssi = try member["rssi"].ifThere?.integer(-128...127)
+            sightings.append(
+                Sighting(
+                    major: UInt16(try member["major"].integer(0...0xFFFF)),
+                    minor: UInt16(try member["minor"].integer(0...0xFFFF)),
+                    keyCode: try member["keyCode"].ifThere?.string(longest: 64),
+                    rssi: rssi.map { Int8($0) },
+                    milliseconds: try member["after"].integer(0...Self.longest)
+                )
+            )
+        }
+    }
+}

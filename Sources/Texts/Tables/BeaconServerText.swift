@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+/// What the commands say that ask a server of beacons.
+package enum BeaconServerText: String, Localized {
+    case fetched, noDifference, listed, isNew, isAbandoned, logged, valid, invalid, sentAll, nothingWaits, lastSent
+    case noneSent
+
+    package var texts: LocalText {
+        switch self {
+        case .fetched:
+            LocalText(
+                "regions: {1}; new: {2}; abandoned: {3}",
+                "領域: {1}件、新規: {2}件、廃棄: {3}件"
+            )
+        case .noDifference: LocalText("regions: {1}; nothing has changed", "領域: {1}件、変更はありません")
+        case .listed: LocalText("{1}  {2}", "{1}  {2}")
+        case .isNew: LocalText("new: {1}", "新規: {1}")
+        case .isAbandoned: LocalText("abandoned: {1}", "廃棄: {1}")
+        case .logged: LocalText("the server has taken the test log", "サーバがテストログを受け付けました")
+        case .valid: LocalText("valid", "正当なビーコンです")
+        case .invalid: LocalText("the server calls this beacon invalid", "サーバがこのビーコンを不当と判定しました")
+        case .sentAll:
+            LocalText(
+                "sent: {1}; given up: {2}; waiting: {3}",
+                "送信: {1}件、送信断念: {2}件、送信待ち: {3}件"
+            )
+        case .nothingWaits: LocalText("no record waits", "送信待ちの記録はありません")
+        case .lastSent: LocalText("the last one sent: {1}", "最後に送信した記録: {1}")
+        case .noneSent: LocalText("none was sent", "送信した記録はありません")
+        }
+    }
+}
+
+/// Why a server of beacons was not asked, or did not do what it was asked.
+package enum BeaconServerFaultText: String, FaultText {
+    // What is configured.
+    case notConfigured, tokenWanted, addressNotHTTPS, addressHost, addressPort, addressUser, addressSign
+    case regionMalformed, uuidMalformed, scopeWithoutVariety, notInTestMode
+    // The token.
+    case tokenUnreadable, tokenForbidden, tokenForeign, tokenOpen, tokenGarbled
+    // The request.
+    case noLibrary, unfit, unreachable, timedOut, certificate, authorityFile, tooLong, broken
+    // The answer.
+    case http, httpDenied, httpLater, httpRedirect, answer
+    case noRegions, tooSoon, invalidApplication, invalidRegion, invalidBeacon, serverFailed, serverUnreachable
+    // What is kept.
+    case unreadable, forbidden, garbled, notPermitted, notKept, inUse
+    // Tracks.
+    case givenUp
+
+    package var said: (cause: LocalText, remedy: LocalText?) {
+        switch self {
+        case .notConfigured, .tokenWanted, .addressNotHTTPS, .addressHost, .addressPort, .addressUser, .addressSign,
+            .regionMalformed, .uuidMalformed, .scopeWithoutVariety, .notInTestMode, .tokenUnreadable, .tokenForbidden,
+            .tokenForeign, .tokenOpen, .tokenGarbled:
+            configurationSaid
+        case .noLibrary, .unfit, .unreachable, .timedOut, .certificate, .authorityFile, .tooLong, .broken: requestSaid
+        case .http, .httpDenied, .httpLater, .httpRedirect, .answer, .noRegions, .tooSoon, .invalidApplication,
+            .invalidRegion, .invalidBeacon, .serverFailed, .serverUnreachable:
+            answerSaid
+        case .unreadable, .forbidden, .garbled, .notPermitted, .notKept, .inUse, .givenUp: keptSaid
+        }
+    }
+
+    private var configurationSaid: (cause: LocalText, remedy: LocalText?) {
+        let form = LocalText(
+            "an address is https://HOST[:PORT][/PATH]",
+            "アドレスは https://HOST[:PORT][/PATH] の形式で指定してください"
+        )
+        return switch self {
+        case .tokenWanted:
+            (
+                LocalText("there is no access token for the server", "サーバのアクセストークンがありません"),
+                LocalText("name its file with --token-file", "--token-fileでファイルを指定してください")
+            )
+        case .addressNotHTTPS:
+            (LocalText("{1} is no address of HTTPS", "{1} はHTTPSのアドレスではありません"), form)
+        case .addressHost: (LocalText("{1} names no host", "{1} にホスト名がありません"), form)
+        case .addressPort:
+            (LocalText("the port in {1} is not from 1 to 65535", "{1} のポートは1から65535までではありません"), form)
+        case .addressUser:
+            (
+                LocalText("the address names a user", "アドレスにユーザ名が含まれています"),
+                LocalText("the access token stands in its file alone", "アクセストークンはファイルだけに書いてください")
+            )
+        case .addressSign:
+            (LocalText("{1} has a sign that no address has", "{1} にアドレスで使えない文字があります"), form)
+        case .regionMalformed:
+            (
+                LocalText("{1} is no region", "{1} は領域ではありません"),
+                LocalText(
+                    "a region is UUID, UUID:MAJOR, UUID:MAJOR:MINOR, or NAMESPACE[:INSTANCE] of Eddystone",
+                    "領域はUUID、UUID:MAJOR、UUID:MAJOR:MINOR、またはEddystoneのNAMESPACE[:INSTANCE]で指定してください"
+                )
+            )
+        case .uuidMalformed:
+            (
+                LocalText("{1} is no UUID", "{1} はUUIDではありません"),
+                LocalText(
+                    "write 36 characters: 8, 4, 4, 4 and 12 hexadecimal digits",
+                    "36文字(8桁、4桁、4桁、4桁、12桁の16進数)で指定してください"
+                )
+            )
+        case .scopeWithoutVariety:
+            (
+                LocalText("--beacons is for owned regions", "--beaconsはowned領域専用です"), nil
+            )
+        case .notInTestMode:
+            (
+                LocalText("the test log is written to in test mode only", "テストログはテストモードでのみ記録できます"),
+                LocalText("--test-mode", "--test-modeを指定してください")
+            )
+        case .tokenUnreadable:
+            (LocalText("cannot read the access token in {1}: {2}", "{1} のアクセストークンを読み取れません: {2}"), nil)
+        case .tokenForbidden:
+            (
+                LocalText("not permitted to read the access token in {1}", "{1} のアクセストークンの読み取りが許可されていません"),
+                LocalText("run as the owner of {1}", "{1} の所有者として実行してください")
+            )
+        case .tokenForeign:
+            (
+                LocalText("the access token in {1} belongs to user {2}", "{1} のアクセストークンはユーザ{2}のものです"),
+                LocalText("run as the owner of {1}", "{1} の所有者として実行してください")
+            )
+        case .tokenOpen:
+            (
+                LocalText(
+                    "others may read or write the access token in {1} (mode {2})",
+                    "{1} のアクセストークンを、ほかのユーザが読み書きできます(モード {2})"
+                ),
+                LocalText("`chmod 600 {1}`", "`chmod 600 {1}` を実行してください")
+            )
+        case .tokenGarbled:
+            (
+                LocalText("{1} is no access token", "{1} はアクセストークンではありません"),
+                LocalText(
+                    "a token is one line of 1 to 4096 visible ASCII signs",
+                    "トークンは表示可能なASCII文字1から4096字の1行です"
+                )
+            )
+        default:
+            (
+                LocalText("no server of beacons is configured", "ビーコンのサーバが設定されていません"),
+                LocalText("name its address with --server", "--serverでアドレスを指定してください")
+            )
+        }
+    }
+
+    private var requestSaid: (cause: LocalText, remedy: LocalText?) {
+        switch self {
+        case .unfit:
+            (
+                LocalText("libcurl refuses {1}: {2}", "libcurlが {1} を拒否しました: {2}"),
+                LocalText(
+                    "use a libcurl that speaks HTTPS (Debian: `apt install libcurl4`)",
+                    "HTTPSに対応したlibcurlを使用してください(Debian: `apt install libcurl4`)"
+                )
+            )
+        case .unreachable:
+            (
+                LocalText("the server cannot be reached: {1}", "サーバに接続できません: {1}"),
+                LocalText("check the network and the address", "ネットワークとアドレスを確認してください")
+            )
+        case .timedOut:
+            (LocalText("the server did not answer in time", "サーバが時間内に応答しませんでした"), Self.later)
+        case .certificate:
+            (
+                LocalText("the server's certificate is refused: {1}", "サーバの証明書を拒否しました: {1}"),
+                LocalText(
+                    "check the address; a certificate of an authority of your own is named with --ca-file",
+                    "アドレスを確認してください。独自の認証局の証明書は--ca-fileで指定します"
+                )
+            )
+        case .authorityFile:
+            (
+                LocalText("{1} is no file of certificates", "{1} は証明書のファイルではありません"),
+                LocalText("name one in PEM with --ca-file", "--ca-fileでPEM形式のファイルを指定してください")
+            )
+        case .tooLong:
+            (
+                LocalText("the answer is longer than {1} bytes", "応答が{1}バイトを超えています"),
+                Self.otherServer
+            )
+        case .broken:
+            (LocalText("the server could not be spoken with: {1}", "サーバと通信できません: {1}"), Self.later)
+        default:
+            (
+                LocalText("libcurl cannot be loaded: {1}", "libcurlを読み込めません: {1}"),
+                LocalText(
+                    "install it (Debian: `apt install {2}`)",
+                    "インストールしてください(Debian: `apt install {2}`)"
+                )
+            )
+        }
+    }
+
+    private var answerSaid: (cause: LocalText, remedy: LocalText?) {
+        switch self {
+        case .httpDenied:
+            (
+                LocalText("the server refuses with status {1}", "サーバがステータス{1}で拒否しました"),
+                LocalText("check the access token", "アクセストークンを確認してください")
+            )
+        case .httpLater:
+            (LocalText("the server fails with status {1}", "サーバがステータス{1}で失敗しました"), Self.later)
+        case .httpRedirect:
+            (
+                LocalText(
+                    "the server points elsewhere with status {1}, which is not followed",
+                    "サーバがステータス{1}で転送しようとしましたが、従いません"
+                ), Self.otherServer
+            )
+        case .answer:
+            (
+                LocalText("the server's answer is not understood: {1}", "サーバの応答を解釈できません: {1}"),
+                Self.otherServer
+            )
+        case .noRegions:
+            (
+                LocalText(
+                    "the server has no regions for this application (1400)",
+                    "このアプリに提供できる領域がサーバにありません(1400)"
+                ), nil
+            )
+        case .tooSoon:
+            (
+                LocalText(
+                    "regions were fetched recently; again from {1} on (1500)",
+                    "領域は最近取得済みです。{1}以降に再取得できます(1500)"
+                ), nil
+            )
+        case .invalidApplication:
+            (
+                LocalText(
+                    "this application is not registered for one-time beacons (2001)",
+                    "このアプリは可変値ビーコン用に登録されていません(2001)"
+                ), nil
+            )
+        case .invalidRegion:
+            (
+                LocalText(
+                    "this beacon is of no region of one-time beacons (2002)",
+                    "このビーコンは可変値ビーコンの領域のものではありません(2002)"
+                ), nil
+            )
+        case .invalidBeacon:
+            (
+                LocalText(
+                    "this beacon is no one-time beacon in use (2003)",
+                    "このビーコンは有効な可変値ビーコンではありません(2003)"
+                ), nil
+            )
+        case .serverFailed:
+            (
+                LocalText("the server failed while it checked (2004)", "確認中にサーバ内でエラーが発生しました(2004)"),
+                Self.later
+            )
+        case .serverUnreachable:
+            (
+                LocalText("the server cannot be reached (2005)", "サーバに接続できません(2005)"),
+                LocalText("check the network and the address", "ネットワークとアドレスを確認してください")
+            )
+        default:
+            (
+                LocalText("the server answers with status {1}", "サーバがステータス{1}で応答しました"),
+                Self.otherServer
+            )
+        }
+    }
+
+    private var keptSaid: (cause: LocalText, remedy: LocalText?) {
+        switch self {
+        case .forbidden:
+            (
+                LocalText("not permitted to read {1}", "{1} の読み取りが許可されていません"),
+                LocalText("run as root, or as the owner of {1}", "rootまたは {1} の所有者として実行してください")
+            )
+        case .garbled:
+            (
+                LocalText("{1} is not understood: {2}", "{1} を解釈できません: {2}"),
+                LocalText("`rm {1}`", "`rm {1}` で削除してください")
+            )
+        case .notPermitted:
+            (
+                LocalText("not permitted to write {1}", "{1} への書き込みが許可されていません"),
+                LocalText("run as root, or as the owner of {2}", "rootまたは {2} の所有者として実行してください")
+            )
+        case .notKept:
+            (
+                LocalText(
+                    "cannot write {1}, what was there stays: {2}",
+                    "{1} に書き込めません。以前の内容のままです: {2}"
+                ), nil
+            )
+        case .inUse:
+            (
+                LocalText("another process sends what waits in {1}", "別のプロセスが {1} の記録を送信中です"),
+                Self.later
+            )
+        case .givenUp:
+            (
+                LocalText("records given up: {1}; {2}", "送信断念: {1}件。{2}"),
+                nil
+            )
+        default: (LocalText("cannot read {1}: {2}", "{1} を読み取れません: {2}"), nil)
+        }
+    }
+
+    private static let later = LocalText("try again later", "後でもう一度お試しください")
+    private static let otherServer = LocalText(
+        "check the address, or tell the server's operator",
+        "アドレスを確認するか、サーバの管理者に連絡してください"
+    )
+}

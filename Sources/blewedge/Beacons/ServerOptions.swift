@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import ArgumentParser
+import BeaconServer
+import SystemPackage
+import Texts
+import Wedge
+
+/// The options of every command that asks a server of beacons (D-27).
+struct ServerOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The address of the server: https://HOST[:PORT][/PATH].", valueName: "address"))
+    var server: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The file of the access token: of mode 0600, and the caller's own.",
+            valueName: "file"
+        )
+    )
+    var tokenFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Believe the authorities whose certificates are in this file, instead of the system's.",
+            valueName: "file"
+        )
+    )
+    var caFile: String?
+
+    @Option(help: ArgumentHelp("Go through this proxy; what the environment says of one is not heeded.", valueName: "address"))
+    var proxy: String?
+
+    @Option(help: ArgumentHelp("The longest that a request may take.", valueName: "time"))
+    var timeout = TimeArgument(.seconds(15))
+
+    @Flag(help: "Print one JSON object, of an error too, with its number.")
+    var json = false
+
+    /// The server that is meant; throws where none is.
+    func settings() throws(CommandFailure) -> ServerSettings {
+        guard let server else { throw CommandFailure(.configuration, BeaconServerFaultText.notConfigured) }
+        guard let tokenFile else { throw CommandFailure(.configuration, BeaconServerFaultText.tokenWanted) }
+        let address: ServerAddress
+        do throws(ServerAddress.Fault) {
+            address = try ServerAddress(server)
+        } catch {
+            throw CommandFailure(error, in: server)
+        }
+        var settings = ServerSettings(address, tokenFile: FilePath(tokenFile))
+        settings.authorityFile = caFile.map { FilePath($0) }
+        settings.proxy = proxy
+        settings.timeout = timeout.duration
+        settings.connectTimeout = min(settings.connectTimeout, timeout.duration)
+        return settings
+    }
+
+    /// Runs what asks the server; of what fails programs get the number too.
+    func perform(
+        hours: Int? = nil,
+        isTestMode: Bool = false,
+        _ run: (ServerRun) throws -> Void
+    ) throws {
+        var settings = try settings()
+        settings.updateInterval = hours ?? settings.updateInterval
+        settings.isTestMode = isTestMode
+        do {
+            try run(ServerRun(settings, files: try .current(), isJSON: json))
+        } catch let fault as ServerFault {
+            try ServerRun.tell(fault, isJSON: json)
+            throw CommandFailure(fault)
+        } catch let failure as KeptFile.Failure {
+            throw CommandFailure(failure)
+        }
+    }
+}

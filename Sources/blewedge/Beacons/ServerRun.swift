@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BeaconServer
+import BluetoothLE
+import LinuxIO
+import SystemPackage
+import Texts
+import Wedge
+
+/// The files of the server's side.
+struct ServerFiles {
+    /// The managed regions.
+    var regions: FilePath
+    /// The tracks that have to be sent.
+    var tracks: FilePath
+
+    /// Those in a directory.
+    init(in directory: FilePath) {
+        regions = directory.appending("beacon-regions.json")
+        tracks = directory.appending("beacon-tracks.json")
+    }
+
+    /// Those of this process.
+    static func current() throws(CommandFailure) -> ServerFiles { ServerFiles(in: try DaemonPaths.current().state) }
+}
+
+/// What the commands do that ask a server of beacons; each prints its outcome.
+struct ServerRun {
+    private let settings: ServerSettings
+    private let files: ServerFiles
+    private let isJSON: Bool
+
+    /// Runs for a server.
+    init(_ settings: ServerSettings, files: ServerFiles, isJSON: Bool) {
+        (self.settings, self.files, self.isJSON) = (settings, files, isJSON)
+    }
+
+    /// Fetches the regions of a scope, sorts them, and keeps them.
+    func fetch(_ scope: RegionScope) throws {
+        let store = RegionStore(files.regions)
+        var kept = try store.read()
+        try ServerClient(settings).fetch(scope, into: &kept, at: WallClock.seconds)
+        try store.write(kept)
+        if isJSON {
+            var object = JSONObject()
+            object.add("ok", true)
+            object.add("result", kept.difference.rawValue)
+            object.add("regions", kept.current.map(\.members))
+            object.add("new", kept.new.map(\.members))
+            object.add("abandoned", kept.abandoned.map(\.members))
+            return try Self.tell(object)
+        }
+        let counts = [kept.current, kept.new, kept.abandoned].map { "\($0.count)" }
+        Console.note(
+            kept.difference == .none
+                ? BeaconServerText.noDifference.message(counts[0])
+                : BeaconServerText.fetched.message(counts[0], counts[1], counts[2])
+        )
+        for (text, regions) in [(BeaconServerText.isNew, kept.new), (.isAbandoned, kept.abandoned)] {
+            for region in regions {
+                let line = [region.region.description, region.name.map(LocalName.printable)].compactMap { $0 }
+                try StandardStream.output.write(text.text(.current, line.joined(separator: "  ")) + "\n")
+            }
+        }
+    }
+
+    /// Has an event of a region logged.
+    func log(_ event: ServerRequest.Event, of region: ServerRegion) throws {
+        try ServerClient(settings).log(event, of: region, at: WallClock.seconds)
+        try done(BeaconServerText.logged.message())
+    }
+
+    /// Has a one-time beacon validated; one that is invalid fails.
+    func validate(_ beacon: OnetimeBeacon) throws {
+        let isValid = try ServerClient(settings).validate(beacon)
+        if isJSON {
+            var object = JSONObject()
+            object.add("ok", true)
+            object.add("valid", isValid)
+            try Self.tell(object)
+        } else if isValid {
+            Console.note(BeaconServerText.valid.message())
+        }
+        guard isValid else { throw CommandFailure(.permission, BeaconServerText.invalid.message()) }
+    }
+
+    /// Sends what waits; fails where a record was given up.
+    func send(
+        now: @escaping () -> Duration = { MonotonicClock.now },
+        wait: @escaping (Duration) -> Void = { ServerRun.pause($0) }
+    ) throws {
+        let client = try ServerClient(settings)
+        let run = TrackRun(TrackStore(files.tracks), send: client.send, now: now, wait: wait)
+        let report = try run.run()
+        if isJSON {
+            var object = JSONObject()
+            object.add("ok", report.fault == nil)
+            object.add("sent", report.sent)
+            object.add("givenUp", report.givenUp)
+            object.add("waiting", report.waiting)
+            if let fault = report.fault { object.add(membersOf: Self.members(of: fault)) }
+            try Self.tell(object)
+        } else {
+            Console.note(
+                BeaconServerText.sentAll.message("\(report.sent)", "\(report.givenUp)", "\(report.waiting)")
+            )
+        }
+        if let fault = report.fault { throw CommandFailure(givenUp: report.givenUp, fault) }
+    }
+
+    /// Prints what would be sent, a record a line, and what was sent last.
+    static func showRecords(in files: ServerFiles, isJSON: Bool) throws {
+        let queue = try TrackStore(files.tracks).read()
+        if isJSON {
+            var object = JSONObject()
+            object.add("ok", true)
+            object.add(membersOf: queue.counts)
+            object.add("records", queue.entries.map(\.record.members))
+            object.add("last", queue.last?.members)
+            return try tell(object)
+        }
+        for entry in queue.entries { try StandardStream.output.write(entry.record.members.text + "\n") }
+        if queue.entries.isEmpty { Console.note(BeaconServerText.nothingWaits.message()) }
+        let last = queue.last?.members.text
+        Console.note(last.map { BeaconServerText.lastSent.message($0) } ?? BeaconServerText.noneSent.message())
+    }
+
+    /// Prints the error for programs, with its number of the document's, or its status of HTTP.
+    static func tell(_ fault: ServerFault, isJSON: Bool) throws {
+        guard isJSON else { return }
+        var object = JSONObject()
+        object.add("ok", false)
+        object.add(membersOf: members(of: fault))
+        try tell(object)
+    }
+
+    private static func members(of fault: ServerFault) -> JSONObject {
+        var object = JSONObject()
+        object.add("error", fault.error?.rawValue)
+        object.add("status", fault.status)
+        object.add("cause", CommandFailure(fault).cause)
+        return object
+    }
+
+    private static func tell(_ object: JSONObject) throws { try StandardStream.output.write(object.text + "\n") }
+
+    private func done(_ message: Message) throws {
+        guard isJSON else { return Console.note(message) }
+        var object = JSONObject()
+        object.add("ok", true)
+        try Self.tell(object)
+    }
+
+    /// Waits.
+    private static func pause(_ time: Duration) { SystemThread.sleep(for: time) }
+}
