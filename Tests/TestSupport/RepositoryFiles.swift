@@ -15,6 +15,8 @@ public enum RepositoryFiles {
     /// The absolute path of a file or folder.
     ///
     /// This file lies two folders below the top.
+    public static func path(_ path: String) -> String { place(path) }
+
     private static func place(_ path: String) -> String {
         "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/" + path
     }

@@ -51,14 +51,14 @@ package struct TrackRun {
     private let store: TrackStore
     private let send: (TrackRecord) throws(ServerFault) -> Void
     private let now: () -> Duration
-    private let wait: (Duration) -> Void
+    private let wait: (Duration) throws -> Void
 
     /// A run over a file, with what sends a record, the clock, and what waits by it.
     package init(
         _ store: TrackStore,
         send: @escaping (TrackRecord) throws(ServerFault) -> Void,
         now: @escaping () -> Duration,
-        wait: @escaping (Duration) -> Void
+        wait: @escaping (Duration) throws -> Void
     ) {
         (self.store, self.send, self.now, self.wait) = (store, send, now, wait)
     }
@@ -74,7 +74,7 @@ package struct TrackRun {
                 report.waiting = queue.entries.count
                 switch sender.step(queue, at: now()) {
                 case .done: return report
-                case .wait(let pause): wait(pause)
+                case .wait(let pause): try wait(pause)
                 case .send(let record):
                     guard try attempt(record, &sender, &report) else {
                         report.waiting = try store.read().entries.count

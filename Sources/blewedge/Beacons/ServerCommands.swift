@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-public import ArgumentParser
+import ArgumentParser
 import BeaconServer
 import Texts
 import Wedge
@@ -160,7 +160,7 @@ struct BeaconsShowRecordCommand: ParsableCommand {
 
     func run() throws {
         do {
-            try ServerRun.showRecords(in: try .current(), isJSON: json)
+            try ServerRun.showRecords(in: try .current(), ServerOutput(isJSON: json))
         } catch let failure as KeptFile.Failure {
             throw CommandFailure(failure)
         }

@@ -64,9 +64,9 @@ struct ServerOptions: ParsableArguments {
         settings.updateInterval = hours ?? settings.updateInterval
         settings.isTestMode = isTestMode
         do {
-            try run(ServerRun(settings, files: try .current(), isJSON: json))
+            try run(ServerRun(settings, files: try .current(), ServerOutput(isJSON: json)))
         } catch let fault as ServerFault {
-            try ServerRun.tell(fault, isJSON: json)
+            try ServerOutput(isJSON: json).tell(fault)
             throw CommandFailure(fault)
         } catch let failure as KeptFile.Failure {
             throw CommandFailure(failure)

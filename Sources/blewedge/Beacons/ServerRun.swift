@@ -28,11 +28,11 @@ struct ServerFiles {
 struct ServerRun {
     private let settings: ServerSettings
     private let files: ServerFiles
-    private let isJSON: Bool
+    private let output: ServerOutput
 
     /// Runs for a server.
-    init(_ settings: ServerSettings, files: ServerFiles, isJSON: Bool) {
-        (self.settings, self.files, self.isJSON) = (settings, files, isJSON)
+    init(_ settings: ServerSettings, files: ServerFiles, _ output: ServerOutput) {
+        (self.settings, self.files, self.output) = (settings, files, output)
     }
 
     /// Fetches the regions of a scope, sorts them, and keeps them.
@@ -41,17 +41,17 @@ struct ServerRun {
         var kept = try store.read()
         try ServerClient(settings).fetch(scope, into: &kept, at: WallClock.seconds)
         try store.write(kept)
-        if isJSON {
+        if output.isJSON {
             var object = JSONObject()
             object.add("ok", true)
             object.add("result", kept.difference.rawValue)
             object.add("regions", kept.current.map(\.members))
             object.add("new", kept.new.map(\.members))
             object.add("abandoned", kept.abandoned.map(\.members))
-            return try Self.tell(object)
+            return try output.tell(object)
         }
         let counts = [kept.current, kept.new, kept.abandoned].map { "\($0.count)" }
-        Console.note(
+        output.note(
             kept.difference == .none
                 ? BeaconServerText.noDifference.message(counts[0])
                 : BeaconServerText.fetched.message(counts[0], counts[1], counts[2])
@@ -59,7 +59,7 @@ struct ServerRun {
         for (text, regions) in [(BeaconServerText.isNew, kept.new), (.isAbandoned, kept.abandoned)] {
             for region in regions {
                 let line = [region.region.description, region.name.map(LocalName.printable)].compactMap { $0 }
-                try StandardStream.output.write(text.text(.current, line.joined(separator: "  ")) + "\n")
+                try output.write(text.text(.current, line.joined(separator: "  ")) + "\n")
             }
         }
     }
@@ -73,13 +73,13 @@ struct ServerRun {
     /// Has a one-time beacon validated; one that is invalid fails.
     func validate(_ beacon: OnetimeBeacon) throws {
         let isValid = try ServerClient(settings).validate(beacon)
-        if isJSON {
+        if output.isJSON {
             var object = JSONObject()
             object.add("ok", true)
             object.add("valid", isValid)
-            try Self.tell(object)
+            try output.tell(object)
         } else if isValid {
-            Console.note(BeaconServerText.valid.message())
+            output.note(BeaconServerText.valid.message())
         }
         guard isValid else { throw CommandFailure(.permission, BeaconServerText.invalid.message()) }
     }
@@ -87,21 +87,21 @@ struct ServerRun {
     /// Sends what waits; fails where a record was given up.
     func send(
         now: @escaping () -> Duration = { MonotonicClock.now },
-        wait: @escaping (Duration) -> Void = { ServerRun.pause($0) }
+        wait: @escaping (Duration) throws -> Void = { try ServerRun.pause($0) }
     ) throws {
         let client = try ServerClient(settings)
         let run = TrackRun(TrackStore(files.tracks), send: client.send, now: now, wait: wait)
         let report = try run.run()
-        if isJSON {
+        if output.isJSON {
             var object = JSONObject()
             object.add("ok", report.fault == nil)
             object.add("sent", report.sent)
             object.add("givenUp", report.givenUp)
             object.add("waiting", report.waiting)
-            if let fault = report.fault { object.add(membersOf: Self.members(of: fault)) }
-            try Self.tell(object)
+            if let fault = report.fault { object.add(membersOf: ServerOutput.members(of: fault)) }
+            try output.tell(object)
         } else {
-            Console.note(
+            output.note(
                 BeaconServerText.sentAll.message("\(report.sent)", "\(report.givenUp)", "\(report.waiting)")
             )
         }
@@ -109,48 +109,33 @@ struct ServerRun {
     }
 
     /// Prints what would be sent, a record a line, and what was sent last.
-    static func showRecords(in files: ServerFiles, isJSON: Bool) throws {
+    static func showRecords(in files: ServerFiles, _ output: ServerOutput) throws {
         let queue = try TrackStore(files.tracks).read()
-        if isJSON {
+        if output.isJSON {
             var object = JSONObject()
             object.add("ok", true)
             object.add(membersOf: queue.counts)
             object.add("records", queue.entries.map(\.record.members))
             object.add("last", queue.last?.members)
-            return try tell(object)
+            return try output.tell(object)
         }
-        for entry in queue.entries { try StandardStream.output.write(entry.record.members.text + "\n") }
-        if queue.entries.isEmpty { Console.note(BeaconServerText.nothingWaits.message()) }
+        for entry in queue.entries { try output.write(entry.record.members.text + "\n") }
+        if queue.entries.isEmpty { output.note(BeaconServerText.nothingWaits.message()) }
         let last = queue.last?.members.text
-        Console.note(last.map { BeaconServerText.lastSent.message($0) } ?? BeaconServerText.noneSent.message())
+        output.note(last.map { BeaconServerText.lastSent.message($0) } ?? BeaconServerText.noneSent.message())
     }
-
-    /// Prints the error for programs, with its number of the document's, or its status of HTTP.
-    static func tell(_ fault: ServerFault, isJSON: Bool) throws {
-        guard isJSON else { return }
-        var object = JSONObject()
-        object.add("ok", false)
-        object.add(membersOf: members(of: fault))
-        try tell(object)
-    }
-
-    private static func members(of fault: ServerFault) -> JSONObject {
-        var object = JSONObject()
-        object.add("error", fault.error?.rawValue)
-        object.add("status", fault.status)
-        object.add("cause", CommandFailure(fault).cause)
-        return object
-    }
-
-    private static func tell(_ object: JSONObject) throws { try StandardStream.output.write(object.text + "\n") }
 
     private func done(_ message: Message) throws {
-        guard isJSON else { return Console.note(message) }
+        guard output.isJSON else { return output.note(message) }
         var object = JSONObject()
         object.add("ok", true)
-        try Self.tell(object)
+        try output.tell(object)
     }
 
-    /// Waits.
-    private static func pause(_ time: Duration) { SystemThread.sleep(for: time) }
+    /// Does nothing for so long.
+    private static func pause(_ time: Duration) throws {
+        let loop = try EventLoop()
+        _ = loop.schedule(at: MonotonicClock.now + time) { loop.stop() }
+        try loop.run()
+    }
 }

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BeaconServer
+import Testing
+import Texts
+
+@Suite("What a server answers, read")
+struct WireTests {
+    private func answer(_ text: String, status: Int = 200) -> HTTPSClient.Answer {
+        HTTPSClient.Answer(status: status, body: Array(text.utf8))
+    }
+
+    @Test(
+        "SW-10: what is wrong in a list of regions is named with its place, and nothing of it is taken",
+        arguments: [
+            (#""#, "line 1, column 1: '[' or '{' expected near end of file"),
+            (#"[]"#, "line 1, column 1: is no object"),
+            ("{\"regions\":\n[}", "line 2, column 2: unexpected token near '}'"),
+            (#"{}"#, "regions: is missing"),
+            (#"{"regions":null}"#, "regions: is missing"),
+            (#"{"regions":{}}"#, "regions: is no array"),
+            (#"{"regions":[7]}"#, "regions[0].uuid: is missing"),
+            (#"{"regions":[{"uuid":7,"type":"test"}]}"#, "regions[0].uuid: is no UUID"),
+            (#"{"regions":[{"uuid":"UUID","type":"test","major":65536}]}"#, "regions[0].major: is not from 0 to 65535"),
+            (#"{"regions":[{"uuid":"UUID","type":"test","major":1.5}]}"#, "regions[0].major: is no whole number"),
+            (#"{"regions":[{"uuid":"UUID","type":"test","minor":1}]}"#, "regions[0].major: is missing"),
+            (#"{"regions":[{"uuid":"UUID","type":"test","major":1,"minor":-1}]}"#, "regions[0].minor: is not from 0 to 65535"),
+            (#"{"regions":[{"uuid":"UUID"}]}"#, "regions[0].type: is missing"),
+            (#"{"regions":[{"uuid":"UUID","type":"whole"}]}"#, "regions[0].type: is none of test, owned, third-party"),
+            (#"{"regions":[{"uuid":"UUID","type":"test","beacons":"all"}]}"#, "regions[0].beacons: is none of static, dynamic"),
+            (#"{"regions":[{"uuid":"UUID","type":"test","name":""}]}"#, "regions[0].name: has not 1 to 64 signs"),
+            (#"{"regions":[{"uuid":"UUID","type":"test","name":"a\u001bb"}]}"#, "regions[0].name: has a control character"),
+            (#"{"regions":[{"namespace":"0011","type":"test"}]}"#, "regions[0].namespace: has not 20 hexadecimal digits"),
+            (
+                #"{"regions":[{"namespace":"00112233445566778899","instance":1,"type":"test"}]}"#,
+                "regions[0].instance: has not 12 hexadecimal digits"
+            ),
+            (
+                #"{"regions":[{"uuid":"UUID","type":"test"},{"uuid":"UUID","type":"owned"}]}"#,
+                "regions[1]: is the region of regions[0] again"
+            ),
+            (#"{"regions":[{"uuid":"UUID","type":"owned"}]}"#, "regions[0]: is none of test"),
+            (#"{"error":"1400"}"#, "error: is no whole number"),
+            (#"{"error":1500}"#, "error: 1500 is no error of this request"),
+            (#"{"error":2001}"#, "error: 2001 is no error of this request"),
+            (#"{"error":1400}{}"#, "line 1, column 15: end of file expected near '{'"),
+        ]
+    )
+    func faults(text: String, said: String) throws {
+        let scope = try #require(RegionScope("test"))
+        let whole = text.split(separator: "UUID", omittingEmptySubsequences: false).joined(separator: badge)
+        let found = fault { _ = try ServerAnswer.regions(answer(whole), for: scope) }
+        guard case .answer(let fault) = found else {
+            Issue.record("\(text) gives \(String(describing: found))")
+            return
+        }
+        #expect(fault.description == said)
+        #expect(CommandFailure(.answer(fault)).status == .inputOutput)
+        #expect(CommandFailure(.answer(fault)).cause.english.hasSuffix(said))
+    }
+
+    @Test("SW-10: 10,000 regions are taken, one more is refused")
+    func mostRegions() throws {
+        let text = { (count: Int) in
+            let regions = (0..<count).map { #"{"uuid":"\#(badge)","major":\#($0),"type":"test"}"# }
+            return #"{"regions":[\#(regions.joined(separator: ","))]}"#
+        }
+        #expect(try ServerAnswer.regions(answer(text(10_000)), for: .whole).count == 10_000)
+        let fault = ServerAnswerFault(place: "regions", reason: "has more than 10000 elements")
+        #expect(throws: ServerFault.answer(fault)) { try ServerAnswer.regions(answer(text(10_001)), for: .whole) }
+    }
+
+    @Test("SW-14, SW-11, SW-7: an answer that says neither yes nor no is no answer")
+    func yesOrNo() {
+        for text in [#"{}"#, #"{"valid":1}"#, #"{"valid":"true"}"#, #"{"valid":null}"#, #"{"error":1400}"#, "nonsense"] {
+            guard case .answer = fault(of: { _ = try ServerAnswer.validity(answer(text)) }) else {
+                Issue.record("\(text)")
+                continue
+            }
+        }
+        for text in [#"{}"#, #"{"accepted":false}"#, #"{"accepted":1}"#, #"{"error":2001}"#] {
+            guard case .answer = fault(of: { try ServerAnswer.acceptance(answer(text)) }) else {
+                Issue.record("\(text)")
+                continue
+            }
+        }
+        #expect(fault { try ServerAnswer.acceptance(answer(#"{"accepted":true}"#, status: 204)) } == .http(204))
+    }
+
+    @Test("SW-11: a region on the command line, in every form")
+    func regions() throws {
+        let uuid = try #require(ServerUUID(badge))
+        let written: [(String, ServerRegion?)] = [
+            (badge, .uuid(uuid, major: nil, minor: nil)), (badge.lowercased(), .uuid(uuid, major: nil, minor: nil)),
+            (badge + ":12", .uuid(uuid, major: 12, minor: nil)), (badge + ":0:65535", .uuid(uuid, major: 0, minor: 65535)),
+            ("0011223344556677889a", .namespace("0011223344556677889A", instance: nil)),
+            ("00112233445566778899:aabbccddeeff", .namespace("00112233445566778899", instance: "AABBCCDDEEFF")),
+            ("", nil), (badge + ":", nil), (badge + ":65536", nil), (badge + ":+1", nil), (badge + ":1:2:3", nil),
+            (badge + ":1:", nil), (String(badge.dropLast()), nil), (badge + "0", nil), ("00112233445566778899:", nil),
+            ("00112233445566778899:aabbccddeeff:1", nil), ("0011223344556677889g", nil),
+            (badge.split(separator: "-").joined(separator: ":"), nil),
+        ]
+        for (text, region) in written {
+            #expect(ServerRegion(text) == region, "\(text)")
+            if let region { #expect(ServerRegion(region.description) == region) }
+        }
+    }
+}
