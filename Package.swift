@@ -224,7 +224,10 @@ let package = Package(
                 "Keystrokes", "LinuxIO", systemPackage,
             ]
         ),
-        tests("BeaconServerTests", ["TestSupport", "blewedge", "BeaconServer", "Texts", "LinuxIO", systemPackage]),
+        tests(
+            "BeaconServerTests",
+            ["TestSupport", "blewedge", "BeaconServer", "Texts", argumentParser, systemPackage]
+        ),
         tests("MeasuringTests", ["Measuring", "Keystrokes"]),
         // What is fuzzed: Tests/Fuzzing/run builds it with libFuzzer, and FuzzingTests replays the corpus.
         .target(

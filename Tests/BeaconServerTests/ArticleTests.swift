@@ -11,10 +11,16 @@ struct WireArticleTests {
     private static let examples = Result<[String: String], any Error> {
         var examples: [String: String] = [:]
         let text = try RepositoryFiles.text("Sources/BeaconServer/BeaconServer.docc/Wire.md")
-        let parts = text.split(separator: "\n", omittingEmptySubsequences: false).split(separator: "```json")
-        for (before, part) in zip(parts, parts.dropFirst()) {
-            let name = String(try #require(before.last { !$0.isEmpty }).dropLast())
-            examples[name] = part.prefix { $0 != "```" }.joined(separator: "\n")
+        var (name, lines, isInside) = ("", [Substring](), false)
+        for line in text.split(separator: "\n") {
+            switch line {
+            case "```json": (lines, isInside) = ([], true)
+            case "```" where isInside:
+                #expect(examples.updateValue(lines.joined(separator: "\n"), forKey: name) == nil)
+                isInside = false
+            case _ where isInside: lines.append(line)
+            default: name = String(line.dropLast())
+            }
         }
         return examples
     }

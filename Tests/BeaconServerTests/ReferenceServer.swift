@@ -9,7 +9,7 @@ import Texts
 
 /// The server of reference-server.py, at work over TLS, under certificates that were made for it.
 ///
-/// It ends with this object.
+/// It is killed with this object, and ends with the tests.
 final class ReferenceServer {
     /// What the server is called with.
     static let token = "secret-0123456789"
@@ -44,7 +44,9 @@ final class ReferenceServer {
         try #require(chmod(directory("token"), 0o600) == 0)
 
         var (toChild, fromChild) = ([Int32](repeating: 0, count: 2), [Int32](repeating: 0, count: 2))
-        try #require(pipe2(&toChild, O_CLOEXEC) == 0 && pipe2(&fromChild, O_CLOEXEC) == 0)
+        try #require(pipe(&toChild) == 0)
+        try #require(pipe(&fromChild) == 0)
+        for end in toChild + fromChild { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         child = try Self.start(
             ["python3", RepositoryFiles.path("Tests/BeaconServerTests/reference-server.py"), directory.path],
             (toChild[0], fromChild[1])
@@ -62,6 +64,7 @@ final class ReferenceServer {
     }
 
     deinit {
+        kill(child, SIGKILL)
         close(input)
         waitpid(child, nil, 0)
         fclose(output)
@@ -89,7 +92,8 @@ final class ReferenceServer {
 
     /// The next request that the server got.
     func request() throws -> Request {
-        let line = try #require(line())
+        let next = line()
+        let line = try #require(next)
         try #require(line.hasPrefix("request "), "\(line)")
         let value = try JSONValue(Array(line.dropFirst(8).utf8))
         return Request(path: try #require(value["path"]?.string), body: try #require(value["body"]?.string))
@@ -113,7 +117,8 @@ final class ReferenceServer {
         defer { close(null) }
         var status: Int32 = 0
         let child = try start(words, (null, null), error: null)
-        try #require(waitpid(child, &status, 0) == child && status == 0, "openssl made no certificate")
+        let ended = waitpid(child, &status, 0)
+        try #require(ended == child && status == 0, "openssl made no certificate")
     }
 
     /// Starts a program with these as its standard input and output.
@@ -127,7 +132,8 @@ final class ReferenceServer {
         var argv = words.map { strdup($0) } + [nil]
         defer { for word in argv { free(word) } }
         var child: pid_t = 0
-        try #require(posix_spawnp(&child, words[0], &actions, nil, &argv, environ) == 0, "there is no \(words[0])")
+        let error = posix_spawnp(&child, words[0], &actions, nil, &argv, environ)
+        try #require(error == 0, "there is no \(words[0])")
         return child
     }
 

@@ -83,7 +83,7 @@ struct TextBorderTests {
 
     /// The sentences in the code of the product's program, but for the tables.
     private static let sentences = Result<[(file: String, literal: SourceLiterals.Literal)], any Error> {
-        try ["Texts", "Typing", "Wedge", "Setup", "blewedge"].flatMap { try SourceFiles.files(of: $0) }
+        try ["Texts", "Typing", "BeaconServer", "Wedge", "Setup", "blewedge"].flatMap { try SourceFiles.files(of: $0) }
             .filter { !$0.isTable }.flatMap { file in
                 SourceLiterals(file.text).literals.filter(\.isSentence).map { (file.name, $0) }
             }
@@ -135,7 +135,7 @@ struct TextBorderTests {
     func once() throws {
         let library = ["BluetoothLE", "BluetoothHost", "BluetoothPackets", "LinuxIO"]
         let said = try Self.sentences(of: library)
-        let tables = try Self.sentences(of: ["Texts", "Typing", "Wedge", "Setup", "blewedge"]) { $0.isTable }
+        let tables = try Self.sentences(of: ["Texts", "Typing", "BeaconServer", "Wedge", "Setup", "blewedge"]) { $0.isTable }
         #expect(said.count > 100 && tables.count > 300)
         for (text, place) in tables {
             if let other = said[text] { Issue.record("\(text.debugDescription) stands in \(other) and in \(place)") }

@@ -46,6 +46,11 @@ package struct TrackRun {
         package var waiting = 0
         /// Why a record was given up, the last one; nil where none was.
         package var fault: ServerFault?
+
+        /// A report from its parts.
+        package init(sent: Int = 0, givenUp: Int = 0, waiting: Int = 0, fault: ServerFault? = nil) {
+            (self.sent, self.givenUp, self.waiting, self.fault) = (sent, givenUp, waiting, fault)
+        }
     }
 
     private let store: TrackStore

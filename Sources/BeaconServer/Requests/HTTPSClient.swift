@@ -34,6 +34,9 @@ package struct HTTPSClient {
         package var status: Int
         /// The bytes after the head.
         package var body: [UInt8]
+
+        /// An answer from its parts.
+        package init(status: Int, body: [UInt8]) { (self.status, self.body) = (status, body) }
     }
 
     /// The longest answer that is taken, in bytes.

@@ -28,7 +28,7 @@ package struct ManagedRegion: Hashable, Sendable {
     package var kind: Kind
     /// Which beacons make it.
     package var variety: Variety
-    /// The name for people; nil for none. At most 64 signs.
+    /// The name for people, of at most 64 signs; nil for none.
     package var name: String?
 
     /// A region from its parts.

@@ -9,6 +9,9 @@ package struct ServerAnswerFault: Error, Equatable, Sendable, CustomStringConver
     /// The description.
     package var reason: String
 
+    /// A fault at a place.
+    package init(place: String, reason: String) { (self.place, self.reason) = (place, reason) }
+
     /// The fault as one line.
     package var description: String { "\(place): \(reason)" }
 }

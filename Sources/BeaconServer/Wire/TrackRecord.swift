@@ -10,7 +10,7 @@ package struct TrackRecord: Hashable, Sendable {
         package var major: UInt16
         /// The second of the beacon's numbers.
         package var minor: UInt16
-        /// The key code; nil where the beacon has none. At most 64 signs.
+        /// The key code, of at most 64 signs; nil where the beacon has none.
         package var keyCode: String?
         /// The signal's strength in dBm; nil where it is not known.
         package var rssi: Int8?

@@ -27,7 +27,12 @@ struct ServerOptions: ParsableArguments {
     )
     var caFile: String?
 
-    @Option(help: ArgumentHelp("Go through this proxy; what the environment says of one is not heeded.", valueName: "address"))
+    @Option(
+        help: ArgumentHelp(
+            "Go through this proxy; what the environment says of one is not heeded.",
+            valueName: "address"
+        )
+    )
     var proxy: String?
 
     @Option(help: ArgumentHelp("The longest that a request may take.", valueName: "time"))
@@ -54,19 +59,23 @@ struct ServerOptions: ParsableArguments {
         return settings
     }
 
-    /// Runs what asks the server; of what fails programs get the number too.
+    /// Runs what asks the server, with the files and the streams of this process if no others are given; of what fails
+    /// programs get the number too.
     func perform(
         hours: Int? = nil,
         isTestMode: Bool = false,
+        files: ServerFiles? = nil,
+        _ output: ServerOutput? = nil,
         _ run: (ServerRun) throws -> Void
     ) throws {
         var settings = try settings()
         settings.updateInterval = hours ?? settings.updateInterval
         settings.isTestMode = isTestMode
+        let output = output ?? ServerOutput(isJSON: json)
         do {
-            try run(ServerRun(settings, files: try .current(), ServerOutput(isJSON: json)))
+            try run(ServerRun(settings, files: try files ?? .current(), output))
         } catch let fault as ServerFault {
-            try ServerOutput(isJSON: json).tell(fault)
+            try output.tell(fault)
             throw CommandFailure(fault)
         } catch let failure as KeptFile.Failure {
             throw CommandFailure(failure)

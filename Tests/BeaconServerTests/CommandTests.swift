@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import ArgumentParser
+import BeaconServer
+import Glibc
+import SystemPackage
+import TestSupport
+import Testing
+import Texts
+
+@testable import blewedge
+
+@Suite("The commands that ask a server of beacons", .timeLimit(.minutes(10)), .serialized)
+struct ServerCommandTests {
+    /// What a run printed.
+    private final class Printed {
+        var data = ""
+        var notes: [String] = []
+
+        /// The object that was printed for programs.
+        func object() throws -> JSONValue {
+            #expect(data.hasSuffix("}\n") && data.split(separator: "\n").count == 1)
+            return try JSONValue(Array(data.utf8))
+        }
+    }
+
+    private func output(_ printed: Printed, isJSON: Bool) -> ServerOutput {
+        ServerOutput(isJSON: isJSON, write: { printed.data += $0 }, note: { printed.notes.append($0.english) })
+    }
+
+    private let server: ReferenceServer
+    private let files: ServerFiles
+
+    init() throws {
+        server = try ReferenceServer()
+        files = ServerFiles(in: FilePath(server.directory("state")))
+    }
+
+    /// The options that name the server with one of its answers.
+    private func words(_ scenario: String) throws -> [String] {
+        let settings = try server.settings(scenario)
+        return [
+            "--server", "\(settings.address)", "--token-file", "\(settings.tokenFile)", "--ca-file",
+            "\(settings.authorityFile ?? "")",
+        ]
+    }
+
+    /// Does what a command does, with the files of this test; returns the failure that the program would end with.
+    private func perform(
+        _ options: ServerOptions,
+        hours: Int = 12,
+        isTestMode: Bool = false,
+        _ printed: Printed,
+        _ body: (ServerRun) throws -> Void
+    ) -> CommandFailure? {
+        do {
+            try options.perform(
+                hours: hours,
+                isTestMode: isTestMode,
+                files: files,
+                output(printed, isJSON: options.json),
+                body
+            )
+            return nil
+        } catch {
+            return error as? CommandFailure
+        }
+    }
+
+    private func options(_ scenario: String, _ more: String...) throws -> ServerOptions {
+        try ServerOptions.parse(try words(scenario) + more)
+    }
+
+    @Test("SW-10: fetch prints what was new and what was abandoned, for people and for programs, and keeps it")
+    func fetch() throws {
+        var printed = Printed()
+        #expect(perform(try options("fine", "--json"), printed) { try $0.fetch(.whole) } == nil)
+        let object = try printed.object()
+        #expect(object["ok"]?.bool == true && object["result"]?.string == "has-new")
+        #expect(object["regions"]?.array?.count == 4 && object["new"]?.array?.count == 4)
+        printed = Printed()
+        let soon = perform(try options("fine", "--json"), printed) { try $0.fetch(.whole) }
+        #expect(soon?.status == .timeout && soon?.cause.english.contains("1500") == true)
+        #expect(try printed.object()["error"]?.integer == 1500 && printed.object()["ok"]?.bool == false)
+        printed = Printed()
+        #expect(perform(try options("later"), hours: 0, printed) { try $0.fetch(.whole) } == nil)
+        #expect(printed.data == "new: \(badge):13\nabandoned: \(badge):12\n")
+        #expect(printed.notes == ["regions: 4; new: 1; abandoned: 1"])
+        printed = Printed()
+        #expect(perform(try options("later"), hours: 0, printed) { try $0.fetch(.whole) } == nil)
+        #expect(printed.notes == ["regions: 4; nothing has changed"] && printed.data.isEmpty)
+        #expect(try RegionStore(files.regions).read().current.count == 4)
+    }
+
+    @Test("SW-10: each error of fetch has its number or its status, and its exit status")
+    func fetchErrors() throws {
+        let expected: [(String, Int64?, Int64?, Texts.ExitStatus)] = [
+            ("error-1400", 1400, nil, .unavailable), ("status-404", nil, 404, .configuration),
+            ("status-401", nil, 401, .permission), ("status-500", nil, 500, .timeout),
+            ("status-503", nil, 503, .timeout), ("redirect", nil, 302, .configuration),
+        ]
+        for (scenario, error, status, exit) in expected {
+            let printed = Printed()
+            let failure = perform(try options(scenario, "--json"), printed) { try $0.fetch(.whole) }
+            #expect(failure?.status == exit, "\(scenario)")
+            let object = try printed.object()
+            #expect(object["error"]?.integer == error && object["status"]?.integer == status)
+            #expect(object["cause"]?.string == failure?.cause.english)
+        }
+        #expect(try RegionStore(files.regions).read() == KeptRegions())
+    }
+
+    @Test("SW-14: validate ends with 0 for a valid beacon only, and tells each number")
+    func validate() throws {
+        let beacon = OnetimeBeacon(try #require(ServerUUID(badge)), major: 12, minor: 3456)
+        let printed = Printed()
+        #expect(perform(try options("fine"), printed) { try $0.validate(beacon) } == nil)
+        #expect(printed.notes == ["valid"])
+        let invalid = Printed()
+        let other = OnetimeBeacon(beacon.uuid, major: 12, minor: 1)
+        #expect(perform(try options("fine", "--json"), invalid) { try $0.validate(other) }?.status == .permission)
+        #expect(try invalid.object()["valid"]?.bool == false)
+        let expected: [(String, Int64, Texts.ExitStatus)] = [
+            ("error-2001", 2001, .permission), ("error-2002", 2002, .usage), ("error-2003", 2003, .usage),
+            ("error-2004", 2004, .timeout),
+        ]
+        for (scenario, number, exit) in expected {
+            let printed = Printed()
+            let failure = perform(try options(scenario, "--json"), printed) { try $0.validate(beacon) }
+            #expect(failure?.status == exit && failure?.cause.english.contains("(\(number))") == true)
+            #expect(try printed.object()["error"]?.integer == number)
+        }
+        let nobody = Printed()
+        let nowhere = ["--server", "https://localhost:1", "--token-file", server.directory("token"), "--json"]
+        let failure = perform(try ServerOptions.parse(nowhere), nobody) { try $0.validate(beacon) }
+        #expect(failure?.status == .timeout)
+        #expect(try nobody.object()["error"]?.integer == 2005)
+    }
+
+    @Test("SW-11: test-log wants test mode")
+    func testLog() throws {
+        let region = try #require(ServerRegion(badge + ":12"))
+        let printed = Printed()
+        let failure = perform(try options("fine"), printed) { try $0.log(.inside, of: region) }
+        #expect(failure?.status == .configuration)
+        #expect(perform(try options("fine"), isTestMode: true, printed) { try $0.log(.inside, of: region) } == nil)
+        #expect(printed.notes == ["the server has taken the test log"])
+        #expect(try server.request().body.contains(#""event":"inside""#))
+    }
+
+    @Test("SW-7: show-record prints what send sends, byte for byte; send sends it, and tells what became of it")
+    func send() throws {
+        let region = try #require(ServerRegion(badge + ":12"))
+        let sightings = [TrackRecord.Sighting(major: 12, minor: 1, rssi: -60, milliseconds: 0)]
+        let record = TrackRecord(region, seconds: 1000, sightings: sightings)
+        try TrackStore(files.tracks).update { $0.add(record) }
+        let shown = Printed()
+        try ServerRun.showRecords(in: files, output(shown, isJSON: false))
+        #expect(shown.notes == ["none was sent"])
+        let printed = Printed()
+        #expect(perform(try options("fine"), printed) { try $0.send() } == nil)
+        #expect(try server.request().body + "\n" == shown.data)
+        #expect(printed.notes == ["sent: 1; given up: 0; waiting: 0"])
+        let after = Printed()
+        try ServerRun.showRecords(in: files, output(after, isJSON: true))
+        #expect(try after.object()["last"]?.text == record.members.text)
+        #expect(try after.object()["sent"]?.integer == 1 && after.object()["records"]?.array == [])
+
+        try TrackStore(files.tracks).update { $0.add(record) }
+        let failed = Printed()
+        var (now, waited) = (Duration.zero, [Duration]())
+        let failure = perform(try options("status-503", "--json"), failed) { run in
+            try run.send(
+                now: { now },
+                wait: {
+                    waited.append($0)
+                    now += $0
+                }
+            )
+        }
+        #expect(failure?.status == .timeout && failure?.cause.english.hasPrefix("records given up: 1") == true)
+        #expect(waited == [.seconds(2), .seconds(4), .seconds(8)])
+        let object = try failed.object()
+        #expect(object["givenUp"]?.integer == 1 && object["status"]?.integer == 503 && object["ok"]?.bool == false)
+        for _ in 1...4 { #expect(try server.request().path == "/status-503/track") }
+    }
+
+    @Test(
+        "D-27: nobody is asked unless a server and a token's file are named, and never with a token that others may read"
+    )
+    func unconfigured() throws {
+        let printed = Printed()
+        let asked: (ServerRun) throws -> Void = { _ in Issue.record("asked") }
+        #expect(perform(try ServerOptions.parse([]), printed, asked)?.status == .configuration)
+        let server = ["--server", "https://localhost"]
+        #expect(perform(try ServerOptions.parse(server), printed, asked)?.status == .configuration)
+        let plain = ["--server", "http://localhost", "--token-file", "/nonexistent"]
+        #expect(perform(try ServerOptions.parse(plain), printed, asked)?.status == .configuration)
+        let open = self.server.directory("token")
+        #expect(chmod(open, 0o640) == 0)
+        let failure = perform(try options("fine"), printed) { try $0.fetch(.whole) }
+        #expect(failure?.status == .permission && failure?.remedy?.english == "`chmod 600 \(open)`")
+        #expect(printed.data.isEmpty && printed.notes.isEmpty)
+    }
+
+    @Test("D-27: the command lines of all of them, right and wrong")
+    func parsing() throws {
+        let fetch = try BeaconsFetchCommand.parse(["third-party"] + words("fine") + ["--timeout", "2s"])
+        #expect(fetch.type == "third-party" && fetch.updateInterval == 12)
+        let settings = try fetch.server.settings()
+        #expect(settings.timeout == .seconds(2) && settings.connectTimeout == .seconds(2) && settings.proxy == nil)
+        #expect(try BeaconsFetchCommand.parse(["owned", "--beacons", "dynamic"]).beacons == .dynamic)
+        #expect(try BeaconsTestLogCommand.parse([badge, "outside"]).event == .outside)
+        #expect(try BeaconsValidateCommand.parse([badge, "0", "65535"]).minor == 65535)
+        _ = try BeaconsSendCommand.parse([])
+        #expect(try BeaconsShowRecordCommand.parse(["--json"]).json)
+        for words in [["all"], ["whole", "--beacons", "static"], ["--update-interval", "-1"]] {
+            #expect(throws: (any Error).self) { try BeaconsFetchCommand.parse(words) }
+        }
+        #expect(throws: (any Error).self) { try BeaconsTestLogCommand.parse([badge, "left"]) }
+        #expect(throws: (any Error).self) { try BeaconsValidateCommand.parse([badge, "65536", "1"]) }
+        for (failing, status) in [
+            (try BeaconsTestLogCommand.parse(["nowhere", "enter"]).run, Texts.ExitStatus.usage),
+            (try BeaconsValidateCommand.parse(["nobody", "1", "2"]).run, .usage),
+        ] {
+            do {
+                try failing()
+                Issue.record("ran")
+            } catch {
+                #expect((error as? CommandFailure)?.status == status)
+            }
+        }
+    }
+}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BeaconServer
+import Glibc
+import SystemPackage
+import TestSupport
+import Testing
+import Texts
+
+@Suite("A server of beacons over TLS, and every answer it can give", .timeLimit(.minutes(10)), .serialized)
+struct ServerTests {
+    private let beacon: OnetimeBeacon
+    private let region: ServerRegion
+    private let track: TrackRecord
+
+    init() throws {
+        let uuid = try #require(ServerUUID(badge))
+        beacon = OnetimeBeacon(uuid, major: 12, minor: 3456)
+        region = .uuid(uuid, major: 12, minor: nil)
+        track = TrackRecord(region, seconds: 1000, sightings: [.init(major: 12, minor: 1, rssi: -60, milliseconds: 0)])
+    }
+
+    private func regions(_ client: ServerClient, _ scope: RegionScope = .whole) -> ServerFault? {
+        fault {
+            var kept = KeptRegions()
+            try client.fetch(scope, into: &kept, at: 1000)
+        }
+    }
+
+    private func validity(_ client: ServerClient) -> ServerFault? { fault { _ = try client.validate(beacon) } }
+
+    @Test("SW-10: regions are fetched by type, and sorted into current, new and abandoned")
+    func fetch() throws {
+        let server = try ReferenceServer()
+        var kept = KeptRegions()
+        try server.client("fine").fetch(.whole, into: &kept, at: 1000)
+        let request = try server.request()
+        #expect(request == ReferenceServer.Request(path: "/fine/regions", body: #"{"type":"whole"}"#))
+        #expect(kept.current.count == 4 && kept.new == kept.current && kept.abandoned.isEmpty)
+        #expect(kept.current[0].name == "badges" && kept.current[3].kind == .thirdParty)
+
+        var settings = try server.settings("later")
+        settings.updateInterval = 0
+        try ServerClient(settings).fetch(.whole, into: &kept, at: 2000)
+        #expect(kept.current.count == 4 && kept.difference == .newAndAbandoned)
+        #expect(kept.new.map { $0.region.description } == [badge + ":13"])
+        #expect(kept.abandoned.map { $0.region.description } == [badge + ":12"])
+        #expect(try server.request().path == "/later/regions")
+
+        var owned = KeptRegions()
+        let scope = try #require(RegionScope("owned", beacons: .dynamic))
+        try server.client("fine").fetch(scope, into: &owned, at: 1000)
+        #expect(try server.request().body == #"{"type":"owned","beacons":"dynamic"}"#)
+        #expect(owned.current.map { $0.region.description } == [badge + ":12"])
+    }
+
+    @Test("SW-10: error 1400 is told from 1500, for which nobody is asked, and both from those of HTTP")
+    func errors() throws {
+        let server = try ReferenceServer()
+        #expect(regions(try server.client("error-1400")) == .refused(.noRegions))
+        #expect(regions(try server.client("empty")) == .refused(.noRegions))
+        for status in [204, 400, 401, 403, 404, 429, 500, 503] {
+            let found = regions(try server.client("status-\(status)"))
+            #expect(found == .http(status) && found?.status == status && found?.error == nil)
+        }
+        for _ in 0..<10 { _ = try server.request() }
+        // What was kept stays, whatever fails.
+        var kept = KeptRegions()
+        try server.client("fine").fetch(.whole, into: &kept, at: 1000)
+        #expect(try server.request().path == "/fine/regions")
+        let before = kept
+        for scenario in ["error-1400", "status-500"] {
+            let client = try server.client(scenario)
+            #expect(fault { try client.fetch(.whole, into: &kept, at: 1000 + 12 * 3600) } != nil)
+            #expect(try server.request().path == "/\(scenario)/regions")
+        }
+        let client = try server.client("fine")
+        let soon = fault { try client.fetch(.whole, into: &kept, at: 1000 + 12 * 3600 - 1) }
+        #expect(soon == .tooSoon(until: 1000 + 12 * 3600) && soon?.error?.rawValue == 1500)
+        #expect(kept == before)
+        // Nobody was asked: the next request is the one of this.
+        #expect(fault { try client.fetch(.whole, into: &kept, at: 1000 + 12 * 3600) } == nil)
+        #expect(try server.request().path == "/fine/regions")
+        #expect(kept.difference == .none)
+    }
+
+    @Test("SW-11: an event is logged in test mode, each of the four; outside it nobody is asked")
+    func testLog() throws {
+        let server = try ReferenceServer()
+        var settings = try server.settings("fine")
+        #expect(fault { try ServerClient(settings).log(.enter, of: region, at: 1000) } == .notInTestMode)
+        settings.isTestMode = true
+        for event in ServerRequest.Event.allCases {
+            try ServerClient(settings).log(event, of: region, at: 1000)
+            let request = try server.request()
+            #expect(request.path == "/fine/test-log")
+            #expect(request.body.contains(#""event":"\#(event.rawValue)""#) && request.body.contains(#""at":1000"#))
+        }
+        for (scenario, expected) in [("status-404", 404), ("status-503", 503)] {
+            var settings = try server.settings(scenario)
+            settings.isTestMode = true
+            #expect(fault { try ServerClient(settings).log(.exit, of: region, at: 1000) } == .http(expected))
+        }
+    }
+
+    @Test("SW-14: a one-time beacon is valid, or invalid, or the error has its number from 2001 to 2004")
+    func validation() throws {
+        let server = try ReferenceServer()
+        #expect(try server.client("fine").validate(beacon))
+        let sent = #"{"uuid":"\#(badge)","major":12,"minor":3456}"#
+        #expect(try server.request() == ReferenceServer.Request(path: "/fine/validate", body: sent))
+        #expect(try !server.client("fine").validate(OnetimeBeacon(beacon.uuid, major: 12, minor: 1)))
+        for number in 2001...2004 {
+            let found = validity(try server.client("error-\(number)"))
+            #expect(found?.error?.rawValue == number)
+        }
+        let found = validity(try server.client("error-2006"))
+        #expect(found == .answer(ServerAnswerFault(place: "error", reason: "2006 is no error of this request")))
+        #expect(validity(try server.client("status-500")) == .http(500))
+    }
+
+    @Test("SW-14: a server that cannot be reached, or is silent, is error 2005, and that of nothing else")
+    func unreachable() throws {
+        let server = try ReferenceServer()
+        // Nobody listens on port 1.
+        var settings = try server.settings("fine")
+        settings = ServerSettings(try ServerAddress("https://localhost:1"), tokenFile: settings.tokenFile)
+        #expect(validity(try ServerClient(settings)) == .refused(.unreachable))
+        guard case .request(.unreachable) = regions(try ServerClient(settings)) else {
+            Issue.record("reached")
+            return
+        }
+        settings.address = try ServerAddress("https://no-such-host.invalid")
+        #expect(validity(try ServerClient(settings)) == .refused(.unreachable))
+        var silent = try server.settings("fine", port: 2)
+        silent.connectTimeout = .milliseconds(200)
+        #expect(validity(try ServerClient(silent)) == .refused(.unreachable))
+        // A certificate is no matter of reaching somebody.
+        guard case .request(.certificate) = validity(try ServerClient(server.settings("fine", port: 1))) else {
+            Issue.record("believed")
+            return
+        }
+    }
+
+    @Test("SW-7: a track is sent as it is, and what the server says of it is told apart")
+    func tracks() throws {
+        let server = try ReferenceServer()
+        try server.client("fine").send(track)
+        #expect(try server.request().body == track.members.text)
+        #expect(fault { try server.client("status-503").send(track) } == .http(503))
+        let fault = fault { try server.answer(with: #"{"accepted":false}"#).send(track) }
+        #expect(fault == .answer(ServerAnswerFault(place: "accepted", reason: "is not true")))
+    }
+
+    @Test("D-27: a certificate of another name, and one of an unknown authority, are refused before anything is sent")
+    func certificates() throws {
+        let server = try ReferenceServer()
+        var unknown = try server.settings("fine")
+        unknown.authorityFile = nil
+        var other = try server.settings("fine")
+        other.authorityFile = FilePath(server.directory("elsewhere.crt"))
+        let address = try server.settings("fine", host: "127.0.0.1")
+        for settings in [try server.settings("fine", port: 1), unknown, other, address] {
+            guard case .request(.certificate(let text)) = regions(try ServerClient(settings)) else {
+                Issue.record("believed")
+                continue
+            }
+            #expect(!text.isEmpty)
+        }
+        // The first request that the server sees is this.
+        #expect(regions(try server.client("status-418")) == .http(418))
+        #expect(try server.request().path == "/status-418/regions")
+        var none = try server.settings("fine")
+        none.authorityFile = FilePath(server.directory("no-such-file"))
+        #expect(regions(try ServerClient(none)) == .request(.authorityFile(server.directory("no-such-file"))))
+    }
+
+    @Test("D-27: a redirect is an error with its status, to a file and to the same server")
+    func redirects() throws {
+        let server = try ReferenceServer()
+        #expect(regions(try server.client("redirect")) == .http(302))
+        #expect(regions(try server.client("redirect-here")) == .http(307))
+        let seen = try [server.request().path, server.request().path]
+        #expect(regions(try server.client("status-418")) == .http(418))
+        #expect(
+            seen + [try server.request().path] == ["redirect", "redirect-here", "status-418"].map { "/\($0)/regions" }
+        )
+    }
+
+    @Test(
+        "D-27: 100 MB are refused after 1 MiB, announced or not; what is just as long is taken",
+        arguments: ["huge", "endless"]
+    )
+    func tooLong(scenario: String) throws {
+        let server = try ReferenceServer()
+        #expect(regions(try server.client(scenario)) == .request(.tooLong(1 << 20)))
+        _ = try server.request()
+        let line = try #require(server.line())
+        // It ended long before: what the buffers of both sides hold, at most.
+        #expect(line.hasPrefix("flooded ") && (Int(line.dropFirst(8)) ?? .max) < 50_000_000, "\(line)")
+        let text = #"{"valid":true}"#
+        let room = String(repeating: " ", count: (1 << 20) - text.utf8.count)
+        #expect(try server.answer(with: text + room).validate(beacon))
+        #expect(validity(try server.answer(with: text + room + " ")) == .request(.tooLong(1 << 20)))
+    }
+
+    @Test("D-27: an answer that is late is taken; one that never comes, or never ends, is not waited for")
+    func late() throws {
+        let server = try ReferenceServer()
+        #expect(try server.client("slow").validate(beacon))
+        for (scenario, port) in [("never", 0), ("dribble", 0), ("silent", 2)] {
+            var settings = try server.settings(scenario, port: port)
+            settings.timeout = .milliseconds(300)
+            #expect(regions(try ServerClient(settings)) == .request(.timedOut), "\(scenario)")
+        }
+        guard case .request(.broken) = regions(try server.client("cut")) else {
+            Issue.record("a part was taken for the whole")
+            return
+        }
+    }
+
+    @Test("D-27: wrong JSON is told with its place")
+    func wrongJSON() throws {
+        let server = try ReferenceServer()
+        guard case .answer(let fault) = regions(try server.answer(with: "{\"regions\":\n[}")) else {
+            Issue.record("understood")
+            return
+        }
+        #expect(fault.place == "line 2, column 2")
+        let region = #"{"regions":[{"uuid":"\#(badge)","type":"test","major":70000}]}"#
+        let place = ServerAnswerFault(place: "regions[0].major", reason: "is not from 0 to 65535")
+        #expect(regions(try server.answer(with: region)) == .answer(place))
+    }
+
+    @Test("D-27: the environment's proxy is not asked, a configured one is")
+    func proxy() throws {
+        let server = try ReferenceServer()
+        setenv("https_proxy", "http://127.0.0.1:1", 1)
+        defer { unsetenv("https_proxy") }
+        #expect(regions(try server.client("error-1400")) == .refused(.noRegions))
+        var settings = try server.settings("fine")
+        settings.proxy = "http://127.0.0.1:1"
+        guard case .request(.unreachable) = regions(try ServerClient(settings)) else {
+            Issue.record("the proxy was not asked")
+            return
+        }
+    }
+
+    @Test("D-31: without libcurl each request says so, and names the package; the options are the library's own")
+    func library() throws {
+        let server = try ReferenceServer()
+        let settings = try server.settings("fine")
+        let found = fault { _ = try ServerClient(settings, libraryFile: "libcurl.so.none") }
+        guard case .request(.noLibrary(let reason)) = found, let found else {
+            Issue.record("loaded")
+            return
+        }
+        #expect(reason.contains("libcurl.so.none"))
+        let failure = CommandFailure(found)
+        #expect(failure.status == .unavailable && failure.remedy?.english.contains("apt install libcurl4") == true)
+        // Some other library that is there.
+        let other = fault { _ = try ServerClient(settings, libraryFile: "libc.so.6") }
+        #expect(other == .request(.noLibrary("it has no function curl_easy_init")))
+
+        let library = try CurlLibrary()
+        for option in CurlOption.allCases {
+            // Before 7.73 the library cannot tell, before 7.85 it knows no names of protocols.
+            let number = library.number(ofOption: option.name) ?? option.rawValue
+            #expect(number == option.rawValue || number == 0 && option == .protocolNames, "\(option.name)")
+        }
+    }
+}
