@@ -22,6 +22,7 @@ MOST_ALIVE = 3
 SUITES = {
     "VirtualTransport": "BluetoothLETests",
     "blewedge": "CommandLineTests",
+    "CCurl": "BeaconServerTests",
     "CLinux": "LinuxIOTests",
     "CTOML": "WedgeTests",
     "Printable": "TextsTests",

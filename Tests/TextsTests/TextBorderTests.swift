@@ -20,7 +20,7 @@ struct TextBorderTests {
                     "@OptionGroup",
                 ]
             // What is wrong in a text that somebody has written, and where.
-            case .fault: ["Fault", "KeptChoice.Fault"]
+            case .fault: ["Fault", "KeptChoice.Fault", "ServerAnswerFault", "fault"]
             case .command, .name: []
             }
         }
@@ -69,6 +69,8 @@ struct TextBorderTests {
                 // Headings of a measurement, and the manual's.
                 "uinput: \(place) events/s, \(place) lost; write to read, µs: ", " (\(place) keystrokes) ",
                 "User Commands", "(default: \(place))",
+                // The head of a request.
+                "Authorization: Bearer ", "Content-Type: application/json", "Accept: application/json",
                 // A unit.
                 "\(place) dBm",
             ]
