@@ -36,7 +36,7 @@ struct WireArticleTests {
     @Test("D-27: every request of the article is what is sent, byte for byte")
     func requests() throws {
         let uuid = try #require(uuid)
-        let track = TrackRecord(
+        let record = TrackRecord(
             .uuid(uuid, major: 12, minor: nil),
             seconds: 1_795_478_400,
             sightings: [
@@ -45,6 +45,7 @@ struct WireArticleTests {
             ],
             number: 0x0123_4567_89AB_CDEF
         )
+        let track = try #require(record)
         let requests: [ServerRequest] = [
             .regions(try #require(RegionScope("owned", beacons: .dynamic))), .track(track),
             .testLog(.uuid(uuid, major: 12, minor: 3456), .enter, seconds: 1_795_478_400),

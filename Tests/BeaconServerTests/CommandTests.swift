@@ -152,7 +152,7 @@ struct ServerCommandTests {
     func send() throws {
         let region = try #require(ServerRegion(badge + ":12"))
         let sightings = [TrackRecord.Sighting(major: 12, minor: 1, rssi: -60, milliseconds: 0)]
-        let record = TrackRecord(region, seconds: 1000, sightings: sightings)
+        let record = try #require(TrackRecord(region, seconds: 1000, sightings: sightings))
         try TrackStore(files.tracks).update { $0.add(record) }
         let shown = Printed()
         try ServerRun.showRecords(in: files, output(shown, isJSON: false))

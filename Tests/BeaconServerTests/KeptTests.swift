@@ -10,20 +10,26 @@ import Texts
 @Suite("What is kept of the server's side")
 struct KeptTests {
     private let uuid: ServerUUID
+    private let template: TrackRecord
 
-    init() throws { uuid = try #require(ServerUUID(badge)) }
+    init() throws {
+        let uuid = try #require(ServerUUID(badge))
+        self.uuid = uuid
+        template = try #require(
+            TrackRecord(
+                .uuid(uuid, major: 1, minor: nil),
+                seconds: 1000,
+                sightings: [.init(major: 1, minor: 2, keyCode: "k", rssi: -60, milliseconds: 10)]
+            )
+        )
+    }
 
     private func region(_ major: UInt16, _ kind: ManagedRegion.Kind = .test) -> ManagedRegion {
         ManagedRegion(.uuid(uuid, major: major, minor: nil), kind)
     }
 
     private func record(_ number: UInt64) -> TrackRecord {
-        TrackRecord(
-            .uuid(uuid, major: 1, minor: nil),
-            seconds: 1000,
-            sightings: [.init(major: 1, minor: 2, keyCode: "k", rssi: -60, milliseconds: 10)],
-            number: number
-        )
+        TrackRecord(template.region, seconds: 1000, sightings: template.sightings, number: number) ?? template
     }
 
     @Test("SW-10: what was fetched is told from what was kept, of the scope that was asked for only")
@@ -73,7 +79,8 @@ struct KeptTests {
         #expect(try store.read() == KeptRegions())
         var kept = KeptRegions()
         kept.take([region(1)], of: .whole, at: 10)
-        try store.write(kept)
+        let written = try store.update { $0 = kept }
+        #expect(written == kept)
         #expect(try store.read() == kept)
         try directory.write(#"{"version":1,"fetched":[],"regions":[{}]}"#, to: "state/regions.json")
         let fault = ServerAnswerFault(place: "regions[0].uuid", reason: "is missing")
@@ -81,7 +88,7 @@ struct KeptTests {
         #expect(throws: KeptFile.Failure.garbled(path, fault)) { try store.read() }
         #expect(CommandFailure(.garbled(path, fault)).status == .configuration)
         let none = RegionStore("/proc/none/regions.json")
-        #expect(throws: KeptFile.Failure.self) { try none.write(kept) }
+        #expect(throws: KeptFile.Failure.self) { _ = try none.update { $0 = kept } }
     }
 
     @Test("SW-7: a record is sent once and three times again, 2, 4 and 8 s later, then given up")

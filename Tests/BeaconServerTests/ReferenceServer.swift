@@ -146,6 +146,13 @@ final class ReferenceServer {
     }
 }
 
+extension ServerClient {
+    /// Fetches, and sorts into what is kept.
+    func fetch(_ scope: RegionScope, into kept: inout KeptRegions, at now: Int) throws {
+        kept.take(try fetch(scope, after: kept, at: now), of: scope, at: now)
+    }
+}
+
 /// A UUID of tests.
 let badge = "4A1C0D9E-5B8F-4E57-9B7E-1C2D3E4F5A6B"
 

@@ -17,7 +17,8 @@ struct ServerTests {
         let uuid = try #require(ServerUUID(badge))
         beacon = OnetimeBeacon(uuid, major: 12, minor: 3456)
         region = .uuid(uuid, major: 12, minor: nil)
-        track = TrackRecord(region, seconds: 1000, sightings: [.init(major: 12, minor: 1, rssi: -60, milliseconds: 0)])
+        let sightings = [TrackRecord.Sighting(major: 12, minor: 1, rssi: -60, milliseconds: 0)]
+        track = try #require(TrackRecord(region, seconds: 1000, sightings: sightings))
     }
 
     private func regions(_ client: ServerClient, _ scope: RegionScope = .whole) -> ServerFault? {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BeaconServer
+import TestSupport
 import Testing
 import Texts
 
@@ -120,5 +121,67 @@ struct WireTests {
             #expect(ServerRegion(text) == region, "\(text)")
             if let region { #expect(ServerRegion(region.description) == region) }
         }
+    }
+
+    @Test("SW-7: a record that could not be read back is none")
+    func records() throws {
+        let region = try #require(ServerRegion(badge))
+        let sighting = TrackRecord.Sighting(major: 1, minor: 2, milliseconds: 0)
+        let record = { (count: Int, keyCode: String?, milliseconds: Int, seconds: Int) in
+            let one = TrackRecord.Sighting(major: 1, minor: 2, keyCode: keyCode, milliseconds: milliseconds)
+            return TrackRecord(region, seconds: seconds, sightings: Array(repeating: one, count: count))
+        }
+        #expect(record(16, String(repeating: "k", count: 64), 15_000, 0)?.sightings.count == 16)
+        #expect(record(1, nil, 0, 1000)?.sightings == [sighting])
+        #expect(record(0, nil, 0, 0) == nil && record(17, nil, 0, 0) == nil)
+        #expect(record(1, "", 0, 0) == nil && record(1, "a\nb", 0, 0) == nil)
+        #expect(record(1, String(repeating: "k", count: 65), 0, 0) == nil)
+        #expect(record(1, nil, -1, 0) == nil && record(1, nil, 15_001, 0) == nil && record(1, nil, 0, -1) == nil)
+    }
+
+    @Test("D-27: 40,000 answers and files with a few bytes changed are read, or refused with a place")
+    func mutations() throws {
+        let uuid = #""uuid":"\#(badge)","major":12"#
+        let texts = [
+            #"{"regions":[{\#(uuid),"minor":3,"type":"owned","beacons":"dynamic","name":"b"}]}"#,
+            #"{"version":1,"fetched":[{"type":"owned dynamic","at":9}],"regions":[{\#(uuid),"type":"test"}],"new":[],"abandoned":[]}"#,
+            #"{"sent":2,"givenUp":1,"dropped":0,"version":1,"entries":[{"attempts":1,"record":{"record":"0123456789abcdef","region":{\#(uuid)},"at":7,"sightings":[{"major":12,"minor":3456,"rssi":-3,"after":0}]}}]}"#,
+            #"{"valid":true,"error":null}"#,
+        ]
+        var random = SeededGenerator(seed: 27)
+        var (taken, refused) = (0, 0)
+        for round in 0..<40_000 {
+            var bytes = Array(texts[round % texts.count].utf8)
+            for _ in 0..<Int.random(in: 1...3, using: &random) {
+                let place = Int.random(in: bytes.indices, using: &random)
+                switch Int.random(in: 0..<3, using: &random) {
+                case 0: bytes[place] = UInt8.random(in: 0...255, using: &random)
+                case 1: bytes.remove(at: place)
+                default: bytes.insert(bytes[Int.random(in: bytes.indices, using: &random)], at: place)
+                }
+            }
+            let answer = HTTPSClient.Answer(status: 200, body: bytes)
+            do {
+                switch round % texts.count {
+                case 0: _ = try ServerAnswer.regions(answer, for: .whole)
+                case 1:
+                    #expect(try KeptRegions(parsing: Array(KeptRegions(parsing: bytes).text.utf8)).fetched.count < 2)
+                case 2: #expect(try TrackQueue(parsing: Array(TrackQueue(parsing: bytes).text.utf8)).entries.count < 2)
+                default: _ = try ServerAnswer.validity(answer)
+                }
+                taken += 1
+            } catch {
+                let isPlaced =
+                    switch error {
+                    case let fault as ServerAnswerFault: !fault.place.isEmpty
+                    case ServerFault.answer(let fault): !fault.place.isEmpty
+                    case ServerFault.refused: true
+                    default: false
+                    }
+                #expect(isPlaced, "\(error)")
+                refused += 1
+            }
+        }
+        #expect(taken > 1000 && refused > 10_000, "\(taken) taken, \(refused) refused")
     }
 }

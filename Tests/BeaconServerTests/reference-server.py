@@ -88,7 +88,7 @@ def is_right(name: str, body: object) -> bool:
             and bool(re.fullmatch(r"[0-9a-f]{16}", body["record"]))
             and is_region(body["region"])
             and is_number(body["at"], 1 << 40)
-            and 1 <= len(body["sightings"]) <= 64
+            and 1 <= len(body["sightings"]) <= 16
             and all(is_sighting(sighting) for sighting in body["sightings"])
         )
     if name == "test-log":

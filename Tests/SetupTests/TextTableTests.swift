@@ -14,7 +14,8 @@ struct TextTableTests {
     @Test("Every group of texts in the sources is in the table, and stands in a folder of tables")
     func groups() throws {
         var found: Set<String> = []
-        for file in try ["Texts", "Typing", "BeaconServer", "Wedge", "Setup", "blewedge"].flatMap({ try SourceFiles.files(of: $0) }) {
+        let modules = ["Texts", "Typing", "BeaconServer", "Wedge", "Setup", "blewedge"]
+        for file in try modules.flatMap({ try SourceFiles.files(of: $0) }) {
             for line in file.text.split(separator: "\n") {
                 let words = line.split { $0 == " " || $0 == ":" || $0 == "," }
                 guard let kind = words.firstIndex(where: { $0 == "enum" || $0 == "extension" }), kind + 1 < words.count,

@@ -37,8 +37,9 @@ struct TextBorderTests {
                     "ConfigurationKey.swift", "ConfigurationKey+Table.swift",
                     "ConfigurationValue.swift", "ControlLine.swift", "ControlRequest+Line.swift",
                     "ControlRequest.swift", "Framing.swift", "HexTemplate.swift", "HexTemplateReader.swift",
-                    "JSONValue.swift", "KeptChoice.swift", "ProfileReader.swift", "TOMLValue+Reading.swift",
-                    "TerminatorText.swift", "TimeText.swift",
+                    "JSONValue.swift", "KeptChoice.swift", "KeptRegions.swift", "ManagedRegion.swift",
+                    "ProfileReader.swift", "ServerAnswer.swift", "ServerRegion.swift", "TOMLValue+Reading.swift",
+                    "TerminatorText.swift", "TimeText.swift", "TrackRecord.swift",
                 ]
             case .command: []
             // The names that makers give their services.
@@ -70,7 +71,7 @@ struct TextBorderTests {
                 "uinput: \(place) events/s, \(place) lost; write to read, µs: ", " (\(place) keystrokes) ",
                 "User Commands", "(default: \(place))",
                 // The head of a request.
-                "Authorization: Bearer ", "Content-Type: application/json", "Accept: application/json",
+                "Authorization: Bearer ",
                 // A unit.
                 "\(place) dBm",
             ]
@@ -83,9 +84,12 @@ struct TextBorderTests {
         }
     }
 
+    /// The modules of the product's program that speak to people.
+    private static let modules = ["Texts", "Typing", "BeaconServer", "Wedge", "Setup", "blewedge"]
+
     /// The sentences in the code of the product's program, but for the tables.
     private static let sentences = Result<[(file: String, literal: SourceLiterals.Literal)], any Error> {
-        try ["Texts", "Typing", "BeaconServer", "Wedge", "Setup", "blewedge"].flatMap { try SourceFiles.files(of: $0) }
+        try modules.flatMap { try SourceFiles.files(of: $0) }
             .filter { !$0.isTable }.flatMap { file in
                 SourceLiterals(file.text).literals.filter(\.isSentence).map { (file.name, $0) }
             }
@@ -137,7 +141,7 @@ struct TextBorderTests {
     func once() throws {
         let library = ["BluetoothLE", "BluetoothHost", "BluetoothPackets", "LinuxIO"]
         let said = try Self.sentences(of: library)
-        let tables = try Self.sentences(of: ["Texts", "Typing", "BeaconServer", "Wedge", "Setup", "blewedge"]) { $0.isTable }
+        let tables = try Self.sentences(of: Self.modules) { $0.isTable }
         #expect(said.count > 100 && tables.count > 300)
         for (text, place) in tables {
             if let other = said[text] { Issue.record("\(text.debugDescription) stands in \(other) and in \(place)") }

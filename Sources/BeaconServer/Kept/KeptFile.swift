@@ -20,7 +20,7 @@ package struct KeptFile: Sendable {
     /// The file.
     package let path: FilePath
     /// The longest that is read, in bytes.
-    private static let limit = 16 << 20
+    private static let limit = 32 << 20
 
     /// The file at a path, which need not be there.
     package init(_ path: FilePath) { self.path = path }
@@ -75,8 +75,13 @@ package struct RegionStore: Sendable {
         }
     }
 
-    /// Keeps regions.
-    package func write(_ regions: KeptRegions) throws(KeptFile.Failure) {
-        try file.write(regions.text, mode: 0o644)
+    /// Changes what is kept while no other process does: on the disk when this returns, and as it was when it throws.
+    package func update(_ body: (inout KeptRegions) -> Void) throws(KeptFile.Failure) -> KeptRegions {
+        try file.withLock { () throws(KeptFile.Failure) in
+            var regions = try read()
+            body(&regions)
+            try file.write(regions.text, mode: 0o644)
+            return regions
+        }
     }
 }

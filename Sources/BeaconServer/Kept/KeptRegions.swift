@@ -57,7 +57,7 @@ package struct KeptRegions: Equatable, Sendable {
         new = regions.filter { !known.contains($0.region) }
         abandoned = current.filter(isGone)
         current = current.filter { !scope.covers($0) && !found.contains($0.region) } + regions
-        fetched[scope] = now
+        fetched[scope] = max(0, now)
     }
 
     /// Whether the region is one that the server manages.

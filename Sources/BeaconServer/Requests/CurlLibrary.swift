@@ -52,7 +52,7 @@ package struct CurlLibrary {
         let begin = unsafe unsafeBitCast(try loaded.function("curl_global_init"), to: GlobalInit.self)
         // Its default: with TLS.
         let status = begin(3)
-        guard status == 0 else { throw LoadedLibrary.Failure("curl_global_init answers \(status)") }
+        guard status == 0 else { throw LoadedLibrary.Failure(text(of: CurlResult(status))) }
     }
 
     /// The number of an option as the loaded library has it; 0 for an unknown one, nil where the library cannot tell.
@@ -67,7 +67,7 @@ package struct CurlLibrary {
     /// The library's text for a result.
     func text(of result: CurlResult) -> String {
         // Sound: the texts are constants of the library.
-        unsafe describe(result.rawValue).map { unsafe String(cString: $0) } ?? "CURLcode \(result.rawValue)"
+        unsafe describe(result.rawValue).map { unsafe String(cString: $0) } ?? "\(result.rawValue)"
     }
 
     /// A request in the library's hands.

@@ -27,16 +27,19 @@ package struct ServerClient {
         }
     }
 
-    /// Fetches the regions of a scope, and sorts them into those that are kept (SW-10).
+    /// Fetches the regions of a scope (SW-10); `KeptRegions.take` sorts them into those that are kept.
     ///
     /// Throws `tooSoon` where the interval of the settings is not over at `now`, in seconds since 1970-01-01 00:00:00 UTC,
-    /// without asking anybody. Where it throws, nothing is changed.
-    package func fetch(_ scope: RegionScope, into kept: inout KeptRegions, at now: Int) throws(ServerFault) {
+    /// without asking anybody.
+    package func fetch(
+        _ scope: RegionScope,
+        after kept: KeptRegions,
+        at now: Int
+    ) throws(ServerFault) -> [ManagedRegion] {
         if let next = kept.nextFetch(of: scope, interval: settings.updateInterval, at: now) {
             throw .tooSoon(until: next)
         }
-        let regions = try ServerAnswer.regions(ask(.regions(scope)), for: scope)
-        kept.take(regions, of: scope, at: now)
+        return try ServerAnswer.regions(ask(.regions(scope)), for: scope)
     }
 
     /// Sends a track, once (SW-7).

@@ -27,25 +27,29 @@ package struct TrackRecord: Hashable, Sendable {
     /// The longest that a track takes, in milliseconds.
     package static let longest = 15_000
     /// The most sightings of one.
-    package static let mostSightings = 64
+    package static let mostSightings = 16
 
     /// A number that no other record has, so that the server notices one that it gets again.
-    package var number: UInt64
+    package let number: UInt64
     /// Which beacons.
-    package var region: ServerRegion
+    package let region: ServerRegion
     /// The first sighting, in seconds since 1970-01-01 00:00:00 UTC.
-    package var seconds: Int
-    /// What was sighted, in its order; 1 to 64.
-    package var sightings: [Sighting]
+    package let seconds: Int
+    /// What was sighted, in its order; 1 to 16.
+    package private(set) var sightings: [Sighting]
 
-    /// A record from its parts, with a random number if none is given.
-    package init(
+    /// A record from its parts, with a random number if none is given; nil where a bound is exceeded, or a key code has a
+    /// control character: what is kept and sent can always be read.
+    package init?(
         _ region: ServerRegion,
         seconds: Int,
         sightings: [Sighting],
         number: UInt64 = .random(in: .min ... .max)
     ) {
         (self.region, self.seconds, self.sightings, self.number) = (region, seconds, sightings, number)
+        guard let whole = try? AnswerMember(whole: Array(members.text.utf8)), (try? TrackRecord(whole)) == self else {
+            return nil
+        }
     }
 
     /// The number as it is sent: 16 hexadecimal digits.
@@ -83,6 +87,7 @@ package struct TrackRecord: Hashable, Sendable {
         region = try ServerRegion(object["region"])
         seconds = try object["at"].integer(0...(1 << 40))
         sightings = []
+        guard object["sightings"].value != .array([]) else { throw object["sightings"].fault("is empty") }
         for member in try object["sightings"].elements(most: Self.mostSightings) {
             let rssi = try member["rssi"].ifThere?.integer(-128...127)
             sightings.append(

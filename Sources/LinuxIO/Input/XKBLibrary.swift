@@ -41,18 +41,18 @@ struct XKBLibrary {
     ///
     /// It stays loaded: unloading gains nothing. The corresponding C functions are `dlopen` and `dlsym`.
     init() throws(XKBKeymap.Failure) {
-        let find: (String) throws(XKBKeymap.Failure) -> UnsafeMutableRawPointer
+        let library: LoadedLibrary
         do throws(LoadedLibrary.Failure) {
-            let library = try LoadedLibrary(Self.fileName)
-            unsafe find = { (name) throws(XKBKeymap.Failure) in
-                do throws(LoadedLibrary.Failure) {
-                    return try unsafe library.function(name)
-                } catch {
-                    throw .noLibrary(error.reason)
-                }
-            }
+            library = try LoadedLibrary(Self.fileName)
         } catch {
             throw .noLibrary(error.reason)
+        }
+        let find = { (name: String) throws(XKBKeymap.Failure) -> UnsafeMutableRawPointer in
+            do throws(LoadedLibrary.Failure) {
+                return try unsafe library.function(name)
+            } catch {
+                throw .noLibrary(error.reason)
+            }
         }
         // Sound: each type is that of the function of this name in the library's header, and enumerations of C are
         // passed as int.

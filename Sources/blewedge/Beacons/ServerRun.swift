@@ -38,9 +38,10 @@ struct ServerRun {
     /// Fetches the regions of a scope, sorts them, and keeps them.
     func fetch(_ scope: RegionScope) throws {
         let store = RegionStore(files.regions)
-        var kept = try store.read()
-        try ServerClient(settings).fetch(scope, into: &kept, at: WallClock.seconds)
-        try store.write(kept)
+        let now = WallClock.seconds
+        let regions = try ServerClient(settings).fetch(scope, after: try store.read(), at: now)
+        // Another process may have fetched others meanwhile.
+        let kept = try store.update { $0.take(regions, of: scope, at: now) }
         if output.isJSON {
             var object = JSONObject()
             object.add("ok", true)
