@@ -18,7 +18,7 @@ struct BeaconsFetchCommand: ParsableCommand {
             regions for the application (1400), or fails, what was kept stays.
 
             EXAMPLES:
-              blewedge beacons fetch --server https://beacons.example/v1 --token-file /etc/blewedge/token
+              blewedge beacons fetch --server https://beacons.example --token-file token
               blewedge beacons fetch owned --beacons dynamic --json
             """
     )
@@ -135,7 +135,7 @@ struct BeaconsSendCommand: ParsableCommand {
             counted. Where nobody answers, the others wait for the next run.
 
             EXAMPLES:
-              blewedge beacons send --server https://beacons.example/v1 --token-file /etc/blewedge/token
+              blewedge beacons send --server https://beacons.example --token-file token
             """
     )
 
