@@ -7,6 +7,7 @@ import SystemPackage
 import TestSupport
 import Testing
 import Texts
+import Wedge
 
 @testable import blewedge
 
@@ -84,7 +85,7 @@ struct ServerCommandTests {
         #expect(try printed.object()["error"]?.integer == 1500 && printed.object()["ok"]?.bool == false)
         printed = Printed()
         #expect(perform(try options("later"), hours: 0, printed) { try $0.fetch(.whole) } == nil)
-        #expect(printed.data == "new: \(badge):13\nabandoned: \(badge):12\n")
+        #expect(printed.data == "new: \(badge)/13\nabandoned: \(badge)/12\n")
         #expect(printed.notes == ["regions: 4; new: 1; abandoned: 1"])
         printed = Printed()
         #expect(perform(try options("later"), hours: 0, printed) { try $0.fetch(.whole) } == nil)
@@ -139,7 +140,7 @@ struct ServerCommandTests {
 
     @Test("SW-11: test-log wants test mode")
     func testLog() throws {
-        let region = try #require(ServerRegion(badge + ":12"))
+        let region = try #require(ServerRegion(badge + "/12"))
         let printed = Printed()
         let failure = perform(try options("fine"), printed) { try $0.log(.inside, of: region) }
         #expect(failure?.status == .configuration)
@@ -150,7 +151,7 @@ struct ServerCommandTests {
 
     @Test("SW-7: show-record prints what send sends, byte for byte; send sends it, and tells what became of it")
     func send() throws {
-        let region = try #require(ServerRegion(badge + ":12"))
+        let region = try #require(ServerRegion(badge + "/12"))
         let sightings = [TrackRecord.Sighting(major: 12, minor: 1, rssi: -60, milliseconds: 0)]
         let record = try #require(TrackRecord(region, seconds: 1000, sightings: sightings))
         try TrackStore(files.tracks).update { $0.add(record) }
@@ -206,8 +207,10 @@ struct ServerCommandTests {
     @Test("D-27: the command lines of all of them, right and wrong")
     func parsing() throws {
         let fetch = try BeaconsFetchCommand.parse(["third-party"] + words("fine") + ["--timeout", "2s"])
-        #expect(fetch.type == "third-party" && fetch.updateInterval == 12)
-        let settings = try fetch.server.settings()
+        #expect(fetch.type == "third-party" && fetch.updateInterval == nil)
+        var configured = BeaconConfiguration()
+        configured.server = "https://configured.example"
+        let settings = try fetch.server.settings(configured)
         #expect(settings.timeout == .seconds(2) && settings.connectTimeout == .seconds(2) && settings.proxy == nil)
         #expect(try BeaconsFetchCommand.parse(["owned", "--beacons", "dynamic"]).beacons == .dynamic)
         #expect(try BeaconsTestLogCommand.parse([badge, "outside"]).event == .outside)

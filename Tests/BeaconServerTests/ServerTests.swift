@@ -44,15 +44,15 @@ struct ServerTests {
         settings.updateInterval = 0
         try ServerClient(settings).fetch(.whole, into: &kept, at: 2000)
         #expect(kept.current.count == 4 && kept.difference == .newAndAbandoned)
-        #expect(kept.new.map { $0.region.description } == [badge + ":13"])
-        #expect(kept.abandoned.map { $0.region.description } == [badge + ":12"])
+        #expect(kept.new.map { $0.region.description } == [badge + "/13"])
+        #expect(kept.abandoned.map { $0.region.description } == [badge + "/12"])
         #expect(try server.request().path == "/later/regions")
 
         var owned = KeptRegions()
         let scope = try #require(RegionScope("owned", beacons: .dynamic))
         try server.client("fine").fetch(scope, into: &owned, at: 1000)
         #expect(try server.request().body == #"{"type":"owned","beacons":"dynamic"}"#)
-        #expect(owned.current.map { $0.region.description } == [badge + ":12"])
+        #expect(owned.current.map { $0.region.description } == [badge + "/12"])
     }
 
     @Test("SW-10: error 1400 is told from 1500, for which nobody is asked, and both from those of HTTP")

@@ -108,14 +108,18 @@ struct WireTests {
         let uuid = try #require(ServerUUID(badge))
         let written: [(String, ServerRegion?)] = [
             (badge, .uuid(uuid, major: nil, minor: nil)), (badge.lowercased(), .uuid(uuid, major: nil, minor: nil)),
-            (badge + ":12", .uuid(uuid, major: 12, minor: nil)),
-            (badge + ":0:65535", .uuid(uuid, major: 0, minor: 65535)),
-            ("0011223344556677889a", .namespace("0011223344556677889A", instance: nil)),
-            ("00112233445566778899:aabbccddeeff", .namespace("00112233445566778899", instance: "AABBCCDDEEFF")),
-            ("", nil), (badge + ":", nil), (badge + ":65536", nil), (badge + ":+1", nil), (badge + ":1:2:3", nil),
-            (badge + ":1:", nil), (String(badge.dropLast()), nil), (badge + "0", nil), ("00112233445566778899:", nil),
-            ("00112233445566778899:aabbccddeeff:1", nil), ("0011223344556677889g", nil),
-            (badge.split(separator: "-").joined(separator: ":"), nil),
+            (badge + "/12", .uuid(uuid, major: 12, minor: nil)),
+            (badge + "/0/65535", .uuid(uuid, major: 0, minor: 65535)),
+            ("eddystone:0011223344556677889a", .namespace("0011223344556677889A", instance: nil)),
+            (
+                "Eddystone:00112233445566778899/aabbccddeeff",
+                .namespace("00112233445566778899", instance: "AABBCCDDEEFF")
+            ),
+            ("", nil), (badge + "/", nil), (badge + "/65536", nil), (badge + "/+1", nil), (badge + "/1/2/3", nil),
+            (badge + "/1/", nil), (String(badge.dropLast()), nil), (badge + "0", nil),
+            ("eddystone:00112233445566778899/", nil), ("00112233445566778899", nil), ("eddystone:" + badge, nil),
+            ("eddystone:00112233445566778899/aabbccddeeff/1", nil), ("eddystone:0011223344556677889g", nil),
+            (badge.split(separator: "-").joined(separator: "/"), nil),
         ]
         for (text, region) in written {
             #expect(ServerRegion(text) == region, "\(text)")

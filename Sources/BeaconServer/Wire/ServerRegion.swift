@@ -9,11 +9,15 @@ package enum ServerRegion: Hashable, Sendable, CustomStringConvertible {
     /// Eddystone: a namespace of 20 hexadecimal digits, perhaps with an instance of 12, in capitals.
     case namespace(String, instance: String?)
 
-    /// Reads `UUID[:MAJOR[:MINOR]]` or `NAMESPACE[:INSTANCE]`; nil for anything else.
+    private static let eddystone = "eddystone:"
+
+    /// Reads `UUID[/MAJOR[/MINOR]]` or `eddystone:NAMESPACE[/INSTANCE]`, in letters of either case; nil for anything else.
     package init?(_ text: String) {
-        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        let isEddystone = text.lowercased().hasPrefix(Self.eddystone)
+        let parts = text.dropFirst(isEddystone ? Self.eddystone.count : 0)
+            .split(separator: "/", omittingEmptySubsequences: false)
         guard let first = parts.first, parts.count <= 3 else { return nil }
-        if let uuid = ServerUUID(String(first)) {
+        if !isEddystone, let uuid = ServerUUID(String(first)) {
             let numbers = parts.dropFirst().map { Self.number($0) }
             guard !numbers.contains(nil) else { return nil }
             self = .uuid(
@@ -21,7 +25,7 @@ package enum ServerRegion: Hashable, Sendable, CustomStringConvertible {
                 major: numbers.first ?? nil,
                 minor: numbers.dropFirst().first ?? nil
             )
-        } else if let namespace = Self.digits(first, 20), parts.count <= 2 {
+        } else if isEddystone, let namespace = Self.digits(first, 20), parts.count <= 2 {
             let instance = parts.dropFirst().first.map { Self.digits($0, 12) }
             if case .some(.none) = instance { return nil }
             self = .namespace(namespace, instance: instance ?? nil)
@@ -33,9 +37,9 @@ package enum ServerRegion: Hashable, Sendable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .uuid(let uuid, let major, let minor):
-            ([uuid.description] + [major, minor].compactMap { $0.map { "\($0)" } }).joined(separator: ":")
+            ([uuid.description] + [major, minor].compactMap { $0.map { "\($0)" } }).joined(separator: "/")
         case .namespace(let namespace, let instance):
-            ([namespace] + [instance].compactMap { $0 }).joined(separator: ":")
+            Self.eddystone + ([namespace] + [instance].compactMap { $0 }).joined(separator: "/")
         }
     }
 

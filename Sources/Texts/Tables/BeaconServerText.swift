@@ -71,7 +71,10 @@ package enum BeaconServerFaultText: String, FaultText {
         case .tokenWanted:
             (
                 LocalText("there is no access token for the server", "サーバのアクセストークンがありません"),
-                LocalText("name its file with --token-file", "--token-fileでファイルを指定してください")
+                LocalText(
+                    "name its file with --token-file, or set beacons.app-code-file",
+                    "--token-file または設定の beacons.app-code-file でファイルを指定してください"
+                )
             )
         case .addressNotHTTPS:
             (LocalText("{1} is no address of HTTPS", "{1} はHTTPSのアドレスではありません"), form)
@@ -89,8 +92,8 @@ package enum BeaconServerFaultText: String, FaultText {
             (
                 LocalText("{1} is no region", "{1} は領域ではありません"),
                 LocalText(
-                    "a region is UUID, UUID:MAJOR, UUID:MAJOR:MINOR, or NAMESPACE[:INSTANCE] of Eddystone",
-                    "領域はUUID、UUID:MAJOR、UUID:MAJOR:MINOR、またはEddystoneのNAMESPACE[:INSTANCE]で指定してください"
+                    "a region is UUID, UUID/MAJOR, UUID/MAJOR/MINOR, or eddystone:NAMESPACE[/INSTANCE]",
+                    "領域はUUID、UUID/MAJOR、UUID/MAJOR/MINOR、またはeddystone:NAMESPACE[/INSTANCE]で指定してください"
                 )
             )
         case .uuidMalformed:
@@ -108,7 +111,10 @@ package enum BeaconServerFaultText: String, FaultText {
         case .notInTestMode:
             (
                 LocalText("the test log is written to in test mode only", "テストログはテストモードでのみ記録できます"),
-                LocalText("--test-mode", "--test-modeを指定してください")
+                LocalText(
+                    "--test-mode, or test-mode = true in [beacons]",
+                    "--test-mode、または [beacons] の test-mode = true を指定してください"
+                )
             )
         case .tokenUnreadable:
             (LocalText("cannot read the access token in {1}: {2}", "{1} のアクセストークンを読み取れません: {2}"), nil)

@@ -7,7 +7,7 @@ package enum BeaconText: String, Localized {
     case all, limitReached, noAdapter, noRegion, noCodes, unfitRegion, unfitCode, tooMany, notKept, noOptions
     case columnRegion, columnKinds, columnName, columnBeacon, columnSignal, columnPower, columnDistance, columnCode
     case columnSwitcher, immediate, near, far, unknown, regionsExample
-    case insideRegion, isBeacon, canBeUsed, canAdvertise, gateOutside, gateRemedy, typed, notTyped
+    case trackKept, insideRegion, isBeacon, canBeUsed, canAdvertise, gateOutside, gateRemedy, typed, notTyped
 
     package var texts: LocalText {
         switch self {
@@ -91,6 +91,11 @@ package enum BeaconText: String, Localized {
                 #key     E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/2  A17C
 
                 """
+            )
+        case .trackKept:
+            LocalText(
+                "the track is kept; `blewedge beacons send` sends it",
+                "記録を保存しました。`blewedge beacons send` で送信します"
             )
         case .insideRegion: LocalText("inside {1}", "{1} の中にいます")
         case .isBeacon: LocalText("this board is the beacon {1}", "この機器はビーコン {1} です")

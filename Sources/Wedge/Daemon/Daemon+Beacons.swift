@@ -28,6 +28,7 @@ extension Daemon {
             publish(advertiserObject(named: "advertising"))
         }
         beacons.change { monitor in
+            if let managed = options.managed?() { monitor.setManaged(managed) }
             for group in settings.watched { _ = monitor.watch(group, settings.options) }
             for action in settings.actions where !monitor.isWatched(action.region) { monitor.watch(action.region) }
         }
@@ -51,7 +52,13 @@ extension Daemon {
             object.add("regions", monitor.regions.map { JSONObject($0, in: monitor) })
             reply(.success(object))
         case .watch(let group, let options):
-            reply(.success(counted("regions", beacons.change { $0.watch(group, options) })))
+            // Those of a fetch since the last time are watched too.
+            let managed = self.options.managed?()
+            let count = beacons.change { monitor in
+                if let managed { monitor.setManaged(managed) }
+                return monitor.watch(group, options)
+            }
+            reply(.success(counted("regions", count)))
         case .unwatch(let group): reply(.success(counted("regions", beacons.change { $0.unwatch(group) })))
         case .range(let place, let seconds, let withoutDesignated):
             range(place, .seconds(seconds), withoutDesignated: withoutDesignated, reply)

@@ -26,6 +26,8 @@ package final class Daemon {
         /// What is done about beacons, and the regions that are known.
         package var beacons = BeaconConfiguration()
         package var regions = RegionCatalogue(RegionFile())
+        /// Reads the server's regions, as they were fetched last; nil where that failed.
+        package var managed: (@Sendable () -> [RegionFile.Entry]?)?
 
         /// Options.
         package init(

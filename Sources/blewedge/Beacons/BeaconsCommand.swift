@@ -18,6 +18,8 @@ struct BeaconsCommand: ParsableCommand {
             the file of the regions, and ties regions to actions: open the gate, type the beacon's key code, run the hook. \
             Anybody can copy a beacon: what it says proves nothing.
 
+            fetch, validate, test-log and send ask a server, and nothing else ever does; show-record prints what would be sent.
+
             Where a daemon runs, it does what is asked; otherwise the command itself, until Ctrl-C where it goes on.
 
             EXAMPLES:
@@ -32,7 +34,9 @@ struct BeaconsCommand: ParsableCommand {
             BeaconsUnwatchCommand.self, BeaconsRangeCommand.self, BeaconsTrackCommand.self,
             BeaconsDesignateCommand.self,
             BeaconsDesignatedCommand.self, BeaconsUpdateCommand.self, BeaconsReleaseCommand.self,
-            BeaconsAdvertiseCommand.self, BeaconsSetUpCommand.self, BeaconsClearCommand.self,
+            BeaconsAdvertiseCommand.self, BeaconsFetchCommand.self, BeaconsValidateCommand.self,
+            BeaconsTestLogCommand.self, BeaconsSendCommand.self, BeaconsShowRecordCommand.self,
+            BeaconsSetUpCommand.self, BeaconsClearCommand.self,
         ]
     )
 }
@@ -95,8 +99,10 @@ struct BeaconsAlone {
         configuration = try Configuration.read(paths.configurationFile)
         store = DesignatedStore(paths.designated)
         let settings = configuration.beacons
+        var regions = try configuration.regions()
+        regions.setManaged(try ServerFiles.managed(in: paths.state))
         monitor = BeaconMonitor(
-            try configuration.regions(),
+            regions,
             designated: try store.read(),
             limit: settings.mostDesignated,
             settings: settings.settings,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import ArgumentParser
+import BeaconServer
 import Beacons
 import BluetoothLE
 import LinuxIO
@@ -185,7 +186,8 @@ struct BeaconsTrackCommand: ParsableCommand {
         commandName: "track",
         abstract: "Collect five sightings of a static region's beacons, for 15 s at most, and print them.",
         discussion: """
-            Ends with status 75 and an empty list where there were fewer. Without a daemon.
+            Ends with status 75 and an empty list where there were fewer. The command listens itself, beside a daemon. Where a \
+            server is configured, the track is kept until `blewedge beacons send` has sent it.
 
             EXAMPLES:
               blewedge beacons track E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 --json
@@ -219,6 +221,36 @@ struct BeaconsTrackCommand: ParsableCommand {
         try run.listen(alone.monitor, note: nil)
         try print(sighted)
         if sighted.isEmpty { throw ExitStatus.timeout }
+        if alone.configuration.beacons.server != nil { try keep(sighted) }
+    }
+
+    /// Keeps the track until `send` has sent it.
+    private func keep(_ sighted: [BeaconTrack.Sighted]) throws {
+        let sightings = sighted.prefix(TrackRecord.mostSightings).map { beacon in
+            let (major, minor): (UInt16, UInt16) =
+                switch beacon.identity.number {
+                case .majorMinor(let major, let minor): (major, minor)
+                case .instance(let instance):
+                    (UInt16(truncatingIfNeeded: instance &>> 16), UInt16(truncatingIfNeeded: instance))
+                }
+            return TrackRecord.Sighting(
+                major: major,
+                minor: minor,
+                keyCode: beacon.keyCode,
+                rssi: beacon.rssi,
+                milliseconds: 0
+            )
+        }
+        guard let meant = ServerRegion(region.description),
+            let record = TrackRecord(meant, seconds: WallClock.seconds, sightings: sightings)
+        else { return }
+        let store = TrackStore(try ServerFiles.current().tracks)
+        do throws(KeptFile.Failure) {
+            try store.update { $0.add(record) }
+        } catch {
+            throw CommandFailure(error)
+        }
+        Console.note(BeaconText.trackKept.message())
     }
 
     private func print(_ sighted: [BeaconTrack.Sighted]) throws {

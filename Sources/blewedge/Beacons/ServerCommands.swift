@@ -36,8 +36,13 @@ struct BeaconsFetchCommand: ParsableCommand {
     )
     var beacons: ManagedRegion.Variety?
 
-    @Option(help: ArgumentHelp("The hours after a fetch in which the server is not asked again.", valueName: "hours"))
-    var updateInterval = 12
+    @Option(
+        help: ArgumentHelp(
+            "The hours after a fetch in which the server is not asked again (default: the configuration's).",
+            valueName: "hours"
+        )
+    )
+    var updateInterval: Int?
 
     @OptionGroup var server: ServerOptions
 
@@ -46,7 +51,9 @@ struct BeaconsFetchCommand: ParsableCommand {
             throw ValidationError("fetch wants one of \(RegionScope.words.joined(separator: ", ")).")
         }
         if RegionScope(type, beacons: beacons) == nil { throw ValidationError("--beacons is for owned regions.") }
-        if updateInterval < 0 || updateInterval > 8760 { throw ValidationError("The hours are from 0 to 8760.") }
+        if let updateInterval, !(0...8760).contains(updateInterval) {
+            throw ValidationError("The hours are from 0 to 8760.")
+        }
     }
 
     func run() throws {
@@ -64,11 +71,11 @@ struct BeaconsTestLogCommand: ParsableCommand {
         abstract: "Have the server log an event of a region, in test mode.",
         discussion: """
             EXAMPLES:
-              blewedge beacons test-log 4A1C0D9E-5B8F-4E57-9B7E-1C2D3E4F5A6B:12 enter --test-mode
+              blewedge beacons test-log 4A1C0D9E-5B8F-4E57-9B7E-1C2D3E4F5A6B/12 enter
             """
     )
 
-    @Argument(help: ArgumentHelp("UUID[:MAJOR[:MINOR]], or NAMESPACE[:INSTANCE] of Eddystone.", valueName: "region"))
+    @Argument(help: ArgumentHelp("UUID[/MAJOR[/MINOR]], or eddystone:NAMESPACE[/INSTANCE].", valueName: "region"))
     var region: String
 
     @Argument(
@@ -79,7 +86,7 @@ struct BeaconsTestLogCommand: ParsableCommand {
     )
     var event: ServerRequest.Event
 
-    @Flag(help: "This is a test.")
+    @Flag(help: "This is a test, whatever the configuration's test-mode says.")
     var testMode = false
 
     @OptionGroup var server: ServerOptions

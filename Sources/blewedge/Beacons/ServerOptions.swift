@@ -8,12 +8,17 @@ import Wedge
 
 /// The options of every command that asks a server of beacons (D-27).
 struct ServerOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The address of the server: https://HOST[:PORT][/PATH].", valueName: "address"))
+    @Option(
+        help: ArgumentHelp(
+            "The address of the server: https://HOST[:PORT][/PATH] (default: the configuration's).",
+            valueName: "address"
+        )
+    )
     var server: String?
 
     @Option(
         help: ArgumentHelp(
-            "The file of the access token: of mode 0600, and the caller's own.",
+            "The file of the access token: of mode 0600, and the caller's own (default: the configuration's).",
             valueName: "file"
         )
     )
@@ -41,10 +46,14 @@ struct ServerOptions: ParsableArguments {
     @Flag(help: "Print one JSON object, of an error too, with its number.")
     var json = false
 
-    /// The server that is meant; throws where none is.
-    func settings() throws(CommandFailure) -> ServerSettings {
-        guard let server else { throw CommandFailure(.configuration, BeaconServerFaultText.notConfigured) }
-        guard let tokenFile else { throw CommandFailure(.configuration, BeaconServerFaultText.tokenWanted) }
+    /// The server that is meant: the option's, else the configuration's; throws where none is.
+    func settings(_ configured: BeaconConfiguration) throws(CommandFailure) -> ServerSettings {
+        guard let server = server ?? configured.server else {
+            throw CommandFailure(.configuration, BeaconServerFaultText.notConfigured)
+        }
+        guard let tokenFile = tokenFile ?? configured.appCodeFile else {
+            throw CommandFailure(.configuration, BeaconServerFaultText.tokenWanted)
+        }
         let address: ServerAddress
         do throws(ServerAddress.Fault) {
             address = try ServerAddress(server)
@@ -68,9 +77,10 @@ struct ServerOptions: ParsableArguments {
         _ output: ServerOutput? = nil,
         _ run: (ServerRun) throws -> Void
     ) throws {
-        var settings = try settings()
-        settings.updateInterval = hours ?? settings.updateInterval
-        settings.isTestMode = isTestMode
+        let configured = try files == nil ? Configuration.read(DaemonPaths.current().configurationFile).beacons : nil
+        var settings = try settings(configured ?? BeaconConfiguration())
+        settings.updateInterval = hours ?? configured?.updateInterval ?? settings.updateInterval
+        settings.isTestMode = isTestMode || configured?.isTest == true
         let output = output ?? ServerOutput(isJSON: json)
         do {
             try run(ServerRun(settings, files: try files ?? .current(), output))

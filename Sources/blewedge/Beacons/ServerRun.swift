@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BeaconServer
+import Beacons
 import BluetoothLE
 import LinuxIO
 import SystemPackage
@@ -18,6 +19,17 @@ struct ServerFiles {
     init(in directory: FilePath) {
         regions = directory.appending("beacon-regions.json")
         tracks = directory.appending("beacon-tracks.json")
+    }
+
+    /// The server's regions that are kept in a directory.
+    static func managed(in directory: FilePath) throws(CommandFailure) -> [RegionFile.Entry] {
+        do throws(KeptFile.Failure) {
+            return try RegionStore(ServerFiles(in: directory).regions).read().current.compactMap { region in
+                BeaconRegion(region.region.description).map { RegionFile.Entry($0, name: region.name ?? "") }
+            }
+        } catch {
+            throw CommandFailure(error)
+        }
     }
 
     /// Those of this process.

@@ -63,7 +63,7 @@ struct BlewedgeCommand: ParsableCommand {
             typed, discarded by the table, rejected by a rule, gated while typing is paused, or lost in a named place; \
             `status` has the sum. `run` does this in the foreground, or as the daemon that `setup` makes a service of. The \
             daemon is spoken to over its control socket: the socket's group may read (status, scan, events), its owner and \
-            root may change and press keys too. Nothing is sent over a network, and what was received stands in no log \
+            root may change and press keys too. Nothing is sent over a network, unless a server of beacons is asked by its commands, and what was received stands in no log \
             unless an option asks for it.
 
             FILES:

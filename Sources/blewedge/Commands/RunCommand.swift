@@ -180,6 +180,7 @@ struct RunCommand: ParsableCommand {
         )
         options.beacons = configuration.beacons
         options.regions = plan.regions
+        options.managed = { try? ServerFiles.managed(in: paths.state) }
         if configuration.destination == .standardOutput, events || json {
             throw CommandFailure(.usage, CommandFaultText.outputTaken)
         }

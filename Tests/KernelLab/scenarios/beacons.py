@@ -122,8 +122,17 @@ async def until_asked(bench: Bench, what: str, holds: Callable[[dict[str, Any]],
 
 @scenario("beacons-watch", deadline=240)
 async def watch(bench: Bench) -> None:
-    """SW-3, SW-4, D-22, D-23: regions of an iBeacon, an AltBeacon and an Eddystone are entered and left, by a command without a daemon."""
+    """SW-1, SW-3, SW-4, SW-16, D-22, D-23: regions of an iBeacon, an AltBeacon and an Eddystone are entered and left, by a command without a daemon."""
+    await regions(bench, "[beacons]\nmax-designated = 0\n")
+    said = await tell(bench, "config", "check", code=78)
+    expect("line 2: beacons.max-designated wants a whole number" in said, f"a wrong setting: {said!r}")
     await regions(bench)
+    await write(bench, REGIONS, FILE + "static nonsense\n")
+    said = await tell(bench, "beacons", "regions", code=78)
+    expect("line 6: " in said, f"a wrong line: {said!r}")
+    await regions(bench)
+    japanese = await bench.guest.run("env", "BLEWEDGE_LANG=ja", BINARY, "beacons", "regions")
+    expect("リージョン" in japanese.out and "REGION" not in japanese.out, f"in Japanese: {japanese.out!r}")
     kinds = {entry["region"]: entry["kinds"] for entry in (await asked(bench, "regions"))["regions"]}
     door = f"eddystone:{NAMESPACE}/AABBCCDDEEFF"
     expect(kinds == dict.fromkeys((BADGES, GATES, door), ["reserved", "initial"]), f"the regions are {kinds}")
@@ -222,7 +231,7 @@ async def badge(bench: Bench) -> None:
 
 @scenario("beacons-designated", deadline=300)
 async def designated(bench: Bench) -> None:
-    """SW-8, SW-9, SW-15, D-29: the designated badge reacts and no other, over SIGKILL; a switcher switches the others; each answer has its number."""
+    """SW-8, SW-9, SW-12, SW-15, D-29: the designated badge reacts and no other, over SIGKILL; a switcher switches the others; each answer has its number."""
     await regions(bench, SETTINGS + 'watch = "initial, designated"\n')
     daemon = await start(bench)
     await daemon.state("unselected", 20)
@@ -257,6 +266,13 @@ async def designated(bench: Bench) -> None:
     answer = await asked(bench, "release", "A17C")
     expect(answer["designated"] == [], f"left are {answer}")
     await tell(bench, "beacons", "release", "A17C", code=64)
+    await asked(bench, "designate", "B28D", "--region", BADGES)
+    await tell(bench, "beacons", "clear")
+    answer = await asked(bench, "status")
+    expect((answer["designated"], answer["watched"]) == ([], []), f"cleared: {answer}")
+    expect((await asked(bench, "set-up"))["made"] is False, "the file of regions is made anew")
+    await bench.guest.run("rm", REGIONS)
+    expect((await asked(bench, "set-up")) == {"regions": REGIONS, "made": True}, "the file of regions is not made")
     await daemon.end(signal.SIGTERM, 143)
     bench.note = "five answers, one badge, one switcher"
 
