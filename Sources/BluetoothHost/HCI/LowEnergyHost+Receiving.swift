@@ -153,6 +153,7 @@ extension LowEnergyHost {
         case .attribute: emit(.received(handle: connection.handle, pdu: [UInt8](copying: frame.payload)))
         case .signalling: receiveSignal(frame.payload, connection)
         case .securityManager:
+            renewPolicy(of: connection)
             securities[connection.handle]?.manager.receive(frame.payload, now: now)
             carryOut(connection, now: now)
         default: counters.unknownChannels &+= 1

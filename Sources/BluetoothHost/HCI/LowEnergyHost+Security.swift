@@ -85,19 +85,40 @@ extension LowEnergyHost {
     /// Gives a connection its Security Manager, with the bond and the wait that the peer has.
     mutating func guardConnection(_ connection: Connection) {
         guard let ownAddress else { return }
-        var policy = pairingPolicy
-        policy.identity = ownAddress
         securities[connection.handle] = HostSecurity(
             SecurityManager(
                 role: connection.role,
                 local: ownAddress,
                 peer: connection.peer,
-                policy: policy,
+                policy: policy(pairingPolicy),
                 bond: bond(with: connection.peer),
                 backoff: backoffs[connection.peer],
                 random: random
             )
         )
+    }
+
+    /// The policy, with this host's identity in it.
+    private func policy(_ policy: PairingPolicy) -> PairingPolicy {
+        var policy = policy
+        if let ownAddress { policy.identity = ownAddress }
+        return policy
+    }
+
+    /// Has a peripheral's Security Manager that does not pair judge the next request by what is accepted at this moment.
+    mutating func renewPolicy(of connection: Connection) {
+        let handle = connection.handle
+        guard connection.role == .peripheral, securities[handle]?.manager.isPairing == false else { return }
+        let isBusy = securities.values.contains { $0.manager.role == .peripheral && $0.manager.isPairing }
+        let policy = policy(isBusy ? pairingPolicy : acceptance ?? pairingPolicy)
+        securities[handle]?.manager.policy = policy
+    }
+
+    /// Ends the pairings that centrals have asked for.
+    public mutating func cancelAcceptedPairings(now: Duration) {
+        for connection in connections where connection.role == .peripheral {
+            cancelPairing(of: connection.handle, now: now)
+        }
     }
 
     /// The bonds with this controller.

@@ -134,6 +134,11 @@ public struct LowEnergyHost: Sendable {
 
     /// What is allowed and offered where a later connection pairs; the identity is filled in.
     public var pairingPolicy = PairingPolicy(identity: DeviceAddress(BluetoothAddress(rawValue: 0), .public))
+    /// What is allowed and offered to a central that asks for a pairing, on every connection as its peripheral; nil leaves
+    /// that to `pairingPolicy`.
+    ///
+    /// One such pairing is accepted at a time: a user can be asked for one number only.
+    public var acceptance: PairingPolicy?
     /// The bonds that count for later connections; those of other controllers are left out.
     public var bonds: [Bond] = [] {
         didSet {

@@ -94,7 +94,8 @@ public struct SecurityManager: Sendable {
     /// PDUs that were ignored, because no pairing was under way or their code is reserved; the number wraps.
     public internal(set) var ignored: UInt64 = 0
 
-    let policy: PairingPolicy
+    /// What counts for the next pairing; the owner changes it while none is under way.
+    var policy: PairingPolicy
     var random: any RandomNumberGenerator & Sendable
     var state = State.idle
     var attempt: PairingAttempt?

@@ -12,4 +12,6 @@ extension HostAdapter {
     package var keepsAddress: Bool { deviceAddress?.type == .public }
 
     package func makePairing(_ wish: PairingWish) -> any DevicePairing { HostPairing(wish, on: self) }
+
+    package func makePairingWindow(_ offer: PairingOffer) -> (any PairingWindow)? { HostPairingWindow(offer, on: self) }
 }

@@ -28,6 +28,8 @@ package final class HostAdapter: LowEnergyAdapter {
     weak var activeScanner: HostScanner?
     /// The pairing that the user has begun.
     weak var pairing: HostPairing?
+    /// The time in which centrals may pair.
+    weak var window: HostPairingWindow?
 
     /// The longest time that the answer to the last Reset is waited for.
     private static let releaseTimeout = Duration.seconds(1)
@@ -322,12 +324,15 @@ package final class HostAdapter: LowEnergyAdapter {
             }
         case .disconnected(let connection, let reason):
             channels.removeValue(forKey: connection.handle)?.noteEnd(LinkFailure(reason))
+            window?.noteEnd(of: connection)
             let completions = disconnecting.filter { $0.handle == connection.handle }
             disconnecting.removeAll { $0.handle == connection.handle }
             for entry in completions { entry.completion() }
         case .received(let handle, let pdu): channels[handle]?.receive(pdu)
         case .security(let handle, .changed(let security)): channels[handle]?.take(security)
-        case .security(let handle, let news): pairing?.take(news, of: handle)
+        case .security(let handle, let news):
+            pairing?.take(news, of: handle)
+            if let connection = channels[handle]?.connection { window?.take(news, of: connection) }
         case .writable(let handle): channels[handle]?.onWritable?()
         case .advertisingStarted: finishAdvertising(.success(()))
         case .advertisingFailed(let failure): finishAdvertising(.failure(.controller("cannot advertise: \(failure)")))

@@ -138,7 +138,7 @@ final class HostPairing: DevicePairing {
 
 extension ManagedPairing.Failure {
     /// The same in the kernel's words.
-    fileprivate init(_ failure: SecurityManager.Failure) {
+    init(_ failure: SecurityManager.Failure) {
         switch failure {
         case .refused(.authenticationRequirements): self = .tooWeak(GATTLinkSecurity(level: .encrypted))
         case .refused(.encryptionKeySize): self = .keyTooShort

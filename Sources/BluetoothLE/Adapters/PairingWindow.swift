@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import BluetoothHost
+package import BluetoothPackets
+
+/// What a central may agree on with this host, the peripheral.
+package struct PairingOffer: Sendable {
+    /// What the user sees of this host, and can tell it.
+    package var capability: IOCapability
+    /// The level below which there is no bond.
+    package var required: GATTLinkSecurity.Level
+    /// The time after which nobody may pair any more.
+    package var limit: Duration
+
+    /// An offer.
+    package init(_ capability: IOCapability, required: GATTLinkSecurity.Level, limit: Duration) {
+        self.capability = capability
+        self.required = required
+        self.limit = limit
+    }
+}
+
+/// The news of a pairing window.
+package enum PairingWindowNews: Equatable, Sendable {
+    /// The user is to answer; `answer(_:)` or `answer(passkey:)` is to follow.
+    case ask(ManagedPairing.Question, of: DeviceAddress)
+    /// The user is to enter this number at the central.
+    case show(passkey: UInt32, at: DeviceAddress)
+    /// A central's pairing gave no bond, and its question is settled; the window stays open.
+    case failed(DeviceAddress, ManagedPairing.Failure)
+    /// The window is closed: by the bond that is given here, which its owner has to keep, or with nil by its limit.
+    case ended(Bond?)
+}
+
+/// A time in which one central that asks for it pairs with this host: begun by the user, and off otherwise.
+///
+/// It ends with the first bond, at its limit, or when it is closed; who asks before or behind it is refused. A central that
+/// has a bond already is refused too: a key is never replaced.
+///
+/// It is used on the event loop's thread.
+package protocol PairingWindow: AnyObject {
+    /// The handler of news; the last is the end.
+    var onNews: ((PairingWindowNews) -> Void)? { get set }
+
+    /// Begins; it takes the place of another window of this adapter.
+    func open()
+    /// The user's answer to `compare`.
+    func answer(_ isSame: Bool)
+    /// The user's answer to `enter`; nil for none.
+    func answer(passkey: UInt32?)
+    /// Ends it at once, and a pairing that is under way; no news follows.
+    func close()
+}
