@@ -16,6 +16,7 @@ sys.path.append(str(REPOSITORY / "Tests/KernelLab"))
 
 import capture_tests  # noqa: E402, F401
 import client_tests  # noqa: E402, F401
+import pairing_tests  # noqa: E402, F401
 import server_tests  # noqa: E402, F401
 from rows import rows  # noqa: E402
 from setting import TESTS, Body, Setting  # noqa: E402

@@ -52,7 +52,8 @@ class Wire(StreamPacketSource):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._stream = transport
         sink = StreamPacketSink(self._stream)
-        self.controller = generation(Controller("port", self, sink, self._port.link), self._port.extended)
+        controller = Controller("port", self, sink, self._port.link, public_address=self._port.address)
+        self.controller = generation(controller, self._port.extended)
         self._port.wires.append(self)
         self._port.changed()
 
@@ -85,9 +86,10 @@ class Wire(StreamPacketSource):
 class Port(Changing):
     """Where the product finds a controller."""
 
-    def __init__(self, link: LocalLink, extended: bool) -> None:
+    def __init__(self, link: LocalLink, extended: bool, address: str = "") -> None:
         super().__init__()
         self.link = link
+        self.address = address or None  # public
         self.extended = extended
         self.wires: list[Wire] = []
         self.adapter = ""  # for --adapter

@@ -39,9 +39,9 @@ class Setting:
         self._programs: list[LocalProgram] = []
         self._devices: list[Device] = []
 
-    async def port(self, extended: bool = False, tcp: bool = False) -> Port:
-        """A controller for the product."""
-        port = Port(self.link, extended)
+    async def port(self, extended: bool = False, tcp: bool = False, address: str = "") -> Port:
+        """A controller for the product, with a public address if one is given."""
+        port = Port(self.link, extended, address)
         await port.listen(None if tcp else self.folder / f"port{len(self.ports)}")
         self.ports.append(port)
         return port

@@ -138,6 +138,8 @@ struct CommandLineTests {
             ["simulate", "--file", "a", "--barcodes", "1"], ["simulate", "--hex", "--json"],
             ["simulate", "--name", ""],
             ["simulate", "--line-end", "tab"],
+            ["simulate", "--pairable", "0"], ["simulate", "--pairable", "601"], ["simulate", "--console", "none"],
+            ["simulate", "--pairable", "60", "--console", "yes-no"], ["simulate", "--security", "some"],
         ]
     )
     func nonsense(arguments: [String]) throws {

@@ -10,6 +10,7 @@ struct SimulatedModuleTests {
     /// The Client Characteristic Configuration behind the output's value, as the database is laid out.
     private static let subscribe: [UInt8] = [0x12, 0x0A, 0x00, 0x01, 0x00]
     private static let unsubscribe: [UInt8] = [0x12, 0x0A, 0x00, 0x00, 0x00]
+    private static let write: [UInt8] = [0x52, 0x0C, 0x00] + Array("hello".utf8)
     private static let exchangeMTU: [UInt8] = [0x02, 0xF7, 0x00]
 
     /// What goes in and comes out.
@@ -39,11 +40,11 @@ struct SimulatedModuleTests {
         let module: SimulatedModule
         let sender: LineSender
 
-        init(_ lines: [[UInt8]]) throws {
+        init(_ lines: [[UInt8]], access: GATTAccess = .open) throws {
             let log = Log(lines)
             loop = try EventLoop()
-            module = try SimulatedModule(.linble, name: "LINBLE-TEST", on: RadioArbiter(on: loop, using: adapter)) {
-                event in
+            let radio = RadioArbiter(on: loop, using: adapter)
+            module = try SimulatedModule(.linble, name: "LINBLE-TEST", access: access, on: radio) { event in
                 switch event {
                 case .subscribed(true): log.sender?.pump()
                 case .received(let value): log.received.append(value)
@@ -111,6 +112,31 @@ struct SimulatedModuleTests {
         leaves.onClosed?(.closedByPeer)
         #expect(stays.values.last == Self.line(299))
         #expect(bench.module.isSubscribed)
+    }
+
+    @Test("CB-27: a module that wants encryption sends to links that have it and takes from them, by whole keys only")
+    func secured() throws {
+        let bench = try Bench([Self.line(0)], access: .encrypted)
+        let central = bench.adapter.connect(1)
+        for security in [GATTLinkSecurity(), GATTLinkSecurity(level: .encrypted, keySize: 15)] {
+            central.security = security
+            central.request(Self.subscribe)
+            central.request(Self.write)
+            #expect(!bench.module.isSubscribed && bench.log.received.isEmpty && central.values.isEmpty)
+        }
+        central.security = GATTLinkSecurity(level: .encrypted, isBonded: true)
+        central.request(Self.subscribe)
+        central.request(Self.write)
+        #expect(central.values == [Self.line(0)] && bench.log.received == [Array("hello".utf8)])
+        let open = try Bench([Self.line(0)])
+        let anyone = open.adapter.connect(1)
+        anyone.request(Self.subscribe)
+        #expect(anyone.values == [Self.line(0)])
+        let demanding = try Bench([Self.line(0)], access: .authenticated)
+        let other = demanding.adapter.connect(1)
+        other.security = central.security
+        other.request(Self.subscribe)
+        #expect(!demanding.module.isSubscribed)
     }
 
     @Test("A line longer than the MTU goes in parts; one that nobody is left for begins anew")

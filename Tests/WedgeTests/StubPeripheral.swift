@@ -64,6 +64,7 @@ final class StubCentral: ATTChannel {
     var onGap: (() -> Void)?
     var onWritable: (() -> Void)?
     var onClosed: ((LinkFailure) -> Void)?
+    var security = GATTLinkSecurity()
     /// The values of the notifications that arrived.
     private(set) var values: [[UInt8]] = []
     var isWritable = true {

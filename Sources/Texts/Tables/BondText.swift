@@ -4,7 +4,7 @@
 package enum BondText: String, Localized {
     case listening, pairing, compare, enter, notSixDigits, show, paired, pairedOpenly, noBonds, forgotten, onlyInKernel
     case brokenLines, tightened, columnDevice, columnAdapter, columnSecurity, authenticated, encrypted, pairsFor
-    case stopFirst
+    case stopFirst, pairable, pairableOver, notPaired
 
     package var texts: LocalText {
         switch self {
@@ -54,6 +54,14 @@ package enum BondText: String, Localized {
         case .encrypted: LocalText("encrypted, not authenticated", "暗号化のみ(認証なし)")
         case .pairsFor:
             LocalText("for {1} s at most; Ctrl-C ends", "最長{1}秒。Ctrl-Cで終了します")
+        case .pairable:
+            LocalText(
+                "a central that asks for it is paired with, for {1} s at most",
+                "最長{1}秒間、セントラルからのペアリングを受け付けます"
+            )
+        case .pairableOver:
+            LocalText("no central may pair any more", "ペアリングの受け付けを終了しました")
+        case .notPaired: LocalText("not paired with {1}: {2}", "{1} とペアリングできませんでした: {2}")
         case .stopFirst:
             LocalText(
                 "`blewedge stop` (or `systemctl stop blewedge`), pair, and start it again",
@@ -66,7 +74,7 @@ package enum BondText: String, Localized {
 /// The failures of pairing, and of keeping the keys.
 package enum BondFaultText: String, FaultText {
     // Pairing.
-    case noAddress, known, knownToKernel, disagreed, declined, notInTime, notBonded, tooWeak, keyTooShort
+    case noAddress, notAsDevice, known, knownToKernel, disagreed, declined, notInTime, notBonded, tooWeak, keyTooShort
     case notReached
     // The file.
     case foreign, unreadable, notKept, full, notPermitted
@@ -82,6 +90,17 @@ package enum BondFaultText: String, FaultText {
                     "{1} には固有のアドレスがないため、ペアリングしても次回に認識できません"
                 ),
                 LocalText("use a controller that has one", "固有のアドレスを持つコントローラーを使用してください")
+            )
+        case .notAsDevice:
+            (
+                LocalText(
+                    "{1} is an adapter of the kernel, through which no central pairs with this machine yet",
+                    "{1} はカーネルのアダプタのため、セントラルからのペアリングにはまだ対応していません"
+                ),
+                LocalText(
+                    "use a controller that blewedge has to itself: `--adapter user:hci0` or `--adapter h4:unix:PATH`",
+                    "blewedgeが専有するコントローラーを指定してください: `--adapter user:hci0` または `--adapter h4:unix:PATH`"
+                )
             )
         case .known:
             (

@@ -43,12 +43,13 @@ package final class SimulatedModule {
     /// Called when there is room again for what `notify` did not take.
     package var onRoom: (() -> Void)?
 
-    /// A module that does not advertise yet.
+    /// A module that does not advertise yet; only links of this access may subscribe and write, with keys of 16 bytes.
     ///
     /// Throws for a name of more than 248 bytes.
     package init(
         _ profile: Profile,
         name: String,
+        access: GATTAccess = .open,
         on radio: RadioArbiter,
         onEvent: @escaping (Event) -> Void
     ) throws(GATTDatabaseError) {
@@ -59,11 +60,19 @@ package final class SimulatedModule {
             GATTServiceDefinition(
                 uuid: profile.service,
                 characteristics: [
-                    GATTCharacteristicDefinition(uuid: profile.fromPeripheral, properties: .notify, value: .dynamic),
+                    GATTCharacteristicDefinition(
+                        uuid: profile.fromPeripheral,
+                        properties: .notify,
+                        value: .dynamic,
+                        subscribe: access,
+                        minimumKeySize: GATTLinkSecurity.longestKey
+                    ),
                     GATTCharacteristicDefinition(
                         uuid: profile.toPeripheral,
                         properties: .writeWithoutResponse,
-                        value: .dynamic
+                        value: .dynamic,
+                        write: access,
+                        minimumKeySize: GATTLinkSecurity.longestKey
                     ),
                 ]
             )

@@ -26,6 +26,16 @@ enum PairingConsole: String, ExpressibleByArgument, CaseIterable {
     }
 }
 
+extension PairingConsole {
+    /// True for a person who can be asked.
+    var isAsked: Bool {
+        switch self {
+        case .none, .display: false
+        case .yesNo, .keyboard, .keyboardDisplay: true
+        }
+    }
+}
+
 /// The security that a pairing must give.
 enum PairingSecurity: String, ExpressibleByArgument, CaseIterable {
     case encrypted

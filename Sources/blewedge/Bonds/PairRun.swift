@@ -21,9 +21,7 @@ final class PairRun {
     private var end = Duration.zero
     private var finder: DeviceFinder?
     private var pairing: (any DevicePairing)?
-    private var input: LineInput?
-    /// What the user is asked, and has not answered.
-    private var question: ManagedPairing.Question?
+    private var questions: PairingQuestions?
     /// True where nothing is to be left of the device below this process.
     private var isForgetting = true
 
@@ -94,6 +92,12 @@ final class PairRun {
         let rest = max(end - MonotonicClock.now, .seconds(1))
         let pairing = adapter.makePairing(PairingWish(device, console.capability, required: required, limit: rest))
         self.pairing = pairing
+        questions = PairingQuestions(on: foreground.loop, isJSON: isJSON, print: foreground.print) { answer in
+            switch answer {
+            case .same(let isSame): pairing.answer(isSame)
+            case .passkey(let passkey): pairing.answer(passkey: passkey)
+            }
+        }
         pairing.onNews = { [unowned self] news in take(news, device) }
         pairing.begin()
     }
@@ -101,10 +105,8 @@ final class PairRun {
     private func take(_ news: ManagedPairing.News, _ device: DeviceAddress) {
         guard foreground.outcome == nil else { return }
         switch news {
-        case .ask(let question): ask(question)
-        case .show(let passkey):
-            tell("passkey", passkey)
-            Console.note(BondText.show.message(Self.digits(passkey)))
+        case .ask(let question): questions?.ask(question)
+        case .show(let passkey): questions?.show(passkey)
         case .ended(.failure(let failure)):
             isForgetting = false
             foreground.finish(.failure(CommandFailure(failure, of: device, within: limit)))
@@ -130,80 +132,12 @@ final class PairRun {
         foreground.finish(.success(.success))
     }
 
-    // MARK: Asking
-
-    private func ask(_ question: ManagedPairing.Question) {
-        self.question = question
-        switch question {
-        case .compare(let number):
-            tell("compare", number)
-            prompt(BondText.compare.text(.current, Self.digits(number)))
-        case .enter:
-            tell("passkeyWanted", nil)
-            prompt(BondText.enter.text(.current))
-        }
-        if input == nil {
-            do throws(Errno) {
-                input = LineInput(try Descriptor.forStandardInput(), on: foreground.loop)
-            } catch {
-                return answer(nil)
-            }
-            input?.onLines = { [unowned self] in readAnswer() }
-        }
-        readAnswer()
-    }
-
-    private func readAnswer() {
-        guard let input, question != nil else { return }
-        switch input.next() {
-        case let piece?: answer(String(decoding: piece.bytes, as: UTF8.self))
-        case nil where input.isAtEnd: answer(nil)
-        case nil: break
-        }
-    }
-
-    /// Takes the user's line; nil for the end of the input.
-    private func answer(_ line: String?) {
-        guard let question else { return }
-        self.question = nil
-        let text = line?.filter { !$0.isWhitespace }.lowercased() ?? ""
-        switch question {
-        case .compare: pairing?.answer(["y", "yes"].contains(text))
-        case .enter where line == nil: pairing?.answer(passkey: nil)
-        case .enter:
-            if text.utf8.count == 6, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = UInt32(text) {
-                pairing?.answer(passkey: number)
-            } else {
-                Console.note(BondText.notSixDigits.message())
-                ask(.enter)
-            }
-        }
-    }
-
-    private func prompt(_ text: String) {
-        try? StandardStream.error.write(text)
-        if !StandardStream.error.isTerminal { try? StandardStream.error.write("\n") }
-    }
-
-    private func tell(_ event: String, _ number: UInt32?) {
-        guard isJSON else { return }
-        var object = JSONObject()
-        object.add("event", event)
-        object.add("number", number.map(Self.digits))
-        foreground.print(object.text + "\n")
-    }
-
-    private static func digits(_ number: UInt32) -> String {
-        let text = "\(number)"
-        return String(repeating: "0", count: max(0, 6 - text.utf8.count)) + text
-    }
-
     private func seconds(_ time: Duration) -> String { "\(time.components.seconds)" }
 
     // MARK: The end
 
     private func close(_ completion: @escaping () -> Void) {
-        input = nil
+        questions?.close()
         if let pairing {
             self.pairing = nil
             pairing.close(forgetting: isForgetting, completion: completion)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import ArgumentParser
+import BluetoothLE
+import LinuxIO
 import Wedge
 
 /// The end of a line on its way to the central.
@@ -30,12 +32,17 @@ struct SimulateCommand: ParsableCommand {
             input, from a file or from a generator, and are notified in order. They are read no faster than the central \
             takes them, and wait while there is none. What a central writes is printed, one line for each write.
 
+            On a controller that blewedge has to itself (`user:`, `h4:`) --pairable lets one central that asks for it agree \
+            on keys, once and in that time only; they are kept in the state directory, as those of `pair` are, and \
+            `bonds` and `forget` know them. With --security only a link encrypted with such keys subscribes and writes.
+
             EXAMPLES:
               blewedge simulate                       Send each line that is typed.
               blewedge simulate --name SCANNER-7 --file scans.txt
               blewedge simulate --barcodes 1000 --rate 20
               blewedge simulate --adapter hci1 --json
               blewedge simulate --adapter h4:unix:/run/controller.sock
+              blewedge simulate --adapter user:hci1 --pairable 60 --security encrypted
             """
     )
 
@@ -68,6 +75,30 @@ struct SimulateCommand: ParsableCommand {
     @Option(help: ArgumentHelp("What ends each line that is sent: cr, lf, crlf or none.", valueName: "end"))
     var lineEnd = LineEnd.cr
 
+    @Option(
+        help: ArgumentHelp(
+            "Let a central pair in this time, 1 to 600 s; without this none can.",
+            valueName: "time"
+        )
+    )
+    var pairable: TimeArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "What a link must have before its central may subscribe and write.",
+            valueName: GATTLinkSecurity.Level.allValueStrings.joined(separator: "|")
+        )
+    )
+    var security = GATTLinkSecurity.Level.none
+
+    @Option(
+        help: ArgumentHelp(
+            "With --pairable: what the person here can do. Answers are lines on standard input, which is not sent then.",
+            valueName: PairingConsole.allCases.map(\.rawValue).joined(separator: "|")
+        )
+    )
+    var console: PairingConsole?
+
     @Flag(help: "Print what is written as hexadecimal digits instead of text.")
     var hex = false
 
@@ -81,7 +112,23 @@ struct SimulateCommand: ParsableCommand {
             throw ValidationError("--barcodes takes 1 to 10000000.")
         }
         if let rate, !(0...10_000).contains(rate) { throw ValidationError("--rate takes 0 to 10000.") }
+        if let pairable, !(.seconds(1)...(.seconds(600))).contains(pairable.duration) {
+            throw ValidationError("--pairable must be 1 to 600.")
+        }
+        if console != nil, pairable == nil { throw ValidationError("--console is for --pairable.") }
+        if let console, console.isAsked, !leavesInput {
+            throw ValidationError("--console \(console.rawValue) wants --file or --barcodes.")
+        }
         if name.isEmpty { throw ValidationError("--name must not be empty.") }
+    }
+
+    /// True where standard input is for answers.
+    private var leavesInput: Bool { file != nil || barcodes != nil }
+
+    /// What the person here can do unless it is said.
+    private var usualConsole: PairingConsole {
+        guard StandardStream.error.isTerminal else { return .none }
+        return leavesInput && StandardInput.isTerminal ? .keyboardDisplay : .display
     }
 
     func run() throws {
@@ -93,6 +140,11 @@ struct SimulateCommand: ParsableCommand {
             rate: rate ?? (barcodes == nil ? 0 : 1),
             lineEnd: lineEnd.bytes,
             output: json ? .json : hex ? .hex : .text,
+            security: SimulateRun.Security(
+                required: security,
+                limit: pairable?.duration,
+                console: console ?? usualConsole
+            ),
             transport: adapterOptions.transport,
             capture: captureOptions
         ).run()

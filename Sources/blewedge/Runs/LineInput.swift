@@ -14,7 +14,7 @@ final class LineInput {
     private let loop: EventLoop
     private var registration: EventLoop.Registration?
     /// True for what is always ready and cannot be waited for: a regular file.
-    private var isAlwaysReady = false
+    private(set) var isAlwaysReady = false
     private var lines = LineSplitter()
     private var buffer = [UInt8](repeating: 0, count: pieceSize)
 

@@ -25,7 +25,28 @@ final class SimulateRun {
         case json
     }
 
+    /// What a central must have agreed upon, and whether it may now.
+    struct Security {
+        /// The level below which nobody subscribes or writes.
+        var required = GATTLinkSecurity.Level.none
+        /// How long a central may pair; nil where none may.
+        var limit: Duration?
+        /// What the person here can do.
+        var console = PairingConsole.none
+
+        var access: GATTAccess {
+            switch required {
+            case .none: .open
+            case .encrypted: .encrypted
+            case .authenticated: .authenticated
+            }
+        }
+    }
+
     private let foreground: ForegroundRun
+    private let access: GATTAccess
+    /// The keys; nil where nobody needs any.
+    private let pairing: SimulatedPairing?
     private let name: String
     private let source: Source
     private let rate: Int
@@ -48,10 +69,23 @@ final class SimulateRun {
         rate: Int,
         lineEnd: [UInt8],
         output: Output,
+        security: Security,
         transport: AdapterTransport,
         capture: CaptureOptions
     ) throws(CommandFailure) {
         foreground = try ForegroundRun(transport, capture: capture)
+        access = security.access
+        let isJSON = if case .json = output { true } else { false }
+        pairing =
+            security.required == .none && security.limit == nil
+            ? nil
+            : try SimulatedPairing(
+                foreground,
+                console: security.console,
+                required: security.required,
+                limit: security.limit,
+                isJSON: isJSON
+            )
         self.name = name
         self.source = source
         self.rate = rate
@@ -103,7 +137,8 @@ final class SimulateRun {
 
     private func advertise(on radio: RadioArbiter) {
         do {
-            let module = try SimulatedModule(.linble, name: name, on: radio) {
+            if let adapter = radio.adapter { try pairing?.prepare(adapter) }
+            let module = try SimulatedModule(.linble, name: name, access: access, on: radio) {
                 [unowned self] event in
                 take(event)
             }
@@ -111,11 +146,15 @@ final class SimulateRun {
             sender = LineSender(module) { [unowned self] in nextLine() }
             try module.start { [unowned self] result in
                 switch result {
-                case .success: note("advertising", NoteText.advertising.message(name, radio.adapter?.name ?? ""))
+                case .success:
+                    note("advertising", NoteText.advertising.message(name, radio.adapter?.name ?? ""))
+                    pairing?.begin()
                 case .failure(let error):
                     foreground.finish(.failure(CommandFailure(.unavailable, CommandFaultText.simulation, "\(error)")))
                 }
             }
+        } catch let failure as CommandFailure {
+            foreground.finish(.failure(failure))
         } catch let failure as SimulationFailure {
             let isName = if case .doesNotFit = failure { true } else { false }
             foreground.finish(
@@ -248,6 +287,7 @@ final class SimulateRun {
     private func end(_ completion: @escaping () -> Void) {
         if let timer { foreground.loop.cancel(timer) }
         timer = nil
+        pairing?.close()
         if let module { module.stop(completion: completion) } else { completion() }
     }
 }

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+import LinuxIO
+import SystemPackage
+import Texts
+import Wedge
+
+/// What a pairing asks the person at this end, and tells him: on standard error, or as JSON lines, with the answers from
+/// standard input.
+///
+/// To be used on the loop's thread.
+final class PairingQuestions {
+    /// The person's answer.
+    enum Answer: Equatable {
+        /// Whether both devices show the same number.
+        case same(Bool)
+        /// The number that the other device shows; nil for none.
+        case passkey(UInt32?)
+    }
+
+    private let loop: EventLoop
+    private let isJSON: Bool
+    private let print: (String) -> Void
+    private let onAnswer: (Answer) -> Void
+    private var input: LineInput?
+    /// What the person is asked, and has not answered.
+    private var question: ManagedPairing.Question?
+
+    /// Questions that nobody has asked yet; `print` writes a line for programs.
+    init(
+        on loop: EventLoop,
+        isJSON: Bool,
+        print: @escaping (String) -> Void,
+        onAnswer: @escaping (Answer) -> Void
+    ) {
+        self.loop = loop
+        self.isJSON = isJSON
+        self.print = print
+        self.onAnswer = onAnswer
+    }
+
+    /// Asks; `onAnswer` follows, now or later, unless `settle` comes first.
+    func ask(_ question: ManagedPairing.Question) {
+        self.question = question
+        switch question {
+        case .compare(let number):
+            tell("compare", number)
+            prompt(BondText.compare.text(.current, Self.digits(number)))
+        case .enter:
+            tell("passkeyWanted", nil)
+            prompt(BondText.enter.text(.current))
+        }
+        if input == nil {
+            do throws(Errno) {
+                input = LineInput(try Descriptor.forStandardInput(), on: loop)
+            } catch {
+                return take(nil)
+            }
+            input?.onLines = { [unowned self] in read() }
+        }
+        read()
+    }
+
+    /// Shows a number that is to be entered at the other device.
+    func show(_ passkey: UInt32) {
+        tell("passkey", passkey)
+        Console.note(BondText.show.message(Self.digits(passkey)))
+    }
+
+    /// Asks no more: what is typed from now to the next question is no answer to that one.
+    func settle() {
+        question = nil
+        read()
+    }
+
+    /// Ends the reading of answers.
+    func close() {
+        question = nil
+        input = nil
+    }
+
+    /// Reads what has come: the answer to a question, or what answers none and is dropped.
+    ///
+    /// A file was not typed by anybody: its lines wait for their questions.
+    private func read() {
+        while let input, question != nil || !input.isAlwaysReady {
+            guard let piece = input.next() else { break }
+            if question != nil { take(String(decoding: piece.bytes, as: UTF8.self)) }
+        }
+        if question != nil, input?.isAtEnd == true { take(nil) }
+    }
+
+    /// Takes the person's line; nil for the end of the input.
+    private func take(_ line: String?) {
+        guard let question else { return }
+        self.question = nil
+        let text = line?.filter { !$0.isWhitespace }.lowercased() ?? ""
+        switch question {
+        case .compare: onAnswer(.same(["y", "yes"].contains(text)))
+        case .enter where line == nil: onAnswer(.passkey(nil))
+        case .enter:
+            if text.utf8.count == 6, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = UInt32(text) {
+                onAnswer(.passkey(number))
+            } else {
+                Console.note(BondText.notSixDigits.message())
+                ask(.enter)
+            }
+        }
+    }
+
+    private func prompt(_ text: String) {
+        try? StandardStream.error.write(text)
+        if !StandardStream.error.isTerminal { try? StandardStream.error.write("\n") }
+    }
+
+    private func tell(_ event: String, _ number: UInt32?) {
+        guard isJSON else { return }
+        var object = JSONObject()
+        object.add("event", event)
+        object.add("number", number.map(Self.digits))
+        print(object.text + "\n")
+    }
+
+    private static func digits(_ number: UInt32) -> String {
+        let text = "\(number)"
+        return String(repeating: "0", count: max(0, 6 - text.utf8.count)) + text
+    }
+}

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The product as server, with which Bumble pairs as central: `simulate --pairable`.
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from typing import Any
+
+from bumble import att, smp
+from bumble.core import ProtocolError
+from bumble.device import Connection, Device
+from bumble.gatt_client import Client
+from bumble.keys import MemoryKeyStore
+from bumble.pairing import PairingConfig, PairingDelegate
+
+from air import Air
+from central import Counter, event, find, meet, subscribe
+from guest import Program
+from peer import NOTIFY, SERVICE
+from product import Product
+from setting import Setting, test
+from waiting import LabError, expect
+
+ADDRESS = "F0:F1:F2:F3:F4:F6"
+IO = PairingDelegate.IoCapability
+
+
+class Hands(PairingDelegate):
+    """Who holds the central: the number that the product shows is entered, the one that it compares is found the same."""
+
+    def __init__(self, capability: IO) -> None:
+        super().__init__(capability)
+        self.program: Program | None = None
+        self.shown: asyncio.Queue[str] = asyncio.Queue()
+
+    async def compare_numbers(self, number: int, digits: int) -> bool:
+        self.shown.put_nowait(f"{number:0{digits}d}")
+        return True
+
+    async def get_number(self) -> int | None:
+        assert self.program is not None
+        return int((await event(self.program, "passkey"))["number"])
+
+
+async def surroundings(setting: Setting, capability: IO) -> tuple[Device, Hands]:
+    """A central with its own keys, and a controller with an address of its own for the product (radio.py, fault 2)."""
+    setting.link = Air()
+    os.environ["STATE_DIRECTORY"] = str(setting.folder / "state")
+    device = await setting.central()
+    device.keystore = MemoryKeyStore()
+    hands = Hands(capability)
+    mitm = capability != IO.NO_OUTPUT_NO_INPUT
+    device.pairing_config_factory = lambda _connection: PairingConfig(mitm=mitm, delegate=hands)
+    await setting.port(address=ADDRESS)
+    return device, hands
+
+
+async def begin(setting: Setting, device: Device, *arguments: str) -> tuple[Product, Connection, Client]:
+    """`simulate`, and the central connected to it."""
+    arguments = ("--name", "SIM", "--json", "--barcodes", "3", "--rate", "100", *arguments)
+    product = await setting.product(setting.ports[0], "simulate", *arguments)
+    connection, client = await meet(device, await find(device, SERVICE, "SIM"), 247)
+    return product, connection, client
+
+
+async def refused(client: Client, error: int) -> None:
+    """The product sends nothing to this link."""
+    try:
+        await subscribe(client, NOTIFY)
+    except ProtocolError as refusal:
+        expect(refusal.error_code == error, f"a subscription is refused with {refusal}")
+    else:
+        raise LabError("a link without keys subscribes")
+
+
+async def unpaired(connection: Connection) -> None:
+    try:
+        await connection.pair()
+    except ProtocolError as refusal:
+        expect(refusal.error_code == smp.ErrorCode.PAIRING_NOT_SUPPORTED, f"a pairing is refused with {refusal}")
+    else:
+        raise LabError("a central pairs that must not")
+
+
+async def served(client: Client) -> None:
+    """The product sends to this link."""
+    counter: Counter = await subscribe(client, NOTIFY)
+    await counter.until(lambda: len(counter.values) == 3, "3 barcodes", 20)
+
+
+async def end(setting: Setting, product: Product) -> None:
+    await product.end(signal.SIGINT, 130)
+    await setting.ports[0].until_free()
+
+
+def kept(setting: Setting) -> list[str]:
+    path = setting.folder / "state" / "bonds"
+    return [line for line in path.read_text().splitlines() if line[:1] != "#"] if path.exists() else []
+
+
+@test("simulate-pairing")
+async def pairing(setting: Setting) -> None:
+    """CB-27, X-8: a central is refused, enters the number that is shown, and is served; and by its key the next time."""
+    device, hands = await surroundings(setting, IO.KEYBOARD_INPUT_ONLY)
+    secured = ("--security", "authenticated")
+    product, connection, client = await begin(setting, device, *secured, "--pairable", "60", "--console", "display")
+    hands.program = product.program
+    await refused(client, att.ErrorCode.INSUFFICIENT_AUTHENTICATION)
+    await connection.pair()
+    said: dict[str, Any] = await event(product.program, "paired")
+    expect((said["security"], said["adapter"]) == ("authenticated", ADDRESS), f"the bond is {said}")
+    await served(client)
+    mode = (setting.folder / "state" / "bonds").stat().st_mode & 0o777
+    expect(mode == 0o600, f"the keys have the mode {mode:o}")
+    await end(setting, product)
+
+    product, connection, client = await begin(setting, device, *secured)
+    await refused(client, att.ErrorCode.INSUFFICIENT_ENCRYPTION)
+    await connection.encrypt()
+    await served(client)
+    await end(setting, product)
+
+    # The same address, and no key.
+    await device.keystore.delete_all()  # type: ignore[union-attr]
+    product, connection, client = await begin(setting, device, *secured, "--pairable", "60", "--console", "display")
+    await unpaired(connection)
+    await refused(client, att.ErrorCode.INSUFFICIENT_ENCRYPTION)
+    expect(len(kept(setting)) == 1, f"{len(kept(setting))} bonds are kept")
+    await end(setting, product)
+
+
+@test("simulate-pairing-asked")
+async def asked(setting: Setting) -> None:
+    """X-8: a number is compared; a no leaves no key, and what was typed for one question is no answer to the next."""
+    device, hands = await surroundings(setting, IO.DISPLAY_OUTPUT_AND_YES_NO_INPUT)
+    options = ("--security", "encrypted", "--pairable", "60", "--console", "yes-no")
+    product, connection, client = await begin(setting, device, *options)
+    hands.program = product.program
+    for answer, ending in (b"n\ny\n", "pairingFailed"), (b"n\n", "pairingFailed"), (b"y\n", "paired"):
+        known = len(product.program.objects)
+        pairing = asyncio.create_task(again(connection))
+
+        def question(known: int = known) -> Any:
+            return next((o for o in product.program.objects[known:] if o.get("event") == "compare"), None)
+
+        found = await product.program.until(question, "a question", 20)
+        shown = await asyncio.wait_for(hands.shown.get(), 20)
+        expect(found["number"] == shown, f"{found} is compared with {shown}")
+        await product.program.write(answer)
+        with contextlib.suppress(ProtocolError):
+            await pairing
+
+
+        def ended(known: int = known) -> str:
+            events = [o.get("event") for o in product.program.objects[known:]]
+            return next((name for name in events if name in ("paired", "pairingFailed")), "")
+
+        told = await product.program.until(ended, "the end of the pairing", 20)
+        expect(told == ending, f"{answer!r} is answered with {told}")
+        expect(len(kept(setting)) == (ending == "paired"), f"{ending}, and the keys are {kept(setting)}")
+    await served(client)
+    await end(setting, product)
+
+
+async def again(connection: Connection) -> None:
+    """Pairs, as soon as the product lets a central that has failed try again."""
+    while True:
+        try:
+            return await connection.pair()
+        except ProtocolError as refusal:
+            if refusal.error_code != smp.ErrorCode.REPEATED_ATTEMPTS:
+                raise
+        await asyncio.sleep(0.1)
+
+
+@test("simulate-not-pairable")
+async def not_pairable(setting: Setting) -> None:
+    """CB-27, X-8: without being told so the product pairs with nobody; Just Works is not sold as authenticated."""
+    device, _ = await surroundings(setting, IO.NO_OUTPUT_NO_INPUT)
+    product, connection, client = await begin(setting, device, "--security", "encrypted")
+    await unpaired(connection)
+    await refused(client, att.ErrorCode.INSUFFICIENT_AUTHENTICATION)
+    await end(setting, product)
+    product, connection, client = await begin(setting, device, "--security", "encrypted", "--pairable", "60")
+    await connection.pair()
+    said = await event(product.program, "paired")
+    expect(said["security"] == "encrypted", f"the bond is {said}")
+    await served(client)
+    await end(setting, product)
+    product, connection, client = await begin(setting, device, "--security", "authenticated")
+    await connection.encrypt()
+    await refused(client, att.ErrorCode.INSUFFICIENT_AUTHENTICATION)
+    await end(setting, product)
