@@ -44,6 +44,8 @@ final class FakeAdapter: LowEnergyAdapter {
 
     func makePairing(_ wish: PairingWish) -> any DevicePairing { preconditionFailure("nobody pairs here") }
 
+    func makePairingWindow(_ offer: PairingOffer) -> any PairingWindow { preconditionFailure("nobody pairs here") }
+
     func connect(
         to device: DeviceAddress,
         timeout: Duration,

@@ -100,6 +100,8 @@ final class QuietRadio: LowEnergyAdapter {
     func makeScanner() throws(ScanError) -> any DeviceScanner { Listener(self) }
     func makePairing(_ wish: PairingWish) -> any DevicePairing { preconditionFailure("nobody pairs here") }
 
+    func makePairingWindow(_ offer: PairingOffer) -> any PairingWindow { preconditionFailure("nobody pairs here") }
+
     func connect(
         to device: DeviceAddress,
         timeout _: Duration,

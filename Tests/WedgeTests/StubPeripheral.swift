@@ -18,6 +18,8 @@ final class StubPeripheral: LowEnergyAdapter {
 
     func makePairing(_ wish: PairingWish) -> any DevicePairing { preconditionFailure("nobody pairs here") }
 
+    func makePairingWindow(_ offer: PairingOffer) -> any PairingWindow { preconditionFailure("nobody pairs here") }
+
     func connect(
         to device: DeviceAddress,
         timeout: Duration,

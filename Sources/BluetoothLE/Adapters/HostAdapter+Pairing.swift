@@ -13,5 +13,5 @@ extension HostAdapter {
 
     package func makePairing(_ wish: PairingWish) -> any DevicePairing { HostPairing(wish, on: self) }
 
-    package func makePairingWindow(_ offer: PairingOffer) -> (any PairingWindow)? { HostPairingWindow(offer, on: self) }
+    package func makePairingWindow(_ offer: PairingOffer) -> any PairingWindow { HostPairingWindow(offer, on: self) }
 }

@@ -10,6 +10,7 @@ extension KernelAdapter {
     /// never were any, the keys of others are left alone.
     package func use(_ bonds: [Bond]) {
         let own = bonds.filter { $0.localAddress == address }
+        self.bonds = own
         resolver = AddressResolver(own)
         guard !own.isEmpty || hasLoadedKeys else { return }
         hasLoadedKeys = true
@@ -18,6 +19,8 @@ extension KernelAdapter {
     }
 
     package func makePairing(_ wish: PairingWish) -> any DevicePairing { KernelPairing(wish, on: self) }
+
+    package func makePairingWindow(_ offer: PairingOffer) -> any PairingWindow { KernelPairingWindow(offer, on: self) }
 
     /// Has the kernel forget the keys of a device, and ends a link with it; `completion` gets false where it had none.
     package func unpair(_ device: DeviceAddress, completion: @escaping (Bool) -> Void) {
@@ -28,7 +31,8 @@ extension KernelAdapter {
 
     /// Takes an event about pairing: for the pairing that the user has begun, or else a device that wants to pair anew.
     ///
-    /// The latter is refused: a bond is made by the user only. Devices of other programs are left to those.
+    /// The latter is refused: a bond is made by the user only. Who connects to this adapter may pair while there is a window;
+    /// devices of other programs are left to those.
     func handlePairing(_ event: ManagementEvent.Kind) {
         if let pairing { return pairing.handle(event) }
         switch event {
@@ -36,7 +40,7 @@ extension KernelAdapter {
             management.send(.userConfirmationReply(index, device, accepts: false)) { _ in }
         case .userPasskeyRequest(let device) where asked.contains(device):
             management.send(.userPasskeyReply(index, device, nil)) { _ in }
-        default: break
+        default: window?.handle(event)
         }
     }
 }

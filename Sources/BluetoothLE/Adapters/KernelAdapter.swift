@@ -45,6 +45,10 @@ package final class KernelAdapter: LowEnergyAdapter {
     private(set) var discoveryTypes: DiscoveryTypes = []
     /// The pairing that the user has begun; nil for none.
     var pairing: KernelPairing?
+    /// The time in which centrals may pair.
+    weak var window: KernelPairingWindow?
+    /// The bonds with this adapter, whose keys the kernel has.
+    var bonds: [Bond] = []
     /// The devices that this process has connected to since the adapter was opened.
     var asked: Set<ManagementAddress> = []
     /// The resolver of private addresses, for scans; nil while no device has given its key.
@@ -93,6 +97,7 @@ package final class KernelAdapter: LowEnergyAdapter {
         case .deviceDisconnected(let device, _):
             connected.remove(device)
             signals[device] = nil
+            window?.handle(event.kind)
             advertiser?.resume()
         default: handlePairing(event.kind)
         }

@@ -111,8 +111,8 @@ package protocol LowEnergyAdapter: AnyObject {
     var keepsAddress: Bool { get }
     /// Makes a pairing, which begins with `begin`.
     func makePairing(_ wish: PairingWish) -> any DevicePairing
-    /// Makes a time in which centrals may pair with this host, which begins with `open`; nil where they cannot.
-    func makePairingWindow(_ offer: PairingOffer) -> (any PairingWindow)?
+    /// Makes a time in which centrals may pair with this host, which begins with `open`.
+    func makePairingWindow(_ offer: PairingOffer) -> any PairingWindow
     /// Has what is below this process forget the keys of a device, and ends a link with it; `completion` gets false where
     /// there were none.
     func unpair(_ device: DeviceAddress, completion: @escaping (Bool) -> Void)
@@ -156,9 +156,6 @@ extension LowEnergyAdapter {
 
     /// True: the address is the controller's.
     package var keepsAddress: Bool { true }
-
-    /// No central can pair.
-    package func makePairingWindow(_ offer: PairingOffer) -> (any PairingWindow)? { nil }
 
     /// Nothing below this process keeps keys.
     package func unpair(_ device: DeviceAddress, completion: @escaping (Bool) -> Void) { completion(false) }

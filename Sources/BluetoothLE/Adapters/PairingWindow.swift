@@ -20,18 +20,6 @@ package struct PairingOffer: Sendable {
     }
 }
 
-/// The news of a pairing window.
-package enum PairingWindowNews: Equatable, Sendable {
-    /// The user is to answer; `answer(_:)` or `answer(passkey:)` is to follow.
-    case ask(ManagedPairing.Question, of: DeviceAddress)
-    /// The user is to enter this number at the central.
-    case show(passkey: UInt32, at: DeviceAddress)
-    /// A central's pairing gave no bond, and its question is settled; the window stays open.
-    case failed(DeviceAddress, ManagedPairing.Failure)
-    /// The window is closed: by the bond that is given here, which its owner has to keep, or with nil by its limit.
-    case ended(Bond?)
-}
-
 /// A time in which one central that asks for it pairs with this host: begun by the user, and off otherwise.
 ///
 /// It ends with the first bond, at its limit, or when it is closed; who asks before or behind it is refused. A central that

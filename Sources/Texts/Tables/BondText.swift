@@ -74,7 +74,7 @@ package enum BondText: String, Localized {
 /// The failures of pairing, and of keeping the keys.
 package enum BondFaultText: String, FaultText {
     // Pairing.
-    case noAddress, notAsDevice, known, knownToKernel, disagreed, declined, notInTime, notBonded, tooWeak, keyTooShort
+    case noAddress, known, knownToKernel, disagreed, declined, notInTime, notBonded, tooWeak, keyTooShort
     case notReached
     // The file.
     case foreign, unreadable, notKept, full, notPermitted
@@ -90,17 +90,6 @@ package enum BondFaultText: String, FaultText {
                     "{1} には固有のアドレスがないため、ペアリングしても次回に認識できません"
                 ),
                 LocalText("use a controller that has one", "固有のアドレスを持つコントローラーを使用してください")
-            )
-        case .notAsDevice:
-            (
-                LocalText(
-                    "{1} is an adapter of the kernel, through which no central pairs with this machine yet",
-                    "{1} はカーネルのアダプタのため、セントラルからのペアリングにはまだ対応していません"
-                ),
-                LocalText(
-                    "use a controller that blewedge has to itself: `--adapter user:hci0` or `--adapter h4:unix:PATH`",
-                    "blewedgeが専有するコントローラーを指定してください: `--adapter user:hci0` または `--adapter h4:unix:PATH`"
-                )
             )
         case .known:
             (

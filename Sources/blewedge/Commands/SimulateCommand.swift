@@ -32,9 +32,9 @@ struct SimulateCommand: ParsableCommand {
             input, from a file or from a generator, and are notified in order. They are read no faster than the central \
             takes them, and wait while there is none. What a central writes is printed, one line for each write.
 
-            On a controller that blewedge has to itself (`user:`, `h4:`) --pairable lets one central that asks for it agree \
-            on keys, once and in that time only; they are kept in the state directory, as those of `pair` are, and \
-            `bonds` and `forget` know them. With --security only a link encrypted with such keys subscribes and writes.
+            --pairable lets one central that asks for it agree on keys, once and in that time only; they are kept in the \
+            state directory, as those of `pair` are, and `bonds` and `forget` know them. With --security only a link \
+            encrypted with such keys subscribes and writes. While a daemon has the adapter, end it first.
 
             EXAMPLES:
               blewedge simulate                       Send each line that is typed.

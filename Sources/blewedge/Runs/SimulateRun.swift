@@ -81,6 +81,7 @@ final class SimulateRun {
             ? nil
             : try SimulatedPairing(
                 foreground,
+                through: transport,
                 console: security.console,
                 required: security.required,
                 limit: security.limit,
@@ -98,7 +99,10 @@ final class SimulateRun {
     func run() throws {
         // Before the signals are held back: to open a pipe that nobody writes to waits.
         input = try makeInput()
-        defer { printCounts() }
+        defer {
+            printCounts()
+            pairing?.release()
+        }
         try foreground.run { [unowned self] radio in advertise(on: radio) }
     }
 
@@ -144,11 +148,11 @@ final class SimulateRun {
             }
             self.module = module
             sender = LineSender(module) { [unowned self] in nextLine() }
+            // Before anybody connects: the kernel's links keep the capability that they began with.
+            pairing?.begin()
             try module.start { [unowned self] result in
                 switch result {
-                case .success:
-                    note("advertising", NoteText.advertising.message(name, radio.adapter?.name ?? ""))
-                    pairing?.begin()
+                case .success: note("advertising", NoteText.advertising.message(name, radio.adapter?.name ?? ""))
                 case .failure(let error):
                     foreground.finish(.failure(CommandFailure(.unavailable, CommandFaultText.simulation, "\(error)")))
                 }

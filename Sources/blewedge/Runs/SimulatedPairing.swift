@@ -16,12 +16,16 @@ final class SimulatedPairing {
     private let isJSON: Bool
     private let store: BondStore
     private let known: BondStore.Contents
+    /// The lock of an adapter that the kernel shares; that of another is the run's.
+    private let lock: AdapterLock?
+    private var adapter: DeviceAddress?
     private var window: (any PairingWindow)?
     private var questions: PairingQuestions?
 
     /// The kept keys, and with a limit a window in which a central may pair.
     init(
         _ foreground: ForegroundRun,
+        through transport: AdapterTransport,
         console: PairingConsole,
         required: GATTLinkSecurity.Level,
         limit: Duration?,
@@ -33,23 +37,23 @@ final class SimulatedPairing {
         self.isJSON = isJSON
         store = BondStore(try DaemonPaths.current().bonds)
         known = try store.found()
+        lock = transport.exclusiveName == nil ? AdapterLock.ofCommand() : nil
     }
 
     /// Has the adapter know the keys; throws for one that cannot be paired with.
     func prepare(_ adapter: any LowEnergyAdapter) throws(CommandFailure) {
-        guard let window = adapter.makePairingWindow(offer) else {
-            throw CommandFailure(.unavailable, BondFaultText.notAsDevice, adapter.name)
-        }
         guard adapter.keepsAddress else {
             throw CommandFailure(.unavailable, BondFaultText.noAddress, adapter.name)
         }
+        if let refusal = lock?.take(adapter.name), refusal.status == .unavailable { throw refusal }
         adapter.use(known.bonds)
-        self.window = window
+        self.adapter = DeviceAddress(adapter.address, .public)
+        if isPairable { window = adapter.makePairingWindow(offer) }
     }
 
     /// Lets a central pair from now on, where that is wanted.
     func begin() {
-        guard isPairable, let window, foreground.outcome == nil else { return }
+        guard let window, foreground.outcome == nil else { return }
         questions = PairingQuestions(on: foreground.loop, isJSON: isJSON, print: foreground.print) { answer in
             switch answer {
             case .same(let isSame): window.answer(isSame)
@@ -72,6 +76,11 @@ final class SimulatedPairing {
             questions?.settle()
             let cause = CommandFailure(failure, of: device, within: offer.limit).cause
             tell("pairingFailed", BondText.notPaired.message("\(device)", cause), device)
+        case .refused(let opcode, let status):
+            end()
+            guard let adapter else { return }
+            let failure = ManagedPairing.Failure.refused(opcode, status)
+            foreground.finish(.failure(CommandFailure(failure, of: adapter, within: offer.limit)))
         case .ended(nil):
             end()
             tell("pairingClosed", BondText.pairableOver.message())
@@ -109,6 +118,9 @@ final class SimulatedPairing {
         questions?.close()
         questions = nil
     }
+
+    /// Lets go of the adapter, after the run.
+    func release() { lock?.release() }
 
     /// Lets nobody pair any more.
     func close() {
