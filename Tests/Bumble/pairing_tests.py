@@ -195,3 +195,45 @@ async def not_pairable(setting: Setting) -> None:
     await connection.encrypt()
     await refused(client, att.ErrorCode.INSUFFICIENT_AUTHENTICATION)
     await end(setting, product)
+
+
+@test("simulate-pair")
+async def pair(setting: Setting) -> None:
+    """X-8: `pair` and `simulate` pair with each other in each model, and both keep the keys."""
+    setting.link = Air()
+    for number, (here, there, level) in enumerate(
+        (
+            ("none", "none", "encrypted"),
+            ("display", "keyboard", "authenticated"),
+            ("keyboard", "display", "authenticated"),
+            ("yes-no", "yes-no", "authenticated"),
+        )
+    ):
+        sides: list[Program] = []
+        for address, arguments in (
+            (ADDRESS, ("simulate", "--name", "SIM", "--barcodes", "1", "--pairable", "60", "--console", here)),
+            ("F0:F1:F2:F3:F4:F7", ("pair", "SIM", "--seconds", "60", "--console", there)),
+        ):
+            os.environ["STATE_DIRECTORY"] = str(setting.folder / f"state{number}-{len(sides)}")
+            product = await setting.product(await setting.port(address=address), *arguments, "--json")
+            sides.append(product.program)
+            if len(sides) == 1:
+                await event(product.program, "advertising")
+        if "display" in (here, there):
+            shows, enters = sides if here == "display" else reversed(sides)
+            shown = (await event(shows, "passkey"))["number"]
+            await event(enters, "passkeyWanted")
+            await enters.write(f"12345\n{shown}\n".encode())
+        if here == "yes-no":
+            seen = [(await event(side, "compare"))["number"] for side in sides]
+            expect(seen[0] == seen[1], f"the numbers are {seen}")
+            for side in sides:
+                await side.write(b"y\n")
+        bonds = [await event(side, "paired") for side in sides]
+        expect([bond["security"] for bond in bonds] == [level, level], f"{here}, {there}: {bonds}")
+        expect([bonds[0]["adapter"], bonds[0]["address"]] == [bonds[1]["address"], bonds[1]["adapter"]], f"{bonds}")
+        expect(await sides[1].wait(20) == 0, f"pair: {sides[1].status}{sides[1].evidence()}")
+        await sides[0].signal(signal.SIGINT)
+        await sides[0].wait(20)
+        for port in setting.ports:
+            await port.until_free()
