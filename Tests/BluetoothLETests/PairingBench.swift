@@ -208,12 +208,22 @@ final class PairingBench {
         return ATTLink(try #require(result).get(), on: loop)
     }
 
-    /// A central that is connected pairs on its link; nothing is waited for.
+    /// A central that is connected pairs on its link, until that is over.
     func pairHere(_ central: Int) throws {
         let handle = try #require(adapters[central].host.connections.first).handle
-        try adapters[central].perform { host throws(SecurityManager.Refusal) in
-            try host.pair(handle, now: MonotonicClock.now)
+        func pair() -> SecurityManager.Refusal? {
+            adapters[central].perform { host in
+                do throws(SecurityManager.Refusal) {
+                    try host.pair(handle, now: MonotonicClock.now)
+                    return nil
+                } catch {
+                    return error
+                }
+            }
         }
+        try #require(pair() == nil)
+        // Behind a failure it is too early for another, and behind a success there is a bond.
+        try run { pair() != .busy }
     }
 
     func disconnect(_ link: ATTLink) throws {
