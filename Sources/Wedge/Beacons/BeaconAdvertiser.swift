@@ -74,7 +74,9 @@ package final class BeaconAdvertiser {
         if frame != nil { enter(.starting, nil) }
     }
 
-    /// Advertises no more; false where nothing was advertised. `completion` is called when the controller has stopped.
+    /// Advertises no more; false where nothing was advertised.
+    ///
+    /// `completion` is called when the controller has stopped.
     @discardableResult
     package func stop(completion: @escaping () -> Void = {}) -> Bool {
         guard frame != nil else {

@@ -10,16 +10,19 @@ import signal
 from collections.abc import Iterator
 from typing import Any
 
-from bumble import hci, smp
+from bumble import att, hci, smp
+from bumble.core import ProtocolError
 from bumble.pairing import PairingConfig, PairingDelegate
 
 from bench import BINARY, Bench, compare
+from central import event, find, meet, subscribe
 from daemons import CONFIGURATION, fresh, start, tell, until_connected, until_status, write
 from guest import Program
-from peer import ADDRESS, NAME, ean13
+from peer import ADDRESS, NAME, NOTIFY, SERVICE, ean13
+from product import Product
 from readers import EventReader
 from scenarios import scenario
-from waiting import expect
+from waiting import LabError, expect
 
 BONDS = "/var/lib/blewedge/bonds"
 IO = PairingDelegate.IoCapability
@@ -118,6 +121,40 @@ async def forget_all(bench: Bench, adapter: tuple[str, ...] = KERNEL) -> None:
     """Neither side knows the other any more."""
     await tell(bench, "forget", ADDRESS, *adapter)
     await bench.peer.device.keystore.delete_all()  # type: ignore[union-attr]
+
+
+@scenario("simulate-paired", deadline=120)
+async def simulate_paired(bench: Bench) -> None:
+    """CB-27, X-8: a central pairs with the kernel's adapter while it may, is served, and encrypts by the kept key afterwards."""
+    await fresh(bench)
+    device = bench.peer.device
+    await device.stop_advertising()
+    hands = hold(bench, Hands(IO.KEYBOARD_INPUT_ONLY))
+    options = ("--security", "authenticated", "--barcodes", "3", "--rate", "100", "--json")
+    for is_first in True, False:
+        pairable = ("--pairable", "60", "--console", "display") if is_first else ()
+        hands.product = await bench.start(BINARY, "simulate", *options, *pairable)
+        product = Product(hands.product)
+        await event(product.program, "advertising")
+        connection, client = await meet(device, await find(device, SERVICE, NAME), 247)
+        try:
+            await subscribe(client, NOTIFY)
+        except ProtocolError as refusal:
+            wanted = att.ErrorCode.INSUFFICIENT_AUTHENTICATION  # the kernel's sockets do not say that there is a bond
+            expect(refusal.error_code == wanted, f"a subscription is refused with {refusal}")
+        else:
+            raise LabError("a link without keys subscribes")
+        await (connection.pair() if is_first else connection.encrypt())
+        if is_first:
+            said = await event(product.program, "paired")
+            expect(said["security"] == "authenticated", f"the bond is {said}")
+        counter = await subscribe(client, NOTIFY)
+        await counter.until(lambda counter=counter: len(counter.values) == 3, "3 barcodes", 20)
+        await connection.disconnect()
+        await event(product.program, "disconnected")
+        await product.end(signal.SIGINT, 130)
+    await forget_all(bench)
+    bench.note = "paired by a number, and encrypted by the kept key after a restart"
 
 
 @scenario("pairing", deadline=120)
