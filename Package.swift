@@ -45,8 +45,8 @@ func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target 
 let testSettings = Array(swiftSettings.dropLast(2)) + [.treatAllWarnings(as: .error)]
 
 /// A test target.
-func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .testTarget(name: name, dependencies: dependencies, swiftSettings: testSettings)
+func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
+    .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: testSettings)
 }
 
 let package = Package(
@@ -226,7 +226,8 @@ let package = Package(
         ),
         tests(
             "BeaconServerTests",
-            ["TestSupport", "blewedge", "BeaconServer", "Texts", argumentParser, systemPackage]
+            ["TestSupport", "blewedge", "BeaconServer", "Wedge", "Texts", argumentParser, systemPackage],
+            exclude: ["reference-server.py"]
         ),
         tests("MeasuringTests", ["Measuring", "Keystrokes"]),
         // What is fuzzed: Tests/Fuzzing/run builds it with libFuzzer, and FuzzingTests replays the corpus.

@@ -49,7 +49,7 @@ struct BeaconDaemonTests {
         for _ in 0..<3 { try Self.see(Self.badges + "/1/2", bench) }
         #expect(try bench.types("A17C\n"))
         #expect(daemon.service.counts.bytes.received == 5 && daemon.service.counts.bytes.typed == 5)
-        #expect(daemon.status.object.text.contains("\"codesTyped\":1"))
+        #expect(daemon.status.object.text.contains("\"codesTaken\":1"))
         #expect(daemon.status.object.text.contains("\"unauthenticatedActions\":[\"type\"]"))
         #expect(daemon.status.allows?.english.contains("anybody can copy, act by beacons.actions.type") == true)
         try bench.end()
@@ -65,7 +65,7 @@ struct BeaconDaemonTests {
         daemon.start { _ in }
         #expect(try bench.until { bench.radio.listening == 1 })
         try Self.see(Self.badges + "/1/2", bench)
-        #expect(try bench.until { daemon.status.object.text.contains("\"codesNotTyped\":1") })
+        #expect(try bench.until { daemon.status.object.text.contains("\"codesDropped\":1") })
         #expect(daemon.service.counts.bytes.received == 0)
         try bench.end()
     }

@@ -21,7 +21,7 @@ package enum LabelText: String, Localized {
         attemptsCancelled, controllerProbes, resetsRepeated, connectionsRepeated, bytesBeforeReset,
         parametersGranted, parametersRefused
     // Beacons.
-    case beacons, watched, inside, advertising, reports, heard, badEvents, codesTyped, codesNotTyped,
+    case beacons, watched, inside, advertising, reports, heard, badEvents, codesTaken, codesDropped,
         unauthenticatedActions
     // Values of members.
     case yes, no, open, closed, `public`, random, none, encrypted, authenticated
@@ -62,8 +62,8 @@ package enum LabelText: String, Localized {
         case .reports: LocalText("reports", "アドバタイズの数")
         case .heard: LocalText("of beacons", "うちビーコン")
         case .badEvents: LocalText("bad events", "不正なイベント")
-        case .codesTyped: LocalText("codes typed", "入力したコード")
-        case .codesNotTyped: LocalText("codes not typed", "入力しなかったコード")
+        case .codesTaken: LocalText("codes taken", "受け付けたコード")
+        case .codesDropped: LocalText("codes dropped", "入力しなかったコード")
         case .unauthenticatedActions: LocalText("actions that anybody can cause", "認証のない動作")
         case .notifications: LocalText("notifications", "通知の数")
         case .refused: LocalText("values of a link that is not secure", "安全でない接続からの値")

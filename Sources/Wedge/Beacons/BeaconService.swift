@@ -15,7 +15,7 @@ package final class BeaconService {
     package var onEvent: ((BeaconMonitor.Event) -> Void)?
     /// Told, once, that the controller has begun to scan.
     package var onStarted: (() -> Void)?
-    /// Told why a scan has ended by itself; it is begun again.
+    /// Told why a scan has ended by itself, the first time in a row; it is begun again.
     package var onFailure: ((ScanError) -> Void)?
 
     /// What is known and watched.
@@ -26,6 +26,8 @@ package final class BeaconService {
     private var timer: EventLoop.Timer?
     private var pauseTimer: EventLoop.Timer?
     private var isEnded = false
+    /// True from a scan that failed to the next one that began.
+    private var hasFailed = false
 
     /// Nothing is listened for before the monitor watches something.
     package init(_ monitor: BeaconMonitor, on radio: RadioArbiter) {
@@ -61,6 +63,7 @@ package final class BeaconService {
             tell { monitor, tell in monitor.handle(packet, now: now, tell: tell) }
         }
         scan.onStarted = { [unowned self] in
+            hasFailed = false
             onStarted?()
             onStarted = nil
         }
@@ -74,7 +77,8 @@ package final class BeaconService {
             pauseTimer = nil
             settle()
         }
-        onFailure?(error)
+        if !hasFailed { onFailure?(error) }
+        hasFailed = true
     }
 
     private func stop(_ completion: @escaping () -> Void) {

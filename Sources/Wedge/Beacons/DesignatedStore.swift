@@ -39,10 +39,28 @@ package struct DesignatedStore: Sendable {
         }
     }
 
+    /// Keeps the beacons, or says why they could not be.
+    package func keep(_ beacons: DesignatedBeacons) -> CommandFailure? {
+        do throws(Errno) {
+            try write(beacons)
+            return nil
+        } catch {
+            return CommandFailure(designating: error, path)
+        }
+    }
+
     /// Keeps the beacons: whole and on the disk when this returns, and the earlier ones untouched when it throws.
-    package func write(_ beacons: DesignatedBeacons) throws(Errno) {
+    private func write(_ beacons: DesignatedBeacons) throws(Errno) {
         try FileSystem.makeDirectory(path.removingLastComponent(), mode: 0o755)
         try FileSystem.replace(path, with: Array(beacons.text.utf8), mode: 0o644)
+    }
+
+    /// Reads and changes them while no other process does so by this.
+    package func locked<Result>(_ body: () throws -> Result) throws -> Result {
+        let directory = path.removingLastComponent()
+        try? FileSystem.makeDirectory(directory, mode: 0o755)
+        let lock = try? DirectoryLock(directory)
+        return try withExtendedLifetime(lock, body)
     }
 
     /// Forgets all of them; none is no error.

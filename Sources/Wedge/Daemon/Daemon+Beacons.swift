@@ -22,7 +22,8 @@ extension Daemon {
         let settings = options.beacons
         beacons.onEvent = { [unowned self] event in take(event) }
         beacons.onFailure = { [unowned self] error in
-            onNote?(Reason(CommandFailure(error)))
+            // The adapter's loss is told by itself.
+            if error != .adapterGone { onNote?(Reason(CommandFailure(error))) }
         }
         advertiser.onChange = { [unowned self] in
             publish(advertiserObject(named: "advertising"))
@@ -114,8 +115,8 @@ extension Daemon {
         object.add("reports", beacons.monitor.counters.reports)
         object.add("heard", beacons.monitor.counters.beacons)
         object.add("badEvents", beacons.monitor.counters.badEvents)
-        object.add("codesTyped", codes.typed)
-        object.add("codesNotTyped", codes.notTyped)
+        object.add("codesTaken", codes.taken)
+        object.add("codesDropped", codes.dropped)
         return object
     }
 
@@ -153,11 +154,12 @@ extension Daemon {
             regions.allSatisfy { region in
                 guard monitor.range(region, now: MonotonicClock.now) else { return false }
                 begun.append(region)
+                rangings[region, default: 0] += 1
                 return true
             }
         }
         guard isRanged else {
-            beacons.change { monitor in for region in begun { _ = monitor.unrange(region) } }
+            beacons.change { monitor in for region in begun { unrange(region, &monitor) } }
             let most = "\(BeaconMonitor.mostRanged)"
             return reply(.failure(CommandFailure(.unavailable, BeaconFaultText.tooManyRanged, most)))
         }
@@ -180,12 +182,19 @@ extension Daemon {
                         .map { JSONObject($0, in: monitor) }
                 )
                 objects.append(object)
-                _ = monitor.unrange(region)
+                unrange(region, &monitor)
             }
             var answer = JSONObject()
             answer.add("ranged", objects)
             return answer
         }
+    }
+
+    /// Ranges a region no more, where no other client waits for its list.
+    private func unrange(_ region: BeaconRegion, _ monitor: inout BeaconMonitor) {
+        let others = (rangings[region] ?? 1) - 1
+        rangings[region] = others > 0 ? others : nil
+        if others <= 0 { _ = monitor.unrange(region) }
     }
 
     // MARK: Designated beacons
@@ -199,7 +208,7 @@ extension Daemon {
             service.adapterName == nil
             ? .noAdapter
             : beacons.change { monitor in
-                monitor.designate(codes, in: region, options) { beacons in keep(beacons) == nil }
+                monitor.designate(codes, in: region, options) { beacons in designatedStore.keep(beacons) == nil }
             }
         return .success(JSONObject(answer, in: beacons.monitor))
     }
@@ -214,7 +223,7 @@ extension Daemon {
         var failure: CommandFailure?
         _ = beacons.change { monitor in
             change(&monitor) { beacons in
-                failure = keep(beacons)
+                failure = designatedStore.keep(beacons)
                 return failure == nil
             }
         }
@@ -232,16 +241,6 @@ extension Daemon {
         }
         beacons.change { monitor in monitor.clear() }
         return .success(JSONObject())
-    }
-
-    /// Keeps the designated beacons; why not, where that failed.
-    private func keep(_ beacons: DesignatedBeacons) -> CommandFailure? {
-        do throws(Errno) {
-            try designatedStore.write(beacons)
-            return nil
-        } catch {
-            return CommandFailure(designating: error, designatedStore.path)
-        }
     }
 
     // MARK: What regions do
@@ -270,7 +269,7 @@ extension Daemon {
     private func type(codeOf beacon: BeaconIdentity) {
         guard let code = beacons.monitor.catalogue.keyCode(of: beacon) else { return }
         // A link has to be secured, and a beacon is not: what it says is not typed then.
-        guard service.requiredSecurity ?? GATTLinkSecurity.Level.none == .none else { return codes.notTyped &+= 1 }
+        guard service.requiredSecurity ?? GATTLinkSecurity.Level.none == .none else { return codes.dropped &+= 1 }
         type(
             Array(code.utf8) + [service.barcodeEnd].compactMap(\.self),
             until: MonotonicClock.now + Self.typingPatience
@@ -282,9 +281,9 @@ extension Daemon {
         let isQuiet = lastValueTime.map { MonotonicClock.now - $0 >= Self.silence } ?? true
         if isQuiet, service.counts.bytes.waiting == 0 {
             service.type(bytes)
-            codes.typed &+= 1
+            codes.taken &+= 1
         } else if MonotonicClock.now >= deadline {
-            codes.notTyped &+= 1
+            codes.dropped &+= 1
         } else {
             _ = loop.schedule(at: MonotonicClock.now + Self.typingInterval) { [weak self] in
                 self?.type(bytes, until: deadline)

@@ -67,8 +67,10 @@ package final class Daemon {
     let designatedStore: DesignatedStore
     let beacons: BeaconService
     let advertiser: BeaconAdvertiser
-    /// The key codes of beacons that were typed, and that could not be.
-    var codes = (typed: UInt64(0), notTyped: UInt64(0))
+    /// The key codes of beacons that were taken as barcodes, and those that could not be.
+    var codes = (taken: UInt64(0), dropped: UInt64(0))
+    /// How many clients wait for the list of a region's beacons.
+    var rangings: [BeaconRegion: Int] = [:]
     let loop: EventLoop
 
     private static let lockWord = "lock="

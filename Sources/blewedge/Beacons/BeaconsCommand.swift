@@ -3,6 +3,7 @@
 import ArgumentParser
 import Beacons
 import LinuxIO
+import SystemPackage
 import Texts
 import Wedge
 
@@ -91,23 +92,30 @@ struct WatchOptionFlags: ParsableArguments {
 /// What beacons are without a daemon: the configuration, its regions, and the designated beacons of the state directory.
 struct BeaconsAlone {
     let configuration: Configuration
-    let store: DesignatedStore
     var monitor: BeaconMonitor
 
     init() throws(CommandFailure) {
         let paths = try DaemonPaths.current()
         configuration = try Configuration.read(paths.configurationFile)
-        store = DesignatedStore(paths.designated)
         let settings = configuration.beacons
         var regions = try configuration.regions()
         regions.setManaged(try ServerFiles.managed(in: paths.state))
         monitor = BeaconMonitor(
             regions,
-            designated: try store.read(),
+            designated: try DesignatedStore(paths.designated).read(),
             limit: settings.mostDesignated,
             settings: settings.settings,
             exponent: settings.pathLoss
         )
+    }
+
+    /// Changes the designated beacons while no other command does.
+    static func changing(_ body: (inout BeaconMonitor, DesignatedStore) throws -> JSONObject) throws -> JSONObject {
+        let store = DesignatedStore(try DaemonPaths.current().designated)
+        return try store.locked {
+            var alone = try BeaconsAlone()
+            return try body(&alone.monitor, store)
+        }
     }
 }
 

@@ -98,19 +98,14 @@ struct BeaconsDesignateCommand: ParsableCommand {
 
     func run() throws {
         let answer = try daemon.ask(.designate(codes, in: region, flags.options)) {
-            var alone = try BeaconsAlone()
-            let store = alone.store
-            var failure: CommandFailure?
-            let number = alone.monitor.designate(codes, in: region, flags.options) { beacons in
-                do throws(Errno) {
-                    try store.write(beacons)
-                } catch {
-                    failure = CommandFailure(designating: error, store.path)
+            try BeaconsAlone.changing { monitor, store in
+                let number = monitor.designate(codes, in: region, flags.options) { beacons in
+                    guard let failure = store.keep(beacons) else { return true }
+                    Console.report(failure)
+                    return false
                 }
-                return failure == nil
+                return JSONObject(number, in: monitor)
             }
-            if let failure { Console.report(failure) }
-            return JSONObject(number, in: alone.monitor)
         } _: { answer in
             [answer.message("note")?.text(.current) ?? ""]
         }
@@ -183,24 +178,20 @@ private func changed(
     _ codes: [String],
     _ change: (inout BeaconMonitor, (DesignatedBeacons) -> Bool) -> Bool
 ) throws -> JSONObject {
-    var alone = try BeaconsAlone()
-    if let code = codes.first(where: { alone.monitor.designated.beacon(ofCode: $0) == nil }) {
-        throw CommandFailure(.usage, BeaconFaultText.notDesignated, code)
-    }
-    let store = alone.store
-    var failure: CommandFailure?
-    _ = change(&alone.monitor) { beacons in
-        do throws(Errno) {
-            try store.write(beacons)
-        } catch {
-            failure = CommandFailure(designating: error, store.path)
+    try BeaconsAlone.changing { monitor, store in
+        if let code = codes.first(where: { monitor.designated.beacon(ofCode: $0) == nil }) {
+            throw CommandFailure(.usage, BeaconFaultText.notDesignated, code)
         }
-        return failure == nil
+        var failure: CommandFailure?
+        _ = change(&monitor) { beacons in
+            failure = store.keep(beacons)
+            return failure == nil
+        }
+        if let failure { throw failure }
+        var object = JSONObject()
+        object.add("designated", monitor.designated.beacons.map { JSONObject($0) })
+        return object
     }
-    if let failure { throw failure }
-    var object = JSONObject()
-    object.add("designated", alone.monitor.designated.beacons.map { JSONObject($0) })
-    return object
 }
 
 /// `blewedge beacons set-up`.

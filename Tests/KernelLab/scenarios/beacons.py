@@ -41,7 +41,7 @@ static eddystone:{NAMESPACE}/AABBCCDDEEFF Door
 key {BADGES}/1/2 A17C
 key {BADGES}/1/3 B28D
 """
-SETTINGS = f'[beacons]\nregions = "{REGIONS}"\nexit-after = "5s"\n'
+SETTINGS = f'[beacons]\nregions = "{REGIONS}"\nexit-after = "3s"\n'
 PERIOD = 0.5  # of a beacon, whose sightings enter a region if there are two within 2 s
 EVENT = 30
 
@@ -155,7 +155,7 @@ async def watch(bench: Bench) -> None:
     bench.note = "three frames, three regions"
 
 
-@scenario("beacons-range", deadline=240)
+@scenario("beacons-range", deadline=240, once=True)
 async def ranging(bench: Bench) -> None:
     """SW-5, SW-6, SW-7, D-25, D-26: beacons listed with their codes, with and without the designated, and tracked; alone and by a daemon."""
     await regions(bench)
@@ -165,7 +165,7 @@ async def ranging(bench: Bench) -> None:
             if run != "alone":
                 daemon = await start(bench)
             for options, codes in ((), {"A17C", "B28D"}), (("--without-designated",), {"A17C"}):
-                answer = await asked(bench, "range", "static", "--seconds", "4", *options)
+                answer = await asked(bench, "range", "static", "--seconds", "3", *options)
                 lists = {entry["region"]: entry["beacons"] for entry in answer["ranged"]}
                 found = lists[BADGES]
                 expect({beacon["keyCode"] for beacon in found} == codes, f"{run} {options}: {found}")
@@ -277,7 +277,7 @@ async def designated(bench: Bench) -> None:
     bench.note = "five answers, one badge, one switcher"
 
 
-@scenario("beacons-advertise", deadline=240)
+@scenario("beacons-advertise", deadline=240, once=True)
 async def advertise(bench: Bench) -> None:
     """SW-2, SW-13: the product is a beacon that Bumble and tshark decode, alone and by a daemon; asked whether it can be, it says why not."""
     await regions(bench)
