@@ -117,6 +117,50 @@ struct BeaconRangingTests {
         #expect(ranging.refused == 10)
         #expect(ranging.list(now: .seconds(10)).map(\.identity) == [Self.frame(2_000).identity])
     }
+
+    /// What the list is, said slowly: all reports are kept, and looked at each time.
+    private struct Model {
+        var reports: [(identity: BeaconIdentity, rssi: Int8?, time: Duration)] = []
+
+        func list(_ now: Duration) -> [BeaconIdentity: (reports: Int, rssi: Int8?)] {
+            var list: [BeaconIdentity: (reports: Int, rssi: Int8?)] = [:]
+            for identity in Set(reports.map(\.identity)) {
+                let last = reports.filter { $0.identity == identity }.suffix(9).filter { now - $0.time <= .seconds(5) }
+                guard !last.isEmpty else { continue }
+                let known = last.compactMap(\.rssi).sorted()
+                list[identity] = (known.count, known.isEmpty ? nil : known[known.count / 2])
+            }
+            return list
+        }
+    }
+
+    @Test("SW-5: traces by chance have the lists that a slow model has")
+    func model() {
+        let count = RunCount.from("BLEWEDGE_BEACON_TRACES", usual: 2_000)
+        var random = SeededGenerator(seed: 5)
+        for trace in 0..<count {
+            var ranging = BeaconRanging(Self.region)
+            var model = Model()
+            var now = Duration.zero
+            for _ in 0..<20 {
+                now += .milliseconds([0, 1, 100, 900, 2_500, 5_000, 5_001][Int.random(in: 0..<7, using: &random)])
+                let frame = Self.frame(Int.random(in: 0..<3, using: &random))
+                let rssi: Int8? =
+                    Int.random(in: 0..<4, using: &random) == 0 ? nil : Int8.random(in: -99 ... -30, using: &random)
+                ranging.take(frame, rssi: rssi, now: now)
+                model.reports.append((frame.identity, rssi, now))
+                guard Int.random(in: 0..<4, using: &random) == 0 else { continue }
+                let list = ranging.list(now: now)
+                let expected = model.list(now)
+                let isSame =
+                    list.count == expected.count
+                    && list.allSatisfy { beacon in
+                        expected[beacon.identity].map { $0.reports == beacon.reports && $0.rssi == beacon.rssi } == true
+                    }
+                if !isSame { Issue.record("trace \(trace) at \(now)") }
+            }
+        }
+    }
 }
 
 @Suite("A track of sightings", .timeLimit(.minutes(10)))
