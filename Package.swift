@@ -93,6 +93,7 @@ let package = Package(
             sources: ["ServiceFile.swift"],
             resources: [
                 .embedInCode("60-blewedge.rules"), .embedInCode("blewedge.service"), .embedInCode("modules-load.conf"),
+                .embedInCode("blewedge-beacons.service"), .embedInCode("blewedge-beacons.timer"),
                 .embedInCode("sysusers.conf"), .embedInCode("tmpfiles.conf"),
             ],
             swiftSettings: swiftSettings

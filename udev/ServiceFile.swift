@@ -10,6 +10,8 @@ public struct ServiceFile: Hashable, Sendable {
     public let text: String
     /// The part of the system that reads the file.
     public let reader: Reader
+    /// True for what asks a server of beacons, which is installed only where one is configured.
+    public let isOfServer: Bool
 
     /// The parts of a system that read such files.
     public enum Reader: Hashable, Sendable, CaseIterable {
@@ -32,9 +34,22 @@ public struct ServiceFile: Hashable, Sendable {
         ServiceFile("/etc/modules-load.d/blewedge.conf", PackageResources.modules_load_conf, .modulesLoad),
         ServiceFile("/etc/udev/rules.d/60-blewedge.rules", PackageResources._0_blewedge_rules, .udev),
         ServiceFile("/etc/systemd/system/blewedge.service", PackageResources.blewedge_service, .systemd),
+        ServiceFile(
+            "/etc/systemd/system/blewedge-beacons.service",
+            PackageResources.blewedge_beacons_service,
+            .systemd,
+            isOfServer: true
+        ),
+        ServiceFile(
+            "/etc/systemd/system/blewedge-beacons.timer",
+            PackageResources.blewedge_beacons_timer,
+            .systemd,
+            isOfServer: true
+        ),
     ]
 
-    private init(_ path: String, _ bytes: [UInt8], _ reader: Reader) {
+    private init(_ path: String, _ bytes: [UInt8], _ reader: Reader, isOfServer: Bool = false) {
+        self.isOfServer = isOfServer
         self.path = path
         self.text = String(decoding: bytes, as: UTF8.self)
         self.reader = reader

@@ -3,6 +3,7 @@
 import LinuxIO
 import ServiceFiles
 import SystemPackage
+import Wedge
 
 extension SetupFacts {
     /// The largest program file that is copied, in bytes; a static build has about 10 MB.
@@ -17,6 +18,8 @@ extension SetupFacts {
         facts.hasSystemd = FileSystem.exists("/run/systemd/system")
         facts.hasUser = hasUser(SetupPlan.user)
         facts.isActive = FileSystem.exists("/run/blewedge/control")
+        let configuration = try? Configuration.read(DaemonPaths.system.configurationFile)
+        facts.hasServer = configuration?.beacons.server != nil
         for file in ServiceFile.all {
             guard let bytes = try? FileSystem.contents(of: file.path, limit: 1 << 20) else { continue }
             facts.files[file.path] = String(decoding: bytes, as: UTF8.self)

@@ -10,6 +10,8 @@ package struct SetupFacts: Equatable, Sendable {
     package var hasUser = false
     /// True if the service runs.
     package var isActive = false
+    /// True if the configuration names a server of beacons.
+    package var hasServer = false
     /// The texts of those files that setup installs and that exist, by path.
     package var files: [String: String] = [:]
     /// The path of this program's file.

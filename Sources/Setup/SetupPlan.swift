@@ -11,6 +11,8 @@ package enum SetupPlan {
     package static let programPath = "/usr/local/bin/blewedge"
     /// The name of the service's unit.
     private static let unit = "blewedge.service"
+    /// The name of the timer of what asks a server of beacons.
+    private static let timer = "blewedge-beacons.timer"
     /// The modules of modules-load.conf.
     private static let modules = ["uinput", "evdev", "bluetooth"]
 
@@ -25,6 +27,7 @@ package enum SetupPlan {
         if hasNews { steps += modules(facts) + udev(facts) }
         steps += mending(facts)
         if facts.hasSystemd, let systemctl = facts.programs["systemctl"] {
+            steps += server(facts, systemctl, isWritten: files.contains { isOfServer($0) })
             if hasNews {
                 steps += [.run([systemctl, "daemon-reload"], mayFail: false)]
                 steps += [.run([systemctl, "restart", unit], mayFail: false)]
@@ -41,6 +44,9 @@ package enum SetupPlan {
         guard !files.isEmpty else { return [] }
         var steps: [SetupStep] = []
         if facts.hasSystemd, let systemctl = facts.programs["systemctl"] {
+            if files.contains(where: \.isOfServer) {
+                steps.append(.run([systemctl, "disable", "--now", timer], mayFail: true))
+            }
             steps.append(.run([systemctl, "stop", unit], mayFail: true))
         }
         steps += files.map { .remove(path: $0.path) }
@@ -52,9 +58,29 @@ package enum SetupPlan {
         return steps + (facts.isMakerGiven ? [.giveBack(path: UInputDevice.path)] : []) + udev(facts)
     }
 
+    /// The steps for what asks a server of beacons: its timer runs where one is configured, and is gone where none is any more.
+    private static func server(_ facts: SetupFacts, _ systemctl: String, isWritten: Bool) -> [SetupStep] {
+        if isWritten {
+            return [
+                .run([systemctl, "daemon-reload"], mayFail: false),
+                .run([systemctl, "enable", "--now", timer], mayFail: false),
+            ]
+        }
+        let stale = ServiceFile.all.filter { $0.isOfServer && !facts.hasServer && facts.files[$0.path] != nil }
+        guard !stale.isEmpty else { return [] }
+        return [.run([systemctl, "disable", "--now", timer], mayFail: true)] + stale.map { .remove(path: $0.path) }
+            + [.run([systemctl, "daemon-reload"], mayFail: false)]
+    }
+
+    private static func isOfServer(_ step: SetupStep) -> Bool {
+        guard case .write(let path, _, _) = step else { return false }
+        return ServiceFile.all.contains { $0.isOfServer && $0.path == path }
+    }
+
     /// True if the machine has a reader of the file.
     private static func isRead(_ file: ServiceFile, _ facts: SetupFacts) -> Bool {
-        switch file.reader {
+        if file.isOfServer, !facts.hasServer { return false }
+        return switch file.reader {
         case .sysusers: facts.programs["systemd-sysusers"] != nil
         case .tmpfiles: facts.programs["systemd-tmpfiles"] != nil
         // Other service managers read this directory too.

@@ -23,7 +23,7 @@ private func freshMachine() -> SetupFacts {
 /// The same after setup.
 private func readyMachine() -> SetupFacts {
     var facts = freshMachine()
-    for file in ServiceFile.all { facts.files[file.path] = file.text }
+    for file in ServiceFile.all where !file.isOfServer { facts.files[file.path] = file.text }
     facts.hasUser = true
     facts.isProgramInstalled = true
     facts.isActive = true
@@ -105,6 +105,35 @@ struct SetupTests {
         )
     }
 
+    @Test("D-27: what asks a server is installed where one is configured, and removed where none is any more")
+    func server() {
+        var facts = readyMachine()
+        facts.hasServer = true
+        let lines = SetupPlan.installing(facts).map { $0.text(.english) }
+        let enabled = "/usr/bin/systemctl enable --now blewedge-beacons.timer"
+        #expect(
+            lines.prefix(2) == [
+                "write /etc/systemd/system/blewedge-beacons.service",
+                "write /etc/systemd/system/blewedge-beacons.timer",
+            ]
+        )
+        #expect(lines.contains(enabled))
+        for file in ServiceFile.all { facts.files[file.path] = file.text }
+        #expect(SetupPlan.installing(facts).isEmpty)
+        #expect(
+            SetupPlan.removing(facts).first?.text(.english) == "/usr/bin/systemctl disable --now blewedge-beacons.timer"
+        )
+        facts.hasServer = false
+        #expect(
+            SetupPlan.installing(facts).map { $0.text(.english) } == [
+                "/usr/bin/systemctl disable --now blewedge-beacons.timer",
+                "rm /etc/systemd/system/blewedge-beacons.service", "rm /etc/systemd/system/blewedge-beacons.timer",
+                "/usr/bin/systemctl daemon-reload",
+            ]
+        )
+        #expect(!SetupPlan.installing(freshMachine()).contains { $0.text(.english).contains("beacons") })
+    }
+
     @Test("A file that somebody changed is written anew, and the service restarted; others are left alone")
     func changed() {
         var facts = readyMachine()
@@ -156,8 +185,9 @@ struct SetupTests {
     func removing() {
         let lines = SetupPlan.removing(readyMachine()).map { $0.text(.english) }
         #expect(lines.first == "/usr/bin/systemctl stop blewedge.service")
-        for file in ServiceFile.all { #expect(lines.contains("rm \(file.path)")) }
-        #expect(lines.count == 1 + ServiceFile.all.count + 3)
+        let written = ServiceFile.all.filter { !$0.isOfServer }
+        for file in written { #expect(lines.contains("rm \(file.path)")) }
+        #expect(lines.count == 1 + written.count + 3)
         #expect(SetupPlan.removing(freshMachine()).isEmpty)
         #expect(!lines.contains { $0.contains("chown") })
     }
@@ -171,7 +201,7 @@ struct SetupTests {
         // Rules of others, which udev applies then, have the last word.
         #expect(lines[place + 1] == "/usr/bin/udevadm control --reload")
         #expect(lines.last?.contains("--sysname-match=uinput") == true)
-        for file in ServiceFile.all { #expect(lines[..<place].contains("rm \(file.path)")) }
+        for file in ServiceFile.all where !file.isOfServer { #expect(lines[..<place].contains("rm \(file.path)")) }
     }
 }
 
