@@ -101,6 +101,7 @@ struct BeaconMonitorTests {
         #expect(monitor.release("A", keep: { _ in true }) == false)
         #expect(monitor.release("B", keep: { _ in false }) == false)
         #expect(monitor.release("B", keep: { _ in true }) == true)
+        #expect(monitor.watched == [Self.region(Self.gates)])
         #expect(Self.see(&monitor, Self.badges + "/1/2", at: 100_000).isEmpty)
         #expect(monitor.watch(.initial) == 2)
         #expect(Self.see(&monitor, Self.badges + "/1/1", at: 200_000) == ["entered badges"])
