@@ -89,6 +89,9 @@ package struct BeaconMonitor: Sendable {
     /// True for a region that is inside.
     package func isInside(_ region: BeaconRegion) -> Bool { watch.isInside(region) }
 
+    /// What was heard of the regions that are watched: of at most so many, those inside first, then those heard last.
+    package func sightings(most: Int) -> [RegionWatch.Sighting] { watch.sightings(most: most) }
+
     /// True for a region that is watched.
     package func isWatched(_ region: BeaconRegion) -> Bool { watch.isWatched(region) }
 

@@ -77,6 +77,24 @@ struct RegionWatchTests {
         #expect(told.last?.region == BeaconRegion(badge))
     }
 
+    @Test("SW-4: of the regions that are watched those inside are told first, then those heard last, then the others")
+    func sightings() {
+        let numbers = ["1/1", "1/2", "1/3", "1/4"]
+        let beacons = numbers.map { BeaconIdentity.of("E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/" + $0) }
+        var watch = RegionWatch()
+        for beacon in beacons { watch.watch(BeaconRegion(beacon)) }
+        watch.sight(beacons[1], now: .seconds(7)) { _ in }
+        watch.sight(beacons[2], now: .seconds(9)) { _ in }
+        for time in [1, 2] { watch.sight(beacons[3], now: .seconds(time)) { _ in } }
+        let all = watch.sightings(most: 10)
+        #expect(all.map(\.region) == [3, 2, 1, 0].map { BeaconRegion(beacons[$0]) })
+        #expect(all.map(\.isInside) == [true, false, false, false])
+        #expect(all.map(\.beacon) == [beacons[3], beacons[2], beacons[1], nil])
+        #expect(all.prefix(3).map(\.last) == [.seconds(2), .seconds(9), .seconds(7)])
+        #expect(watch.sightings(most: 2) == Array(all.prefix(2)) && watch.sightings(most: 0).isEmpty)
+        #expect(watch.sightings(most: 3) == Array(all.prefix(3)))
+    }
+
     @Test("A region that is watched no more tells nothing, and begins anew")
     func unwatching() {
         var watch = RegionWatch()

@@ -42,7 +42,8 @@ final class DaemonBench {
         advertisedAt place: AdvertisedAddress? = nil,
         security: GATTLinkSecurity.Level = .none,
         beacons: BeaconConfiguration = BeaconConfiguration(),
-        regions: String = ""
+        regions: String = "",
+        managed: (@Sendable () -> [RegionFile.Entry]?)? = nil
     ) throws -> Daemon {
         var settings = KeyboardSettings(
             adapter: .any,
@@ -68,6 +69,7 @@ final class DaemonBench {
         )
         options.beacons = beacons
         options.regions = RegionCatalogue(try RegionFile(regions))
+        options.managed = managed
         let keyboard = try TextKeyboard(layout: .us)
         screen = keyboard.screen
         let daemon = try Daemon(settings, options, through: AdapterCore(loop, using: radio), screen: keyboard)

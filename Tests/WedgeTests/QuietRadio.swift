@@ -15,6 +15,8 @@ final class QuietRadio: LowEnergyAdapter {
     private(set) var listening = 0
     /// How often a scan has begun.
     private(set) var scans = 0
+    /// Whether the controller says that it scans.
+    var saysThatItScans = false
     /// The devices that were connected to.
     private(set) var attempted: [DeviceAddress] = []
     /// How a connection is made; nil where none is.
@@ -45,6 +47,7 @@ final class QuietRadio: LowEnergyAdapter {
             radio.scans += 1
             radio.listener = self
             turn(true)
+            if radio.saysThatItScans { onStarted?() }
         }
 
         /// An event packet comes from the controller.
@@ -96,6 +99,9 @@ final class QuietRadio: LowEnergyAdapter {
             listener?.hear(writer.bytes, at: MonotonicClock.now)
         } while !rest.isEmpty
     }
+
+    /// The scan that runs ends by itself.
+    func failScan(_ error: ScanError) { listener?.onFailure?(error) }
 
     func makeScanner() throws(ScanError) -> any DeviceScanner { Listener(self) }
     func makePairing(_ wish: PairingWish) -> any DevicePairing { preconditionFailure("nobody pairs here") }

@@ -41,6 +41,18 @@ package struct RegionWatch: Sendable {
         package let beacon: BeaconIdentity
     }
 
+    /// What was heard of a region.
+    package struct Sighting: Equatable, Sendable {
+        /// The region.
+        package let region: BeaconRegion
+        /// Whether it is inside.
+        package let isInside: Bool
+        /// The beacon that was heard last; nil for none since the region is watched.
+        package let beacon: BeaconIdentity?
+        /// When that was.
+        package let last: Duration
+    }
+
     private struct Place {
         var region: BeaconRegion
         var options: WatchOptions
@@ -84,6 +96,17 @@ package struct RegionWatch: Sendable {
 
     /// True for a region that is watched.
     package func isWatched(_ region: BeaconRegion) -> Bool { index[region] != nil }
+
+    /// What was heard of at most so many regions: those inside first, then those heard last, then the others.
+    package func sightings(most: Int) -> [Sighting] {
+        let heard = places.filter { $0.beacon != nil }.sorted { one, other in
+            one.isInside == other.isInside ? one.last > other.last : one.isInside
+        }
+        let silent = places.lazy.filter { $0.beacon == nil }.prefix(max(0, most - heard.count))
+        return (heard.prefix(most) + silent).map { place in
+            Sighting(region: place.region, isInside: place.isInside, beacon: place.beacon, last: place.last)
+        }
+    }
 
     /// Watches a region; of one that is watched already the options change, and what is known of it stays.
     package mutating func watch(_ region: BeaconRegion, _ options: WatchOptions = .usual) {

@@ -4,6 +4,7 @@
 package enum BeaconFaultText: String, FaultText {
     case regionsUnreadable, regionFaults, designatedUnreadable, designatedGarbled, designatedNotKept
     case noRegions, notDesignated, tooManyRanged, notBeacon, notAdvertised, notAdvertising, nothingToWatch
+    case unconfigured, adapterAwaited
 
     package var said: (cause: LocalText, remedy: LocalText?) {
         switch self {
@@ -86,6 +87,16 @@ package enum BeaconFaultText: String, FaultText {
                     "beacons.regions のファイルにリージョンを記述してください"
                 )
             )
+        case .unconfigured:
+            (
+                LocalText("no region of beacons is known", "ビーコンのリージョンが登録されていません"),
+                LocalText(
+                    "`blewedge beacons set-up` makes a file of regions; name it as beacons.regions",
+                    "`blewedge beacons set-up` でリージョンのファイルを作成し、beacons.regions に設定してください"
+                )
+            )
+        case .adapterAwaited:
+            (LocalText("the adapter is not open yet", "アダプタの準備ができていません"), nil)
         }
     }
 }

@@ -21,7 +21,7 @@ package enum LabelText: String, Localized {
         attemptsCancelled, controllerProbes, resetsRepeated, connectionsRepeated, bytesBeforeReset,
         parametersGranted, parametersRefused
     // Beacons.
-    case beacons, watched, inside, advertising, reports, heard, badEvents, codesTaken, codesDropped,
+    case beacons, available, watched, inside, advertising, reports, heard, badEvents, codesTaken, codesDropped,
         unauthenticatedActions
     // Values of members.
     case yes, no, open, closed, `public`, random, none, encrypted, authenticated
@@ -56,6 +56,7 @@ package enum LabelText: String, Localized {
         case .allows: LocalText("allows more than text", "文字以外に許可するもの")
         case .radio: LocalText("radio", "無線")
         case .beacons: LocalText("beacons", "ビーコン")
+        case .available: LocalText("can be watched", "監視可能")
         case .watched: LocalText("watched regions", "監視中のリージョン")
         case .inside: LocalText("inside", "圏内")
         case .advertising: LocalText("advertising", "発信中")

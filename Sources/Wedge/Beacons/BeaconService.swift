@@ -17,17 +17,19 @@ package final class BeaconService {
     package var onStarted: (() -> Void)?
     /// Told why a scan has ended by itself, the first time in a row; it is begun again.
     package var onFailure: ((ScanError) -> Void)?
+    /// Told that what is watched may be another, and that a scan has failed or goes on again.
+    package var onChange: (() -> Void)?
 
     /// What is known and watched.
     package private(set) var monitor: BeaconMonitor
+    /// Why the last scan has ended by itself; nil from the next one that began.
+    package private(set) var failure: ScanError?
 
     private let radio: RadioArbiter
     private var scan: RadioScan?
     private var timer: EventLoop.Timer?
     private var pauseTimer: EventLoop.Timer?
     private var isEnded = false
-    /// True from a scan that failed to the next one that began.
-    private var hasFailed = false
 
     /// Nothing is listened for before the monitor watches something.
     package init(_ monitor: BeaconMonitor, on radio: RadioArbiter) {
@@ -38,7 +40,10 @@ package final class BeaconService {
 
     /// Changes what is watched, and begins or ends the scan as that wants it.
     package func change<Value>(_ body: (inout BeaconMonitor) -> Value) -> Value {
-        defer { settle() }
+        defer {
+            settle()
+            onChange?()
+        }
         return body(&monitor)
     }
 
@@ -63,9 +68,11 @@ package final class BeaconService {
             tell { monitor, tell in monitor.handle(packet, now: now, tell: tell) }
         }
         scan.onStarted = { [unowned self] in
-            hasFailed = false
+            let hadFailed = failure != nil
+            failure = nil
             onStarted?()
             onStarted = nil
+            if hadFailed { onChange?() }
         }
         scan.onFailure = { [unowned self] error in failed(error) }
         radio.start(scan)
@@ -77,8 +84,10 @@ package final class BeaconService {
             pauseTimer = nil
             settle()
         }
-        if !hasFailed { onFailure?(error) }
-        hasFailed = true
+        let isFirst = failure == nil
+        failure = error
+        if isFirst { onFailure?(error) }
+        onChange?()
     }
 
     private func stop(_ completion: @escaping () -> Void) {

@@ -20,6 +20,17 @@ extension JSONObject {
         add("designated", monitor.designated[beacon.identity] != nil)
     }
 
+    /// What was heard of a region that is watched, the seconds since then rounded down.
+    package init(_ sighting: RegionWatch.Sighting, in monitor: BeaconMonitor, now: Duration) {
+        self.init()
+        add("region", "\(sighting.region)")
+        add("name", monitor.catalogue.name(of: sighting.region))
+        add("inside", sighting.isInside)
+        guard let beacon = sighting.beacon else { return }
+        add("secondsAgo", (now - sighting.last).components.seconds)
+        add("beacon", "\(beacon)")
+    }
+
     /// Something that the monitor tells.
     package init(_ event: BeaconMonitor.Event, in monitor: BeaconMonitor) {
         self.init()
@@ -42,6 +53,14 @@ extension JSONObject {
             add("region", "\(region)")
             add("beacons", beacons.map { JSONObject($0, in: monitor) })
         }
+    }
+
+    /// What is done as a region is entered and left (D-30).
+    package init(_ action: BeaconAction) {
+        self.init()
+        add("name", action.name)
+        add("region", "\(action.region)")
+        add("do", action.deed.rawValue)
     }
 
     /// A designated beacon (SW-9).

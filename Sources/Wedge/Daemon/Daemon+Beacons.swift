@@ -16,6 +16,8 @@ extension Daemon {
     private static let typingInterval = Duration.milliseconds(10)
     /// The silence behind which a key code cannot come into the middle of a barcode.
     private static let silence = Duration.milliseconds(100)
+    /// The most regions whose sightings `status` tells.
+    private static let mostSightings = 100
 
     /// Begins what the configuration asks for.
     func startBeacons() {
@@ -25,6 +27,7 @@ extension Daemon {
             // The adapter's loss is told by itself.
             if error != .adapterGone { onNote?(Reason(CommandFailure(error))) }
         }
+        beacons.onChange = { [unowned self] in noteAvailability() }
         advertiser.onChange = { [unowned self] in
             publish(advertiserObject(named: "advertising"))
         }
@@ -40,6 +43,7 @@ extension Daemon {
             }
         }
         setBeaconGate()
+        noteAvailability()
         // Without a terminal to come to the front, the display goes on with the daemon (D-24).
         if options.terminal == nil { beacons.displayCameOn() }
     }
@@ -87,12 +91,20 @@ extension Daemon {
 
     private var beaconStatus: JSONObject {
         let monitor = beacons.monitor
-        var object = JSONObject()
+        var object = availability.members
+        object.add("known", monitor.regions.count)
         object.add("watched", monitor.watched.map { "\($0)" })
         object.add("inside", monitor.inside.map { "\($0)" })
+        object.add("actions", options.beacons.actions.map { JSONObject($0) })
         object.add("designated", monitor.designated.beacons.map { JSONObject($0) })
+        let now = MonotonicClock.now
+        object.add(
+            "sightings",
+            monitor.sightings(most: Self.mostSightings).map { JSONObject($0, in: monitor, now: now) }
+        )
         object.add(membersOf: advertiserObject())
         object.add("counts", beaconCounts)
+        object.addForms(availability.forms + advertiserForms)
         return object
     }
 
@@ -101,6 +113,7 @@ extension Daemon {
         let monitor = beacons.monitor
         guard !monitor.isIdle || monitor.counters.reports > 0 || advertiser.frame != nil else { return nil }
         var object = JSONObject()
+        object.add("available", availability.state == .possible)
         object.add("watched", monitor.watched.count)
         object.add("inside", monitor.inside.count)
         object.add("advertising", advertiser.state == .on)
@@ -129,6 +142,10 @@ extension Daemon {
         object.add("advertisingFault", advertiser.failure?.cause)
         object.add("advertisingRemedy", advertiser.failure?.remedy)
         return object
+    }
+
+    private var advertiserForms: [(name: String, message: Message?)] {
+        [("advertisingFault", advertiser.failure?.cause), ("advertisingRemedy", advertiser.failure?.remedy)]
     }
 
     private func counted(_ name: String, _ count: Int) -> JSONObject {

@@ -71,6 +71,9 @@ package final class Daemon {
     var codes = (taken: UInt64(0), dropped: UInt64(0))
     /// How many clients wait for the list of a region's beacons.
     var rangings: [BeaconRegion: Int] = [:]
+    /// Whether beacons can be watched, as clients were told last; and why the adapter is in the way of that.
+    var availability = BeaconAvailability.starting
+    var beaconHindrance: BeaconAvailability? = .starting
     let loop: EventLoop
 
     private static let lockWord = "lock="
@@ -164,12 +167,14 @@ package final class Daemon {
             throw CommandFailure(error)
         }
         service.bonds = { [bonds] in (try? bonds.read())?.bonds ?? [] }
-        service.refusal = { [unowned self] name in refusal(of: name) }
+        service.refusal = { [unowned self] name in
+            let refusal = refusal(of: name)
+            if let refusal { take(refusal: refusal) }
+            return refusal
+        }
         service.isAbandoned = { [unowned self] in lock.takeAbandonment() }
         service.onReceived = { [unowned self] length in received(length) }
-        service.onAdapter = { [unowned self] isThere in
-            if isThere { advertiser.begin() } else { advertiser.adapterLost() }
-        }
+        service.onAdapter = { [unowned self] event in take(event) }
         service.isGateOpen = gate.isOpen
         gate.onChange = { [unowned self] isOpen in gateChanged(isOpen) }
         gate.onFront = { [unowned self] in beacons.displayCameOn() }
@@ -407,6 +412,7 @@ extension Daemon: ControlHandler {
         }
         let state = KeyboardService.Event.state(service.state, device: service.device, reason: service.reason)
         if let object = latest ?? state.object(service.choice) { events.append(object) }
-        return events + [gateEvent]
+        events.append(gateEvent)
+        return availability.state == .unconfigured ? events : events + [availabilityEvent]
     }
 }

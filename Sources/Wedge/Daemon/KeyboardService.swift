@@ -15,8 +15,8 @@ package final class KeyboardService {
     /// Asked then: whether the process that had it before has ended without giving it back.
     package var isAbandoned: (() -> Bool)?
 
-    /// Told that an adapter can be used, and that it is lost.
-    package var onAdapter: ((_ isThere: Bool) -> Void)?
+    /// Told that an adapter can be used, that none can, and that it is lost.
+    package var onAdapter: ((AdapterCore.Event) -> Void)?
 
     /// How old a sighting may be that spares a scan: as long as the end of an earlier link may take.
     private static let sightingLife = Session.closingTimeout
@@ -282,16 +282,17 @@ package final class KeyboardService {
             if let bonds { core.adapter?.use(bonds()) }
             apply(.adapterReady)
             started(.success(()))
-            onAdapter?(true)
+            onAdapter?(event)
         case .failed(let error):
             started(.failure(CommandFailure(error)))
             apply(Session.Event(error))
+            onAdapter?(event)
         case .lost(let loss):
             keyboard.endLink(through: link.epoch)
             link.noteAdapterLoss()
             apply(.adapterLost(Reason(loss)))
             link.abandon()
-            onAdapter?(false)
+            onAdapter?(event)
         }
     }
 

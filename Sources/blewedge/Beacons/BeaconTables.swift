@@ -48,12 +48,15 @@ enum BeaconTables {
     static func status(_ answer: JSONValue) -> [String] {
         let watched = answer["watched"]?.array?.count ?? 0
         var lines = [BeaconText.watched.text(.current, "\(watched)")]
+        if let cause = answer.message("availabilityCause") {
+            lines.append(Reason(cause, remedy: answer.message("availabilityRemedy")).line(.current))
+        }
         lines += (answer["inside"]?.array ?? []).map { BeaconText.insideRegion.text(.current, $0.string ?? "") }
         lines += designated(answer)
         if answer["advertising"]?.string == BeaconAdvertiser.State.on.rawValue {
             lines.append(BeaconText.isBeacon.text(.current, text(answer, "advertised")))
-        } else if let fault = answer["advertisingFault"]?.string {
-            lines.append(LocalName.printable(fault))
+        } else if let fault = answer.message("advertisingFault") {
+            lines.append(Reason(fault, remedy: answer.message("advertisingRemedy")).line(.current))
         }
         return lines
     }

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import BluetoothLE
+package import Texts
+
+/// Whether beacons can be watched here, and if not, why (SW-2).
+package struct BeaconAvailability: Sendable {
+    /// The kinds of answers.
+    package enum State: String, Hashable, Sendable, CaseIterable {
+        /// They can be watched.
+        case possible
+        /// The adapter has not been opened yet.
+        case starting
+        /// No region is known.
+        case unconfigured
+        /// There is no such adapter, or another process has it.
+        case noAdapter = "no-adapter"
+        /// Bluetooth is switched off.
+        case off
+        /// A permission is missing.
+        case forbidden
+        /// The adapter or the kernel cannot do it.
+        case unsupported
+        /// The adapter or its scan has failed; it is tried again.
+        case failed
+    }
+
+    /// The answer.
+    package let state: State
+    /// The cause and the remedy; nil where beacons can be watched.
+    package let reason: Reason?
+
+    private init(_ state: State, _ reason: Reason?) {
+        self.state = state
+        self.reason = reason
+    }
+
+    private init(_ state: State, _ text: BeaconFaultText) {
+        self.init(state, Reason(CommandFailure(.unavailable, text)))
+    }
+
+    static let possible = BeaconAvailability(.possible, nil)
+    static let starting = BeaconAvailability(.starting, .adapterAwaited)
+    static let unconfigured = BeaconAvailability(.unconfigured, .unconfigured)
+
+    /// The adapter cannot be opened.
+    package init(_ error: AdapterError) {
+        let failure = CommandFailure(error)
+        let state: State =
+            switch error {
+            case .blocked: .off
+            case .noBluetoothInKernel, .noAdapter, .notFound: .noAdapter
+            case .lowEnergyUnsupported: .unsupported
+            default: failure.status == .permission ? .forbidden : .failed
+            }
+        self.init(state, Reason(failure))
+    }
+
+    /// The adapter is lost.
+    package init(_ loss: AdapterLoss) {
+        let state: State =
+            switch loss {
+            case .removed: .noAdapter
+            case .switchedOff: .off
+            case .failed: .failed
+            }
+        self.init(state, Reason(loss))
+    }
+
+    /// The adapter may not be used by this process.
+    package init(refused refusal: CommandFailure) {
+        self.init(refusal.status == .permission ? .forbidden : .noAdapter, Reason(refusal))
+    }
+
+    /// The scan has failed; nil where the adapter's own end says why.
+    package init?(_ error: ScanError) {
+        let state: State
+        switch error {
+        case .adapterGone: return nil
+        case .notPermitted: state = .forbidden
+        case .unsupported, .controller(.refused(_, .unknownHCICommand)): state = .unsupported
+        case .system, .controller: state = .failed
+        }
+        self.init(state, Reason(CommandFailure(error)))
+    }
+
+    /// The texts of the members, for clients that have a language of their own.
+    var forms: [(name: String, message: Message?)] {
+        [("availabilityCause", reason?.cause), ("availabilityRemedy", reason?.remedy)]
+    }
+
+    /// The members of an answer or an event.
+    var members: JSONObject {
+        var object = JSONObject()
+        object.add("available", state == .possible)
+        object.add("availability", state.rawValue)
+        for (name, message) in forms { object.add(name, message) }
+        return object
+    }
+}
