@@ -26,6 +26,7 @@ struct KeyDecoderTests {
             ("\u{1B}[[A\u{1B}[[E\u{1B}[17~", [.function(1), .function(5), .function(6)]),
             ("\u{1B}[1;5A\u{1B}[3;2~", [.up, .delete]),
             ("\u{1B}1\u{1B}9\u{1B}0", [.function(1), .function(9), .function(10)]),
+            ("\u{1B}[23~\u{1B}b", [.function(11), .function(11)]),
             ("\u{1B}[Z", [.backTab]),
             ("\u{1B}", [.escape]),
             ("\u{1B}\u{1B}", [.escape, .escape]),

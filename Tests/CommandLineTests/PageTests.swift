@@ -25,6 +25,7 @@ struct PageTests {
         }
         model.configurationFile = "/etc/blewedge/blewedge.toml"
         model.machineFaults = []
+        model.beacons = .success(try beaconAnswer())
         return model
     }
 

@@ -24,6 +24,14 @@ DEVICES = [
 KEYS = {"backspace": "BSpace", "enter": "Enter", "left": "Left", "right": "Right", "home": "Home", "end": "End",
         "delete": "DC", "space": "Space", "tab": "Tab"}
 
+BADGES = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
+BEACONS = {"available": True, "availability": "possible", "known": 2, "watched": [BADGES, BADGES + "/7"], "inside": [BADGES],
+           "actions": [{"name": "badge", "region": BADGES, "do": "type"}],
+           "sightings": [{"region": BADGES, "name": "社員証 Badges", "inside": True, "secondsAgo": 3, "beacon": BADGES + "/1/2"},
+                         {"region": BADGES + "/7", "inside": False}],
+           "designated": [{"code": "A17C", "beacon": BADGES + "/1/2", "segment": 1, "switcher": True}],
+           "advertising": "off", "counts": {"reports": 12, "heard": 4, "badEvents": 0}}
+
 SNIPPETS = {"bold": ("<b></b>", 4)}
 
 
@@ -130,6 +138,8 @@ class Daemon:
         match words:
             case ["status"]:
                 return self.status()
+            case ["beacons", "status"]:
+                return dict(BEACONS)
             case ["scan", _] | ["scan", _, "anew"]:
                 return {"devices": DEVICES}
             case ["use", address, *rest]:

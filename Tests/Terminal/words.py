@@ -15,13 +15,13 @@ WORDS = {
                open="is not paired: anyone who copies", paused="Paused.", resumed="Resumed.", ask="Switch to LT01 BC000120?", typed="Typed: bold",
                switched="LT01 BC000120 is chosen.", lost="No daemon runs.", back="The daemon answers.", rows="LT01 BC000120",
                kept="Kept in", disconnected="disconnected from", received="* received", field="What is typed", last="Last received",
-               untypable="U+20AC has no key", japanese="日本語"),
+               untypable="U+20AC has no key", japanese="日本語", sighted="3 s ago"),
     "ja": dict(closed="一時停止中です", connect="[次] デバイスと接続している", guide="キーボードの追加方法", next="[次] デバイスを選択している", chosen="LINBLE-TEST を選択しました。",
                attempt="[次] 受信データがここに表示される", all="[済] 受信データがここに表示される", pressed="押しました: 3",
                open="ペアリングされていません", paused="一時停止しました。", resumed="再開しました。", ask="切り替えますか?", typed="入力しました: bold",
                switched="LT01 BC000120 を選択しました。", lost="デーモンが動いていません。", back="デーモンに接続しました。",
                rows="LT01 BC000120", kept="保存しました", disconnected="切断しました", received="* 受信",
-               field="入力された文字", last="最終受信", untypable="U+20AC has no key", japanese="日本語"),
+               field="入力された文字", last="最終受信", untypable="U+20AC has no key", japanese="日本語", sighted="3秒前"),
 }
 
 

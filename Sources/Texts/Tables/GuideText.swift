@@ -68,8 +68,8 @@ package enum GuideText: String, Localized {
             )
         case .keys:
             LocalText(
-                "A keyboard without function keys has Alt with a digit for them.",
-                "ファンクションキーがない場合は、Altと数字で代用できます。"
+                "A keyboard without function keys has Alt with a digit for them, and Alt with b for F11.",
+                "ファンクションキーがない場合は、Altと数字で代用できます。F11はAltとbです。"
             )
         case .further:
             LocalText(

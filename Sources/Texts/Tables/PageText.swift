@@ -3,7 +3,7 @@
 /// The texts of the terminal pages, apart from the states.
 package enum PageText: String, Localized {
     // The pages' names.
-    case devices, check, keypad, snippets, settings, guide
+    case devices, check, keypad, snippets, settings, guide, beacons
     // The help lines for the keys, at the bottom.
     case helpQuit, helpConnect, helpDisconnect, helpPause, helpResume, helpPages, helpRefresh, helpScroll
     // Texts of every page.
@@ -22,6 +22,10 @@ package enum PageText: String, Localized {
     // Settings.
     case statusLine, statusLineHelp, on, off, language, languageName, profile, layout, table, file, saved, notSaved
     case reload, reloaded
+    // Beacons.
+    case beaconsHindered, nothingWatched, regionsCount, columnRegion, columnPlace, columnSighted, inside, outside, ago,
+        never
+    case moreRegions, beaconActions, designated, switcher, noneDesignated, ownBeacon, ownBeaconStarting, beaconCounts
 
     package var texts: LocalText {
         switch self {
@@ -31,12 +35,13 @@ package enum PageText: String, Localized {
         case .snippets: LocalText("Snippets", "定型文")
         case .settings: LocalText("Settings", "設定")
         case .guide: LocalText("Guide", "ユーザガイド")
+        case .beacons: LocalText("Beacons", "ビーコン")
         case .helpQuit: LocalText("F10 Quit", "F10 終了")
         case .helpConnect: LocalText("F7 Connect", "F7 接続")
         case .helpDisconnect: LocalText("F8 Disconnect", "F8 切断")
         case .helpPause: LocalText("F9 Pause", "F9 一時停止")
         case .helpResume: LocalText("F9 Resume", "F9 再開")
-        case .helpPages: LocalText("F1-F6 Pages", "F1-F6 画面")
+        case .helpPages: LocalText("F1-F6 F11 Pages", "F1-F6 F11 画面")
         case .helpRefresh: LocalText("r Refresh", "r 更新")
         case .helpScroll: LocalText("PgUp/PgDn", "PgUp/PgDn")
         case .since: LocalText("for {1}", "{1}前から")
@@ -115,6 +120,33 @@ package enum PageText: String, Localized {
         case .notSaved: LocalText("Not kept: {1}", "保存できませんでした: {1}")
         case .reload: LocalText("Let the daemon read its configuration again", "デーモンに設定を読み直させる")
         case .reloaded: LocalText("The configuration was read again.", "設定を読み直しました。")
+        case .beaconsHindered: LocalText("No beacons can be watched: {1}", "ビーコンを監視できません: {1}")
+        case .nothingWatched:
+            LocalText(
+                "Nothing is watched: set beacons.watch, or run `blewedge beacons watch all`.",
+                "監視していません。beacons.watch を設定するか、`blewedge beacons watch all` を実行してください。"
+            )
+        case .regionsCount:
+            LocalText("Regions: {1} known, {2} watched, {3} inside", "リージョン: 登録{1}、監視中{2}、圏内{3}")
+        case .columnRegion: LocalText("Region", "リージョン")
+        case .columnPlace: LocalText("Is", "状態")
+        case .columnSighted: LocalText("Sighted", "最終検出")
+        case .inside: LocalText("inside", "圏内")
+        case .outside: LocalText("outside", "圏外")
+        case .ago: LocalText("{1} ago", "{1}前")
+        case .never: LocalText("never", "なし")
+        case .moreRegions: LocalText("and {1} more", "ほか{1}個")
+        case .beaconActions: LocalText("Actions: {1}", "動作: {1}")
+        case .designated: LocalText("Designated: {1}", "指定ビーコン: {1}")
+        case .switcher: LocalText("switcher", "スイッチャー")
+        case .noneDesignated: LocalText("No beacon is designated.", "指定ビーコンはありません。")
+        case .ownBeacon: LocalText("Own beacon: {1}", "自身のビーコン: {1}")
+        case .ownBeaconStarting: LocalText("Own beacon, starting: {1}", "自身のビーコン(準備中): {1}")
+        case .beaconCounts:
+            LocalText(
+                "Reports: {1}, of beacons {2}, of others {3}, bad events {4}",
+                "アドバタイズ: {1}、うちビーコン{2}、その他{3}、不正なイベント{4}"
+            )
         }
     }
 }

@@ -6,6 +6,8 @@ import Wedge
 /// The pages.
 enum Page: Int, CaseIterable {
     case devices = 1, check, keypad, snippets, settings, guide
+    /// F7 to F10 are commands.
+    case beacons = 11
 
     /// The function key that shows it.
     var number: Int { rawValue }
@@ -18,11 +20,12 @@ enum Page: Int, CaseIterable {
         case .snippets: .snippets
         case .settings: .settings
         case .guide: .guide
+        case .beacons: .beacons
         }
     }
 
     /// Whether it has a field to type into.
-    var hasField: Bool { self != .devices && self != .settings }
+    var hasField: Bool { self != .devices && self != .settings && self != .beacons }
 
     /// The page's body, for a space of that size.
     func body(_ model: TUIModel, columns: Int, rows: Int) -> PageBody {
@@ -33,6 +36,7 @@ enum Page: Int, CaseIterable {
         case .snippets: SnippetsPage.body(model, columns: columns, rows: rows)
         case .settings: SettingsPage.body(model, columns: columns)
         case .guide: GuidePage.body(model, columns: columns, rows: rows)
+        case .beacons: BeaconsPage.body(model, columns: columns)
         }
     }
 }
@@ -80,16 +84,24 @@ enum PageFrame {
 
     // MARK: Head
 
-    /// The pages with their keys: all names, or only that of the page that is shown.
+    /// The pages with their keys: all names, the closer together the less room there is, or only that of the page that is
+    /// shown.
     private static func title(_ model: TUIModel, _ columns: Int) -> PageLine {
-        let names = Page.allCases.map { "F\($0.number) " + $0.title.texts[model.language] }
-        let full = names.map(ScreenText.columns(of:)).reduce(0, +) + 2 * names.count
+        func names(_ gap: String, isShort: Bool = false) -> [String] {
+            Page.allCases.map { page in
+                isShort && page != model.page
+                    ? "F\(page.number)" : "F\(page.number)" + gap + page.title.texts[model.language]
+            }
+        }
+        let forms = [(names(" "), " "), (names(" "), ""), (names(""), "")]
+        let (texts, margin) =
+            forms.first { texts, margin in
+                texts.map { ScreenText.columns(of: " " + $0 + margin) }.reduce(0, +) <= columns
+            } ?? (names(" ", isShort: true), "")
         var line = PageLine()
         line.rest = .reverse
-        for (page, name) in zip(Page.allCases, names) {
-            let isShown = page == model.page
-            let text = full <= columns || isShown ? name : "F\(page.number)"
-            line.add(" \(text) ", isShown ? .bold : .reverse)
+        for (page, text) in zip(Page.allCases, texts) {
+            line.add(" " + text + margin, page == model.page ? .bold : .reverse)
         }
         return line
     }
@@ -152,7 +164,7 @@ enum PageFrame {
             keys.append(status.isPaused ? .helpResume : .helpPause)
         }
         if model.page == .devices, model.status != nil { keys.append(.helpRefresh) }
-        if model.page == .guide || model.page == .check { keys.append(.helpScroll) }
+        if [.guide, .check, .beacons].contains(model.page) { keys.append(.helpScroll) }
         return keys + [.helpPages]
     }
 

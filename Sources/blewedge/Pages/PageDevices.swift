@@ -77,7 +77,7 @@ enum DevicesPage {
     }
 
     /// A text of exactly so many columns, a cut one with a mark at its end.
-    private static func padded(_ text: String, _ columns: Int) -> String {
+    static func padded(_ text: String, _ columns: Int) -> String {
         guard columns > 0 else { return "" }
         let plain = String(ScreenText.cells(of: text).map(\.character))
         guard ScreenText.columns(of: plain) > columns else { return DisplayWidth.padded(plain, to: columns) }

@@ -19,6 +19,8 @@ final class TUIDaemon {
     var onDevices: ((JSONValue) -> Void)?
     /// Called with why there are none.
     var onScanFailure: ((CommandFailure) -> Void)?
+    /// Called with what is done about beacons.
+    var onBeacons: ((Result<TUIBeacons, CommandFailure>) -> Void)?
 
     /// How often the daemon is asked, or looked for.
     private static let period = Duration.seconds(1)
@@ -33,6 +35,7 @@ final class TUIDaemon {
     private var slow: TUIConnection?
     private var events: TUIConnection?
     private var isAsking = false
+    private var isAskingBeacons = false
     private var isScanning = false
     /// Whether the next scan's list begins with it.
     private var wantsAnew = false
@@ -41,6 +44,8 @@ final class TUIDaemon {
 
     /// The devices are listened for at a time.
     var wantsDevices = false { didSet { if wantsDevices { scan() } } }
+    /// The daemon is asked about beacons, too.
+    var wantsBeacons = false { didSet { if wantsBeacons, !oldValue { askBeacons() } } }
 
     /// A daemon at the first of the paths where one listens; `scanTime` is how many seconds a look at the devices takes.
     init(at paths: [String], scanTime: Int, on loop: EventLoop) {
@@ -88,6 +93,7 @@ final class TUIDaemon {
 
     private func tick() {
         if quick == nil { attach() } else { askStatus() }
+        askBeacons()
         scan()
         _ = loop.schedule(at: MonotonicClock.now + Self.period) { [weak self] in self?.tick() }
     }
@@ -115,13 +121,14 @@ final class TUIDaemon {
     private func lose(_ failure: CommandFailure) {
         end()
         isAsking = false
+        isAskingBeacons = false
         isScanning = false
         state = nil
         onAbsence?(failure)
     }
 
     private func take(_ event: JSONValue) {
-        if event["event"]?.string == "received" { onReceived?() }
+        if event["event"]?.string == "received" { onReceived?() } else { askBeacons() }
         askStatus()
     }
 
@@ -141,6 +148,15 @@ final class TUIDaemon {
                 state = status.state
                 onStatus?(status)
             }
+        }
+    }
+
+    private func askBeacons() {
+        guard wantsBeacons, !isAskingBeacons, let quick else { return }
+        isAskingBeacons = quick.ask(.beacons(.status)) { [weak self] result in
+            guard let self else { return }
+            isAskingBeacons = false
+            onBeacons?(result.map { TUIBeacons($0) })
         }
     }
 

@@ -59,6 +59,7 @@ final class TUIDriver {
         daemon.onAbsence = { [unowned self] failure in change { $0.lose(Reason(failure)) } }
         daemon.onReceived = { [unowned self] in received() }
         daemon.onDevices = { [unowned self] answer in change { $0.devices.hear(answer, now: WallClock.seconds) } }
+        daemon.onBeacons = { [unowned self] result in change { $0.beacons = result } }
         daemon.onScanFailure = { [unowned self] failure in
             change { if $0.devices.rows.isEmpty { $0.notice = .fault(Reason(failure)) } }
         }
@@ -133,6 +134,7 @@ final class TUIDriver {
     private func draw() {
         guard outcome == nil else { return }
         daemon.wantsDevices = model.page == .devices && model.status != nil
+        daemon.wantsBeacons = model.page == .beacons && model.status != nil
         let size = StandardStream.output.windowSize ?? (80, 24)
         do throws(Errno) {
             let text = frame.update(to: PageFrame.screen(model, columns: size.columns, rows: size.rows))

@@ -17,7 +17,7 @@ enum TUIKey: Hashable {
 
 /// Makes keys of the bytes that a terminal sends.
 ///
-/// Understood are the sequences of xterm and its kin, of the Linux console, and Alt with a digit for keyboards without
+/// Understood are the sequences of xterm and its kin, of the Linux console, and Alt with a digit or b for keyboards without
 /// function keys. A sequence that is not understood is taken whole and means nothing; no input is kept without a bound.
 struct TUIKeyDecoder {
     /// The most characters of a pasted text that are kept.
@@ -132,6 +132,8 @@ struct TUIKeyDecoder {
         // Alt with a digit is the function key of that number.
         case 0x30: keys.append(.function(10))
         case 0x31...0x39: keys.append(.function(Int(byte) - 0x30))
+        // And Alt with b, as beacons, is F11, which many terminals keep for themselves.
+        case UInt8(ascii: "b"): keys.append(.function(11))
         case ..<0x20, 0x7F...:
             keys.append(.escape)
             take(byte, &keys)
@@ -203,6 +205,6 @@ struct TUIKeyDecoder {
     private static let numberedKeys: [Int: TUIKey] = [
         1: .home, 3: .delete, 4: .end, 5: .pageUp, 6: .pageDown, 7: .home, 8: .end,
         11: .function(1), 12: .function(2), 13: .function(3), 14: .function(4), 15: .function(5), 17: .function(6),
-        18: .function(7), 19: .function(8), 20: .function(9), 21: .function(10),
+        18: .function(7), 19: .function(8), 20: .function(9), 21: .function(10), 23: .function(11),
     ]
 }

@@ -36,6 +36,8 @@ struct TUIModel {
     /// Whether a daemon that these pages start does not answer yet.
     var isStarting = false
     var devices = TUIDevices()
+    /// What the daemon does about beacons, or why that is not known; nil before it was asked.
+    var beacons: Result<TUIBeacons, CommandFailure>?
     var snippets = Snippets.builtIn.all
     /// Why the file of snippets is not used.
     var snippetFault: Message?
@@ -83,6 +85,7 @@ struct TUIModel {
             devices.clear()
             devices.chosen = nil
         }
+        beacons = nil
         status = nil
         absence = failure
     }
@@ -138,6 +141,9 @@ struct TUIModel {
         case .snippets: return snippetsKey(key, now: now)
         case .settings: return settingsKey(key)
         case .guide: return guideKey(key)
+        case .beacons:
+            move(key)
+            return []
         }
     }
 
@@ -149,7 +155,7 @@ struct TUIModel {
         case .devices: return [.rescan(isAnew: false)]
         case .snippets: return [.loadSnippets]
         case .guide: return [.checkMachine]
-        case .check, .keypad, .settings: return []
+        case .check, .keypad, .settings, .beacons: return []
         }
     }
 

@@ -17,7 +17,7 @@ from waiting import expect
 from words import WORDS
 
 SAY, JAPANESE = WORDS["en"], WORDS["ja"]
-TAB = "F1 Devices  F2 Check  F3 Keypad  F4 Snippets  F5 Settings  F6 Guide"
+TAB = "F1 Devices F2 Check F3 Keypad F4 Snippets F5 Settings F6 Guide F11 Beacons"
 
 
 async def choose(bench: Bench, hands: Hands, console: Console) -> None:

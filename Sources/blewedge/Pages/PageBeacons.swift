@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Texts
+import Wedge
+
+/// What the daemon does about beacons: whether it can, the regions, the designated beacons, and its own beacon (SW-2 … SW-13).
+enum BeaconsPage {
+    /// The width of "59 min ago".
+    private static let agoWidth = 10
+
+    static func body(_ model: TUIModel, columns: Int) -> PageBody {
+        guard model.status != nil else { return PageBody(lines: PageFrame.absence(model, columns)) }
+        let language = model.language
+        switch model.beacons {
+        case nil: return PageBody()
+        case .failure(let failure):
+            return PageBody(lines: PageLine.wrapped(Reason(failure).line(language), columns: columns, .red))
+        case .success(let beacons):
+            return PageBody(lines: watching(beacons, language, columns) + rest(beacons, language, columns))
+        }
+    }
+
+    /// Whether beacons are watched, and the regions.
+    private static func watching(_ beacons: TUIBeacons, _ language: Language, _ columns: Int) -> [PageLine] {
+        func wrapped(_ text: String, _ style: ScreenStyle = []) -> [PageLine] {
+            PageLine.wrapped(text, columns: columns, style)
+        }
+        var lines: [PageLine] = []
+        if let hindrance = beacons.hindrance {
+            lines += wrapped(PageText.beaconsHindered.text(language, hindrance.line(language)), .yellow)
+        } else if beacons.watched == 0 {
+            lines += wrapped(PageText.nothingWatched.text(language), .yellow)
+        }
+        lines += wrapped(
+            PageText.regionsCount.text(language, "\(beacons.known)", "\(beacons.watched)", "\(beacons.inside)"),
+            .bold
+        )
+        guard !beacons.regions.isEmpty else { return lines }
+        let titles = [PageText.columnRegion, .columnPlace, .columnSighted].map { $0.text(language) }
+        lines.append(row("  ", titles[0], titles[1], titles[2], language, columns, .bold))
+        for region in beacons.regions {
+            let ago = region.ago.map { PageText.ago.text(language, TimeLabelText.text(seconds: $0, language)) }
+            lines.append(
+                row(
+                    region.isInside ? "* " : "  ",
+                    region.label,
+                    (region.isInside ? PageText.inside : .outside).text(language),
+                    ago ?? PageText.never.text(language),
+                    language,
+                    columns,
+                    region.isInside ? .green : []
+                )
+            )
+        }
+        let more = beacons.watched - beacons.regions.count
+        if more > 0 { lines += wrapped("  " + PageText.moreRegions.text(language, "\(more)")) }
+        return lines
+    }
+
+    /// The actions, the designated beacons, the own beacon, and the counts.
+    private static func rest(_ beacons: TUIBeacons, _ language: Language, _ columns: Int) -> [PageLine] {
+        func wrapped(_ text: String, _ style: ScreenStyle = []) -> [PageLine] {
+            PageLine.wrapped(text, columns: columns, style)
+        }
+        var lines: [PageLine] = []
+        if !beacons.actions.isEmpty {
+            lines += wrapped(PageText.beaconActions.text(language, beacons.actions.joined(separator: ", ")))
+        }
+        for beacon in beacons.designated {
+            let flag = beacon.isSwitcher ? ", " + PageText.switcher.text(language) : ""
+            lines += wrapped(PageText.designated.text(language, "\(beacon.code) (\(beacon.beacon))\(flag)"))
+        }
+        if beacons.designated.isEmpty { lines += wrapped(PageText.noneDesignated.text(language)) }
+        switch beacons.advertising {
+        case .off: lines += wrapped(PageText.ownBeacon.text(language, PageText.off.text(language)))
+        case .starting: lines += wrapped(PageText.ownBeaconStarting.text(language, beacons.advertised), .yellow)
+        case .on: lines += wrapped(PageText.ownBeacon.text(language, beacons.advertised), .green)
+        case .failed:
+            let fault = beacons.advertisingFault?.line(language) ?? beacons.advertised
+            lines += wrapped(PageText.ownBeacon.text(language, fault), .red)
+        }
+        let counts = [
+            beacons.reports, beacons.heard, max(0, beacons.reports &- beacons.heard), beacons.badEvents,
+        ]
+        return lines + wrapped(PageText.beaconCounts.text(language, with: counts.map { "\($0)" }))
+    }
+
+    private static func row(
+        _ mark: String,
+        _ label: String,
+        _ place: String,
+        _ ago: String,
+        _ language: Language,
+        _ columns: Int,
+        _ style: ScreenStyle
+    ) -> PageLine {
+        let width = [PageText.inside, .outside].map { ScreenText.columns(of: $0.text(language)) }.max() ?? 0
+        let space = columns - mark.count - width - agoWidth - 2
+        let text = mark + DevicesPage.padded(label, space) + " " + DevicesPage.padded(place, width)
+        return PageLine(text + " " + DevicesPage.padded(ago, agoWidth), style)
+    }
+}
