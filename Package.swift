@@ -148,7 +148,9 @@ let package = Package(
         // The radio thread's own path over sockets of a pair, for the package Benchmarks and for tests.
         .target(
             name: "RadioMeasuring",
-            dependencies: ["Beacons", "BluetoothLE", "BluetoothHost", "BluetoothPackets", "LinuxIO", systemPackage],
+            dependencies: [
+                "Beacons", "BluetoothLE", "BluetoothHost", "BluetoothPackets", "LinuxIO", "Measuring", systemPackage,
+            ],
             path: "Tests/RadioMeasuring",
             swiftSettings: testSettings
         ),
@@ -200,14 +202,15 @@ let package = Package(
                 "LinuxIO", "VirtualRadio", "VirtualTransport", systemPackage,
             ]
         ),
-        tests("BeaconsTests", ["TestSupport", "Beacons", "BluetoothLE", "Texts"]),
+        tests("BeaconsTests", ["TestSupport", "RadioMeasuring", "Beacons", "BluetoothLE", "Texts"]),
         tests("KeystrokesTests", ["TestSupport", "Keystrokes"]),
         tests("TextsTests", ["TestSupport", "Texts", "BluetoothPackets", "Printable"]),
         tests("TypingTests", ["TestSupport", "Typing", "Texts", "Keystrokes", "LinuxIO", systemPackage]),
         tests(
             "CommandLineTests",
             [
-                "TestSupport", "FirmwareSupport", "blewedge", "Setup", "Wedge", "Typing", "Texts", "BluetoothLE",
+                "TestSupport", "FirmwareSupport", "RadioMeasuring", "blewedge", "Setup", "Wedge", "Typing", "Texts",
+                "BluetoothLE",
                 "VirtualTransport", "Keystrokes", "LinuxIO", systemPackage,
             ]
         ),

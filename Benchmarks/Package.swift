@@ -51,6 +51,7 @@ let package = Package(
             dependencies: [measured, "Advertisements", "CAllocations"],
             swiftSettings: settings
         ),
+        .executableTarget(name: "Flood", dependencies: [measured, "CPeers"], swiftSettings: settings),
         .executableTarget(
             name: "Percentiles",
             dependencies: [measured, .product(name: "Benchmark", package: "benchmark")],

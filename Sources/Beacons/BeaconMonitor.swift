@@ -5,6 +5,8 @@ import BluetoothLE
 /// All that is known and done about beacons: which regions are watched and ranged, and what that has come to.
 ///
 /// A pure state machine: it takes the controller's packets, and the time; whoever owns it calls `expire` at `deadline`.
+///
+/// Its memory is bounded, whatever is heard: `Tables` says by what.
 package struct BeaconMonitor: Sendable {
     /// The regions that are watched together (SW-4).
     package enum Group: String, Hashable, Sendable, CaseIterable {
@@ -40,6 +42,24 @@ package struct BeaconMonitor: Sendable {
         package var beacons: UInt64 = 0
         /// Events that no controller should send.
         package var badEvents: UInt64 = 0
+        /// Reports of beacons that found no room in the list of a ranged region; one for each such list.
+        package var leftOut: UInt64 = 0
+        /// Beacons that were heard once in the last 5 s, and gave way to another in the list of a ranged region.
+        package var displaced: UInt64 = 0
+        /// Regions that were to be watched beyond `RegionWatch.capacity`.
+        package var regionsLeftOut: UInt64 = 0
+    }
+
+    /// How full the tables are.
+    package struct Tables: Equatable, Sendable {
+        /// Regions that are watched: at most 65,536 (`RegionWatch.capacity`).
+        package var watched: Int
+        /// Times at which regions may be left: at most two a watched region, and 16.
+        package var dues: Int
+        /// Ranged regions: at most 32 (`mostRanged`).
+        package var ranged: Int
+        /// Beacons in their lists: at most 256 each (`BeaconRanging.capacity`), with nine reports each.
+        package var beacons: Int
     }
 
     /// How often the beacons of a region are listed.
@@ -77,6 +97,16 @@ package struct BeaconMonitor: Sendable {
         watch = RegionWatch(settings)
     }
 
+    /// How full the tables are.
+    package var tables: Tables {
+        Tables(
+            watched: watch.count,
+            dues: watch.dueCount,
+            ranged: ranged.count,
+            beacons: ranged.reduce(0) { $0 + $1.count }
+        )
+    }
+
     /// True where nothing needs to be heard.
     package var isIdle: Bool { watch.count == 0 && ranged.isEmpty }
 
@@ -110,16 +140,19 @@ package struct BeaconMonitor: Sendable {
 
     /// Watches the regions of a group, and answers how many these are.
     package mutating func watch(_ group: Group, _ options: WatchOptions = .usual) -> Int {
-        let regions = regions(of: group)
-        for region in regions { watch(region, options) }
-        return regions.count
+        regions(of: group).count { region in watch(region, options) }
     }
 
-    /// Watches one region, or has it watched with other options.
-    package mutating func watch(_ region: BeaconRegion, _ options: WatchOptions = .usual) {
-        self.options[region] = options
+    /// Watches one region, or has it watched with other options; false, and counted, where there is no room for it.
+    @discardableResult
+    package mutating func watch(_ region: BeaconRegion, _ options: WatchOptions = .usual) -> Bool {
         // A switcher's entry and exit matter, whoever asks to be told of them.
-        watch.watch(region, isSwitcher(region) ? options.union(.usual) : options)
+        guard watch.watch(region, isSwitcher(region) ? options.union(.usual) : options) else {
+            counters.regionsLeftOut &+= 1
+            return false
+        }
+        self.options[region] = options
+        return true
     }
 
     /// Watches the regions of a group no more, and answers how many were watched.
@@ -276,7 +309,13 @@ package struct BeaconMonitor: Sendable {
         counters.reports &+= 1
         guard let frame = BeaconFrame(advertisement: data) else { return }
         counters.beacons &+= 1
-        for place in ranged.indices { ranged[place].take(frame, rssi: rssi, now: now) }
+        for place in ranged.indices {
+            switch ranged[place].take(frame, rssi: rssi, now: now) {
+            case .outside, .taken: break
+            case .displacing: counters.displaced &+= 1
+            case .leftOut: counters.leftOut &+= 1
+            }
+        }
         var notices: [RegionWatch.Notice] = []
         watch.sight(frame.identity, now: now) { notices.append($0) }
         for notice in notices { pass(notice, tell) }

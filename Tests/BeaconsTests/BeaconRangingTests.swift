@@ -110,11 +110,10 @@ struct BeaconRangingTests {
                 ranging.take(Self.frame(minor), rssi: -50, now: .milliseconds(round))
             }
         }
-        for minor in 1_000..<1_010 { ranging.take(Self.frame(minor), rssi: -20, now: .milliseconds(3)) }
-        #expect(ranging.refused == 10)
+        let outcomes = (1_000..<1_010).map { ranging.take(Self.frame($0), rssi: -20, now: .milliseconds(3)) }
+        #expect(outcomes.allSatisfy { $0 == .leftOut })
         // Those that are silent for long give way.
-        ranging.take(Self.frame(2_000), rssi: -20, now: .seconds(10))
-        #expect(ranging.refused == 10)
+        #expect(ranging.take(Self.frame(2_000), rssi: -20, now: .seconds(10)) == .taken)
         #expect(ranging.list(now: .seconds(10)).map(\.identity) == [Self.frame(2_000).identity])
     }
 

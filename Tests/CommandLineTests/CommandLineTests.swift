@@ -35,6 +35,8 @@ final class RunningProgram {
     let child: pid_t
     private var outputs: [Int32]
     private let home: TestDirectory
+    /// What was read of its output before its end.
+    private var early: [UInt8] = []
 
     init(
         _ arguments: [String],
@@ -75,6 +77,17 @@ final class RunningProgram {
         outputs = pipes.map(\.read)
     }
 
+    /// Waits until it has printed that to standard output; false where it closed that without it.
+    func prints(_ text: String) -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while !String(decoding: early, as: UTF8.self).contains(text) {
+            let count = read(outputs[0], &buffer, buffer.count)
+            guard count > 0 else { return false }
+            early += buffer.prefix(count)
+        }
+        return true
+    }
+
     /// Waits for its end, and returns all that it printed.
     func end() throws -> Outcome {
         // A few lines fit into a pipe, so the order of reading does not matter.
@@ -92,8 +105,9 @@ final class RunningProgram {
         outputs = []
         var status: Int32 = 0
         try #require(waitpid(child, &status, 0) == child)
+        let output = String(decoding: early, as: UTF8.self) + texts[0]
         // The wait status of a normal end has its code in the second byte; a signal is in the first.
-        return Outcome(status: status & 0x7F == 0 ? status >> 8 & 0xFF : -status, output: texts[0], error: texts[1])
+        return Outcome(status: status & 0x7F == 0 ? status >> 8 & 0xFF : -status, output: output, error: texts[1])
     }
 }
 

@@ -22,12 +22,20 @@ public final class FirmwareLine: Sendable {
         public var lead: Duration
         /// True where it goes on then.
         public var stays: Bool
+        /// Blocks of whole reports and their number, in the place of the crowd's own; called on the line's thread.
+        public var blocks: (@Sendable () -> (bytes: [UInt8], count: Int))?
 
         /// A crowd at −30 dBm.
         public init(addresses: Int?, alone lead: Duration, stays: Bool) {
             self.addresses = addresses
             self.lead = lead
             self.stays = stays
+        }
+
+        /// A crowd that says these blocks, from the beginning to the end.
+        public init(of blocks: @escaping @Sendable () -> (bytes: [UInt8], count: Int)) {
+            self.init(addresses: nil, alone: .zero, stays: true)
+            self.blocks = blocks
         }
     }
 
@@ -44,6 +52,8 @@ public final class FirmwareLine: Sendable {
         /// What is to be said, with the time at which it is.
         var waiting: [(time: ContinuousClock.Instant, bytes: [UInt8])] = []
         var isEnding = false
+        /// True once the chatter is said no more.
+        var isQuiet = false
     }
 
     private enum Failure: Error { case noSocket(Int32) }
@@ -96,6 +106,9 @@ public final class FirmwareLine: Sendable {
     /// Ends the line.
     public func end() { state.withLock { $0.isEnding = true } }
 
+    /// Says the chatter no more; the crowd goes on.
+    public func endChatter() { state.withLock { $0.isQuiet = true } }
+
     /// The firmware as it stands.
     public var firmware: ScriptedFirmware { state.withLock { $0.firmware } }
     /// What has happened so far.
@@ -122,6 +135,16 @@ public final class FirmwareLine: Sendable {
         let end = ContinuousClock.now + time
         while ContinuousClock.now < end {
             if state.withLock({ condition($0.firmware, $0.events) }) { return true }
+            usleep(1000)
+        }
+        return false
+    }
+
+    /// Waits until the crowd has said so many reports, two minutes at most; whether it has.
+    public func waits(forReports count: Int) -> Bool {
+        let end = ContinuousClock.now + .seconds(120)
+        while ContinuousClock.now < end {
+            if crowdReports.reports >= count { return true }
             usleep(1000)
         }
         return false
@@ -184,12 +207,12 @@ public final class FirmwareLine: Sendable {
             guard let scanned else { continue }
             let isAlone = crowd.map { scanned < $0.lead } ?? false
             if let crowd, isAlone || crowd.stays {
-                let block = people.next()
+                let block = crowd.blocks?() ?? people.next()
                 guard say(block.bytes, on: line) else { return }
                 let time = ContinuousClock.now - now
                 state.withLock { $0.crowd = ($0.crowd.reports + block.count, $0.crowd.time + time) }
             }
-            if let chatter, !isAlone, now >= nextChatter {
+            if let chatter, !isAlone, now >= nextChatter, !state.withLock({ $0.isQuiet }) {
                 nextChatter = now + chatter.pause
                 state.withLock { if $0.chatterBegan == nil { $0.chatterBegan = .now } }
                 guard say(chatter.bytes, on: line) else { return }

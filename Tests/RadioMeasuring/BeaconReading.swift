@@ -6,7 +6,7 @@ import BluetoothLE
 /// Regions that are watched in a flood of beacons, for the package Benchmarks (B-23).
 public struct BeaconReading {
     /// A UUID of so many that are alike but for their last bytes, the most significant byte first.
-    private static func uuid(_ number: UInt64) -> BluetoothUUID {
+    static func uuid(_ number: UInt64) -> BluetoothUUID {
         BluetoothUUID(high: 0xE2C5_6DB5_DFFB_48D2, low: number)
     }
 
@@ -51,6 +51,14 @@ public struct BeaconReading {
         monitor = BeaconMonitor(RegionCatalogue(file))
         guard monitor.watch(.initial) == regions else { return nil }
     }
+
+    /// Ranges the first regions too, as many as are ranged at a time; answers how many.
+    public mutating func range() -> Int {
+        (0..<BeaconMonitor.mostRanged).count { monitor.range(BeaconRegion(Self.uuid(UInt64($0))), now: now) }
+    }
+
+    /// How full the tables are, in words.
+    public var tables: String { "\(monitor.tables)" }
 
     /// How many regions are inside.
     public var inside: Int { monitor.inside.count }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+#include <malloc.h>
 #include <string.h>
 
 #include "CPeers.h"
@@ -30,4 +31,9 @@ size_t peer_beacons_handle_all(
         }
     }
     return heard;
+}
+
+size_t peer_heap_bytes(void) {
+    struct mallinfo2 heap = mallinfo2();
+    return heap.uordblks + heap.hblkhd;
 }

@@ -5,8 +5,8 @@ import BluetoothLE
 /// The beacons of one region, with their strengths and distances (SW-5).
 ///
 /// A pure state machine of bounded memory: `capacity` beacons with nine reports each. A full table takes a newcomer in the
-/// place of one that was heard once only, where it finds one soon; else the newcomer is counted and left out, so that no
-/// flood of made-up beacons pushes out one that is really there.
+/// place of one that was heard once only, where it finds one soon; else the newcomer is left out, so that no flood of
+/// made-up beacons pushes out one that is really there. `take` says which it was.
 package struct BeaconRanging: Sendable {
     /// The most beacons of one region.
     package static let capacity = 256
@@ -16,6 +16,18 @@ package struct BeaconRanging: Sendable {
     static let mostReports = 9
     /// How many places a newcomer looks at.
     private static let looks = 8
+
+    /// What has come of a report.
+    package enum Outcome: Hashable, Sendable {
+        /// It is of a beacon of another region.
+        case outside
+        /// It is in the list.
+        case taken
+        /// The same, and a beacon of the last 5 s that was heard once had to give way.
+        case displacing
+        /// There was no room for its beacon.
+        case leftOut
+    }
 
     private struct Heard {
         var identity: BeaconIdentity
@@ -29,8 +41,6 @@ package struct BeaconRanging: Sendable {
     package let region: BeaconRegion
     /// The path loss exponent.
     package let exponent: Double
-    /// Reports of beacons that found no room; the number wraps.
-    package private(set) var refused: UInt64 = 0
 
     private var heard: [Heard] = []
     private var index: [BeaconIdentity: Int] = [:]
@@ -46,33 +56,34 @@ package struct BeaconRanging: Sendable {
     package var count: Int { heard.count }
 
     /// Takes a report of a beacon; of one outside the region nothing.
-    package mutating func take(_ frame: BeaconFrame, rssi: Int8?, now: Duration) {
-        guard region.contains(frame.identity) else { return }
-        guard let place = index[frame.identity] ?? add(frame, now) else {
-            refused &+= 1
-            return
-        }
+    @discardableResult
+    package mutating func take(_ frame: BeaconFrame, rssi: Int8?, now: Duration) -> Outcome {
+        guard region.contains(frame.identity) else { return .outside }
+        let known = index[frame.identity].map { (place: $0, displaces: false) }
+        guard let (place, displaces) = known ?? add(frame, now) else { return .leftOut }
         heard[place].format = frame.format
         heard[place].measuredPower = frame.measuredPower
         if heard[place].reports.count == Self.mostReports { heard[place].reports.removeFirst() }
         heard[place].reports.append((now, rssi))
+        return displaces ? .displacing : .taken
     }
 
-    private mutating func add(_ frame: BeaconFrame, _ now: Duration) -> Int? {
+    private mutating func add(_ frame: BeaconFrame, _ now: Duration) -> (place: Int, displaces: Bool)? {
         let newcomer = Heard(identity: frame.identity, format: frame.format, measuredPower: frame.measuredPower)
         if heard.count < Self.capacity {
             index[frame.identity] = heard.count
             heard.append(newcomer)
-            return heard.count - 1
+            return (heard.count - 1, false)
         }
         for _ in 0..<Self.looks {
             let place = hand
             hand = (hand + 1) % Self.capacity
-            guard heard[place].reports.count <= 1 || Self.isOver(heard[place], now) else { continue }
+            let isOver = Self.isOver(heard[place], now)
+            guard heard[place].reports.count <= 1 || isOver else { continue }
             index[heard[place].identity] = nil
             heard[place] = newcomer
             index[frame.identity] = place
-            return place
+            return (place, !isOver)
         }
         return nil
     }

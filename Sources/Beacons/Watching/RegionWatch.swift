@@ -6,7 +6,7 @@ import BluetoothLE
 ///
 /// A pure state machine. A region is entered by `sightings` sightings of its beacons, each within `entryWindow` of the one
 /// before; it is left after `exitSilence` without one (D-23). A sighting costs at most three look-ups, however many regions
-/// there are; the memory is that of the regions.
+/// there are; the memory is that of the regions, `capacity` at most, whatever is heard.
 package struct RegionWatch: Sendable {
     /// When a region is entered and left.
     package struct Settings: Equatable, Sendable {
@@ -70,6 +70,11 @@ package struct RegionWatch: Sendable {
         var region: BeaconRegion
     }
 
+    /// The most regions that are watched: the 20,000 of a file, the 10,000 of a server, and as many that a server had before.
+    package static let capacity = 65_536
+    /// The dues that are kept beside two a region.
+    private static let spareDues = 16
+
     /// The times and counts.
     package let settings: Settings
     private var places: [Place] = []
@@ -84,6 +89,9 @@ package struct RegionWatch: Sendable {
 
     /// The number of regions that are watched.
     package var count: Int { places.count }
+
+    /// The number of times at which regions may be left: at most two a region, and 16.
+    package var dueCount: Int { dues.count }
 
     /// The regions that are watched.
     package var regions: [BeaconRegion] { places.map(\.region) }
@@ -109,13 +117,18 @@ package struct RegionWatch: Sendable {
     }
 
     /// Watches a region; of one that is watched already the options change, and what is known of it stays.
-    package mutating func watch(_ region: BeaconRegion, _ options: WatchOptions = .usual) {
+    ///
+    /// False where there is no room for another.
+    @discardableResult
+    package mutating func watch(_ region: BeaconRegion, _ options: WatchOptions = .usual) -> Bool {
         if let place = index[region] {
             places[place].options = options
-            return
+            return true
         }
+        guard places.count < Self.capacity else { return false }
         index[region] = places.count
         places.append(Place(region: region, options: options))
+        return true
     }
 
     /// Watches a region no more, and tells nothing of its end; false where it was not watched.
@@ -194,6 +207,7 @@ package struct RegionWatch: Sendable {
 
     private mutating func push(_ place: Int, _ time: Duration) {
         places[place].due = time
+        if dues.count >= 2 * places.count + Self.spareDues { dropStaleDues() }
         dues.append(Due(time: time, region: places[place].region))
         var child = dues.count - 1
         while child > 0 {
@@ -202,6 +216,19 @@ package struct RegionWatch: Sendable {
             dues.swapAt(child, parent)
             child = parent
         }
+    }
+
+    /// Drops the dues that count no more: of regions that were watched no more, and then again, while they were inside.
+    private mutating func dropStaleDues() {
+        var seen: Set<BeaconRegion> = []
+        dues.removeAll { due in
+            guard let place = index[due.region], places[place].isInside, places[place].due == due.time else {
+                return true
+            }
+            return !seen.insert(due.region).inserted
+        }
+        // What is sorted is a heap.
+        dues.sort { $0.time < $1.time }
     }
 
     private mutating func pop() {

@@ -147,7 +147,10 @@ package enum BeaconServerFaultText: String, FaultText {
         default:
             (
                 LocalText("no server of beacons is configured", "ビーコンのサーバが設定されていません"),
-                LocalText("name its address with --server", "--serverでアドレスを指定してください")
+                LocalText(
+                    "name its address with --server, or as beacons.server in {1}",
+                    "--server または {1} の beacons.server でアドレスを指定してください"
+                )
             )
         }
     }

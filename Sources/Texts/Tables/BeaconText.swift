@@ -8,6 +8,7 @@ package enum BeaconText: String, Localized {
     case columnRegion, columnKinds, columnName, columnBeacon, columnSignal, columnPower, columnDistance, columnCode
     case columnSwitcher, immediate, near, far, unknown, regionsExample
     case trackKept, insideRegion, isBeacon, canBeUsed, canAdvertise, gateOutside, gateRemedy, typed, notTyped
+    case tooFewSightings
 
     package var texts: LocalText {
         switch self {
@@ -108,6 +109,8 @@ package enum BeaconText: String, Localized {
                 "bring one near; `blewedge beacons status` says which regions are inside",
                 "ビーコンを近づけてください。`blewedge beacons status` で状態を確認できます"
             )
+        case .tooFewSightings:
+            LocalText("fewer than five sightings in 15 s", "15秒以内の検出が5回未満でした")
         case .typed: LocalText("the key code of {1} is typed", "{1} のキーコードを入力しました")
         case .notTyped:
             LocalText("the key code of {1} is not typed: {2}", "{1} のキーコードを入力しませんでした: {2}")

@@ -21,7 +21,8 @@ package enum LabelText: String, Localized {
         attemptsCancelled, controllerProbes, resetsRepeated, connectionsRepeated, bytesBeforeReset,
         parametersGranted, parametersRefused
     // Beacons.
-    case beacons, available, watched, inside, advertising, reports, heard, badEvents, codesTaken, codesDropped,
+    case beacons, available, watched, inside, advertising, reports, heard, badEvents, leftOut, displaced,
+        regionsLeftOut, codesTaken, codesDropped,
         unauthenticatedActions
     // Values of members.
     case yes, no, open, closed, `public`, random, none, encrypted, authenticated
@@ -63,6 +64,9 @@ package enum LabelText: String, Localized {
         case .reports: LocalText("reports", "アドバタイズの数")
         case .heard: LocalText("of beacons", "うちビーコン")
         case .badEvents: LocalText("bad events", "不正なイベント")
+        case .leftOut: LocalText("beacons left out of a list", "一覧に入らなかったビーコン")
+        case .displaced: LocalText("beacons displaced from a list", "一覧から外れたビーコン")
+        case .regionsLeftOut: LocalText("regions without room", "監視できなかったリージョン")
         case .codesTaken: LocalText("codes taken", "受け付けたコード")
         case .codesDropped: LocalText("codes dropped", "入力しなかったコード")
         case .unauthenticatedActions: LocalText("actions that anybody can cause", "認証のない動作")

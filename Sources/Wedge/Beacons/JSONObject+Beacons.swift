@@ -63,6 +63,17 @@ extension JSONObject {
         add("do", action.deed.rawValue)
     }
 
+    /// What the monitor has counted.
+    package init(_ counters: BeaconMonitor.Counters) {
+        self.init()
+        add("reports", counters.reports)
+        add("heard", counters.beacons)
+        add("badEvents", counters.badEvents)
+        add("leftOut", counters.leftOut)
+        add("displaced", counters.displaced)
+        add("regionsLeftOut", counters.regionsLeftOut)
+    }
+
     /// A designated beacon (SW-9).
     package init(_ beacon: DesignatedBeacons.Beacon) {
         self.init()
@@ -87,7 +98,8 @@ extension JSONObject {
         self.init()
         add("answer", answer.rawValue)
         add("note", answer.message)
-        addForms([("note", answer.message)])
+        add("remedy", answer.remedy)
+        addForms([("note", answer.message), ("remedy", answer.remedy)])
         add("designated", monitor.designated.beacons.map { JSONObject($0) })
     }
 }
@@ -109,5 +121,23 @@ extension DesignatedBeacons.Answer {
             case .noOptions: .noOptions
             }
         return text.message()
+    }
+
+    /// What helps; nil where all were designated.
+    package var remedy: Message? {
+        let text: BeaconRemedyText? =
+            switch self {
+            case .all: nil
+            case .limitReached: .limitReached
+            case .noAdapter: .noAdapter
+            case .noRegion: .noRegion
+            case .noCodes: .noCodes
+            case .unfitRegion: .unfitRegion
+            case .unfitCode: .unfitCode
+            case .tooMany: .tooMany
+            case .notKept: .notKept
+            case .noOptions: .noOptions
+            }
+        return text?.message()
     }
 }

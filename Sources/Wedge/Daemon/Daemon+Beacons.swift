@@ -124,10 +124,7 @@ extension Daemon {
     }
 
     private var beaconCounts: JSONObject {
-        var object = JSONObject()
-        object.add("reports", beacons.monitor.counters.reports)
-        object.add("heard", beacons.monitor.counters.beacons)
-        object.add("badEvents", beacons.monitor.counters.badEvents)
+        var object = JSONObject(beacons.monitor.counters)
         object.add("codesTaken", codes.taken)
         object.add("codesDropped", codes.dropped)
         return object
@@ -203,6 +200,7 @@ extension Daemon {
             }
             var answer = JSONObject()
             answer.add("ranged", objects)
+            answer.add("counts", JSONObject(monitor.counters))
             return answer
         }
     }

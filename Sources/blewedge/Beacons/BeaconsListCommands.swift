@@ -107,7 +107,7 @@ struct BeaconsDesignateCommand: ParsableCommand {
                 return JSONObject(number, in: monitor)
             }
         } _: { answer in
-            [answer.message("note")?.text(.current) ?? ""]
+            ["note", "remedy"].compactMap { answer.message($0)?.text(.current) }
         }
         let number = answer["answer"]?.integer.flatMap { DesignatedBeacons.Answer(rawValue: Int($0)) }
         guard let status = number?.exitStatus, status != .success else { return }

@@ -58,8 +58,8 @@ struct BeaconsWatchCommand: ParsableCommand {
         switch event {
         case .region(let notice):
             let name = monitor.catalogue.name(of: notice.region).map { " (\($0))" } ?? ""
-            let texts: [RegionWatch.Change: BeaconText] = [.entered: .entered, .left: .left, .inside: .inside]
-            return (texts[notice.change] ?? .inside).text(.current, "\(notice.region)\(name)", "\(notice.beacon)")
+            let text: BeaconText = notice.change == .entered ? .entered : notice.change == .left ? .left : .inside
+            return text.text(.current, "\(notice.region)\(name)", "\(notice.beacon)")
         case .switched(let beacon, let isOn, let regions):
             return (isOn ? BeaconText.switchedOn : .switchedOff).text(.current, "\(beacon)", "\(regions)")
         case .ranged(let region, _): return "\(region)"
@@ -154,11 +154,13 @@ struct BeaconsRangeCommand: ParsableCommand {
             guard isDrawn || seconds == nil else { return }
             guard isDrawn else { return run.print((lists[region]?.text ?? "") + "\n") }
             let size = StandardStream.output.windowSize ?? (80, 24)
-            let lines = BeaconTables.ranged(answer(regions, lists)).map { DisplayWidth.cut($0, to: size.columns) }
+            let lines = BeaconTables.ranged(answer(regions, lists, monitor)).map {
+                DisplayWidth.cut($0, to: size.columns)
+            }
             run.print(table.frame(lines, rows: size.rows))
         }
-        run.onOver = { [unowned run] _ in
-            let answer = answer(regions, lists)
+        run.onOver = { [unowned run] monitor in
+            let answer = answer(regions, lists, monitor)
             let lines = daemon.json ? [answer.text] : BeaconTables.ranged(answer)
             run.print(lines.map { $0 + "\n" }.joined())
         }
@@ -173,9 +175,14 @@ struct BeaconsRangeCommand: ParsableCommand {
         return object
     }
 
-    private func answer(_ regions: [BeaconRegion], _ lists: [BeaconRegion: JSONObject]) -> JSONValue {
+    private func answer(
+        _ regions: [BeaconRegion],
+        _ lists: [BeaconRegion: JSONObject],
+        _ monitor: BeaconMonitor
+    ) -> JSONValue {
         var object = JSONObject()
         object.add("ranged", regions.compactMap { lists[$0] })
+        object.add("counts", JSONObject(monitor.counters))
         return object.value
     }
 }
@@ -205,7 +212,11 @@ struct BeaconsTrackCommand: ParsableCommand {
     func run() throws {
         var alone = try BeaconsAlone()
         guard alone.monitor.catalogue.isStatic(region) else {
-            throw CommandFailure(.configuration, BeaconText.unfitRegion.message())
+            throw CommandFailure(
+                .configuration,
+                BeaconText.unfitRegion.message(),
+                remedy: BeaconRemedyText.unfitRegion.message()
+            )
         }
         _ = alone.monitor.range(region, now: MonotonicClock.now)
         let run = try BeaconRun(adapterOptions.transport, for: BeaconTrack.timeLimit)
@@ -220,7 +231,10 @@ struct BeaconsTrackCommand: ParsableCommand {
         }
         try run.listen(alone.monitor, note: nil)
         try print(sighted)
-        if sighted.isEmpty { throw ExitStatus.timeout }
+        guard !sighted.isEmpty else {
+            let cause = BeaconText.tooFewSightings.message()
+            throw CommandFailure(.timeout, cause, remedy: BeaconRemedyText.tooFewSightings.message())
+        }
         if alone.configuration.beacons.server != nil { try keep(sighted) }
     }
 
@@ -265,8 +279,8 @@ struct BeaconsTrackCommand: ParsableCommand {
         var object = JSONObject()
         object.add("region", "\(region)")
         object.add("track", objects)
-        let lines = sighted.map { "\($0.identity)\t\($0.keyCode ?? "-")\t\($0.sightings)" }
-        try StandardStream.output.write((json ? [object.text] : lines).map { $0 + "\n" }.joined())
+        let lines = json ? [object.text] : sighted.map { "\($0.identity)\t\($0.keyCode ?? "-")\t\($0.sightings)" }
+        try StandardStream.output.write(lines.map { $0 + "\n" }.joined())
     }
 }
 

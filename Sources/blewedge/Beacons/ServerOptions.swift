@@ -49,7 +49,8 @@ struct ServerOptions: ParsableArguments {
     /// The server that is meant: the option's, else the configuration's; throws where none is.
     func settings(_ configured: BeaconConfiguration) throws(CommandFailure) -> ServerSettings {
         guard let server = server ?? configured.server else {
-            throw CommandFailure(.configuration, BeaconServerFaultText.notConfigured)
+            let file = try DaemonPaths.current().configurationFile
+            throw CommandFailure(.configuration, BeaconServerFaultText.notConfigured, "\(file)")
         }
         guard let tokenFile = tokenFile ?? configured.appCodeFile else {
             throw CommandFailure(.configuration, BeaconServerFaultText.tokenWanted)

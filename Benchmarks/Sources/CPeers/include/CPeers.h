@@ -41,6 +41,9 @@ size_t peer_devices_handle_all(peer_devices *devices, const uint8_t *packets, co
                                int64_t now);
 size_t peer_devices_count(const peer_devices *devices);
 
+// The bytes of the heap that are in use, the large blocks among them.
+size_t peer_heap_bytes(void);
+
 // iBeacons among the reports whose UUID is one of so many, 16 bytes each: how many were heard.
 size_t peer_beacons_handle_all(
     const uint8_t *uuids, size_t regions, const uint8_t *packets, const uint16_t *lengths, size_t count);
