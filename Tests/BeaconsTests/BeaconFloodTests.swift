@@ -112,9 +112,19 @@ struct BeaconFloodTests {
             if turn < 999 { #expect(monitor.unwatch(.initial) == 5) }
         }
         #expect(monitor.inside == [BeaconRegion.of(Self.real)])
+        // What is dropped for another region leaves this one's time where it is.
+        let other = BeaconRegion.of(Self.copied)
+        let otherData = BeaconIdentity.of("\(Self.copied)/1/1").advertisement
+        for turn in 1_000..<1_100 {
+            for _ in 0..<2 { monitor.take(otherData.span, rssi: -60, now: .milliseconds(turn)) { _ in } }
+            #expect(monitor.unwatch(other) == true)
+            #expect(monitor.watch(other) == true)
+        }
+        #expect(monitor.inside.contains(BeaconRegion.of(Self.real)))
+        #expect(monitor.unwatch(other) == true)
         monitor.expire(now: .milliseconds(30_998)) { changes.append("\($0)") }
         #expect(changes.isEmpty)
         monitor.expire(now: .milliseconds(30_999)) { changes.append("\($0)") }
-        #expect(changes.count == 1 && monitor.inside.isEmpty)
+        #expect(changes.count == 1 && !monitor.inside.contains(BeaconRegion.of(Self.real)))
     }
 }
