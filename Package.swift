@@ -141,7 +141,7 @@ let package = Package(
         // A controller at the end of a line that does what its script says, byte by byte.
         .target(
             name: "FirmwareSupport",
-            dependencies: ["BluetoothPackets"],
+            dependencies: ["BluetoothPackets", "LinuxIO"],
             path: "Tests/FirmwareSupport",
             swiftSettings: testSettings
         ),

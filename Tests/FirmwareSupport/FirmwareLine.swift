@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import Glibc
+import LinuxIO
 import Synchronization
 
 /// A firmware behind a unix socket, on a thread of its own, for programs that are run by the tests.
@@ -63,6 +64,8 @@ public final class FirmwareLine: Sendable {
     private let path: String
     private let listener: Int32
     private let state: Mutex<State>
+    /// Woken at each change of the state by the line's thread.
+    private let news: Waker
     /// What is said again and again while the firmware scans, and the pause between.
     private let chatter: (bytes: [UInt8], pause: Duration)?
     private let crowd: Crowd?
@@ -79,6 +82,7 @@ public final class FirmwareLine: Sendable {
         self.chatter = chatter
         adapter = "h4:unix:\(path)"
         state = Mutex(State(firmware: firmware))
+        news = try Waker()
         listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var name = sockaddr_un()
         name.sun_family = sa_family_t(AF_UNIX)
@@ -132,22 +136,27 @@ public final class FirmwareLine: Sendable {
         within time: Duration = .seconds(120),
         for condition: (ScriptedFirmware, [Event]) -> Bool
     ) -> Bool {
-        let end = ContinuousClock.now + time
-        while ContinuousClock.now < end {
-            if state.withLock({ condition($0.firmware, $0.events) }) { return true }
-            usleep(1000)
-        }
-        return false
+        waits(within: time) { condition($0.firmware, $0.events) }
     }
 
     /// Waits until the crowd has said so many reports, two minutes at most; whether it has.
-    public func waits(forReports count: Int) -> Bool {
-        let end = ContinuousClock.now + .seconds(120)
-        while ContinuousClock.now < end {
-            if crowdReports.reports >= count { return true }
-            usleep(1000)
+    public func waits(forReports count: Int) -> Bool { waits(within: .seconds(120)) { $0.crowd.reports >= count } }
+
+    /// Waits for the line's thread to bring about something; one thread at a time may wait.
+    private func waits(within time: Duration, for condition: (State) -> Bool) -> Bool {
+        let (seconds, attoseconds) = time.components
+        let end = MonotonicClock.nanoseconds + seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+        while !state.withLock({ condition($0) }) {
+            guard MonotonicClock.nanoseconds < end else { return false }
+            news.wait(until: end)
         }
-        return false
+        return true
+    }
+
+    /// Changes the state on the line's thread, and wakes who waits for that.
+    private func note(_ body: (inout State) -> Void) {
+        state.withLock { body(&$0) }
+        news.wake()
     }
 
     // MARK: The thread
@@ -161,14 +170,14 @@ public final class FirmwareLine: Sendable {
             guard isReady(listener, within: 10) else { continue }
             let line = accept(listener, nil, nil)
             guard line >= 0 else { continue }
-            let greeting = state.withLock { state in
+            note { state in
                 state.events.append(.opened)
                 state.waiting = []
-                return state.firmware.greeting
             }
+            let greeting = firmware.greeting
             if greeting.isEmpty || say(greeting, on: line) { serve(line) }
             close(line)
-            state.withLock { $0.events.append(.closed) }
+            note { $0.events.append(.closed) }
         }
     }
 
@@ -181,7 +190,7 @@ public final class FirmwareLine: Sendable {
                 let count = read(line, &buffer, buffer.count)
                 guard count > 0 else { return }
                 let bytes = Array(buffer.prefix(count))
-                state.withLock { state in
+                note { state in
                     state.events.append(.received(count))
                     for output in state.firmware.receive(bytes) {
                         state.waiting.append((ContinuousClock.now + output.delay, output.bytes))
@@ -210,7 +219,7 @@ public final class FirmwareLine: Sendable {
                 let block = crowd.blocks?() ?? people.next()
                 guard say(block.bytes, on: line) else { return }
                 let time = ContinuousClock.now - now
-                state.withLock { $0.crowd = ($0.crowd.reports + block.count, $0.crowd.time + time) }
+                note { $0.crowd = ($0.crowd.reports + block.count, $0.crowd.time + time) }
             }
             if let chatter, !isAlone, now >= nextChatter, !state.withLock({ $0.isQuiet }) {
                 nextChatter = now + chatter.pause
@@ -233,7 +242,7 @@ public final class FirmwareLine: Sendable {
             rest = rest.dropFirst(count)
         }
         // What is said often is not kept.
-        if crowd == nil, bytes.count < 1024 { state.withLock { $0.events.append(.said(bytes)) } }
+        if crowd == nil, bytes.count < 1024 { note { $0.events.append(.said(bytes)) } }
         return true
     }
 }

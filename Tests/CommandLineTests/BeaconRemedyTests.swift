@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import TestSupport
+import Testing
+import Texts
+import Wedge
+
+/// What the commands of beacons say where they cannot do what is asked.
+@Suite("Remedies of beacons", .timeLimit(.minutes(10)))
+struct BeaconRemedyTests {
+    private static let badges = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
+
+    private static func run(_ arguments: [String], regions: String) throws -> (
+        status: Int32, output: String, error: String, configuration: String
+    ) {
+        let directory = try TestDirectory()
+        try directory.write(regions, to: "regions")
+        try directory.write("[beacons]\nregions = \"\(directory("regions"))\"\n", to: "blewedge.toml")
+        let program = try RunningProgram(["beacons"] + arguments, environment: directory.environment)
+        let outcome = try program.end()
+        return (outcome.status, outcome.output, outcome.error, directory("blewedge.toml"))
+    }
+
+    @Test("SW-10: without a server fetch ends with 78, and says how one is named, in which file too")
+    func server() throws {
+        let (status, output, error, file) = try Self.run(["fetch"], regions: "static \(Self.badges)\n")
+        #expect(status == 78 && output.isEmpty)
+        #expect(error.contains("name its address with --server, or as beacons.server in \(file)"), "\(error)")
+    }
+
+    @Test("SW-8: what is not designated has its remedy, for people and for programs")
+    func designating() throws {
+        let (status, output, _, _) = try Self.run(["designate", "A17C"], regions: "")
+        #expect(status == 64)
+        let lines = output.split(separator: "\n")
+        #expect(lines.count == 2)
+        #expect(lines.last == "name it with --region; `blewedge beacons regions` lists those that are known")
+        let json = try Self.run(["designate", "A17C", "--json"], regions: "").output
+        let answer = try JSONValue(Array(try #require(json.split(separator: "\n").first).utf8))
+        #expect(answer["answer"]?.integer ?? 0 < 0)
+        #expect(answer.message("remedy") != nil, "\(json)")
+    }
+
+    @Test("SW-7: a region that cannot be tracked is refused with 78 and a remedy")
+    func tracking() throws {
+        let (status, output, error, _) = try Self.run(["track", Self.badges], regions: "")
+        #expect(status == 78 && output.isEmpty)
+        #expect(error.contains("  to mend it: name one that `blewedge beacons regions` calls initial"), "\(error)")
+    }
+}
