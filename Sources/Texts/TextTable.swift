@@ -63,7 +63,7 @@ extension TextTable {
         KeyboardFaultText.self, ControlFaultText.self, FileFaultText.self,
         CommandFaultText.self, RemedyText.self, ReasonText.self, NoteText.self, SetupText.self, SetupFaultText.self,
         HookText.self, AccountText.self, DemoText.self, AllowanceText.self, BondText.self, BondFaultText.self,
-        BeaconText.self, BeaconFaultText.self,
+        BeaconText.self, BeaconFaultText.self, BeaconRemedyText.self,
         BeaconServerText.self, BeaconServerFaultText.self,
     ])
 }

@@ -30,12 +30,12 @@ package enum BeaconRemedyText: String, Localized {
         case .unfitRegion:
             LocalText(
                 "name one that `blewedge beacons regions` calls initial, or add a line `static` to the file of regions",
-                "`blewedge beacons regions` で initial と表示されるものを指定するか、リージョンのファイルに static の行を追加してください"
+                "`blewedge beacons regions` で initial と表示されるものを指定するか、リージョンのファイルに `static` の行を追加してください"
             )
         case .unfitCode:
             LocalText(
                 "check the code; a line `key` in the file of regions gives a beacon its own",
-                "コードを確認してください。リージョンのファイルの key の行でコードを設定できます"
+                "コードを確認してください。リージョンのファイルの `key` の行でコードを設定できます"
             )
         case .notKept:
             LocalText(
