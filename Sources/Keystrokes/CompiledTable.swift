@@ -31,8 +31,9 @@ public final class CompiledTable: Sendable {
         }
     }
 
-    /// The most events of one byte: what the kernel's queue holds while its reader stalls.
-    public static let mostEvents = 63
+    /// The most events of one byte: what the smaller of the queues holds while its reader stalls, so that a table is good
+    /// for either.
+    public static let mostEvents = ReaderQueue.small.window
 
     /// The action of one byte, compiled.
     struct Row {

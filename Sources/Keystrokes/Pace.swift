@@ -2,33 +2,37 @@
 
 /// A rhythm of typing: the stall of the reader that it survives, and how long keys are held.
 ///
-/// The law (D-13): in no window as long as the stall S do more than 63 events leave, which is what a reader's queue keeps.
-/// There are two ways to keep it, and each is refused where it would take more than 50 ms from one character to the next.
+/// The law (D-13): in no window as long as the stall S do more events leave than a reader's queue keeps, which is one less
+/// than its size (`ReaderQueue`). There are two ways to keep it, and each is refused where it would take more than 50 ms from
+/// one character to the next. What follows is for a queue of 256 events, in brackets for one of 64.
 ///
-/// Even: a keystroke is one write, whole barcodes leave at once where the window has room, and others at n/60 of S a
-/// keystroke of n events (see `Pacer`): 4S/60 from one plain key to the next, 6S/60 from one shifted key to the next.
-/// So S may be just under 500 ms.
+/// Even: a keystroke is one write, whole barcodes leave at once where the window has room, and others at n/252 (n/60) of S a
+/// keystroke of n events (see `Pacer`): 4S/252 from one plain key to the next, 6S/252 from one shifted key to the next.
+/// So S may be just under 2100 ms (500 ms).
 ///
 /// Spread: modifiers, press and release of a key are writes of their own, `lead`, `hold` and `gap` apart, each of at most 3
-/// events (two changes and a report). 22 such writes pass 63 events, and 22 writes have 21 pauses between them, so no pause
-/// is shorter than S/21 and a nanosecond. A shifted key takes all its pauses: two where there is no lead, so S may be up to
-/// 525 ms, or three, so S may be up to 350 ms.
+/// events (two changes and a report). 86 (22) such writes pass the window, and have 85 (21) pauses between them, so no pause
+/// is shorter than S/85 (S/21) and a nanosecond. A shifted key takes all its pauses: two where there is no lead, so S may
+/// be up to 2125 ms (525 ms), or three, so S may be up to 1416 ms (350 ms).
 public struct Pace: Equatable, Sendable {
     /// The rhythms that have a name, by who reads the keys.
     public enum Profile: String, CaseIterable, Sendable {
-        /// A text console. The kernel's terminal takes keys at once and has no queue of 64: no pause at all.
+        /// A text console. The kernel's terminal takes keys at once and has no queue: no pause at all.
         case console
         /// A full-screen program that reads once a frame (SDL on KMS, Qt eglfs). Two frames of 60 Hz are 33.4 ms: S is
-        /// 34 ms, so 2.3 ms a plain key and 3.4 ms a shifted one: 440 and 290 characters a second.
+        /// 34 ms, so 0.54 ms (2.3) a plain key and 0.81 ms (3.4) a shifted one: 1850 (440) and 1230 (290) characters a
+        /// second.
         case kms
-        /// X11 and Wayland desktops, the default. S is 100 ms: 6.7 ms a plain key and 10 ms a shifted one, 150 and 100
-        /// characters a second; an EAN-13 and its Enter are 56 events and leave at once.
+        /// X11 and Wayland desktops, the default. S is 100 ms: 1.6 ms (6.7) a plain key and 2.4 ms (10) a shifted one, 630
+        /// (150) and 420 (100) characters a second; an EAN-13 and its Enter are 56 events and leave at once.
         case desktop
         /// Programs that know a scanner by its rhythm, and input methods: 8 ms down, 8 ms up, as scanners with a cable
-        /// type, no barcode at once: 62 characters a second. 21 pauses of 8 ms are 168 ms: S is 160 ms.
+        /// type, no barcode at once: 62 characters a second, whatever the queue. 85 (21) pauses of 8 ms are 680 ms
+        /// (168 ms): S is 640 ms (160 ms).
         case scanner
         /// Remote desktops, virtual machines and input methods that lose Shift: 10 ms from a modifier to its key, 10 ms
-        /// down, 10 ms up: 50 plain or 33 shifted characters a second. 21 pauses of 10 ms are 210 ms: S is 200 ms.
+        /// down, 10 ms up: 50 plain or 33 shifted characters a second, whatever the queue. 85 (21) pauses of 10 ms are
+        /// 850 ms (210 ms): S is 800 ms (200 ms).
         case slow
 
         /// The purpose of the profile, in a few words for people.
@@ -42,14 +46,18 @@ public struct Pace: Equatable, Sendable {
             }
         }
 
-        /// The stall that it survives, in nanoseconds; 0 where none is assumed.
-        public var stall: Int64 {
-            switch self {
-            case .console: 0
-            case .kms: 34 * Pace.millisecond
-            case .desktop: 100 * Pace.millisecond
-            case .scanner: 160 * Pace.millisecond
-            case .slow: 200 * Pace.millisecond
+        /// The stall that it survives with that queue, in nanoseconds; 0 where none is assumed.
+        ///
+        /// The larger queue makes a rhythm of the pacer's own faster, and survives more where the rhythm is fixed.
+        public func stall(_ queue: ReaderQueue) -> Int64 {
+            switch (self, queue) {
+            case (.console, _): 0
+            case (.kms, _): 34 * Pace.millisecond
+            case (.desktop, _): 100 * Pace.millisecond
+            case (.scanner, .small): 160 * Pace.millisecond
+            case (.scanner, .large): 640 * Pace.millisecond
+            case (.slow, .small): 200 * Pace.millisecond
+            case (.slow, .large): 800 * Pace.millisecond
             }
         }
     }
@@ -60,23 +68,25 @@ public struct Pace: Equatable, Sendable {
         public var stall: Int64
         /// The greatest that this pace allows, in nanoseconds.
         public var greatest: Int64
+        /// The queue for which it is the greatest.
+        public var queue: ReaderQueue
 
         /// One line for people.
         public var description: String {
             "stall of \(stall) ns: must be from 0 to \(greatest) ns here, because a longer one needs more than 50 ms "
-                + "between two characters"
+                + "between two characters with a queue of \(queue.size) events"
         }
     }
 
     /// The longest pause between two characters of one barcode, in nanoseconds.
     public static let longestGap: Int64 = 50_000_000
-    /// The greatest stall of an even pace, in nanoseconds: at it, a shifted keystroke takes the longest gap.
-    public static let greatestStall = (longestGap - 1) * Pacer.paced / Int64(EventBatch.shiftedKey)
+    /// The greatest stall that any pace and queue allow, in nanoseconds.
+    public static let greatestStall = greatestSpreadStall(pausesPerKey: 2, .large)
 
     private static let millisecond: Int64 = 1_000_000
-    /// Pauses between the writes of a spread pace, of which one more than this passes the window.
-    private static let pauses = Int64(Pacer.window / 3)
 
+    /// The queue of each reader.
+    public let queue: ReaderQueue
     /// The stall that is survived, in nanoseconds; 0 where keys wait for no reader.
     public let stall: Int64
     /// From a modifier's press to its key's, in nanoseconds; 0 presses them together.
@@ -87,30 +97,31 @@ public struct Pace: Equatable, Sendable {
     public let gap: Int64
 
     /// A profile's rhythm, for its own stall or another, in nanoseconds.
-    public init(_ profile: Profile, stall: Int64? = nil) throws(StallError) {
-        let stall = stall ?? profile.stall
+    public init(_ profile: Profile, stall: Int64? = nil, queue: ReaderQueue) throws(StallError) {
+        let stall = stall ?? profile.stall(queue)
         switch profile {
-        case .console, .kms, .desktop: try self.init(stall: stall)
-        case .scanner: try self.init(stall: stall, lead: 0, pause: 8 * Self.millisecond)
-        case .slow: try self.init(stall: stall, lead: 10 * Self.millisecond, pause: 10 * Self.millisecond)
+        case .console, .kms, .desktop: try self.init(stall: stall, queue: queue)
+        case .scanner: try self.init(stall: stall, lead: 0, pause: 8 * Self.millisecond, queue)
+        case .slow: try self.init(stall: stall, lead: 10 * Self.millisecond, pause: 10 * Self.millisecond, queue)
         }
     }
 
     /// An even pace.
-    public init(stall: Int64) throws(StallError) {
-        guard stall >= 0, stall <= Self.greatestStall else {
-            throw StallError(stall: stall, greatest: Self.greatestStall)
-        }
+    public init(stall: Int64, queue: ReaderQueue) throws(StallError) {
+        let greatest = Self.greatestStall(ofKeystroke: EventBatch.shiftedKey, queue)
+        guard stall >= 0, stall <= greatest else { throw StallError(stall: stall, greatest: greatest, queue: queue) }
         self.stall = stall
+        self.queue = queue
         (lead, hold, gap) = (0, 0, 0)
     }
 
     /// A spread pace, its pauses as given or, where the stall needs it, longer.
-    private init(stall: Int64, lead: Int64, pause: Int64) throws(StallError) {
-        let greatest = (Self.longestGap / (lead > 0 ? 3 : 2) - 1) * Self.pauses
-        guard stall >= 0, stall <= greatest else { throw StallError(stall: stall, greatest: greatest) }
-        let least = stall / Self.pauses + 1
+    private init(stall: Int64, lead: Int64, pause: Int64, _ queue: ReaderQueue) throws(StallError) {
+        let greatest = Self.greatestSpreadStall(pausesPerKey: lead > 0 ? 3 : 2, queue)
+        guard stall >= 0, stall <= greatest else { throw StallError(stall: stall, greatest: greatest, queue: queue) }
+        let least = stall / Self.pauses(queue) + 1
         self.stall = stall
+        self.queue = queue
         self.lead = lead > 0 ? max(lead, least) : 0
         hold = max(pause, least)
         gap = max(pause, least)
@@ -121,9 +132,22 @@ public struct Pace: Equatable, Sendable {
     /// Where keystrokes are spread out, each of a byte's is a character for the reader, and the pauses are what they are.
     public func check(longestByte events: Int) throws(StallError) {
         guard !isSpread, events > 0 else { return }
-        let greatest = (Self.longestGap - 1) * Pacer.paced / Int64(events)
-        guard stall <= greatest else { throw StallError(stall: stall, greatest: greatest) }
+        let greatest = Self.greatestStall(ofKeystroke: events, queue)
+        guard stall <= greatest else { throw StallError(stall: stall, greatest: greatest, queue: queue) }
     }
+
+    /// The greatest stall of an even pace, in nanoseconds: at it, a keystroke of so many events takes the longest gap.
+    static func greatestStall(ofKeystroke events: Int, _ queue: ReaderQueue) -> Int64 {
+        (longestGap - 1) * queue.paced / Int64(events)
+    }
+
+    /// The greatest stall of a spread pace, in nanoseconds: at it, a shifted key's pauses take the longest gap.
+    private static func greatestSpreadStall(pausesPerKey: Int64, _ queue: ReaderQueue) -> Int64 {
+        (longestGap / pausesPerKey - 1) * pauses(queue)
+    }
+
+    /// Pauses between the writes of a spread pace, of which one more than this passes the window.
+    private static func pauses(_ queue: ReaderQueue) -> Int64 { Int64(queue.window / 3) }
 
     /// True where a keystroke is more than one write.
     public var isSpread: Bool { hold > 0 }

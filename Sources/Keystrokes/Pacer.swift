@@ -2,34 +2,29 @@
 
 /// How many events may leave now, so that a reader that stalls loses nothing.
 ///
-/// The kernel keeps 64 events for each reader of a keyboard: 63 unread ones survive, the 64th throws all away. So the law
-/// is: in no window as long as the stated stall (both ends included) do more than 63 events leave, reports counted. The
-/// pacer remembers what left within the last stall, exactly, and allows the rest.
+/// The kernel keeps Q events for each reader of a keyboard (`ReaderQueue`): Q - 1 unread ones survive, the next throws all
+/// away. So the law is: in no window as long as the stated stall (both ends included) do more than Q - 1 events leave,
+/// reports counted. The pacer remembers what left within the last stall, exactly, and allows the rest.
 ///
-/// Text that does not fit at once is spread out: 63 events a stall make, in whole keystrokes, 15 plain ones of four events
-/// or 10 shifted ones of six, 60 events either way. So a keystroke of n events takes n sixtieths of the stall, and one that
-/// is larger than the one before waits for the difference too. At that pace the law never holds a keystroke back: for
-/// keystrokes i … j that it would, the first to the last but one have 58 events or more, 58 only if j is a large one and
-/// some are small, and then there was a difference of two to wait for: 60 sixtieths, a stall, lie between i and j.
+/// Text that does not fit at once is spread out: Q - 1 is three more than P, a multiple of twelve, so in whole keystrokes
+/// a stall has P/4 plain ones of four events or P/6 shifted ones of six, P events either way. So a keystroke of n events
+/// takes n/P of the stall, and one that is larger than the one before waits for the difference too. At that pace the law
+/// never holds a keystroke back: for keystrokes i … j that it would, the first to the last but one have P - 2 events or
+/// more, P - 2 only if j is a large one and some are small, and then there was a difference of two to wait for: P parts, a
+/// stall, lie between i and j.
 ///
 /// Times are nanoseconds of a monotonic clock. Events are counted from the time after their write, and asked for at the
 /// time before it, so that a slow write errs towards safety.
 ///
 /// Where keystrokes are spread out (`Pace`), their pauses keep the law, and it is asked all the same.
 public struct Pacer: Sendable {
-    /// Unread events that a reader's queue of 64 keeps.
-    ///
-    /// The corresponding C constant is `EVDEV_MIN_BUFFER_SIZE`, less the slot that tells full from empty.
-    public static let window = 63
-    /// The events of the window that whole keystrokes use: 15 plain ones or 10 shifted ones.
-    static let paced: Int64 = 60
-
     /// The rhythm.
     public let pace: Pace
 
-    /// Writes that are still in the window, oldest first, from `first` on and around.
-    private var times = InlineArray<64, Int64>(repeating: 0)
-    private var counts = InlineArray<64, Int>(repeating: 0)
+    /// Writes that are still in the window, oldest first, from `first` on and around: of the largest window, each of the
+    /// least events, a change and its report.
+    private var times = InlineArray<128, Int64>(repeating: 0)
+    private var counts = InlineArray<128, Int>(repeating: 0)
     private var first = 0
     private var writes = 0
     /// Events of all those writes.
@@ -48,8 +43,8 @@ public struct Pacer: Sendable {
     }
 
     /// A pacer of an even rhythm, for readers that stall `stall` nanoseconds at most; 0 allows everything at once.
-    public init(stall: Int64) throws(Pace.StallError) {
-        self.init(try Pace(stall: stall))
+    public init(stall: Int64, queue: ReaderQueue) throws(Pace.StallError) {
+        self.init(try Pace(stall: stall, queue: queue))
     }
 
     /// True when everything may leave at once.
@@ -59,6 +54,7 @@ public struct Pacer: Sendable {
     var isSpread: Bool { pace.isSpread }
 
     private var stall: Int64 { pace.stall }
+    private var window: Int { pace.queue.window }
 
     /// The number of events that may leave at `now`.
     public mutating func allowance(now: Int64) -> Int {
@@ -68,7 +64,7 @@ public struct Pacer: Sendable {
             first = (first + 1) % times.count
             writes -= 1
         }
-        return max(0, Self.window - inWindow)
+        return max(0, window - inWindow)
     }
 
     /// Takes note that `events` have left; `now` is the time after the write.
@@ -99,7 +95,7 @@ public struct Pacer: Sendable {
 
     /// The first time from `now` on at which the law lets `events` leave together.
     public func nextTime(forEvents events: Int, now: Int64) -> Int64 {
-        var excess = inWindow + events - Self.window
+        var excess = inWindow + events - window
         var time = now
         var index = 0
         while excess > 0, index < writes {
@@ -128,6 +124,6 @@ public struct Pacer: Sendable {
 
     /// The time that `events` take at the even pace.
     private func share(of events: Int) -> Int64 {
-        Int64(events) * stall / Self.paced + 1
+        Int64(events) * stall / pace.queue.paced + 1
     }
 }

@@ -38,7 +38,7 @@ public struct Typist: ~Copyable {
     private var consumer: ByteRing.Consumer
     private let table: CompiledTable
     private var pacer: Pacer
-    /// Facts of the pacer that every write needs: kept here, because to ask the pacer copies its kilobyte.
+    /// Facts of the pacer that every write needs: kept here, because to ask the pacer copies its two kilobytes.
     private let isUnlimited: Bool
     private let isSpread: Bool
     /// Whether no write has more than one barcode: lines go to another end than a keyboard.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import Keystrokes
+public import Keystrokes
 import LinuxIO
 import Synchronization
 public import SystemPackage
@@ -11,7 +11,7 @@ public import SystemPackage
 public enum KeyboardMeasurement {
     /// The result.
     public struct Result: Sendable {
-        /// Events written and read a second, whole bursts of 15 keystrokes at a time.
+        /// Events written and read a second, in bursts of the plain keystrokes that fit into the reader's queue.
         public var eventsPerSecond: Double
         /// The times from before the write of a keystroke to after its read by a sleeping thread, in nanoseconds,
         /// sorted.
@@ -31,8 +31,8 @@ public enum KeyboardMeasurement {
     }
 
     /// Measures for about that many nanoseconds.
-    public static func run(nanoseconds: Int64) throws(Failure) -> Result {
-        guard let table = try? CompiledTable(.strict), let bench = try? Bench(table, nanoseconds) else {
+    public static func run(nanoseconds: Int64, queue: ReaderQueue) throws(Failure) -> Result {
+        guard let table = try? CompiledTable(.strict), let bench = try? Bench(table, nanoseconds, queue) else {
             throw .keyboard(.noMemory)
         }
         return try bench.run()
@@ -42,6 +42,7 @@ public enum KeyboardMeasurement {
     private final class Bench: Sendable {
         private let table: CompiledTable
         private let nanoseconds: Int64
+        private let queue: ReaderQueue
         /// A waker that nobody wakes, for pauses.
         private let waker: Waker
         private let eventsRead = Atomic(0)
@@ -49,16 +50,21 @@ public enum KeyboardMeasurement {
         private let isOver = Atomic(false)
         private let failure = Mutex<Errno?>(nil)
 
-        init(_ table: CompiledTable, _ nanoseconds: Int64) throws(Errno) {
+        init(_ table: CompiledTable, _ nanoseconds: Int64, _ queue: ReaderQueue) throws(Errno) {
             waker = try Waker()
             self.table = table
             self.nanoseconds = nanoseconds
+            self.queue = queue
         }
 
         func run() throws(Failure) -> Result {
             let device: UInputDevice
             do throws(Errno) {
-                device = try UInputDevice(name: "blewedge bench", keyCodes: table.keys.codes.map(\.rawValue))
+                device = try UInputDevice(
+                    name: "blewedge bench",
+                    keyCodes: table.keys.codes.map(\.rawValue),
+                    axes: queue.axes
+                )
             } catch {
                 throw .keyboard(error)
             }
@@ -100,7 +106,8 @@ public enum KeyboardMeasurement {
                 if wait(for: written) { latencies.append(Double(readAt.load(ordering: .acquiring) - start)) }
             }
             var burst = ByteEncoder(table)
-            _ = burst.encode([UInt8](repeating: UInt8(ascii: "a"), count: 15).span)
+            let fitting = queue.window * UInputDevice.eventSize / key.output.byteCount
+            _ = burst.encode([UInt8](repeating: UInt8(ascii: "a"), count: fitting).span)
             let start = MonotonicClock.nanoseconds
             let before = written
             while MonotonicClock.nanoseconds - start < nanoseconds / 2 {
@@ -138,7 +145,7 @@ public enum KeyboardMeasurement {
         }
 
         private func read(_ node: Node) {
-            var buffer = [UInt8](repeating: 0, count: 64 * UInputDevice.eventSize)
+            var buffer = [UInt8](repeating: 0, count: queue.size * UInputDevice.eventSize)
             while !isOver.load(ordering: .acquiring) {
                 do throws(Errno) {
                     let count = try node.node.read(into: &buffer, waiting: 100)

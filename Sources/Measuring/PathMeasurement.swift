@@ -64,7 +64,13 @@ public enum PathMeasurement {
             let ring = try ByteRing(capacity: RingMeasurement.capacity)
             guard let producer = ring.takeProducer(), let consumer = ring.takeConsumer() else { return }
             feed = Feed(producer, ledger: ledger)
-            typist = Typist(consumer, table: table, pacer: try Pacer(stall: 0), gate: Gate(), ledger: ledger)
+            typist = Typist(
+                consumer,
+                table: table,
+                pacer: try Pacer(stall: 0, queue: .large),
+                gate: Gate(),
+                ledger: ledger
+            )
         }
 
         func isBalanced(_ bytes: Int) -> Bool {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Keystrokes
 import LinuxIO
 import Texts
 import Typing
@@ -32,6 +33,9 @@ extension Doctor {
         }
         if let node = facts.unreadableEventNode {
             findings.append(Finding(.eventNodeNotReadable, .permission, of: node, command: "blewedge setup"))
+        }
+        if facts.queue == .large, let evidence = facts.oldInputDriver {
+            findings.append(Finding(.oldInputDriver, .success, .note, of: evidence))
         }
         return findings
     }

@@ -38,6 +38,7 @@ package struct Finding: Equatable, Sendable {
         case uinputRefused = "uinput-refused"
         case evdevMissing = "evdev-missing"
         case eventNodeNotReadable = "event-node-not-readable"
+        case oldInputDriver = "old-input-driver"
         // The configuration and the chosen device.
         case configurationWrong = "configuration-wrong"
         case selectionUnreadable = "selection-unreadable"

@@ -44,6 +44,8 @@ extension SystemFacts {
         let processes = ProcessEntry.all()
         otherServices = processes.filter { Self.bluetoothServices.contains($0.name) }
         lookAtConsole(processes)
+        queue = asked.configuration.queue
+        oldInputDriver = InputDriver.evidenceOfEvdev()
         if asked.configuration.verifies { lookAtEventNode() }
     }
 

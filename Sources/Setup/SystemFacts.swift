@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import BluetoothLE
-import Keystrokes
+package import Keystrokes
 package import LinuxIO
 package import Texts
 package import Typing
@@ -150,6 +150,10 @@ package struct SystemFacts: Equatable, Sendable {
     /// The path of the keyboard's event node, if the self-check needs it and this process, which has the daemon's user,
     /// may not read it; nil otherwise.
     package var unreadableEventNode: String?
+    /// The queue of the keyboard's readers, as configured.
+    package var queue = ReaderQueue.large
+    /// The file that shows that Xorg uses its driver evdev, or has no other; nil if none does.
+    package var oldInputDriver: String?
     /// True if the service is installed.
     package var isServiceInstalled = false
     /// The state of the configuration.

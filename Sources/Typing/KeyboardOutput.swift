@@ -9,6 +9,7 @@ import Texts
 ///
 /// It counts the typed characters if a client may delete them.
 final class KeyboardOutput: KeyboardDevice {
+
     private enum Place: ~Copyable {
         case kernel(UInputDevice)
         case screen(TextKeyboard)
@@ -36,8 +37,9 @@ final class KeyboardOutput: KeyboardDevice {
         do {
             place = .kernel(
                 try UInputDevice(
-                    name: "blewedge keyboard",
+                    name: VirtualKeyboard.name,
                     keyCodes: keys.codes.map(\.rawValue),
+                    axes: settings.pacer.pace.queue.axes,
                     hasCapsLockLight: settings.capsLock == .auto
                 )
             )

@@ -9,6 +9,8 @@ package import Texts
 ///
 /// It is used on the loop's thread.
 package final class VirtualKeyboard {
+    /// The name by which programs know it (D-11).
+    package static let name = "blewedge keyboard"
     /// The size of the ring in bytes: room for a burst of 2,000 barcodes of 13 characters while the typist paces.
     private static let ringCapacity = 1 << 16
     /// The time between two attempts to make a keyboard that is gone: doubled each time, up to the longest.

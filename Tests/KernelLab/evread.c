@@ -13,7 +13,8 @@
 // {"text":"...","first":T,"last":T} for each drain, with the kernel's times of the first and the last
 // press (seconds, wall clock), and {"summary":{...}} at the end: after SIGTERM, or when the device is
 // gone. "disorder" counts a press of a pressed key or a release of a released one, "repeats" value 2,
-// "held" the keys that were down when it ended, "worst" the longest gap in microseconds. Of "drains",
+// "others" what is neither a key, a report, a scan code nor a light, "held" the keys that were down when it ended, "worst" the
+// longest gap in microseconds. Of "drains",
 // "late" came later than MS after the one before, from before its first read to after their own first;
 // "in_time" counts SYN_DROPPED in the others, which no fault of this reader explains. Without --stall it looks every
 // 10 ms even if nothing comes, and is late after 20 ms; what then was dropped the lab has lost (losses.h), unless it
@@ -73,7 +74,7 @@ static void wait_until(int64_t when, int64_t spin) {
 }
 
 static bool down[KEY_CNT];
-static long presses, releases, frames, dropped, disorder, repeats, unknown, drains, late, in_time;
+static long presses, releases, frames, dropped, disorder, repeats, unknown, others, drains, late, in_time;
 static double first, last_press; // of the text not printed yet
 static char text[1 << 16];
 static size_t length;
@@ -97,6 +98,7 @@ static void print_text(void) {
 static void take(const struct input_event *event) {
     if (event->type == EV_SYN && event->code == SYN_DROPPED) dropped++;
     if (event->type == EV_SYN && event->code == SYN_REPORT) frames++;
+    others += event->type != EV_SYN && event->type != EV_KEY && event->type != EV_MSC && event->type != EV_LED;
     if (event->type != EV_KEY) return;
     if (shows_keys) printf("%s[%d,%d]", shown++ ? "," : "{\"keys\":[", event->code, event->value);
     if (event->value == 2) repeats++;
@@ -160,7 +162,7 @@ int main(int count, char **arguments) {
         else
             poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, ending ? 0 : BEAT_MS);
         int64_t start = now_us();
-        struct input_event events[64]; // as many as the kernel keeps: one read takes them all
+        struct input_event events[256]; // as many as the kernel keeps at most: one read takes them all
         ssize_t n = read(fd, events, sizeof events);
         bool is_late = now_us() - last > (stall > 0 ? stall : LATE);
         long before = dropped;
@@ -176,8 +178,8 @@ int main(int count, char **arguments) {
         if (has_to_keep_up) tell_lost(dropped - in_time, false);
     }
     printf("{\"summary\":{\"presses\":%ld,\"releases\":%ld,\"frames\":%ld,\"dropped\":%ld,\"disorder\":%ld,"
-           "\"repeats\":%ld,\"unknown\":%ld,\"drains\":%ld,\"late\":%ld,\"in_time\":%ld,\"worst\":%lld,\"gone\":%s,\"held\":[",
-           presses, releases, frames, dropped, disorder, repeats, unknown, drains, late, in_time, (long long)worst, gone ? "true" : "false");
+           "\"repeats\":%ld,\"unknown\":%ld,\"others\":%ld,\"drains\":%ld,\"late\":%ld,\"in_time\":%ld,\"worst\":%lld,\"gone\":%s,\"held\":[",
+           presses, releases, frames, dropped, disorder, repeats, unknown, others, drains, late, in_time, (long long)worst, gone ? "true" : "false");
     for (int code = 0, any = 0; code < KEY_CNT; code++)
         if (down[code]) printf("%s%d", any++ ? "," : "", code);
     puts("]}}");

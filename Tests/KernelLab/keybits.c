@@ -4,7 +4,8 @@
 //
 //     keybits NODE
 //
-// Prints {"declared":[KEY,...],"passed":[KEY,...]}: the bits of EVIOCGBIT(EV_KEY); and the keys that come back from the
+// Prints {"types":[TYPE,...],"axes":[AXIS,...],"declared":[KEY,...],"passed":[KEY,...]}: the bits of EVIOCGBIT, of its
+// EV_REL and of its EV_KEY; and the keys that come back from the
 // node after each of 1 to KEY_MAX was pressed and released through it, as a program could that has got hold of the
 // device. The node is grabbed: nobody else sees these keys.
 
@@ -36,16 +37,25 @@ static bool comes_back(int fd, int code) {
     return found;
 }
 
+/// The codes that the device has of a type of events; of type 0, the types.
+static void print_bits(int fd, const char *name, int type, int most) {
+    unsigned char bits[KEY_CNT / 8] = {0};
+    if (ioctl(fd, EVIOCGBIT(type, sizeof bits), bits) < 0) die("EVIOCGBIT");
+    printf("\"%s\":[", name);
+    for (int code = 0, any = 0; code < most; code++)
+        if (bits[code / 8] >> code % 8 & 1) printf("%s%d", any++ ? "," : "", code);
+    fputs("],", stdout);
+}
+
 int main(int count, char **arguments) {
     if (count != 2) return fprintf(stderr, "usage: keybits NODE\n"), 64;
     int fd = open(arguments[1], O_RDWR | O_NONBLOCK);
     if (fd < 0 || ioctl(fd, EVIOCGRAB, 1) < 0) die(arguments[1]);
-    unsigned char bits[KEY_CNT / 8] = {0};
-    if (ioctl(fd, EVIOCGBIT(EV_KEY, sizeof bits), bits) < 0) die("EVIOCGBIT");
-    fputs("{\"declared\":[", stdout);
-    for (int code = 0, any = 0; code < KEY_CNT; code++)
-        if (bits[code / 8] >> code % 8 & 1) printf("%s%d", any++ ? "," : "", code);
-    fputs("],\"passed\":[", stdout);
+    putchar('{');
+    print_bits(fd, "types", 0, EV_CNT);
+    print_bits(fd, "axes", EV_REL, REL_CNT);
+    print_bits(fd, "declared", EV_KEY, KEY_CNT);
+    fputs("\"passed\":[", stdout);
     for (int code = 1, any = 0; code < KEY_CNT; code++) {
         struct input_event stroke[] = {
             {.type = EV_KEY, .code = (__u16)code, .value = 1}, {.type = EV_SYN},

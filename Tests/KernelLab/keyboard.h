@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A keyboard of the lab's own: keys only, no autorepeat, as the product makes it.
+// A keyboard of the lab's own: keys, no autorepeat, and the relative axes that are asked for, as the product makes it.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,14 +25,17 @@ static int is_declared(int code) {
     return (code >= KEY_ESC && code <= KEY_F10) || (code >= KEY_HOME && code <= KEY_DELETE);
 }
 
-/// Makes the device and prints {"node":"/dev/input/event..."}.
-static int open_keyboard(const char *name) {
+/// Makes the device, with a relative axis for each bit of `axes`, and prints {"node":"/dev/input/event..."}.
+static int open_keyboard(const char *name, unsigned long axes) {
     int fd = open("/dev/uinput", O_WRONLY | O_CLOEXEC);
     struct uinput_setup setup = {.id = {.bustype = BUS_VIRTUAL}};
     snprintf(setup.name, sizeof setup.name, "%s", name);
     if (fd < 0 || ioctl(fd, UI_SET_EVBIT, EV_KEY) < 0) die("uinput");
     for (int code = KEY_ESC; code <= KEY_DELETE; code++)
         if (is_declared(code)) ioctl(fd, UI_SET_KEYBIT, code);
+    if (axes && ioctl(fd, UI_SET_EVBIT, EV_REL) < 0) die("uinput");
+    for (int code = 0; code < REL_CNT; code++)
+        if (axes >> code & 1 && ioctl(fd, UI_SET_RELBIT, code) < 0) die("uinput");
     if (ioctl(fd, UI_DEV_SETUP, &setup) < 0 || ioctl(fd, UI_DEV_CREATE) < 0) die("uinput");
     char place[64] = "", pattern[128];
     ioctl(fd, UI_GET_SYSNAME(sizeof place), place);

@@ -35,7 +35,7 @@ int main(int count, char **arguments) {
         fprintf(stderr, "usage: minimal ADDRESS HANDLE\n");
         return 64;
     }
-    int keyboard = open_keyboard("lab minimal");
+    int keyboard = open_keyboard("lab minimal", 0);
     sigset_t end, none;
     sigemptyset(&none);
     sigemptyset(&end);

@@ -7,8 +7,8 @@
 //     a to z    that key goes down        .    a report ends the frame
 //     A to Z    that key goes up          |    the reader reads all that there is
 //
-// All up to a reading is one write. Each line is answered by {"read":"..."} in the same letters, `!` for
-// SYN_DROPPED, each reading ended by `|`.
+// AXES is a mask of relative axes that the keyboard declares too. All up to a reading is one write. Each line is answered by
+// {"read":"..."} in the same letters, `!` for SYN_DROPPED, each reading ended by `|`.
 
 #include "keyboard.h"
 
@@ -34,12 +34,11 @@ static void read_all(int reader) {
 }
 
 int main(int count, char **arguments) {
-    (void)arguments;
-    if (count != 1) {
-        fprintf(stderr, "usage: queue <traces\n");
+    if (count > 2) {
+        fprintf(stderr, "usage: queue [AXES] <traces\n");
         return 64;
     }
-    int keyboard = open_keyboard("lab queue");
+    int keyboard = open_keyboard("lab queue", count > 1 ? strtoul(arguments[1], NULL, 0) : 0);
     static char line[1 << 14], node[64];
     if (fgets(node, sizeof node, stdin) == NULL) die("standard input"); // the node, from who saw it printed
     node[strcspn(node, "\n")] = 0;

@@ -22,7 +22,7 @@ UNPLAYABLE = {"ring", "layout-lacks", "layout-lacks-with-capslock"}
 REJECTED = {"untypable", "too-short", "too-long", "duplicate", "cut"}
 COUNTED = {"received", "typed", "discarded", "rejected"}
 REPORT = (0, 0)
-QUEUE = 63  # events that the kernel keeps for a reader
+QUEUES = {"64": 63, "256": 255}  # events that the kernel keeps for a reader
 MODIFIERS = {"shift": "leftshift", "ctrl": "leftctrl", "altgr": "rightalt", "alt": "leftalt", "meta": "leftmeta"}
 HELD = {42, 29, 100, 56, 125}  # their codes
 
@@ -174,7 +174,8 @@ def read(path: Path, codes: dict[str, int]) -> list[Talk]:
     for talk in talks:
         talk.playable &= bool(talk.account) and set(talk.account) <= COUNTED
         # A reader loses what leaves without a pace and is more than the kernel keeps for it.
-        talk.playable &= len(talk.changes) <= QUEUE or not {("stall", "0"), ("pace", "console")} & set(talk.settings)
+        kept = QUEUES[dict(talk.settings).get("queue", "256")]
+        talk.playable &= len(talk.changes) <= kept or not {("stall", "0"), ("pace", "console")} & set(talk.settings)
     return talks
 
 

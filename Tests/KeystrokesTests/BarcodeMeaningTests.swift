@@ -94,7 +94,7 @@ struct BarcodeMeaningTests {
             )
             #expect(account.discarded == 1 && account.waiting == 0, "\(accepted)")
         }
-        let path = try Path(stall: 100_000_000, pace: try Pace(.scanner), barcodes: rules)
+        let path = try Path(stall: 100_000_000, pace: try Pace(.scanner, queue: .small), barcodes: rules)
         path.receive("B1\r".bytes)
         guard case .wait(let time) = try path.typeDue() else {
             Issue.record("nothing is paced")

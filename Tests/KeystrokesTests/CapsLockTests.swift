@@ -15,7 +15,7 @@ struct CapsLockTests {
 
     @Test("X-5: in every mode and at every pace, letters are turned round while the light is on, and nothing else is")
     func turned() throws {
-        for pace in [nil] + (try Pace.Profile.allCases.map { try Pace($0) }) {
+        for pace in [nil] + (try Pace.Profile.allCases.map { try Pace($0, queue: .small) }) {
             for barcodes in try Self.modes() {
                 let light = CapsLockLight()
                 let path = try Path(pace: pace, barcodes: barcodes, light: light)
@@ -53,7 +53,7 @@ struct CapsLockTests {
         for profile in [Pace.Profile.scanner, .slow, .desktop] {
             for barcodes in [nil, try BarcodeRules()] {
                 let light = CapsLockLight()
-                let path = try Path(pace: try Pace(profile), barcodes: barcodes, light: light)
+                let path = try Path(pace: try Pace(profile, queue: .large), barcodes: barcodes, light: light)
                 let text = String(repeating: "aB", count: 60)
                 path.receive((text + "\r").bytes)
                 var changes = 0

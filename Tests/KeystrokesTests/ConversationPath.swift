@@ -147,8 +147,8 @@ struct ConversationPath {
         if !down.isEmpty || frame > 0 { faults.append("keys are down at the end, or a frame has no report") }
         for (index, first) in path.recorded.enumerated() where pace.stall > 0 {
             let window = path.recorded[index...].prefix { $0.time - first.time <= pace.stall }
-            if window.reduce(0, { $0 + $1.events.count }) > Pacer.window {
-                faults.append("more than \(Pacer.window) events from \(first.time - start) ns on")
+            if window.reduce(0, { $0 + $1.events.count }) > pace.queue.window {
+                faults.append("more than \(pace.queue.window) events from \(first.time - start) ns on")
                 break
             }
         }

@@ -21,6 +21,7 @@ struct ConversationSettings {
     private var missingWithCapsLock = ""
     private var profile = Pace.Profile.desktop
     private var stall: Int64?
+    private var queue = ReaderQueue.large
     private var isBarcodeMode = false
     private var terminators = BarcodeRules.defaultTerminators
     private var idleGap: Int64?
@@ -45,6 +46,7 @@ struct ConversationSettings {
         case "layout-lacks": missing = value
         case "layout-lacks-with-capslock": missingWithCapsLock = value
         case "pace": profile = try wanted(Pace.Profile(rawValue: value))
+        case "queue": queue = try wanted(Int(value).flatMap(ReaderQueue.init(rawValue:)))
         case "stall": stall = try wanted(Self.time(value))
         case "max-age":
             let age = try wanted(Self.time(value))
@@ -88,7 +90,7 @@ struct ConversationSettings {
         return KeyboardLayout(name: layout.name, strokes: strokes, capsLockStrokes: capsLockStrokes)
     }
 
-    func pace() throws -> Pace { try Pace(profile, stall: stall) }
+    func pace() throws -> Pace { try Pace(profile, stall: stall, queue: queue) }
 
     /// The rules of scan mode; nil for stream mode.
     func barcodes() throws -> BarcodeRules? {

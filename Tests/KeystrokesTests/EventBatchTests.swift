@@ -139,11 +139,12 @@ struct EventBatchTests {
     }
 
     @Test(
-        "X-2: macros at every pace: all typed, never more than 63 events in a stall",
-        arguments: Pace.Profile.allCases
+        "X-2, X-16: macros at every pace: all typed, never more events in a stall than the queue keeps",
+        arguments: Pace.Profile.allCases,
+        ReaderQueue.allCases
     )
-    func profiles(profile: Pace.Profile) throws {
-        let pace = try Pace(profile)
+    func profiles(profile: Pace.Profile, queue: ReaderQueue) throws {
+        let pace = try Pace(profile, queue: queue)
         let path = try Path(table: Self.table, pace: pace)
         path.receive(Array(repeating: [0x61, 0x1D, 0x41, 0x42], count: 20).flatMap(\.self) + [0x0D])
         try path.typeAll()
@@ -152,17 +153,19 @@ struct EventBatchTests {
         guard pace.stall > 0 else { return }
         for (index, write) in path.writes.enumerated() {
             let window = path.writes[index...].prefix { $0.time - write.time <= pace.stall }
-            try #require(window.reduce(0) { $0 + $1.events } <= 63)
+            try #require(window.reduce(0) { $0 + $1.events } <= queue.window)
         }
     }
 
     @Test("D-13: a byte that takes more than 50 ms at the stated stall is refused")
     func longByte() throws {
-        let pace = try Pace(stall: 100_000_000)
-        try pace.check(longestByte: 29)
-        #expect(throws: Pace.StallError.self) { try pace.check(longestByte: 30) }
-        try Pace(.scanner).check(longestByte: 60)
-        try Pace(.console).check(longestByte: 60)
+        for (queue, most) in [(ReaderQueue.small, 29), (.large, 125)] {
+            let pace = try Pace(stall: 100_000_000, queue: queue)
+            try pace.check(longestByte: most)
+            #expect(throws: Pace.StallError.self) { try pace.check(longestByte: most + 1) }
+            try Pace(.scanner, queue: queue).check(longestByte: 60)
+            try Pace(.console, queue: queue).check(longestByte: 60)
+        }
     }
 
     @Test("LK-21: what the layout cannot type is counted as rejected, apart from what the table discards")

@@ -2,7 +2,7 @@
 
 @testable import Keystrokes
 
-/// One reader's queue in the kernel, as evdev keeps it: 64 slots, of which the reader sees those of whole frames.
+/// One reader's queue in the kernel, as evdev keeps it: slots, of which the reader sees those of whole frames.
 ///
 /// An event that fills the last free slot throws away everything unread, itself excepted, behind a SYN_DROPPED.
 /// Linux, drivers/input/evdev.c: `__pass_event` and `evdev_fetch_next_event`.
@@ -10,16 +10,20 @@ struct EventQueue {
     /// The event that says that others were lost.
     static let dropped = InputEvent(type: 0, code: 3, value: 0)
 
-    private var slots = [InputEvent](repeating: .report, count: 64)
+    private var slots: [InputEvent]
     private var head = 0
     private var tail = 0
     private var frameEnd = 0
 
+    init(_ queue: ReaderQueue) { slots = [InputEvent](repeating: .report, count: queue.size) }
+
+    private var mask: Int { slots.count - 1 }
+
     mutating func pass(_ event: InputEvent) {
         slots[head] = event
-        head = (head + 1) & 63
+        head = (head + 1) & mask
         if head == tail {
-            tail = (head - 2) & 63
+            tail = (head - 2) & mask
             slots[tail] = Self.dropped
             frameEnd = tail
         }
@@ -31,7 +35,7 @@ struct EventQueue {
         var events: [InputEvent] = []
         while tail != frameEnd {
             events.append(slots[tail])
-            tail = (tail + 1) & 63
+            tail = (tail + 1) & mask
         }
         return events
     }

@@ -33,7 +33,7 @@ struct EventQueueTests {
         for line in try VectorFile.lines("evdev-queue.txt") {
             let fields = line.text.split(separator: " ")
             try #require(fields.count == 2, "line \(line.number)")
-            var queue = EventQueue()
+            var queue = EventQueue(.small)
             var got: [[InputEvent]] = []
             for letter in fields[0] {
                 if letter == "|" { got.append(queue.readAll()) } else { queue.pass(try Self.event(letter)) }

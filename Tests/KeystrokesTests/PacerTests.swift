@@ -8,47 +8,68 @@ import Testing
 @Suite("X-2, D-13: pacing")
 struct PacerTests {
     static let millisecond: Int64 = 1_000_000
-    static let stalls: [Int64] =
-        [1, 17, 33, 50, 84, 100, 126, 250, 499].map { $0 * millisecond } + [Pace.greatestStall]
+    /// The greatest stall of an even pace.
+    static let greatest: [ReaderQueue: Int64] = [.small: 499_999_990, .large: 2_099_999_958]
+    static let stalls: [Int64] = [1, 17, 33, 50, 84, 100, 126, 250, 499].map { $0 * millisecond }
 
-    @Test("The model of the kernel's queue keeps 63 events and loses 64")
-    func queue() {
-        for count in [2, 62, 63, 64, 65, 200] {
-            var queue = EventQueue()
+    @Test(
+        "X-2, X-16: the model of the kernel's queue keeps one event less than its size",
+        arguments: ReaderQueue.allCases
+    )
+    func queue(size: ReaderQueue) {
+        for count in [2, 62, 63, 64, 65, 200, 254, 255, 256, 257, 600] {
+            var queue = EventQueue(size)
             let events = (1...count).map {
                 $0 == count ? .report : InputEvent.key(KeyCode(rawValue: 30), down: $0 % 2 == 1)
             }
             for event in events { queue.pass(event) }
             let read = queue.readAll()
-            if count <= 63 {
+            if count <= size.window {
                 #expect(read == events)
             } else {
-                #expect(read.first == EventQueue.dropped && read.count < 63)
+                #expect(read.first == EventQueue.dropped && read.count < size.window)
             }
         }
     }
 
-    @Test("D-13: stalls beyond the greatest are refused with it; at it a shifted key takes 50 ms")
-    func refused() throws {
-        for stall in [-1, Pace.greatestStall + 1, 500_000_000, Int64.max, Int64.min] {
-            #expect(throws: Pace.StallError(stall: stall, greatest: Pace.greatestStall)) { try Pacer(stall: stall) }
+    @Test("D-13: stalls beyond the greatest are refused with it; at it a shifted key takes 50 ms", arguments: greatest)
+    func refused(queue: ReaderQueue, greatest: Int64) throws {
+        for stall in [-1, greatest + 1, 2_100_000_000, Int64.max, Int64.min] {
+            #expect(throws: Pace.StallError(stall: stall, greatest: greatest, queue: queue)) {
+                try Pacer(stall: stall, queue: queue)
+            }
         }
-        #expect(Pace.greatestStall > 499 * Self.millisecond)
-        var pacer = try Pacer(stall: Pace.greatestStall)
+        var pacer = try Pacer(stall: greatest, queue: queue)
         pacer.record(events: 6, now: 0)
         #expect(pacer.pacedTime(forEvents: 6, now: 0) == Pace.longestGap)
     }
 
-    @Test("D-13: 63 events may leave at once, and the next when the stall is over, not at its end")
-    func window() throws {
-        var pacer = try Pacer(stall: 100)
-        #expect(pacer.allowance(now: 0) == 63)
-        pacer.record(events: 60, now: 0)
+    @Test("X-16: a stall has 15 plain keys or 10 shifted ones with a queue of 64, and 63 or 42 with one of 256")
+    func rates() throws {
+        for (queue, plain, shifted) in [(ReaderQueue.small, Int64(15), Int64(10)), (.large, 63, 42)] {
+            let stall = 100 * Self.millisecond
+            var pacer = try Pacer(stall: stall, queue: queue)
+            pacer.record(events: 4, now: 0)
+            #expect(pacer.pacedTime(forEvents: 4, now: 0) == stall / plain + 1)
+            pacer.record(events: 6, now: 1000 * stall)
+            #expect(pacer.pacedTime(forEvents: 6, now: 1000 * stall) == 1000 * stall + stall / shifted + 1)
+        }
+    }
+
+    @Test(
+        "D-13: Q - 1 events may leave at once, and the next when the stall is over, not at its end",
+        arguments: ReaderQueue.allCases
+    )
+    func window(queue: ReaderQueue) throws {
+        let window = queue.window
+        var pacer = try Pacer(stall: 100, queue: queue)
+        #expect(pacer.allowance(now: 0) == window)
+        pacer.record(events: window - 3, now: 0)
         #expect(pacer.allowance(now: 100) == 3)
         #expect(pacer.nextTime(forEvents: 3, now: 5) == 5)
         #expect(pacer.nextTime(forEvents: 4, now: 5) == 101)
-        #expect(pacer.allowance(now: 101) == 63)
-        var free = try Pacer(stall: 0)
+        #expect(pacer.allowance(now: 101) == window)
+        var free = try Pacer(stall: 0, queue: queue)
         free.record(events: 1_000_000, now: 0)
         #expect(free.allowance(now: 0) == Int.max && free.isUnlimited)
         #expect(free.pacedTime(forEvents: 6, now: 3) == 3)
@@ -56,7 +77,7 @@ struct PacerTests {
 
     @Test("D-13: more writes than the law allows are remembered too, at the later time")
     func flood() throws {
-        var pacer = try Pacer(stall: 1000)
+        var pacer = try Pacer(stall: 1000, queue: .small)
         for time in 0..<500 { pacer.record(events: 1, now: Int64(time)) }
         #expect(pacer.allowance(now: 1000) == 0)
         #expect(pacer.allowance(now: 1500) == 63)
@@ -73,10 +94,13 @@ struct PacerTests {
     /// Plays barcodes into a path, then checks the law on every window, and what a reader of the kernel's queue sees
     /// that is away for `away` nanoseconds again and again, from `phase` on, and reads just before what comes at that
     /// moment.
-    static func reader(_ writes: [(time: Int64, events: [InputEvent])], away: Int64, phase: Int64) -> (
-        text: String, drops: Int
-    ) {
-        var queue = EventQueue()
+    static func reader(
+        _ writes: [(time: Int64, events: [InputEvent])],
+        _ queue: ReaderQueue,
+        away: Int64,
+        phase: Int64
+    ) -> (text: String, drops: Int) {
+        var queue = EventQueue(queue)
         var keyboard = DecodedKeyboard()
         var drops = 0
         var next = phase
@@ -102,11 +126,16 @@ struct PacerTests {
         return (keyboard.text, drops)
     }
 
-    @Test("D-13: no window of the stall has more than 63 events, and no stalled reader loses any", arguments: stalls)
-    func survives(stall: Int64) throws {
+    @Test(
+        "D-13, X-16: no window of the stall has more events than the queue keeps, and no stalled reader loses any",
+        arguments: stalls + [0],
+        ReaderQueue.allCases
+    )
+    func survives(stall: Int64, queue: ReaderQueue) throws {
         var random = SeededGenerator(seed: UInt64(stall))
+        let stall = stall == 0 ? try #require(Self.greatest[queue]) : stall
         for round in 0..<12 {
-            let path = try Path(stall: stall, maximumAge: nil)
+            let path = try Path(stall: stall, queue: queue, maximumAge: nil)
             var meant = ""
             for _ in 0..<12 {
                 let barcode = Self.barcode(&random)
@@ -128,26 +157,31 @@ struct PacerTests {
                     sum += writes[last].events.count
                     last += 1
                 }
-                try #require(sum <= 63, "\(sum) events in a window")
+                try #require(sum <= queue.window, "\(sum) events in a window")
                 sum -= writes[first].events.count
             }
             let start = writes.first?.time ?? 0
             for _ in 0..<20 {
                 let phase = start + Int64.random(in: 0...stall, using: &random)
-                let seen = Self.reader(writes, away: stall, phase: phase)
+                let seen = Self.reader(writes, queue, away: stall, phase: phase)
                 try #require(seen.drops == 0 && seen.text == meant)
             }
         }
     }
 
-    @Test("A reader that stalls twice as long as was said loses events (control)", arguments: stalls)
-    func overflows(stall: Int64) throws {
-        let path = try Path(stall: stall, maximumAge: nil)
-        path.receive((String(repeating: "0123456789", count: 12) + "\r").bytes)
+    @Test(
+        "A reader that stalls twice as long as was said loses events, and one whose queue is the smaller (control)",
+        arguments: stalls,
+        ReaderQueue.allCases
+    )
+    func overflows(stall: Int64, queue: ReaderQueue) throws {
+        let path = try Path(stall: stall, queue: queue, maximumAge: nil)
+        path.receive((String(repeating: "0123456789", count: 30) + "\r").bytes)
         try path.typeUntil(Int64.max, late: 0)
         let start = path.recorded.first?.time ?? 0
-        #expect(Self.reader(path.recorded, away: stall, phase: start).drops == 0)
-        #expect(Self.reader(path.recorded, away: stall * 2, phase: start).drops > 0)
+        #expect(Self.reader(path.recorded, queue, away: stall, phase: start).drops == 0)
+        #expect(Self.reader(path.recorded, queue, away: stall * 2, phase: start).drops > 0)
+        #expect(Self.reader(path.recorded, .small, away: stall, phase: start).drops > 0 || queue == .small)
     }
 
     @Test("D-13: a whole barcode that fits goes out at once; one that does not is paced evenly from its first key")
@@ -169,12 +203,13 @@ struct PacerTests {
 
     @Test(
         "D-13: never more than 50 ms between two characters of a barcode, however it is cut into chunks",
-        arguments: stalls
+        arguments: stalls,
+        ReaderQueue.allCases
     )
-    func gaps(stall: Int64) throws {
+    func gaps(stall: Int64, queue: ReaderQueue) throws {
         var random = SeededGenerator(seed: UInt64(stall) &+ 7)
-        for _ in 0..<60 {
-            let path = try Path(stall: stall, maximumAge: nil)
+        for _ in 0..<30 {
+            let path = try Path(stall: stall, queue: queue, maximumAge: nil)
             // Something earlier is in the window.
             path.receive(Self.barcode(&random).bytes)
             try path.typeUntil(path.now + Int64.random(in: 0...stall, using: &random), late: 0)

@@ -25,9 +25,15 @@ struct ProfileTests {
     struct StallingReader {
         let away: Int64
         var next: Int64
-        var queue = EventQueue()
+        var queue: EventQueue
         var keyboard = DecodedKeyboard()
         var drops = 0
+
+        init(_ queue: ReaderQueue, away: Int64, next: Int64) {
+            self.queue = EventQueue(queue)
+            self.away = away
+            self.next = next
+        }
 
         mutating func pass(_ events: [InputEvent], at time: Int64) {
             if time >= next { read(at: time) }
@@ -50,7 +56,7 @@ struct ProfileTests {
         var random = SeededGenerator(seed: seed)
         let path = try Path(pace: pace, maximumAge: nil)
         var meant = 0
-        var reader = StallingReader(away: stall, next: path.now)
+        var reader = StallingReader(pace.queue, away: stall, next: path.now)
         var isMeant = true
         while meant < count, isMeant, reader.drops == 0 {
             let barcode = PacerTests.barcode(&random)
@@ -70,10 +76,11 @@ struct ProfileTests {
 
     @Test(
         "X-2: at the profile's stall no event of many characters is lost",
-        arguments: Pace.Profile.allCases.filter { $0 != .console }
+        arguments: Pace.Profile.allCases.filter { $0 != .console },
+        ReaderQueue.allCases
     )
-    func survives(profile: Pace.Profile) throws {
-        let pace = try Pace(profile)
+    func survives(profile: Pace.Profile, queue: ReaderQueue) throws {
+        let pace = try Pace(profile, queue: queue)
         try #require(pace.stall > 0)
         let result = try Self.play(pace, count: Self.characters, stall: pace.stall, seed: 11)
         #expect(result.drops == 0 && result.isMeant)
@@ -81,7 +88,7 @@ struct ProfileTests {
 
     @Test("X-2: a console's reader is never away: all that has come leaves at once")
     func console() throws {
-        let pace = try Pace(.console)
+        let pace = try Pace(.console, queue: .large)
         let path = try Path(pace: pace, maximumAge: nil)
         let start = path.now
         let text = String(repeating: "aB", count: 500)
@@ -90,19 +97,28 @@ struct ProfileTests {
         #expect(pace.stall == 0 && path.now == start && path.keyboard.text == text)
     }
 
-    @Test("At twice the profile's stall events are lost (control)", arguments: Pace.Profile.allCases)
-    func overflows(profile: Pace.Profile) throws {
-        let pace = try Pace(profile)
+    @Test(
+        "At twice the profile's stall events are lost (control)",
+        arguments: Pace.Profile.allCases,
+        ReaderQueue.allCases
+    )
+    func overflows(profile: Pace.Profile, queue: ReaderQueue) throws {
+        let pace = try Pace(profile, queue: queue)
         let stall = max(pace.stall * 2, Self.millisecond)
         #expect(try Self.play(pace, count: 20_000, stall: stall, seed: 12).drops > 0)
     }
 
     @Test(
-        "D-13: no window of the stall has more than 63 events, no gap is over 50 ms, Shift leads and keys are held",
-        arguments: [
-            try Pace(.kms), try Pace(.desktop), try Pace(.scanner), try Pace(.slow), try Pace(.scanner, stall: 0),
-            try Pace(.scanner, stall: 524 * millisecond), try Pace(.slow, stall: 349 * millisecond),
-        ]
+        "D-13: no window of the stall has more events than the queue keeps, no gap is over 50 ms, Shift leads, keys are held",
+        arguments: try ReaderQueue.allCases.flatMap { queue in
+            let most: [Int64] = queue == .small ? [524, 349] : [2124, 1416]
+            return [
+                try Pace(.kms, queue: queue), try Pace(.desktop, queue: queue), try Pace(.scanner, queue: queue),
+                try Pace(.slow, queue: queue), try Pace(.scanner, stall: 0, queue: queue),
+                try Pace(.scanner, stall: most[0] * millisecond, queue: queue),
+                try Pace(.slow, stall: most[1] * millisecond, queue: queue),
+            ]
+        }
     )
     func law(pace: Pace) throws {
         var random = SeededGenerator(seed: 13)
@@ -129,14 +145,14 @@ struct ProfileTests {
                 sum += path.recorded[last].events.count
                 last += 1
             }
-            try #require(sum <= 63)
+            try #require(sum <= pace.queue.window)
             sum -= path.recorded[first].events.count
         }
     }
 
     @Test("X-2: a shifted key of the slow profile, write by write")
     func slow() throws {
-        let path = try Path(pace: try Pace(.slow))
+        let path = try Path(pace: try Pace(.slow, queue: .large))
         let start = path.now
         path.receive("Ab".bytes)
         try path.typeAll()
@@ -153,19 +169,49 @@ struct ProfileTests {
 
     @Test("D-13: a stall that would need more than 50 ms between two characters is refused, with the greatest")
     func refused() throws {
-        for profile in Pace.Profile.allCases {
-            let greatest = profile == .slow ? 349_999_965 : profile == .scanner ? 524_999_979 : Pace.greatestStall
-            #expect(throws: Never.self) { try Pace(profile, stall: greatest) }
-            for stall in [greatest + 1, -1, Int64.max, Int64.min] {
-                #expect(throws: Pace.StallError(stall: stall, greatest: greatest)) { try Pace(profile, stall: stall) }
+        let most: [ReaderQueue: (even: Int64, scanner: Int64, slow: Int64)] = [
+            .small: (499_999_990, 524_999_979, 349_999_965), .large: (2_099_999_958, 2_124_999_915, 1_416_666_525),
+        ]
+        for (queue, stalls) in most {
+            for profile in Pace.Profile.allCases {
+                let greatest = profile == .slow ? stalls.slow : profile == .scanner ? stalls.scanner : stalls.even
+                #expect(throws: Never.self) { try Pace(profile, stall: greatest, queue: queue) }
+                for stall in [greatest + 1, -1, Int64.max, Int64.min] {
+                    #expect(throws: Pace.StallError(stall: stall, greatest: greatest, queue: queue)) {
+                        try Pace(profile, stall: stall, queue: queue)
+                    }
+                }
             }
         }
+        #expect(Pace.greatestStall == 2_124_999_915)
+    }
+
+    @Test("X-16: the larger queue survives four times the stall where the rhythm is fixed, and keeps it")
+    func fixedRhythms() throws {
+        for profile in [Pace.Profile.scanner, .slow] {
+            let (small, large) = (try Pace(profile, queue: .small), try Pace(profile, queue: .large))
+            #expect(large.stall == 4 * small.stall)
+            #expect([large.lead, large.hold, large.gap] == [small.lead, small.hold, small.gap])
+        }
+        for profile in [Pace.Profile.console, .kms, .desktop] {
+            #expect(profile.stall(.large) == profile.stall(.small))
+        }
+    }
+
+    @Test("X-16: axes are declared for the larger queue only, nine of them, none by which programs know a pointer")
+    func axes() {
+        // REL_X, Y, HWHEEL, DIAL, WHEEL, WHEEL_HI_RES and HWHEEL_HI_RES.
+        let pointer: Set<UInt16> = [0, 1, 6, 7, 8, 11, 12]
+        #expect(ReaderQueue.small.axes.isEmpty)
+        #expect(ReaderQueue.large.axes.reduce(0) { $0 | 1 << Int($1) } == 0xE63C)
+        #expect(ReaderQueue.large.axes.count == 9 && pointer.isDisjoint(with: ReaderQueue.large.axes))
+        #expect(ReaderQueue.allCases.map(\.window) == [63, 255] && ReaderQueue.allCases.map(\.paced) == [60, 252])
     }
 
     @Test("X-1: a keystroke that a failing device cuts is lost, whichever of its writes fails")
     func failure() throws {
         for failing in 0..<3 {
-            let path = try Path(pace: try Pace(.slow))
+            let path = try Path(pace: try Pace(.slow, queue: .large))
             path.receive("A".bytes)
             for _ in 0..<failing {
                 try #require(path.next() == .write)

@@ -124,7 +124,7 @@ struct RingThreads {
         var typist = Typist(
             consumer,
             table: try CompiledTable(.linble),
-            pacer: try Pacer(stall: 0),
+            pacer: try Pacer(stall: 0, queue: .large),
             gate: Gate(),
             ledger: ledger
         )

@@ -26,6 +26,7 @@ final class Path {
         table: ByteTable = .linble,
         layout: KeyboardLayout = .us,
         stall: Int64 = 0,
+        queue: ReaderQueue = .small,
         pace: Pace? = nil,
         barcodes: BarcodeRules? = nil,
         capacity: Int = 1 << 16,
@@ -38,7 +39,7 @@ final class Path {
         let ring = try ByteRing(capacity: capacity, startingAt: start)
         guard let producer = ring.takeProducer(), let consumer = ring.takeConsumer() else { throw NoHandle() }
         let compiled = try CompiledTable(table, layout: layout)
-        let pacer = try pace.map { Pacer($0) } ?? Pacer(stall: stall)
+        let pacer = try pace.map { Pacer($0) } ?? Pacer(stall: stall, queue: queue)
         isWhole = !pacer.pace.isSpread
         ledger = Ledger()
         gate = Gate()

@@ -86,7 +86,12 @@ struct UntypableBarcodeTests {
     @Test("X-12, X-5, X-1: a byte that becomes untypable in the middle of a paced barcode is rejected by itself")
     func lightInTheMiddle() throws {
         let light = CapsLockLight()
-        let path = try Path(layout: Self.layout, pace: try Pace(.scanner), barcodes: try BarcodeRules(), light: light)
+        let path = try Path(
+            layout: Self.layout,
+            pace: try Pace(.scanner, queue: .small),
+            barcodes: try BarcodeRules(),
+            light: light
+        )
         path.receive("aa~aa\r".bytes)
         guard case .wait(let time) = try path.typeDue() else {
             Issue.record("not paced")

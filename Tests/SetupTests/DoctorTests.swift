@@ -3,6 +3,7 @@
 import BluetoothLE
 import Keystrokes
 import LinuxIO
+import TestSupport
 import Testing
 import Texts
 import TextsSupport
@@ -133,6 +134,7 @@ let causes: [(cause: Finding.Cause, make: @Sendable (inout SystemFacts) -> Void)
     (.keysBeyondText, { $0.says { $0.allows = "escape leftctrl are declared" } }),
     (.consoleIgnoresKeys, { $0.console?.keys = .off }),
     (.consoleLeaksKeys, { $0.console?.isGraphic = true }),
+    (.oldInputDriver, { $0.oldInputDriver = "/var/log/Xorg.0.log" }),
     (.loginPromptInFront, { $0.loginPrompt = ProcessEntry(pid: 31, name: "agetty", virtualTerminal: 1) }),
     (.layoutDiffers, { $0.layoutDifferences = [LayoutDifference(meant: "z", given: "y")] }),
     (.kernelQuirk, { $0.kernelRelease = "6.1.0-56-amd64" }),
@@ -164,6 +166,33 @@ struct DoctorTests {
     func allCauses() {
         #expect(Set(causes.map(\.cause)) == Set(Finding.Cause.allCases))
         #expect(causes.count == Finding.Cause.allCases.count)
+    }
+
+    @Test("X-16: what the doctor says of Xorg's driver evdev, in use or alone, and nothing with a queue of 64")
+    func oldInputDriver() throws {
+        let directory = try TestDirectory()
+        let (logs, modules) = ([directory("none"), directory("log")], [directory("none"), directory("input")])
+        func evidence() -> String? { InputDriver.evidenceOfEvdev(logs: logs, modules: modules) }
+        func line(_ driver: String, _ device: String = "blewedge keyboard") -> String {
+            "[    21.504] (II) Using input driver '\(driver)' for '\(device)'\n[    21.505] (**) Option\n"
+        }
+        #expect(evidence() == nil)
+        try directory.write("", to: "input/evdev_drv.so")
+        #expect(evidence() == directory("input/evdev_drv.so"))
+        try directory.write("", to: "input/libinput_drv.so")
+        #expect(evidence() == nil)
+        try directory.write(line("libinput") + line("evdev", "Power Button"), to: "log/Xorg.0.log")
+        try directory.write(line("evdev"), to: "log/Xorg.0.log.old")
+        #expect(evidence() == nil)
+        try directory.write(line("libinput") + line("evdev"), to: "log/Xorg.1.log")
+        #expect(evidence() == directory("log/Xorg.1.log"))
+        var facts = try healthy()
+        facts.oldInputDriver = evidence()
+        let finding = try #require(Doctor.findings(facts).first)
+        #expect(finding.severity == .note && finding.what.english.contains("Xorg.1.log"))
+        #expect(finding.remedy.english.contains("queue = 64"))
+        facts.queue = .small
+        #expect(Doctor.findings(facts).isEmpty)
     }
 
     @Test("D-10: the exit status is 69, 77, 78 or 74 by the first finding that blocks, else by the first that hinders")

@@ -68,10 +68,13 @@ struct TextBorderTests {
                 // Comments in a table that is printed as a file.
                 "# \(place), with layout \(place)", "rejected: the layout cannot type it",
                 // Headings of a measurement, and the manual's.
-                "uinput: \(place) events/s, \(place) lost; write to read, µs: ", " (\(place) keystrokes) ",
+                "uinput, queue of \(place): \(place) events/s, \(place) lost; write to read, µs: ",
+                " (\(place) keystrokes) ",
                 "User Commands", "(default: \(place))",
                 // The head of a request.
                 "Authorization: Bearer ",
+                // A line of Xorg's log.
+                "Using input driver 'evdev' for '\(place)'",
                 // A unit.
                 "\(place) dBm",
             ]

@@ -24,7 +24,7 @@ struct LineHandTests {
             let typist = Typist(
                 consumer,
                 table: try CompiledTable(table.isEmpty ? ByteTable(.linble) : ByteTable(text: table), layout: .us),
-                pacer: Pacer(try Pace(stall: 0)),
+                pacer: Pacer(try Pace(stall: 0, queue: .large)),
                 barcodes: barcodes,
                 gate: Gate(),
                 keepsLines: true,

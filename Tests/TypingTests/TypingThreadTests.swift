@@ -66,7 +66,7 @@ struct TypingThreadTests {
             let typist = Typist(
                 consumer,
                 table: try CompiledTable(ByteTable(.linble)),
-                pacer: try Pacer(stall: 20_000_000),
+                pacer: try Pacer(stall: 20_000_000, queue: .small),
                 barcodes: barcodes,
                 gate: Gate(),
                 ledger: ledger
@@ -140,7 +140,7 @@ struct TypingThreadTests {
         let typist = Typist(
             consumer,
             table: try CompiledTable(ByteTable(.linble)),
-            pacer: try Pacer(stall: 2_000_000),
+            pacer: try Pacer(stall: 2_000_000, queue: .small),
             gate: Gate(),
             ledger: ledger
         )

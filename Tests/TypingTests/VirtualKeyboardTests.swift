@@ -47,7 +47,7 @@ struct VirtualKeyboardTests {
         func begin() throws {
             let settings = TypingSettings(
                 table: try CompiledTable(ByteTable(.linble), layout: .us),
-                pacer: Pacer(try Pace(stall: 0)),
+                pacer: Pacer(try Pace(stall: 0, queue: .large)),
                 maximumAge: nil,
                 capsLock: .ignore,
                 verifies: false

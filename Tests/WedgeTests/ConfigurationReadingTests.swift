@@ -25,6 +25,19 @@ struct ConfigurationReadingTests {
         #expect(bare == (try CompiledTable(.linble).keys))
     }
 
+    @Test("X-16: the queue that is configured is the pace's, for whose axes the keyboard is made; other ends need none")
+    func queue() throws {
+        for (text, queue, stall) in [
+            ("", ReaderQueue.large, Int64(100)), ("queue = 64", .small, 100),
+            ("queue = 256\npace = \"scanner\"", .large, 640),
+            ("queue = 64\npace = \"scanner\"", .small, 160), ("stall = \"2s\"", .large, 2000),
+            ("to = \"stdout\"", .large, 0),
+        ] {
+            let pace = try Configuration(text: text).settings(device: nil).typing.pacer.pace
+            #expect(pace.queue == queue && pace.stall == stall * 1_000_000, "\(text)")
+        }
+    }
+
     @Test("D-14: keys that may not be declared together are refused before there is a keyboard")
     func forbidden() throws {
         let directory = try TestDirectory()
@@ -52,6 +65,7 @@ struct ConfigurationReadingTests {
         #expect(try reading() == before)
         #expect(try reading("# a comment\n") == before)
         #expect(try reading("max-age = 0\n") != before)
+        #expect(try reading("queue = 64\n") != before)
         #expect(try reading("layout = \"jp\"\n") != before)
         let changes = [
             ("scale.toml", profile("FFE5"), profile("FFE0")), ("table", "0x09 = key enter\n", "0x09 = discard\n"),

@@ -62,6 +62,7 @@ struct ConfigurationTests {
         #expect(Configuration().refreshPeriod == .seconds(2))
         #expect(Configuration().maximumAge == .seconds(5))
         #expect(!Configuration().barcodeMode.isOn)
+        #expect(Configuration().queue == .large)
     }
 
     @Test("D-17: every key is read as what it means")
@@ -74,6 +75,7 @@ struct ConfigurationTests {
             layout = "jp"
             pace = "kms"
             stall = "50ms"
+            queue = 64
             max-age = 0
             caps-lock = "ignore"
             verify = true
@@ -120,6 +122,7 @@ struct ConfigurationTests {
         expected.layout = "jp"
         expected.pace = .kms
         expected.stall = .milliseconds(50)
+        expected.queue = .small
         expected.maximumAge = .zero
         expected.capsLock = .ignore
         expected.verifies = true

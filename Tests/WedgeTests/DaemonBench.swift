@@ -51,7 +51,7 @@ final class DaemonBench {
             profiles: [.linble],
             typing: TypingSettings(
                 table: try CompiledTable(ByteTable(.linble), layout: .us),
-                pacer: Pacer(try Pace(stall: 0)),
+                pacer: Pacer(try Pace(stall: 0, queue: .large)),
                 maximumAge: nil,
                 capsLock: .ignore,
                 verifies: false

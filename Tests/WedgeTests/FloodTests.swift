@@ -64,7 +64,7 @@ struct FloodTests {
             keyboard = try TextKeyboard(layout: .us)
             let typing = TypingSettings(
                 table: try CompiledTable(ByteTable(.linble), layout: .us),
-                pacer: Pacer(try Pace(stall: stall * 1_000_000)),
+                pacer: Pacer(try Pace(stall: stall * 1_000_000, queue: .small)),
                 maximumAge: nil,
                 capsLock: .ignore,
                 verifies: false

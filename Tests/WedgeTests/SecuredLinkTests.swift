@@ -86,7 +86,7 @@ struct SecuredLinkTests {
             keyboard = try TextKeyboard(layout: .us)
             let typing = TypingSettings(
                 table: try CompiledTable(ByteTable(.linble), layout: .us),
-                pacer: Pacer(try Pace(stall: 0)),
+                pacer: Pacer(try Pace(stall: 0, queue: .large)),
                 maximumAge: nil,
                 capsLock: .ignore,
                 verifies: false

@@ -46,6 +46,7 @@ enum {
     blewedge_UI_SET_EVBIT = UI_SET_EVBIT,
     blewedge_UI_SET_KEYBIT = UI_SET_KEYBIT,
     blewedge_UI_SET_LEDBIT = UI_SET_LEDBIT,
+    blewedge_UI_SET_RELBIT = UI_SET_RELBIT,
     blewedge_UI_DEV_SETUP = UI_DEV_SETUP,
     blewedge_UI_DEV_CREATE = UI_DEV_CREATE,
     blewedge_UI_DEV_DESTROY = UI_DEV_DESTROY,

@@ -7,7 +7,8 @@ package import SystemPackage
 ///
 /// It goes away, its keys released by the kernel, when its owner lets go of it, even while `lights` are in use.
 ///
-/// The keys are declared once: the kernel drops any other. The event queue of each reader holds 64 events.
+/// The keys are declared once: the kernel drops any other. What else is declared makes the event queue of each reader
+/// larger: the kernel provides for the longest frame.
 package struct UInputDevice: ~Copyable, Sendable {
     /// The node through which devices are made.
     package static let path = "/dev/uinput"
@@ -23,10 +24,17 @@ package struct UInputDevice: ~Copyable, Sendable {
 
     /// Makes a keyboard that can press the given key codes and no others, with a CapsLock light if asked for.
     ///
+    /// It has relative `axes` of these codes, on which nothing is to be sent.
+    ///
     /// Throws `noSuchFileOrDirectory` (ENOENT) or `operationNotSupportedByDevice` (ENODEV) where the uinput module is
     /// missing, `permissionDenied` where the node is not ours to open. The corresponding C calls are `open` and
-    /// `ioctl(UI_SET_KEYBIT, UI_DEV_SETUP, UI_DEV_CREATE)`.
-    package init(name: String, keyCodes: some Sequence<UInt16>, hasCapsLockLight: Bool = false) throws(Errno) {
+    /// `ioctl(UI_SET_KEYBIT, UI_SET_RELBIT, UI_DEV_SETUP, UI_DEV_CREATE)`.
+    package init(
+        name: String,
+        keyCodes: some Sequence<UInt16>,
+        axes: [UInt16],
+        hasCapsLockLight: Bool = false
+    ) throws(Errno) {
         let device = try Descriptor.open(Self.path, O_RDWR | O_NONBLOCK, .keyboard)
         let (number, site) = (device.number, CallSite(.keyboard, .ioctl))
         let set = { (request: Int, argument: UInt) throws(Errno) in
@@ -34,6 +42,8 @@ package struct UInputDevice: ~Copyable, Sendable {
         }
         try set(Int(blewedge_UI_SET_EVBIT), UInt(EV_KEY))
         for code in keyCodes { try set(Int(blewedge_UI_SET_KEYBIT), UInt(code)) }
+        if !axes.isEmpty { try set(Int(blewedge_UI_SET_EVBIT), UInt(EV_REL)) }
+        for code in axes { try set(Int(blewedge_UI_SET_RELBIT), UInt(code)) }
         if hasCapsLockLight {
             try set(Int(blewedge_UI_SET_EVBIT), UInt(EV_LED))
             try set(Int(blewedge_UI_SET_LEDBIT), UInt(LED_CAPSL))

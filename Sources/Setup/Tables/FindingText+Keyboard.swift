@@ -65,6 +65,21 @@ extension FindingText {
         )
     )
 
+    static let oldInputDriver = FindingText(
+        what: LocalText(
+            "Xorg reads keyboards with its old driver evdev, or is likely to: {1}",
+            "Xorgが古いドライバevdevでキーボードを読み取っているか、その可能性があります: {1}"
+        ),
+        why: LocalText(
+            "with a queue of 256 events the keyboard declares axes, and this driver takes them for a pointer's",
+            "イベント256個のキューのためにキーボードは軸を宣言しますが、このドライバはそれをポインタのものとみなします"
+        ),
+        remedy: LocalText(
+            "set `queue = 64` in the configuration or `--queue 64` for `run`, or use Xorg's driver libinput",
+            "設定ファイルで `queue = 64` とするか、`--queue 64` を付けて `run` を実行するか、Xorgのドライバlibinputを使ってください"
+        )
+    )
+
     static let configurationWrong = FindingText(
         what: LocalText("the configuration {1} is wrong: {2}", "設定ファイル {1} に誤りがあります: {2}"),
         why: LocalText(

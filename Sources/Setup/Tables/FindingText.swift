@@ -40,6 +40,7 @@ extension Finding.Cause {
         case .uinputRefused: .uinputRefused
         case .evdevMissing: .evdevMissing
         case .eventNodeNotReadable: .eventNodeNotReadable
+        case .oldInputDriver: .oldInputDriver
         case .configurationWrong: .configurationWrong
         case .selectionUnreadable: .selectionUnreadable
         case .nothingSelected: .nothingSelected

@@ -95,10 +95,10 @@ extension Configuration {
         let compiled = try TableSource.compiled(try TableSource.read(tableName), of: tableName, layout: layout)
         let pace: Pace
         do throws(Pace.StallError) {
-            // Other ends than the keyboard have no queue of 64 events to run over.
+            // Other ends than the keyboard have no queue of events to run over.
             pace =
                 destination == .keyboard
-                ? try Pace(self.pace, stall: stall?.inNanoseconds) : try Pace(.console)
+                ? try Pace(self.pace, stall: stall?.inNanoseconds, queue: queue) : try Pace(.console, queue: queue)
         } catch {
             throw CommandFailure(.configuration, FileFaultText.stall, self.pace.rawValue, "\(error)")
         }

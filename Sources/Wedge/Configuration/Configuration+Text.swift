@@ -145,9 +145,9 @@ extension Configuration {
             )
         }
         do throws(Pace.StallError) {
-            _ = try Pace(pace, stall: stall?.inNanoseconds)
+            _ = try Pace(pace, stall: stall?.inNanoseconds, queue: queue)
         } catch {
-            fault(["stall", "pace"], "stall with pace \(pace.rawValue): \(error)")
+            fault(["stall", "queue", "pace"], "stall with pace \(pace.rawValue): \(error)")
         }
         if let hook, !hook.hasPrefix("/") { fault(["hook"], "hook wants a program's whole path, which begins with /") }
         if destination == .keyboard, isRaw { fault(["raw"], "raw wants another end than the keyboard: set to") }

@@ -60,6 +60,8 @@ package struct Configuration: Sendable, Equatable {
     package var pace = Pace.Profile.desktop
     /// How long a reader may stall; nil for what the pace says.
     package var stall: Duration?
+    /// The queue of each reader of the keyboard.
+    package var queue = ReaderQueue.large
     /// The age after which bytes are not typed; zero for never.
     package var maximumAge = Duration.seconds(5)
     /// The way that letters are typed while CapsLock is on.

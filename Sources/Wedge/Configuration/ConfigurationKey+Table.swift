@@ -63,12 +63,20 @@ extension ConfigurationKey {
         optionalTime(
             "stall",
             \.stall,
-            .zero ... .milliseconds(525),
+            .zero...Duration.nanoseconds(Pace.greatestStall / 1_000_000 * 1_000_000),
             """
             How long a reader may stall without losing a key; 0 assumes none. Not set, what the pace says. The greatest \
-            that can be survived depends on the pace and the table.
+            that can be survived depends on the pace, the queue and the table.
             """,
             example: "100ms"
+        ),
+        numberChoice(
+            "queue",
+            \.queue,
+            """
+            How many events the kernel keeps for each reader of the keyboard: 256 survives the same stall at four times the \
+            rate. It is made by declaring axes on which nothing is sent; 64 declares none, for Xorg's old driver evdev.
+            """
         ),
         time(
             "max-age",

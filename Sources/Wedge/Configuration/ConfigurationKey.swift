@@ -158,6 +158,22 @@ package struct ConfigurationKey: Sendable {
         )
     }
 
+    /// One of a few numbers, each of which has a meaning.
+    static func numberChoice<Value: CaseIterable & RawRepresentable<Int> & SendableMetatype>(
+        _ name: String,
+        _ path: any WritableKeyPath<Configuration, Value> & Sendable,
+        _ summary: String
+    ) -> ConfigurationKey {
+        let wanted = "one of " + Value.allCases.map { "\($0.rawValue)" }.joined(separator: ", ")
+        return ConfigurationKey(
+            name,
+            path,
+            summary,
+            read: { (value: TOMLValue) throws(UnfitValue) in try value.number(wanted) },
+            write: { "\($0.rawValue)" }
+        )
+    }
+
     /// A name or a path, which has at least one character.
     static func name(
         _ name: String,

@@ -30,6 +30,14 @@ extension TOMLValue {
         return value
     }
 
+    /// One of a few whole numbers.
+    func number<Value: RawRepresentable<Int>>(_ wanted: String) throws(UnfitValue) -> Value {
+        guard case .integer(let number) = kind, let found = Int(exactly: number).flatMap(Value.init(rawValue:)) else {
+            throw UnfitValue(wanted)
+        }
+        return found
+    }
+
     /// True or false, also as `"on"` and `"off"`.
     func flag() throws(UnfitValue) -> Bool {
         switch kind {

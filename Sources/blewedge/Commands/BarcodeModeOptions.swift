@@ -25,12 +25,24 @@ struct PaceOptions: ParsableArguments {
     )
     var stall: TimeArgument?
 
-    /// The pace of a profile with the stall that is given.
-    func value(_ pace: Pace.Profile) throws(CommandFailure) -> Pace {
+    @Option(
+        help: ArgumentHelp(
+            "How many events the kernel keeps for each reader: 256, or 64 for Xorg's old driver evdev (default: 256).",
+            valueName: "events"
+        )
+    )
+    var queue: ReaderQueue?
+
+    /// Puts what is given in the place of what the configuration has.
+    func apply(to configuration: inout Configuration) throws(CommandFailure) {
+        if let queue { configuration.queue = queue }
+        if let pace { configuration.pace = pace }
+        if pace != nil || stall != nil { configuration.stall = stall?.duration }
+        guard pace != nil || stall != nil || queue != nil else { return }
         do {
-            return try Pace(pace, stall: stall?.nanoseconds)
+            _ = try Pace(configuration.pace, stall: configuration.stall?.inNanoseconds, queue: configuration.queue)
         } catch {
-            throw CommandFailure(.configuration, CommandFaultText.stall, pace.rawValue, "\(error)")
+            throw CommandFailure(.configuration, CommandFaultText.stall, configuration.pace.rawValue, "\(error)")
         }
     }
 }
@@ -132,6 +144,7 @@ struct BarcodeModeOptions: ParsableArguments {
 }
 
 extension Pace.Profile: ExpressibleByArgument {}
+extension ReaderQueue: ExpressibleByArgument {}
 
 extension TimeArgument {
     /// In nanoseconds.

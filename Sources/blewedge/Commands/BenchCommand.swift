@@ -17,7 +17,8 @@ struct BenchCommand: ParsableCommand {
             Other programs that run at the same time spoil the numbers. Nothing is typed: the path ends in /dev/null.
 
             With --uinput a keyboard of its own is made and held (EVIOCGRAB) before its first key, so that no terminal and \
-            no application hears it; it prints the events a second, and the time from a write to its reading.
+            no application hears it; it prints the events a second, and the time from a write to its reading, for each \
+            length of the reader's queue.
 
             EXAMPLES:
               blewedge bench
@@ -58,7 +59,8 @@ struct BenchCommand: ParsableCommand {
         } catch is RingMeasurement.WrongBytes {
             throw CommandFailure(.internal, CommandFaultText.unlike)
         }
-        if uinput { try measureKeyboard(seconds) }
+        guard uinput else { return }
+        for queue in ReaderQueue.allCases { try measureKeyboard(seconds, queue) }
     }
 
     private func show(_ line: ShortForm.Line) throws {
@@ -83,10 +85,10 @@ struct BenchCommand: ParsableCommand {
         try StandardStream.output.write(object.text + "\n")
     }
 
-    private func measureKeyboard(_ seconds: Double) throws {
+    private func measureKeyboard(_ seconds: Double, _ queue: ReaderQueue) throws {
         let result: KeyboardMeasurement.Result
         do {
-            result = try KeyboardMeasurement.run(nanoseconds: Int64(seconds * 1e9))
+            result = try KeyboardMeasurement.run(nanoseconds: Int64(seconds * 1e9), queue: queue)
         } catch {
             throw Self.failure(error)
         }
@@ -94,12 +96,13 @@ struct BenchCommand: ParsableCommand {
         guard json else {
             let times = zip(["p50", "p90", "p99", "max"], shares).map { "\($0) \(Self.text($1, 1))" }
             return try StandardStream.output.write(
-                "uinput: \(Int(result.eventsPerSecond)) events/s, \(result.lost) lost; write to read, µs: "
+                "uinput, queue of \(queue.size): \(Int(result.eventsPerSecond)) events/s, \(result.lost) lost; write to read, µs: "
                     + times.joined(separator: ", ") + " (\(result.latencies.count) keystrokes)\n"
             )
         }
         var object = JSONObject()
         object.add("case", "uinput")
+        object.add("queue", queue.size)
         object.add("eventsPerSecond", Int(result.eventsPerSecond))
         object.add("lost", result.lost)
         object.add("keystrokes", result.latencies.count)

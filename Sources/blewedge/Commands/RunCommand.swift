@@ -252,11 +252,7 @@ struct RunCommand: ParsableCommand {
         if let layout { configuration.layout = layout }
         if let maxAge { configuration.maximumAge = maxAge.duration }
         if let capsLock { configuration.capsLock = capsLock }
-        if let pace = paceOptions.pace { configuration.pace = pace }
-        if paceOptions.pace != nil || paceOptions.stall != nil {
-            _ = try paceOptions.value(configuration.pace)
-            configuration.stall = paceOptions.stall?.duration
-        }
+        try paceOptions.apply(to: &configuration)
         if let gateVT {
             guard Configuration.terminals.contains(gateVT) else {
                 throw CommandFailure(.usage, CommandFaultText.gateRange)

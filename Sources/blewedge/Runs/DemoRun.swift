@@ -72,7 +72,7 @@ final class DemoRun {
             profiles: [.linble],
             typing: TypingSettings(
                 table: try CompiledTable(ByteTable(.linble), layout: .us),
-                pacer: Pacer(try isFast ? Pace(stall: 0) : Pace(.desktop)),
+                pacer: Pacer(try isFast ? Pace(stall: 0, queue: .large) : Pace(.desktop, queue: .large)),
                 maximumAge: nil,
                 capsLock: .ignore,
                 verifies: false

@@ -47,7 +47,8 @@ struct KeysEntry: ~Copyable {
 
     private init(_ kind: UInt8, _ modes: UInt8) throws {
         let table = Self.tables[Int(kind & 0x0F) % Self.tables.count]
-        let pace = try Pace(Pace.Profile.allCases[Int(kind >> 4 & 7) % 5])
+        let queue = ReaderQueue.allCases[Int(kind >> 7)]
+        let pace = try Pace(Pace.Profile.allCases[Int(kind >> 4 & 7) % 5], queue: queue)
         let rules = Self.rules[Int(modes & 3)]
         let ring = try ByteRing(capacity: kind & 0x80 == 0 ? 512 : 4096, startingAt: UInt.max - 300)
         guard let producer = ring.takeProducer() else { throw NoHandle() }

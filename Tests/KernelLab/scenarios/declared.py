@@ -26,6 +26,9 @@ TWO_KEYSTROKES = "base = discard\n0x41 = key f9\n0x42 = key ctrl+c\n"
 TWO = {CODES[name] for name in ("f9", "leftctrl", "c")}
 CHORDS = ["ctrl+alt+delete", "ctrl+alt+f1", "alt+f2", "alt+left", "alt+sysrq", "sysrq", "power", "sleep", "suspend"]
 HELD = [CODES[name] for name in ("leftctrl", "leftalt", "delete", "f1", "sysrq")]
+# Z, RX, RY, RZ, MISC and four without a use: no X, no Y, no wheel and no DIAL, by which programs know a pointer (X-16).
+AXES = (2, 3, 4, 5, 9, 10, 13, 14, 15)
+SYN, KEY, REL, LED = 0, 1, 2, 17  # types of events; no EV_ABS, no EV_REP
 TYPED = {8, 9, *range(0x20, 0x7F)}  # what the table linble types wherever it stands
 LINE_ENDS = (b"\r", b"\n")  # and at the end of what an open device sends (D-2)
 
@@ -38,21 +41,24 @@ class Case:
     configuration: str = ""
     table: str = ""
     is_daemon: bool = False
+    axes: tuple[int, ...] = AXES
 
 
 CASES = [
     Case("run", TEXT | UDEV),
     Case("run of two keystrokes, not for udev", TWO, ("--table", TABLE), "udev-keyboard = false\n", TWO_KEYSTROKES),
+    Case("run with a queue of 64", TEXT | UDEV, ("--queue", "64"), axes=()),
+    Case("the daemon with a queue of 64", TEXT | UDEV | KEYPAD, (), "queue = 64\n", is_daemon=True, axes=()),
     Case("run with an F key around barcodes", TEXT | UDEV | {CODES["f9"]}, ("--scan", "--prefix", "{f9}")),
     Case("the daemon", TEXT | UDEV | KEYPAD, is_daemon=True),
     Case("the daemon with keys = off, not for udev", TEXT, (), "keys = false\nudev-keyboard = false\n", is_daemon=True),
 ]  # fmt: skip
 
 
-async def keys_of(bench: Bench, product: Product) -> tuple[set[int], set[int]]:
-    """The keys that the kernel says the keyboard has, and those that it lets a program press that got hold of it."""
-    bits = await bench.guest.run("keybits", product.node)
-    return set(bits.objects[0]["declared"]), set(bits.objects[0]["passed"])
+async def bits_of(bench: Bench, product: Product) -> dict[str, list[int]]:
+    """What the kernel says the keyboard has, and the keys that it lets a program press that got hold of it."""
+    found: dict[str, list[int]] = (await bench.guest.run("keybits", product.node)).objects[0]
+    return found
 
 
 def named(keys: set[int]) -> str:
@@ -66,7 +72,10 @@ async def declares(bench: Bench, case: Case) -> None:
         await write(bench, CONFIGURATION, case.configuration)
     await write(bench, TABLE, case.table)
     product = await start(bench, *case.arguments) if case.is_daemon else await bench.run(*case.arguments)
-    declared, passed = await keys_of(bench, product)
+    bits = await bits_of(bench, product)
+    declared, passed = set(bits["declared"]), set(bits["passed"])
+    types = [SYN, KEY, *([REL] if case.axes else []), LED]
+    expect(bits["types"] == types and bits["axes"] == list(case.axes), f"{case.what}: types {bits['types']}, axes {bits['axes']}")
     more, less = declared - case.keys, case.keys - declared
     expect(not more and not less, f"{case.what}: declared too: {named(more)}; missing: {named(less)}")
     expect(passed == declared, f"{case.what}: the kernel lets other keys through: {named(passed ^ declared)}")
@@ -92,7 +101,7 @@ def hostile() -> list[bytes]:
 
 @scenario("declared-keys", deadline=240, once=True)
 async def declared_keys(bench: Bench) -> None:
-    """X-4: the kernel's key bits are those that the table needs, no other key passes, hostile bytes press none but these."""
+    """X-4, X-16: the kernel's key bits are those that the table needs, no other key passes, hostile bytes press none but these."""
     for case in CASES:
         await declares(bench, case)
     for chord in CHORDS:

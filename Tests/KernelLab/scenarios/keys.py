@@ -219,6 +219,7 @@ def clean_keys(summary: dict[str, object]) -> None:
     expect(not summary["held"], f"keys left down: {summary}")
     expect(summary["disorder"] == 0 and summary["repeats"] == 0, f"presses and releases do not alternate: {summary}")
     expect(summary["unknown"] == 0, f"keys that are not on a US layout: {summary}")
+    expect(summary["others"] == 0, f"events that no keyboard sends: {summary}")
     expect(summary["presses"] == summary["releases"], f"presses and releases differ: {summary}")
 
 

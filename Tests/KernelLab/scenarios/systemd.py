@@ -207,6 +207,8 @@ async def is_udev_keyboard(machine: Target, node: str, wanted: bool) -> None:
     """What udev calls it: a device with keys in any case, a keyboard where that is wanted."""
     properties = (await machine.shell(f"udevadm settle; udevadm info --query=property --name={node}")).splitlines()
     expect("ID_INPUT_KEY=1" in properties, f"udev says of the keyboard: {properties}")
+    classes = {line.split("=")[0] for line in properties if line.startswith("ID_INPUT_")}
+    expect(classes <= {"ID_INPUT_KEY", "ID_INPUT_KEYBOARD"}, f"udev calls it more than a keyboard: {properties}")
     expect(("ID_INPUT_KEYBOARD=1" in properties) == wanted, f"udev says of the keyboard, wanted {wanted}: {properties}")
 
 
