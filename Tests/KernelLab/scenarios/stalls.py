@@ -38,6 +38,9 @@ SMALL = [
 ]
 # Each queue of a reader with the relative axes that make it (X-16).
 QUEUES = {64: 0, 256: 0xE63C}
+# By the law 63 keys a stall beside 15 are 4.2 times as many; emulated, each of them comes late by as much.
+RATE_STALL, RATE_LENGTH, RATE_TRIES, RATE_RATIO = 100, 3000, 4, 3.0
+DIGITS = b"0123456789"
 CONSOLE = Setting("console", 10, ("--pace", "console"))  # the stall is the control's only
 ROUND = 15.0  # seconds; a run is made of rounds, so that one which proves nothing can be repeated
 LONG_ROUND, LONG_ROUNDS = 30.0, 4
@@ -197,6 +200,37 @@ async def at_double(bench: Bench, setting: Setting) -> None:
     expect(summary["dropped"] > 0, f"no SYN_DROPPED: {summary}")
     expect(bench.figures["lost"] > 0, "nothing was lost: the limit is not where it is said to be")
     bench.note = f"noticed: SYN_DROPPED {summary['dropped']} times"
+
+
+async def rate(bench: Bench, queue: int) -> float:
+    """Characters a second, by the kernel's times of the first and the last key, typed to a reader that stalls 100 ms and loses none."""
+    for _ in range(RATE_TRIES):
+        stalled = Stalled(bench)
+        await stalled.open(Setting(str(queue), RATE_STALL, ("--queue", str(queue), "--stall", f"{RATE_STALL}ms")), RATE_STALL)
+        data = DIGITS * (RATE_LENGTH // len(DIGITS))
+        bench.peer.burst(data[at : at + 20] for at in range(0, len(data), 20))
+        stalled.sent += data
+        await stalled.typed(len(data))
+        summary = await stalled.close()
+        await bench.monitor.until_quiet()
+        await bench.peer.until_alone()
+        expect(summary["in_time"] == 0, f"events were dropped though the reader was in time: {summary}")
+        if summary["dropped"] == 0:
+            compare(data, stalled.reader.text)
+            clean_keys(summary)
+            drains = stalled.reader.drains
+            return (len(data) - 1) / (drains[-1]["last"] - drains[0]["first"])
+    raise LabError(f"{RATE_TRIES} times the reader itself was late and lost events: they prove nothing")
+
+
+@scenario("queue-rate", deadline=180, once=True, alone=True)
+async def queue_rate(bench: Bench) -> None:
+    """X-16: the same stall is survived at four times the rate: plain keys a second at 100 ms, with a queue of 256 and of 64 (B-18)."""
+    rates = {queue: await rate(bench, queue) for queue in QUEUES}
+    bench.figures = {}
+    ratio = rates[256] / rates[64]
+    bench.note = f"{rates[64]:.0f} characters/s with a queue of 64, {rates[256]:.0f} with one of 256: {ratio:.2f} times as many"
+    expect(ratio >= RATE_RATIO, bench.note)
 
 
 def register(setting: Setting, only_long: bool) -> None:
