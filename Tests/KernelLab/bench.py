@@ -296,9 +296,9 @@ class Bench:
         start = time.monotonic()
         return lambda: time.monotonic() - start
 
-    async def keys(self, axes: int = 0) -> tuple[Program, str]:
-        """A keyboard of the lab's own (keys.c), with these relative axes, and its event node."""
-        program = await self.start("keys", hex(axes))
+    async def keys(self, axes: int = 0, name: str = "lab keys") -> tuple[Program, str]:
+        """A keyboard of the lab's own (keys.c), with these relative axes, of that name, and its event node."""
+        program = await self.start("keys", hex(axes), name)
         await program.until(lambda: program.objects, "the lab's keyboard", 20)
         return program, str(program.objects[0]["node"])
 

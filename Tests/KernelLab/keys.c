@@ -2,7 +2,7 @@
 //
 // A keyboard that does what lines on standard input say, and answers each with {"done":true}:
 //
-//     keys [AXES]     AXES: a mask of relative axes that it declares too, such as 0xe63c
+//     keys [AXES [NAME]]     AXES: a mask of relative axes that it declares too, such as 0xe63c; NAME: its own
 //
 //     events N    N events in one write: keystrokes of the key A, a rest of three as one frame
 //     shift 0|1   Shift released, pressed
@@ -12,7 +12,7 @@
 #include "keyboard.h"
 
 int main(int count, char **arguments) {
-    int fd = open_keyboard("lab keys", count > 1 ? strtoul(arguments[1], NULL, 0) : 0);
+    int fd = open_keyboard(count > 2 ? arguments[2] : "lab keys", count > 1 ? strtoul(arguments[1], NULL, 0) : 0);
     char line[64];
     int number;
     while (fgets(line, sizeof line, stdin)) {

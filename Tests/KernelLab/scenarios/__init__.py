@@ -62,6 +62,7 @@ from scenarios import (  # noqa: E402, F401, I001
     kills,
     queue,
     stalls,
+    inputclass,
     gatt,
     conformance,
     roles,

@@ -1,0 +1,37 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What libinput takes input devices for: `inputclass.py NODE...` in the guest, with udev at work.
+
+Prints one JSON object: {"/dev/input/event3": ["keyboard"], ...}, for each node the capabilities that libinput gives it.
+"""
+
+import ctypes
+import json
+import os
+import sys
+
+CAPABILITIES = ("keyboard", "pointer", "touch", "tablet tool", "tablet pad", "gesture", "switch")  # enum libinput_device_capability
+OPEN = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_void_p)
+CLOSE = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p)
+
+
+class Interface(ctypes.Structure):
+    """struct libinput_interface"""
+
+    _fields_ = [("open", OPEN), ("close", CLOSE)]
+
+
+interface = Interface(OPEN(lambda path, flags, _: os.open(path, flags)), CLOSE(lambda number, _: os.close(number)))
+library = ctypes.CDLL("libinput.so.10")
+library.libinput_path_create_context.restype = ctypes.c_void_p
+library.libinput_path_add_device.restype = ctypes.c_void_p
+library.libinput_path_add_device.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
+library.libinput_device_has_capability.argtypes = [ctypes.c_void_p, ctypes.c_int]
+context = library.libinput_path_create_context(ctypes.byref(interface), None)
+found = {}
+for node in sys.argv[1:]:
+    device = library.libinput_path_add_device(context, node.encode())
+    if not device:
+        sys.exit(f"libinput takes {node} for nothing")
+    found[node] = [name for number, name in enumerate(CAPABILITIES) if library.libinput_device_has_capability(device, number)]
+print(json.dumps(found))
