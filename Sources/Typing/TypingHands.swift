@@ -139,8 +139,10 @@ struct TypingState: ~Copyable {
             switch step {
             case .write:
                 if let time = separated(isOfKeypad: false, now) { return .wait(time) }
+                // Asked of a typist in another module, each costs a copy of it, of some kilobytes.
                 let before = lines == nil ? 0 : newlyTyped()
-                let (endsBarcode, endsWhole) = (typist.endsBarcode, typist.endsWhole)
+                let endsBarcode = lines == nil ? false : typist.endsBarcode
+                let endsWhole = lines == nil ? false : typist.endsWhole
                 now = Self.write(&typist, device, &meant, &failure)
                 lastWrite = (false, now)
                 if lines != nil {

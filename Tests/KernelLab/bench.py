@@ -37,9 +37,9 @@ FOREIGN_SECONDS = 90  # in which the kernel sets up a controller that answers la
 class Machine:
     """A booted virtual machine with the product's binary in it."""
 
-    def __init__(self, kernel: Kernel, tools: Path, logs: Path, append: str = "") -> None:
+    def __init__(self, kernel: Kernel, tools: Path, logs: Path, append: str = "", is_counted: bool = False) -> None:
         logs.mkdir(parents=True, exist_ok=True)
-        self.vm = VM(kernel, tools, logs / "console.log", append)
+        self.vm = VM(kernel, tools, logs / "console.log", append, is_counted)
         self.guest = Guest()
         self.binary = Path()
 

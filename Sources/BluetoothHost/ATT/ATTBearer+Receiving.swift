@@ -5,15 +5,15 @@ import BluetoothPackets
 extension ATTBearer {
     /// Takes one arriving PDU.
     ///
-    /// A notification costs a few comparisons and no memory.
-    public mutating func receive(_ bytes: Span<UInt8>, now: Duration) -> Reception {
+    /// A notification costs a few comparisons and no memory, and nobody asks what time it is.
+    public mutating func receive(_ bytes: Span<UInt8>, now: @autoclosure () -> Duration) -> Reception {
         if case .none = failure, bytes.count >= 3, bytes.count <= Int(mtu),
             bytes[0] == ATTOpcode.handleValueNotification.rawValue
         {
             let handle = AttributeHandle(UInt16(bytes[1]) | UInt16(bytes[2]) &<< 8)
             if handle.isValid { return .notification(handle) }
         }
-        return receiveOther(bytes, now: now)
+        return receiveOther(bytes, now: now())
     }
 
     private mutating func receiveOther(_ bytes: Span<UInt8>, now: Duration) -> Reception {

@@ -5,9 +5,11 @@ import BluetoothPackets
 extension GATTClient {
     /// Takes one arriving PDU of a peer that is not served.
     ///
-    /// A notification costs a few comparisons and no memory.
-    public mutating func receive(_ bytes: Span<UInt8>, now: Duration) -> Reception {
-        let reception = bearer.receive(bytes, now: now)
+    /// A notification costs a few comparisons and no memory, and nobody asks what time it is.
+    public mutating func receive(_ bytes: Span<UInt8>, now: @autoclosure () -> Duration) -> Reception {
+        let reception = bearer.receive(bytes, now: now())
+        if case .notification(let handle) = reception { return .notification(handle) }
+        let now = now()
         switch reception {
         case .command: return take(bearer.ignore(), now: now)
         case .request(let pdu):

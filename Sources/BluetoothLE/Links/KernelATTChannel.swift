@@ -58,6 +58,7 @@ package final class KernelATTChannel: ATTChannel {
     package var onGap: (() -> Void)?
     /// The packets that were dropped before the last one that was read.
     private var dropped: UInt32 = 0
+    private var queue = ReceiveQueue()
     /// The handler that is called when the channel has room again, after `send` returned false.
     package var onWritable: (() -> Void)?
     /// The handler that is called once, when the channel was closed by the peer or by an error.
@@ -245,14 +246,24 @@ package final class KernelATTChannel: ATTChannel {
     private func read() {
         for _ in 0..<Self.batch {
             do throws(Errno) {
-                let received = try socket.receive { pdu, dropped in
-                    if dropped != self.dropped { noteGap(dropped) }
-                    receiver?(pdu)
+                let received: NonBlocking<Int>
+                if queue.mayHaveDropped {
+                    received = try socket.receive { pdu, dropped in
+                        if dropped != self.dropped { noteGap(dropped) }
+                        receiver?(pdu)
+                    }
+                } else {
+                    received = try socket.receiveUnmarked { pdu in receiver?(pdu) }
                 }
                 receiveFaults.clear()
-                guard case .done(let count) = received else { return }
+                guard case .done(let count) = received else {
+                    queue.foundEmpty()
+                    return
+                }
+                queue.take()
                 if count == 0 { fail(.closedByPeer) }
             } catch {
+                queue.take()
                 // What is in the queue still is read when the loop comes back.
                 if receiveFaults.allow(error, of: .link) { return }
                 fail(.system(error))

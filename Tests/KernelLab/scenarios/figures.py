@@ -7,20 +7,22 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
-from bench import Bench
+from bench import BOOT_SECONDS, Bench, Machine
 from daemons import FOREVER, chosen, until_connected
 from guest import Program
 from peer import ADDRESS, ean13
 from readers import EventReader
 from scenarios import scenario
-from waiting import expect
+from waiting import LabError, expect
 
 SCANS = [ean13(number) for number in range(50)]  # 13 digits and Enter
 REST = 0.2  # seconds between scans: what pacing owes to the scan before is no latency
 LATENCY_RATIO = 1.3
+INSTRUCTION_RATIO = 1.2
 BLUEZ_RATIO = 5
 # How far beside its gate a measurement may lie on a machine that is not quiet, without --long: still of that order.
 NOISE = 2
@@ -119,6 +121,43 @@ async def latency(bench: Bench) -> None:
     bench.note = f"first key p50 ratio {ratio:.2f}; " + "; ".join(described(*each) for each in found.items())
     gate = LATENCY_RATIO if bench.long else LATENCY_RATIO * NOISE
     expect(ratio <= gate, f"the product takes {ratio:.2f} times as long as the C program, gate {gate:g}")
+
+
+@asynccontextmanager
+async def counted(bench: Bench) -> AsyncIterator[Bench]:
+    """A machine whose clock counts instructions, with its peer; the scenario's own waits meanwhile."""
+    own, logs = bench.machine, bench.logs / "counted"
+    machine = Machine(own.vm.kernel, own.vm.tools, logs, is_counted=True)
+    bench.machines.append(machine)
+    try:
+        await machine.boot(own.binary, BOOT_SECONDS)
+        inner = Bench(machine, logs, bench.long, bench.losses)
+        try:
+            await inner.set_up("linble")
+            yield inner
+            complaint = await machine.complaint()
+            expect(not complaint, complaint)
+        except LabError:
+            await inner.save()
+            raise
+        finally:
+            await inner.clean()
+    finally:
+        await machine.stop()
+
+
+@scenario("latency-instructions", peer="no adapter", deadline=240, only_long=True)
+async def latency_instructions(bench: Bench) -> None:
+    """B-13: from packet to first key by a clock that counts instructions, product / minimal C program: the gate is 1.2."""
+    found: dict[str, list[tuple[float, float]]] = {"C": [], "product": []}
+    async with counted(bench) as machine:
+        for who, measure in (("C", of_minimal), ("product", of_product)):
+            found[who] = await measure(machine, SCANS[:25])
+            await machine.monitor.until_quiet()
+            await machine.peer.until_alone()
+    ours, plain = (1e3 * percentile([first for first, _ in found[who]], 0.5) for who in ("product", "C"))
+    bench.note = f"first key p50 {ours:.1f} us, C {plain:.1f} us, at 4 ns an instruction: ratio {ours / plain:.3f}"
+    expect(ours <= INSTRUCTION_RATIO * plain, f"{bench.note}, gate {INSTRUCTION_RATIO:g}")
 
 
 async def bluetoothd(bench: Bench) -> tuple[Program, Program]:

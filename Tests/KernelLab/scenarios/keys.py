@@ -154,7 +154,8 @@ async def burst_1000(bench: Bench) -> None:
 async def too_old(bench: Bench) -> None:
     """X-1, D-1a: of a backlog, whole scans are typed in order; those that then waited for a stopped process are lost, counted."""
     terminal = await Terminal.open(bench)
-    product = await bench.connected()
+    # With the smaller queue it types slowly enough for most to wait.
+    product = await bench.connected("--queue", "64")
     sent = bench.peer.burst(SCANS, in_flight=8)
     try:
         await bench.peer.drained(20)

@@ -240,7 +240,7 @@ def register(setting: Setting, only_long: bool) -> None:
     async def double(bench: Bench) -> None:
         await at_double(bench, setting)
 
-    limit.__doc__ = f"X-2: at {' '.join(setting.arguments)}, a reader that stalls {setting.stall} ms again and again loses nothing."
+    limit.__doc__ = f"X-2, X-16: at {' '.join(setting.arguments)}, a reader that stalls {setting.stall} ms again and again loses nothing."
     double.__doc__ = f"A control: at {' '.join(setting.arguments)}, a reader that stalls {2 * setting.stall} ms does lose events."
     if setting != CONSOLE:
         scenario(f"stall-limit-{setting.name}", deadline=240, only_long=only_long, alone=True)(limit)
