@@ -12,7 +12,8 @@ import shutil
 import signal
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -389,3 +390,27 @@ def compare(sent: bytes, arrived: bytes) -> None:
         f"sent {len(sent)} bytes, {len(arrived)} arrived, they differ from byte {at}: "
         f"{sent[at : at + 12]!r} was sent, {arrived[at : at + 12]!r} arrived",
     )
+
+
+@asynccontextmanager
+async def booted(
+    bench: Bench, name: str, append: str = "", is_counted: bool = False, seconds: float = BOOT_SECONDS
+) -> AsyncIterator[Bench]:
+    """Another machine of the same kernel, for this scenario alone, whose own machine waits meanwhile."""
+    own, logs = bench.machine, bench.logs / name
+    machine = Machine(own.vm.kernel, own.vm.tools, logs, append, is_counted)
+    bench.machines.append(machine)
+    try:
+        await machine.boot(own.binary, seconds)
+        inner = Bench(machine, logs, bench.long, bench.losses)
+        try:
+            yield inner
+            complaint = await machine.complaint()
+            expect(not complaint, complaint)
+        except LabError:
+            await inner.save()
+            raise
+        finally:
+            await inner.clean()
+    finally:
+        await machine.stop()

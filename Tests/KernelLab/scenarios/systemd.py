@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from bench import BINARY, Bench, Machine, compare
+from bench import BINARY, Bench, booted, compare
 from daemons import CONFIGURATION, write
 from peer import ADDRESS, ean13
 from readers import EventReader
@@ -82,24 +82,9 @@ class Target:
 @asynccontextmanager
 async def target(bench: Bench) -> AsyncIterator[Target]:
     """Boots it; the scenario's own machine waits meanwhile."""
-    own, logs = bench.machine, bench.logs / "target"
     masks = " ".join(f"systemd.mask={name}.service" for name in MASKED)
-    machine = Machine(own.vm.kernel, own.vm.tools, logs, f"systemd.unit=lab.target {masks}")
-    bench.machines.append(machine)
-    try:
-        await machine.boot(own.binary, BOOT_SECONDS)
-        inner = Bench(machine, logs, bench.long, bench.losses)
-        try:
-            yield Target(inner)
-            complaint = await machine.complaint()
-            expect(not complaint, complaint)
-        except LabError:
-            await inner.save()
-            raise
-        finally:
-            await inner.clean()
-    finally:
-        await machine.stop()
+    async with booted(bench, "target", f"systemd.unit=lab.target {masks}", seconds=BOOT_SECONDS) as inner:
+        yield Target(inner)
 
 
 async def types(target: Target, numbers: range) -> int:
