@@ -30,7 +30,7 @@ extension SetupFacts {
             FileSystem.line(of: $0 + "/type") == "bluetooth" && FileSystem.line(of: $0 + "/soft") == "1"
         }.map { $0 + "/soft" }
         let maker = FileSystem.owner(of: UInputDevice.path)
-        facts.isMakerGiven = maker != nil && maker == FileSystem.user(named: SetupPlan.user)
+        facts.isMakerGiven = maker != nil && maker == AccountFiles().user(named: SetupPlan.user)?.number
         facts.needsSerialDriver = SerialDevice.bluetoothControllers().contains { !$0.hasDriver }
         return facts
     }

@@ -17,21 +17,11 @@ extension FileSystem {
     /// Gives the file at the path to a user and to that user's group; throws `noSuchFileOrDirectory` for an unknown
     /// user.
     ///
-    /// The corresponding C functions are `getpwnam` and `chown`.
+    /// The corresponding C function is `chown`.
     package static func give(_ path: FilePath, toUserNamed name: String) throws(Errno) {
-        // Sound: the entry is the library's, and read before anything else asks for one.
-        guard let entry = unsafe getpwnam(name) else { throw .noSuchFileOrDirectory }
-        let (user, group) = unsafe (entry.pointee.pw_uid, entry.pointee.pw_gid)
-        _ = try SystemCall.run { unsafe chown(path.string, user, group) }
-    }
-
-    /// The user of that name; nil where there is none.
-    ///
-    /// The corresponding C function is `getpwnam`.
-    package static func user(named name: String) -> UInt32? {
-        // Sound: the entry is the library's, and read before anything else asks for one.
-        guard let entry = unsafe getpwnam(name) else { return nil }
-        return unsafe entry.pointee.pw_uid
+        guard let user = AccountFiles().user(named: name) else { throw .noSuchFileOrDirectory }
+        // Sound: the path outlives the call.
+        _ = try SystemCall.run { unsafe chown(path.string, user.number, user.group) }
     }
 
     /// The user that owns the file at the path, and the rights to it as chmod(1) has them; nil where there is none.
