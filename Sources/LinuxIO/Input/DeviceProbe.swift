@@ -53,6 +53,7 @@ package enum DeviceProbe {
         guard let handlers = try? FileSystem.contents(of: "\(proc)/bus/input/handlers", limit: 1 << 16) else {
             return true
         }
-        return String(decoding: handlers, as: UTF8.self).contains("Name=evdev")
+        let words = handlers.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\n") }
+        return words.contains { $0.elementsEqual("Name=evdev".utf8) }
     }
 }
