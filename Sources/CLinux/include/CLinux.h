@@ -9,12 +9,11 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <pwd.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -126,6 +125,9 @@ int blewedge_set_thread_name(const char *name);
 void blewedge_ignore_signal(int number);
 // The number of a system call that keyboards refuse themselves; -1 behind the last. See RefusedCalls.c.
 int blewedge_refused_call(int index);
+
+// False in the fully static form of the program, where dlopen(3) loads nothing (loader.c).
+bool blewedge_loads_libraries(void);
 char **blewedge_environment(void);
 
 // glibc has had pidfd_open(2) since 2.36 only.
