@@ -23,7 +23,8 @@ struct AccountFilesTests {
             to: "passwd"
         )
         let files = AccountFiles(directory: directory.path)
-        #expect(files.user(named: "kiosk") == AccountFiles.User(number: 994, group: 990, home: "/var/lib/kiosk"))
+        let kiosk = try #require(files.user(named: "kiosk"))
+        #expect(kiosk.number == 994 && kiosk.group == 990 && kiosk.home == "/var/lib/kiosk")
         #expect(files.user(named: "root")?.number == 0)
         #expect(files.user(named: "kios") == nil && files.user(named: "") == nil)
     }
