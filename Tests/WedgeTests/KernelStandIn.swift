@@ -21,12 +21,27 @@
             var opened: [(kind: CallKind, number: Int32)] = []
             var due: (site: CallSite, error: Errno, count: Int)?
             var hits: [Duration] = []
+            var isMet = false
             /// The other ends of connections that are not made; nil where they are.
             var unmade: [Int32]?
         }
 
         static let device = DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random)
         private let state = Mutex(State())
+        /// What the kernel lacks for good; nil for nothing.
+        let absence: KernelAbsence?
+
+        init(lacking absence: KernelAbsence? = nil) { self.absence = absence }
+
+        /// Whether the program has come upon what the kernel lacks.
+        var isMet: Bool { state.withLock { $0.isMet } }
+
+        /// Whether a management command is one that the kernel lacks.
+        func lacks(command: UInt16) -> Bool {
+            guard absence?.commands.contains(command) == true else { return false }
+            state.withLock { $0.isMet = true }
+            return true
+        }
 
         /// Answers the calls of this thread, and of those that it starts, from now on.
         func begin() { CallScript.use { [self] site in answer(site) } }
@@ -66,7 +81,11 @@
 
         private func answer(_ site: CallSite) -> CallScript.Answer? {
             state.withLock { state in
-                if let due = state.due, due.site == site, due.count > 0 {
+                if let error = absence?.calls.first(where: { $0.site.means(site) })?.error {
+                    state.isMet = true
+                    return .error(error)
+                }
+                if let due = state.due, due.site.means(site), due.count > 0 {
                     state.due?.count -= 1
                     state.hits.append(MonotonicClock.now)
                     return .error(due.error)
@@ -93,6 +112,13 @@
                 default: return nil
                 }
             }
+        }
+    }
+
+    extension CallSite {
+        /// Whether a call is made at this place, with this option where one is named.
+        fileprivate func means(_ site: CallSite) -> Bool {
+            kind == site.kind && call == site.call && (option == nil || option == site.option)
         }
     }
 
@@ -240,10 +266,15 @@
 
         private func answerManagement(_ packet: [UInt8], _ peer: Peer) {
             guard packet.count >= 6 else { return }
+            if kernel.lacks(command: UInt16(packet[0]) | UInt16(packet[1]) << 8) {
+                // Command Status: Unknown Command.
+                return peer.send([0x02, 0x00, packet[2], packet[3], 0x03, 0x00, packet[0], packet[1], 0x01])
+            }
             let on: [UInt8] = [0x01, 0x02, 0x00, 0x00]
             var status: UInt8 = 0
             var parameters: [UInt8] = []
             switch packet[0] {
+            case 0x02: parameters = supported
             case 0x03: parameters = [1, 0, index, 0]
             case 0x04 where packet[2] == index:
                 // Address, version, manufacturer, supported and current settings, class, name and short name.
@@ -257,6 +288,14 @@
             }
             let body = [packet[0], packet[1], status] + parameters
             peer.send([0x01, 0x00, packet[2], packet[3], UInt8(body.count & 0xFF), UInt8(body.count >> 8)] + body)
+        }
+
+        /// The commands and events of a kernel, as Read Management Supported Commands returns them.
+        private var supported: [UInt8] {
+            let commands = (1...0x45).filter { kernel.absence?.commands.contains($0) != true }
+            let events = (1...0x2E).filter { kernel.absence?.events.contains($0) != true }
+            return [UInt8(commands.count), 0, UInt8(events.count), 0]
+                + (commands + events).flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }
         }
 
         private func answerCommand(_ packet: [UInt8], _ peer: Peer) {
