@@ -56,6 +56,19 @@
         }
 
         @Test(
+            "X-15: a controller without extended scanning, which says that it has it, is scanned with the older commands"
+        )
+        func extendedScanning() async {
+            await #expect(processExitsWith: .success) {
+                let bench = try CallFaultBench()
+                bench.machine.listsExtendedScanning = true
+                #expect(try bench.isSteady(within: KernelFeatureTests.limit))
+                #expect(bench.machine.extendedCommands > 0)
+                #expect(try bench.end())
+            }
+        }
+
+        @Test(
             "X-15: the doctor's table has a row for what the kernel lacks, as the vectors have it, and finds nothing else wrong",
             arguments: KernelFeature.allCases.indices
         )

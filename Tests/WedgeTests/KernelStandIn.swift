@@ -146,6 +146,10 @@
             get { kernel.isDeaf }
             set { kernel.isDeaf = newValue }
         }
+        /// Whether the controller lists the commands of extended scanning, which it does not know.
+        var listsExtendedScanning = false
+        /// How often it was asked for them.
+        private(set) var extendedCommands = 0
         /// The controller's number; its address stays.
         var index: UInt8 = 0
         private var peers: [Peer] = []
@@ -305,7 +309,13 @@
             if packet[1] == 0x02, packet[2] == 0x10 {
                 var commands = [UInt8](repeating: 0, count: 64)
                 commands[26] = 0b1100
+                if listsExtendedScanning { commands[37] = 0b110_0000 }
                 parameters += commands
+            }
+            if packet[1] == 0x41 || packet[1] == 0x42, packet[2] == 0x20 {
+                extendedCommands += 1
+                // Unknown HCI Command.
+                parameters = [0x01]
             }
             if packet[1] == 0x0C, packet[2] == 0x20, packet.count > 4 { isScanning = packet[4] == 1 }
             peer.send([0x04, 0x0E, UInt8(3 + parameters.count), 0x01, packet[1], packet[2]] + parameters)
