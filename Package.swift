@@ -230,8 +230,8 @@ let package = Package(
         tests(
             "WedgeTests",
             [
-                "TestSupport", "TextsSupport", "SoakSupport", "Wedge", "Typing", "Beacons", "Texts", "BluetoothLE",
-                "VirtualTransport", "Keystrokes", "LinuxIO", systemPackage,
+                "TestSupport", "TextsSupport", "SoakSupport", "Setup", "Wedge", "Typing", "Beacons", "Texts",
+                "BluetoothLE", "VirtualTransport", "Keystrokes", "LinuxIO", "CLinux", systemPackage,
             ]
         ),
         tests(

@@ -129,6 +129,12 @@ int blewedge_refused_call(int index);
 // False in the fully static form of the program, where dlopen(3) loads nothing (loader.c).
 bool blewedge_loads_libraries(void);
 char **blewedge_environment(void);
+// pipe2 with O_NONBLOCK and O_CLOEXEC: the end that is read, and the end that is written.
+int blewedge_pipe(int ends[2]);
+// Waits for a process of ours to end, and leaves that to be asked for (waitid with WEXITED and WNOWAIT).
+int blewedge_await_end(pid_t process);
+// Writes the signal's number, a byte, to the pipe each time that the signal comes; one pipe for all of them.
+int blewedge_pass_signal(int number, int pipe);
 
 // glibc has had pidfd_open(2) since 2.36 only.
 static inline int blewedge_pidfd_open(pid_t process) {

@@ -14,6 +14,31 @@ extension FileSystem {
         return unsafe stat(path, &status) == 0 ? status.st_uid : nil
     }
 
+    /// What changes with every change of a file: which file it is, its length, and when it was changed.
+    package struct Mark: Equatable, Sendable {
+        var device: UInt64
+        var number: UInt64
+        var length: Int64
+        var seconds: Int64
+        var nanoseconds: Int64
+    }
+
+    /// The mark of the file at the path; nil where there is none.
+    ///
+    /// The corresponding C function is `stat`.
+    package static func mark(of path: String) -> Mark? {
+        var status = stat()
+        // Sound: the kernel fills the structure that the call is for.
+        guard unsafe stat(path, &status) == 0 else { return nil }
+        return Mark(
+            device: UInt64(status.st_dev),
+            number: UInt64(status.st_ino),
+            length: Int64(status.st_size),
+            seconds: Int64(status.st_ctim.tv_sec),
+            nanoseconds: Int64(status.st_ctim.tv_nsec)
+        )
+    }
+
     /// Gives the file at the path to a user and to that user's group; throws `noSuchFileOrDirectory` for an unknown
     /// user.
     ///

@@ -27,7 +27,7 @@ package enum DeviceProbe {
     /// The corresponding C function is `open`.
     package static func uinputFault() -> Errno? {
         do {
-            _ = try Descriptor.open(UInputDevice.path, O_RDWR | O_NONBLOCK)
+            _ = try Descriptor.open(UInputDevice.path, O_RDWR | O_NONBLOCK, .keyboard)
             return nil
         } catch {
             return error

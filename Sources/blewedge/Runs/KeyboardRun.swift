@@ -58,12 +58,7 @@ final class KeyboardRun {
         self.output = output
         self.journal = journal
         captureOptions = capture
-        let loop: EventLoop
-        do {
-            loop = try EventLoop()
-        } catch {
-            throw CommandFailure(.internal, CommandFaultText.noLoop, "\(error)")
-        }
+        let loop = try EventLoop.ofCommand()
         self.loop = loop
         journal.join(loop)
         lines = try? LineWriter(.output) { count in KeyboardEvents.missed(count).text + "\n" }
