@@ -154,8 +154,8 @@ package struct SystemFacts: Equatable, Sendable {
     package var queue = ReaderQueue.large
     /// The file that shows that Xorg uses its driver evdev, or has no other; nil if none does.
     package var oldInputDriver: String?
-    /// True if the service is installed.
-    package var isServiceInstalled = false
+    /// The manager of the installed service; nil if none is installed.
+    package var service: ServiceManager?
     /// The state of the configuration.
     package var configuration = ConfigurationState.correct
     /// The choice of a device.
@@ -173,6 +173,9 @@ package struct SystemFacts: Equatable, Sendable {
 
     /// Makes the facts of a machine without adapter, choice and daemon.
     package init() {}
+
+    /// True if the service is installed.
+    package var isServiceInstalled: Bool { service != nil }
 
     /// The selected adapter; nil if it does not exist.
     package var adapter: Adapter? {
