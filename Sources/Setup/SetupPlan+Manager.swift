@@ -108,7 +108,9 @@ extension SetupPlan {
 
     /// The step by which init reads its table again.
     private static func readInittab(_ facts: SetupFacts) -> [SetupStep] {
-        [.run([facts.programs["kill"] ?? "/bin/kill", "-HUP", "1"], mayFail: false)]
+        // A shell has it where there is no program of that name.
+        let kill = facts.programs["kill"].map { [$0, "-HUP", "1"] } ?? ["/bin/sh", "-c", "kill -HUP 1"]
+        return [.run(kill, mayFail: false)]
     }
 
     /// The steps for what asks a server of beacons: its timer runs where one is configured, and is gone where none is any more.

@@ -126,6 +126,9 @@ struct ServiceManagerTests {
                 "/bin/kill -HUP 1", Self.awaiting,
             ]
         )
+        var facts = smallMachine()
+        facts.programs["kill"] = nil
+        #expect(lines(SetupPlan.installing(facts)).contains("/bin/sh -c kill -HUP 1"))
         // The first line that fits decides in mdev.conf, and nowhere else.
         let firsts = steps.compactMap { if case .addLines(let path, _, true) = $0 { path } else { nil } }
         #expect(firsts == ["/etc/mdev.conf"])
