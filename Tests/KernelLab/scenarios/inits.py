@@ -28,17 +28,20 @@ class Manager:
     """How a manager of services is asked, and what is to be seen of it."""
 
     init: Init
+    nodes: str  # what makes device nodes
     start: str  # what starts a service that rests
     reload: str
-    rests: str  # succeeds once the manager does not start the service again by itself
-    nodes: str  # what makes device nodes
+    rests: str = "pgrep -f 'sleep 2147483647' >/dev/null"  # succeeds once nothing starts the service again by itself
 
 
-RESTS = "pgrep -f 'sleep 2147483647' >/dev/null"
-OPENRC_MANAGER = Manager(OPENRC, "rc-service blewedge restart", "rc-service blewedge reload", RESTS, "udev")
-SYSVINIT_MANAGER = Manager(SYSVINIT, "/etc/init.d/blewedge start", "/etc/init.d/blewedge reload", RESTS, "udev")
-RUNIT_MANAGER = Manager(RUNIT, "sv up /etc/sv/blewedge", "sv hup /etc/sv/blewedge", "sv status /etc/sv/blewedge | grep -q ^down", "the kernel")
-BUSYBOX_MANAGER = Manager(BUSYBOX, "/etc/init.d/blewedge start", "/etc/init.d/blewedge reload", RESTS, "mdev")
+SCRIPT = "/etc/init.d/blewedge"
+SERVICE = "/etc/sv/blewedge"
+MANAGERS = (
+    Manager(OPENRC, "udev", "rc-service blewedge restart", "rc-service blewedge reload"),
+    Manager(SYSVINIT, "udev", f"{SCRIPT} start", f"{SCRIPT} reload"),
+    Manager(RUNIT, "the kernel", f"sv up {SERVICE}", f"sv hup {SERVICE}", f"sv status {SERVICE} | grep -q ^down"),
+    Manager(BUSYBOX, "mdev", f"{SCRIPT} start", f"{SCRIPT} reload"),
+)
 
 
 class Machine(Target):
@@ -143,25 +146,14 @@ async def removed(machine: Machine, before: str) -> None:
     expect(again == "nothing to do", f"--remove has still to do {again!r}")
 
 
-@scenario("init-openrc", peer="no adapter", deadline=400, once=True)
-async def init_openrc(bench: Bench) -> None:
-    """X-15: OpenRC's init is the first process: `setup`, types, killed and back, without root's rights, stopped, started, `--remove`."""
-    await plays(bench, OPENRC_MANAGER)
+def register(manager: Manager) -> None:
+    async def body(bench: Bench) -> None:
+        await plays(bench, manager)
+
+    what = f"{manager.init.name} is the first process, {manager.nodes} makes device nodes"
+    body.__doc__ = f"X-15: {what}: `setup`, types without root's rights, killed and back, stopped, started, `--remove`."
+    scenario(f"init-{manager.init.name}", peer="no adapter", deadline=400, once=True)(body)
 
 
-@scenario("init-sysvinit", peer="no adapter", deadline=400, once=True)
-async def init_sysvinit(bench: Bench) -> None:
-    """X-15: sysvinit is the first process: the same."""
-    await plays(bench, SYSVINIT_MANAGER)
-
-
-@scenario("init-runit", peer="no adapter", deadline=400, once=True)
-async def init_runit(bench: Bench) -> None:
-    """X-15: runit is the first process, and nothing but the kernel makes device nodes: the same."""
-    await plays(bench, RUNIT_MANAGER)
-
-
-@scenario("init-busybox", peer="no adapter", deadline=400, once=True)
-async def init_busybox(bench: Bench) -> None:
-    """X-15: BusyBox's init is the first process, and its mdev makes device nodes: the same."""
-    await plays(bench, BUSYBOX_MANAGER)
+for one in MANAGERS:
+    register(one)
