@@ -101,11 +101,14 @@ let package = Package(
         .target(
             name: "ServiceFiles",
             path: "udev",
-            sources: ["ServiceFile.swift"],
+            sources: ["ServiceFile.swift", "ServiceLines.swift"],
             resources: [
                 .embedInCode("60-blewedge.rules"), .embedInCode("blewedge.service"), .embedInCode("modules-load.conf"),
                 .embedInCode("blewedge-beacons.service"), .embedInCode("blewedge-beacons.timer"),
-                .embedInCode("sysusers.conf"), .embedInCode("tmpfiles.conf"),
+                .embedInCode("sysusers.conf"), .embedInCode("tmpfiles.conf"), .embedInCode("blewedge-service.sh"),
+                .embedInCode("blewedge.openrc"), .embedInCode("blewedge.sysvinit"), .embedInCode("blewedge.runit"),
+                .embedInCode("blewedge-finish.runit"), .embedInCode("blewedge-log.runit"),
+                .embedInCode("inittab.sysvinit"), .embedInCode("inittab.busybox"), .embedInCode("mdev.conf"),
             ],
             swiftSettings: swiftSettings
         ),

@@ -10,6 +10,8 @@ public struct ServiceFile: Hashable, Sendable {
     public let text: String
     /// The part of the system that reads the file.
     public let reader: Reader
+    /// True for a program.
+    public let isProgram: Bool
     /// True for what asks a server of beacons, which is installed only where one is configured.
     public let isOfServer: Bool
 
@@ -23,8 +25,16 @@ public struct ServiceFile: Hashable, Sendable {
         case modulesLoad
         /// udev.
         case udev
-        /// The service manager.
+        /// systemd.
         case systemd
+        /// OpenRC.
+        case openrc
+        /// runit.
+        case runit
+        /// An administrator where init itself starts the service: sysvinit, BusyBox's.
+        case inittab
+        /// Every service manager but systemd.
+        case others
     }
 
     /// All files, in the order in which they are needed.
@@ -46,10 +56,23 @@ public struct ServiceFile: Hashable, Sendable {
             .systemd,
             isOfServer: true
         ),
+        ServiceFile("/usr/local/sbin/blewedge-service", PackageResources.blewedge_service_sh, .others, isProgram: true),
+        ServiceFile("/etc/init.d/blewedge", PackageResources.blewedge_openrc, .openrc, isProgram: true),
+        ServiceFile("/etc/init.d/blewedge", PackageResources.blewedge_sysvinit, .inittab, isProgram: true),
+        ServiceFile("/etc/sv/blewedge/log/run", PackageResources.blewedge_log_runit, .runit, isProgram: true),
+        ServiceFile("/etc/sv/blewedge/finish", PackageResources.blewedge_finish_runit, .runit, isProgram: true),
+        ServiceFile("/etc/sv/blewedge/run", PackageResources.blewedge_runit, .runit, isProgram: true),
     ]
 
-    private init(_ path: String, _ bytes: [UInt8], _ reader: Reader, isOfServer: Bool = false) {
+    private init(
+        _ path: String,
+        _ bytes: [UInt8],
+        _ reader: Reader,
+        isOfServer: Bool = false,
+        isProgram: Bool = false
+    ) {
         self.isOfServer = isOfServer
+        self.isProgram = isProgram
         self.path = path
         self.text = String(decoding: bytes, as: UTF8.self)
         self.reader = reader

@@ -25,7 +25,7 @@ extension Doctor {
             .daemonNotRunning,
             .unavailable,
             remedy: facts.isServiceInstalled ? .startService : nil,
-            command: facts.isServiceInstalled ? "systemctl start blewedge" : "blewedge setup"
+            command: facts.service?.start ?? "blewedge setup"
         )
     }
 

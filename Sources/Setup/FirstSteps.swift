@@ -11,9 +11,9 @@ package enum FirstSteps {
 
     /// The commands, in order.
     ///
-    /// With systemd, the keyboard is a service afterwards.
-    package static func commands(hasSystemd: Bool) -> [String] {
+    /// Where setup knows what starts services, the keyboard is a service afterwards.
+    package static func commands(hasManager: Bool) -> [String] {
         let choose = ["sudo blewedge scan --once", "sudo blewedge use \(device)"]
-        return hasSystemd ? ["sudo blewedge setup"] + choose : choose + ["sudo blewedge run"]
+        return hasManager ? ["sudo blewedge setup"] + choose : choose + ["sudo blewedge run"]
     }
 }

@@ -15,15 +15,21 @@ extension SetupFacts {
         for name in names {
             facts.programs[name] = directories.map { "\($0)/\(name)" }.first(where: FileSystem.isExecutable)
         }
-        facts.hasSystemd = FileSystem.exists("/run/systemd/system")
+        facts.serviceDirectory = ServiceManager.serviceDirectory ?? ""
+        facts.manager = .ofThisMachine
+        let hasMdev =
+            FileSystem.exists("/etc/mdev.conf") || directories.contains { FileSystem.isExecutable("\($0)/mdev") }
+        facts.hasMdev = hasMdev && !FileSystem.exists("/run/udev/control")
+        facts.hasModuleList = FileSystem.exists("/etc/modules") && !FileSystem.exists("/etc/modules-load.d")
         facts.hasUser = hasUser(SetupPlan.user)
         facts.isActive = FileSystem.exists("/run/blewedge/control")
         let configuration = try? Configuration.read(DaemonPaths.system.configurationFile)
         facts.hasServer = configuration?.beacons.server != nil
-        for file in ServiceFile.all {
-            guard let bytes = try? FileSystem.contents(of: file.path, limit: 1 << 20) else { continue }
-            facts.files[file.path] = String(decoding: bytes, as: UTF8.self)
+        for path in Set(ServiceFile.all.map(\.path) + ServiceLines.all.map(\.path)) {
+            guard let bytes = try? FileSystem.contents(of: path, limit: 1 << 20) else { continue }
+            facts.files[path] = String(decoding: bytes, as: UTF8.self)
         }
+        facts.made = Set(SetupPlan.made(facts).filter { FileSystem.exists($0) || FileSystem.target(ofLink: $0) != nil })
         facts.program = FileSystem.target(ofLink: "/proc/self/exe") ?? ""
         facts.isProgramInstalled = isSame(facts.program, SetupPlan.programPath)
         facts.softBlocks = FileSystem.names(in: "/sys/class/rfkill").map { "/sys/class/rfkill/\($0)" }.filter {

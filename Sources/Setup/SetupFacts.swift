@@ -4,16 +4,24 @@
 package struct SetupFacts: Equatable, Sendable {
     /// The paths of the programs that setup may run and that exist, by name.
     package var programs: [String: String] = [:]
-    /// True if systemd is the first process.
-    package var hasSystemd = false
+    /// What starts services; nil for what setup does not know.
+    package var manager: ServiceManager?
+    /// The directory of the services that runit runs.
+    package var serviceDirectory = ""
+    /// True if mdev makes device nodes, and not udev.
+    package var hasMdev = false
+    /// True if modules are loaded by /etc/modules, and no directory of lists is read.
+    package var hasModuleList = false
     /// True if the user of the service exists.
     package var hasUser = false
     /// True if the service runs.
     package var isActive = false
     /// True if the configuration names a server of beacons.
     package var hasServer = false
-    /// The texts of those files that setup installs and that exist, by path.
+    /// The texts of those files that setup installs or adds lines to and that exist, by path.
     package var files: [String: String] = [:]
+    /// Those symbolic links and directories that setup or the service manager makes for the service and that exist.
+    package var made: Set<String> = []
     /// The path of this program's file.
     package var program = ""
     /// True if the installation path has a file with the same bytes.
@@ -31,7 +39,8 @@ package struct SetupFacts: Equatable, Sendable {
 
     /// The names of the programs that setup may run.
     package static let names = [
-        "systemctl", "udevadm", "systemd-sysusers", "systemd-tmpfiles", "modprobe", "useradd", "adduser",
+        "systemctl", "rc-service", "rc-update", "sv", "kill", "udevadm", "systemd-sysusers", "systemd-tmpfiles",
+        "modprobe", "useradd", "adduser", "addgroup",
     ]
     /// The directories of these programs and of blewedge, the administrator's first.
     package static let directories = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"]

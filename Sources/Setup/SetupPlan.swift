@@ -9,72 +9,42 @@ package enum SetupPlan {
     package static let user = "blewedge"
     /// The path to which the program is copied if it is in no directory of programs.
     package static let programPath = "/usr/local/bin/blewedge"
-    /// The name of the service's unit.
-    private static let unit = "blewedge.service"
-    /// The name of the timer of what asks a server of beacons.
-    private static let timer = "blewedge-beacons.timer"
     /// The modules of modules-load.conf.
     private static let modules = ["uinput", "evdev", "bluetooth"]
 
     /// The steps of the installation that are still to be done; empty if it is complete.
     package static func installing(_ facts: SetupFacts) -> [SetupStep] {
         let files = ServiceFile.all.filter { isRead($0, facts) && facts.files[$0.path] != $0.text }.map { file in
-            SetupStep.write(path: file.path, text: file.text, isNew: facts.files[file.path] == nil)
+            let isNew = facts.files[file.path] == nil
+            return SetupStep.write(path: file.path, text: file.text, isNew: isNew, isProgram: file.isProgram)
+        }
+        let lines = lines(facts).filter { !isIn($0, facts) }.map { own in
+            SetupStep.addLines(path: own.path, lines: own.lines, first: own.isFirst)
         }
         var steps = files + program(facts)
-        let hasNews = !steps.isEmpty
+        let hasNews = !(steps + lines).isEmpty
         steps += user(facts, hasNews)
         if hasNews { steps += modules(facts) + udev(facts) }
         steps += mending(facts)
-        if facts.hasSystemd, let systemctl = facts.programs["systemctl"] {
-            steps += server(facts, systemctl, isWritten: files.contains { isOfServer($0) })
-            if hasNews {
-                steps += [.run([systemctl, "daemon-reload"], mayFail: false)]
-                steps += [.run([systemctl, "restart", unit], mayFail: false)]
-            } else if !facts.isActive {
-                steps += [.run([systemctl, "start", unit], mayFail: false)]
-            }
-        }
-        return steps
+        // Last: what reads them may start the service at once.
+        return steps + lines + starting(facts, files: files, hasNews: hasNews)
     }
 
     /// The steps that remove an installation; the user, the chosen device, the configuration and the program stay.
     package static func removing(_ facts: SetupFacts) -> [SetupStep] {
-        let files = ServiceFile.all.reversed().filter { facts.files[$0.path] != nil }
-        guard !files.isEmpty else { return [] }
+        let paths = ServiceFile.all.reversed().map(\.path).filter { facts.files[$0] != nil }
+        let lines = ServiceLines.all.filter { MarkedLines.found(in: facts.files[$0.path] ?? "") != nil }
+        guard !(paths.isEmpty && lines.isEmpty && facts.made.isEmpty) else { return [] }
         var steps: [SetupStep] = []
-        if facts.hasSystemd, let systemctl = facts.programs["systemctl"] {
-            if files.contains(where: \.isOfServer) {
-                steps.append(.run([systemctl, "disable", "--now", timer], mayFail: true))
-            }
-            steps.append(.run([systemctl, "stop", unit], mayFail: true))
+        for own in lines where !steps.contains(where: { $0.isChange(of: own.path) }) {
+            steps.append(.removeLines(path: own.path, lines: own.lines))
         }
-        steps += files.map { .remove(path: $0.path) }
-        if facts.hasSystemd, let systemctl = facts.programs["systemctl"] {
-            steps.append(.run([systemctl, "daemon-reload"], mayFail: true))
-        }
+        steps += stopping(facts)
+        for path in paths where !steps.contains(.remove(path: path)) { steps.append(.remove(path: path)) }
+        steps += forgetting(facts)
         // udev does not change a node back when its rule is gone, so its owner is set here; the rules of other
         // packages are applied afterwards.
         return steps + (facts.isMakerGiven ? [.giveBack(path: UInputDevice.path)] : []) + udev(facts)
-    }
-
-    /// The steps for what asks a server of beacons: its timer runs where one is configured, and is gone where none is any more.
-    private static func server(_ facts: SetupFacts, _ systemctl: String, isWritten: Bool) -> [SetupStep] {
-        if isWritten {
-            return [
-                .run([systemctl, "daemon-reload"], mayFail: false),
-                .run([systemctl, "enable", "--now", timer], mayFail: false),
-            ]
-        }
-        let stale = ServiceFile.all.filter { $0.isOfServer && !facts.hasServer && facts.files[$0.path] != nil }
-        guard !stale.isEmpty else { return [] }
-        return [.run([systemctl, "disable", "--now", timer], mayFail: true)] + stale.map { .remove(path: $0.path) }
-            + [.run([systemctl, "daemon-reload"], mayFail: false)]
-    }
-
-    private static func isOfServer(_ step: SetupStep) -> Bool {
-        guard case .write(let path, _, _) = step else { return false }
-        return ServiceFile.all.contains { $0.isOfServer && $0.path == path }
     }
 
     /// True if the machine has a reader of the file.
@@ -84,15 +54,36 @@ package enum SetupPlan {
         case .sysusers: facts.programs["systemd-sysusers"] != nil
         case .tmpfiles: facts.programs["systemd-tmpfiles"] != nil
         // Other service managers read this directory too.
-        case .modulesLoad: true
-        case .udev: facts.programs["udevadm"] != nil
-        case .systemd: facts.hasSystemd
+        case .modulesLoad: !facts.hasModuleList
+        case .udev: facts.programs["udevadm"] != nil && !facts.hasMdev
+        case .systemd: facts.manager == .systemd
+        case .openrc: facts.manager == .openrc
+        case .runit: facts.manager == .runit
+        case .inittab: facts.manager == .sysvinit || facts.manager == .busybox
+        case .others: facts.manager != nil && facts.manager != .systemd
         }
     }
 
-    /// The step that copies the program, if the unit would not find it in the directories of programs.
+    /// The lines of blewedge's that the machine has a reader of.
+    private static func lines(_ facts: SetupFacts) -> [ServiceLines] {
+        var lines: [ServiceLines] = []
+        if facts.hasModuleList { lines.append(.modules) }
+        if facts.hasMdev { lines.append(.mdev) }
+        switch facts.manager {
+        case .sysvinit: lines.append(.sysvinit)
+        case .busybox: lines.append(.busybox)
+        case nil, .systemd, .openrc, .runit: break
+        }
+        return lines
+    }
+
+    private static func isIn(_ own: ServiceLines, _ facts: SetupFacts) -> Bool {
+        MarkedLines.found(in: facts.files[own.path] ?? "") == own.lines
+    }
+
+    /// The step that copies the program, if the service would not find it in the directories of programs.
     private static func program(_ facts: SetupFacts) -> [SetupStep] {
-        guard facts.hasSystemd, !facts.isProgramInstalled,
+        guard facts.manager != nil, !facts.isProgramInstalled,
             !SetupFacts.directories.contains(where: { facts.program == "\($0)/blewedge" })
         else { return [] }
         return [.copyProgram(from: facts.program, to: programPath)]
@@ -108,8 +99,11 @@ package enum SetupPlan {
                 let options = ["--system", "--user-group", "--home-dir", "/var/lib/blewedge", "--shell", "/bin/false"]
                 steps.append(.run([useradd] + options + [user], mayFail: false))
             } else if let adduser = facts.programs["adduser"] {
-                // The adduser of BusyBox.
-                let options = ["-S", "-D", "-H", "-h", "/var/lib/blewedge", "-s", "/bin/false"]
+                // The adduser of BusyBox, which makes no group of the user's own.
+                let options = ["-S", "-D", "-H", "-h", "/var/lib/blewedge", "-s", "/bin/false", "-G", user]
+                if let addgroup = facts.programs["addgroup"] {
+                    steps.append(.run([addgroup, "-S", user], mayFail: true))
+                }
                 steps.append(.run([adduser] + options + [user], mayFail: false))
             }
         }
@@ -125,11 +119,11 @@ package enum SetupPlan {
     private static func modules(_ facts: SetupFacts) -> [SetupStep] {
         guard let modprobe = facts.programs["modprobe"] else { return [] }
         // This fails for drivers that are built into the kernel. The doctor reports drivers that are missing.
-        return [.run([modprobe, "--all"] + modules, mayFail: true)]
+        return [.run([modprobe, "-a"] + modules, mayFail: true)]
     }
 
     private static func udev(_ facts: SetupFacts) -> [SetupStep] {
-        guard let udevadm = facts.programs["udevadm"] else { return [] }
+        guard !facts.hasMdev, let udevadm = facts.programs["udevadm"] else { return [] }
         return [
             .run([udevadm, "control", "--reload"], mayFail: true),
             .run([udevadm, "trigger", "--settle", "--sysname-match=uinput", "--sysname-match=hci*"], mayFail: true),

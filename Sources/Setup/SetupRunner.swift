@@ -15,7 +15,24 @@ package struct SetupRunner {
     /// Performs one step; throws a failure with its cause and remedy.
     package func perform(_ step: SetupStep) throws(CommandFailure) {
         switch step {
-        case .write(let path, let text, _): try put(Array(text.utf8), at: path, mode: 0o644)
+        case .write(let path, let text, _, let isProgram):
+            try put(Array(text.utf8), at: path, mode: isProgram ? 0o755 : 0o644)
+        case .addLines(let path, let lines, let first):
+            try change(path, .toWrite) { MarkedLines.adding(lines, to: $0, first: first) }
+        case .removeLines(let path, let lines):
+            try change(path, .toRemove) { MarkedLines.removing(lines, from: $0) }
+        case .link(let path, let target):
+            do {
+                try FileSystem.makeLink(place(path), to: target)
+            } catch {
+                throw failure(.toMake, path, error)
+            }
+        case .removeDirectory(let path):
+            do {
+                try FileSystem.removeDirectory(place(path))
+            } catch {
+                throw failure(.toRemove, path, error)
+            }
         case .copyProgram(let source, let target):
             let bytes: [UInt8]
             do {
@@ -60,6 +77,23 @@ package struct SetupRunner {
             try FileSystem.replace(place(path), with: bytes, mode: mode)
         } catch {
             throw failure(.toWrite, path, error)
+        }
+    }
+
+    /// Changes a file of others as a whole, its rights as they were; without any text left it is removed.
+    private func change(_ path: String, _ what: SetupText, _ change: (String) -> String) throws(CommandFailure) {
+        // A link stays one.
+        let link = FileSystem.target(ofLink: place(path).string).map { FilePath($0) }
+        let file = link.map { place(path).removingLastComponent().pushing($0) } ?? place(path)
+        do {
+            let isThere = FileSystem.exists(file.string)
+            let bytes = isThere ? try FileSystem.contents(of: file.string, limit: 1 << 20) : []
+            let text = change(String(decoding: bytes, as: UTF8.self))
+            guard !text.isEmpty else { return try FileSystem.remove(file) }
+            let mode = FileSystem.ownerAndMode(of: file.string)?.mode ?? 0o644
+            try FileSystem.replace(file, with: Array(text.utf8), mode: mode)
+        } catch {
+            throw failure(what, path, error)
         }
     }
 

@@ -16,10 +16,16 @@ extension SystemFacts {
     /// The directories in which units are installed.
     private static let unitDirectories = ["/etc/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"]
 
-    /// True if the service is installed on this machine.
-    package static var isServiceInstalled: Bool {
-        FileSystem.exists("/run/systemd/system")
-            && unitDirectories.contains { FileSystem.exists("\($0)/blewedge.service") }
+    /// The manager of this machine's services, if it has blewedge's; nil otherwise.
+    package static var installedService: ServiceManager? {
+        guard let manager = ServiceManager.ofThisMachine else { return nil }
+        let paths =
+            switch manager {
+            case .systemd: unitDirectories.map { "\($0)/blewedge.service" }
+            case .runit: ["/etc/sv/blewedge/run"]
+            case .openrc, .sysvinit, .busybox: ["/etc/init.d/blewedge"]
+            }
+        return paths.contains(where: FileSystem.exists) ? manager : nil
     }
 
     /// Collects the facts of this machine, without changing anything.
@@ -29,14 +35,14 @@ extension SystemFacts {
     package init(at places: [DaemonPaths], adapter: AdapterSelector?, layout named: String?) {
         daemon = Daemon(at: places)
         // If the service is installed, the question of a user concerns it.
-        let place = Self.isServiceInstalled ? DaemonPaths.system : places.first ?? .system
+        let place = Self.installedService != nil ? DaemonPaths.system : places.first ?? .system
         choice = Choice(daemon, ChoiceStore(place.choice))
         let asked = ConfigurationState.read(place.configurationFile)
         configuration = asked.state
         selector = adapter ?? asked.configuration.adapter.selector ?? .any
         layout = named ?? daemon.status?.layout ?? asked.configuration.layout
         kernelRelease = ModuleState.kernelRelease
-        isServiceInstalled = Self.isServiceInstalled
+        service = Self.installedService
         missingCapabilities = Capability.missing
         hasEventNodes = DeviceProbe.hasEventNodes()
         lookAtKernel()

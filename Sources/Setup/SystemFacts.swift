@@ -156,8 +156,8 @@ package struct SystemFacts: Equatable, Sendable {
     package var queue = ReaderQueue.large
     /// The file that shows that Xorg uses its driver evdev, or has no other; nil if none does.
     package var oldInputDriver: String?
-    /// True if the service is installed.
-    package var isServiceInstalled = false
+    /// The manager of the installed service; nil if none is installed.
+    package var service: ServiceManager?
     /// The state of the configuration.
     package var configuration = ConfigurationState.correct
     /// The choice of a device.
@@ -180,6 +180,9 @@ package struct SystemFacts: Equatable, Sendable {
     func lacks(_ feature: KernelFeature) -> Bool {
         if case .absent? = kernel[feature] { true } else { false }
     }
+
+    /// True if the service is installed.
+    package var isServiceInstalled: Bool { service != nil }
 
     /// The selected adapter; nil if it does not exist.
     package var adapter: Adapter? {

@@ -16,8 +16,8 @@ struct FirstStepsTests {
         let folder = FilePath(#filePath).removingLastComponent().removingLastComponent().removingLastComponent()
         let bytes = try FileSystem.contents(of: folder.appending("README.md").string, limit: 1 << 20)
         let readme = String(decoding: bytes, as: UTF8.self)
-        for hasSystemd in [false, true] {
-            let commands = FirstSteps.commands(hasSystemd: hasSystemd)
+        for hasManager in [false, true] {
+            let commands = FirstSteps.commands(hasManager: hasManager)
             #expect((1...FirstSteps.most).contains(commands.count))
             #expect(FirstSteps.most == 3)
             #expect(commands.filter { $0.hasSuffix(" " + FirstSteps.device) }.count == 1)
@@ -35,8 +35,8 @@ struct FirstStepsTests {
         arguments: ["en", "ja"]
     )
     func guide(language: String) throws {
-        let hasSystemd = FileSystem.exists("/run/systemd/system")
-        let lines = FirstSteps.commands(hasSystemd: hasSystemd).map { "    \($0)\n" }.joined()
+        let hasManager = ServiceManager.ofThisMachine != nil
+        let lines = FirstSteps.commands(hasManager: hasManager).map { "    \($0)\n" }.joined()
         #expect(try run(["guide", "--language", language]).output.hasSuffix(lines))
     }
 }

@@ -40,20 +40,37 @@ $b mkdir -p /root/run/lab /root/run/host
 $b mount --bind /lower /root/run/host || die "the host's root is not visible"
 $b cp /lab/* /root/run/lab/
 
-if $b grep -q systemd.unit=lab.target /root/proc/cmdline; then
-  # As on a target: the modules that are not needed yet lie where whoever wants them finds them, and the agent is a service.
+# As on a target: the modules that are not needed yet lie where whoever wants them finds them.
+unload() {
   release=$($b uname -r)
   $b mkdir -p "/root/usr/lib/modules/$release"
   $b cp /modules/*.ko "/root/usr/lib/modules/$release/"
-  for module in uhid hci_vhci bluetooth uinput evdev; do $b rmmod $module; done
+  for module in "$@"; do $b rmmod $module; done
   # By its path: busybox's own writes no indexes (modules.dep.bin), and neither modprobe nor udev reads anything else.
   $b chroot /root /sbin/depmod "$release" || die "no list of modules"
   echo /sbin/modprobe >/root/proc/sys/kernel/modprobe
+}
+
+if $b grep -q systemd.unit=lab.target /root/proc/cmdline; then
+  unload uhid hci_vhci bluetooth uinput evdev
+  # The agent is a service.
   units=/root/etc/systemd/system
   printf '[Unit]\nRequires=basic.target\nWants=lab-agent.service\nAfter=basic.target\n' >$units/lab.target
   printf '[Unit]\nAfter=basic.target\n[Service]\nExecStart=/run/lab/agent\n' >$units/lab-agent.service
   # Where the build machine is a container, systemd would take this for one, and read no command line.
   $b rm -f /root/.dockerenv
   exec $b switch_root /root /lib/systemd/systemd
+fi
+
+# Another init (inits.py): its files, and its program, which starts the agent.
+tree=$($b sed -n 's/.* lab\.tree=\([^ ]*\).*/\1/p' /root/proc/cmdline)
+if [ -n "$tree" ]; then
+  unload uhid uinput evdev
+  # What the machine has changed of the host's root, for who wants to know.
+  $b mkdir /root/run/changes
+  $b mount --bind /scratch/upper /root/run/changes
+  $b rm -f /root/usr/sbin/init /root/.dockerenv
+  $b cp -dRf "/lower$tree/." /root/ || die "no init in $tree"
+  exec $b switch_root /root "$($b sed -n 's/.* lab\.init=\([^ ]*\).*/\1/p' /root/proc/cmdline)"
 fi
 exec $b switch_root /root /run/lab/agent

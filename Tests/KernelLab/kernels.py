@@ -83,9 +83,9 @@ def _mirror() -> tuple[str, str]:
     raise KernelError("apt knows no Debian archive on this machine (apt-get update?)")
 
 
-def _download(suite: str, scratch: Path) -> list[Path]:
+def archive(suite: str, apt: Path) -> list[str]:
+    """The options by which apt takes packages of a suite, with nothing of this machine's but the archive; its files lie in the folder."""
     uri, keyring = _mirror()
-    apt = scratch / "apt"
     for place in ("lists/partial", "cache/archives/partial"):
         (apt / place).mkdir(parents=True)
     (apt / "sources.list").write_text(f"deb [arch=amd64 signed-by={keyring}] {uri} {suite} main\n")
@@ -96,6 +96,12 @@ def _download(suite: str, scratch: Path) -> list[Path]:
     ]  # fmt: skip
     flags = [word for option in options for word in ("-o", option)]
     _run(["apt-get", *flags, "-qq", "-o", "APT::Update::Error-Mode=any", "update"])
+    return flags
+
+
+def _download(suite: str, scratch: Path) -> list[Path]:
+    apt = scratch / "apt"
+    flags = archive(suite, apt)
     wanted, packages = ["linux-image-amd64"], []
     while wanted:  # newer releases split image, binary and modules into packages of their own
         for line in _run(["apt-cache", *flags, "depends", "--important", wanted.pop()]).splitlines():

@@ -18,7 +18,7 @@ func healthy() throws -> SystemFacts {
     facts.kernelRelease = "6.12.107+deb13-amd64"
     facts.adapters = [try adapter(0)]
     facts.choice = .chosen("LINBLE-TEST")
-    facts.isServiceInstalled = true
+    facts.service = .systemd
     facts.console = ConsoleState(terminal: 1, keys: .unicode, isGraphic: false)
     var status = SystemFacts.Status(state: .connected, pid: 4711)
     status.device = "LINBLE-TEST"
@@ -43,7 +43,7 @@ extension SystemFacts {
 
     /// A user's own trial, with neither a service nor a daemon.
     fileprivate mutating func withoutService() {
-        isServiceInstalled = false
+        service = nil
         daemon = .none
     }
 }
@@ -266,7 +266,7 @@ struct DoctorTests {
         #expect(Doctor.findings(facts).isEmpty)
         facts.daemon = .none
         #expect(Doctor.findings(facts).map(\.cause) == [.daemonNotRunning])
-        facts.isServiceInstalled = false
+        facts.service = nil
         #expect(Doctor.findings(facts).map(\.cause) == [.capabilitiesMissing, .uinputNotPermitted])
     }
 

@@ -14,8 +14,10 @@ import TextsSupport
 /// A machine with systemd on which nothing was set up, and a program that somebody has built in a folder of theirs.
 private func freshMachine() -> SetupFacts {
     var facts = SetupFacts()
-    for name in SetupFacts.names where name != "adduser" { facts.programs[name] = "/usr/bin/\(name)" }
-    facts.hasSystemd = true
+    for name in SetupFacts.names where !["adduser", "addgroup"].contains(name) {
+        facts.programs[name] = "/usr/bin/\(name)"
+    }
+    facts.manager = .systemd
     facts.program = "/home/user/blewedge"
     return facts
 }
@@ -23,11 +25,16 @@ private func freshMachine() -> SetupFacts {
 /// The same after setup.
 private func readyMachine() -> SetupFacts {
     var facts = freshMachine()
-    for file in ServiceFile.all where !file.isOfServer { facts.files[file.path] = file.text }
+    for file in ofSystemd where !file.isOfServer { facts.files[file.path] = file.text }
     facts.hasUser = true
     facts.isProgramInstalled = true
     facts.isActive = true
     return facts
+}
+
+/// The files of a machine with systemd.
+private var ofSystemd: [ServiceFile] {
+    ServiceFile.all.filter { [.sysusers, .tmpfiles, .modulesLoad, .udev, .systemd].contains($0.reader) }
 }
 
 @Suite("Setup")
@@ -39,14 +46,19 @@ struct SetupTests {
     @Test("The program carries every file of udev/, as it is there")
     func oneSource() throws {
         let names = FileSystem.names(in: Self.folder.string).filter { !$0.hasSuffix(".swift") }
+        let isOfLines = { (name: String) in name.hasPrefix("inittab.") || name == "mdev.conf" }
         let texts = try names.map { name in
             String(
                 decoding: try FileSystem.contents(of: Self.folder.appending(name).string, limit: 1 << 20),
                 as: UTF8.self
             )
         }
-        #expect(Set(texts) == Set(ServiceFile.all.map(\.text)))
-        #expect(names.count == ServiceFile.all.count)
+        let whole = zip(names, texts).filter { !isOfLines($0.0) }
+        #expect(Set(whole.map(\.1)) == Set(ServiceFile.all.map(\.text)))
+        #expect(whole.count == ServiceFile.all.count)
+        let lines = texts.map { $0.split(separator: "\n").map(String.init).filter { !$0.hasPrefix("#") } }
+        #expect(ServiceLines.all.allSatisfy { lines.contains($0.lines) })
+        #expect(names.filter(isOfLines).count == ServiceLines.all.filter { $0 != .modules }.count)
         #expect(ServiceFile.all.allSatisfy { $0.text.contains("SPDX-License-Identifier") && $0.text.hasSuffix("\n") })
         #expect(Set(ServiceFile.all.map(\.reader)) == Set(ServiceFile.Reader.allCases))
     }
@@ -86,7 +98,7 @@ struct SetupTests {
                 "install -m 755 /home/user/blewedge /usr/local/bin/blewedge",
                 "/usr/bin/systemd-sysusers /etc/sysusers.d/blewedge.conf",
                 "/usr/bin/systemd-tmpfiles --create /etc/tmpfiles.d/blewedge.conf",
-                "/usr/bin/modprobe --all uinput evdev bluetooth",
+                "/usr/bin/modprobe -a uinput evdev bluetooth",
                 "/usr/bin/udevadm control --reload",
                 "/usr/bin/udevadm trigger --settle --sysname-match=uinput --sysname-match=hci*",
                 "/usr/bin/systemctl daemon-reload",
@@ -118,7 +130,7 @@ struct SetupTests {
             ]
         )
         #expect(lines.contains(enabled))
-        for file in ServiceFile.all { facts.files[file.path] = file.text }
+        for file in ofSystemd { facts.files[file.path] = file.text }
         #expect(SetupPlan.installing(facts).isEmpty)
         #expect(
             SetupPlan.removing(facts).first?.text(.english) == "/usr/bin/systemctl disable --now blewedge-beacons.timer"
@@ -154,21 +166,6 @@ struct SetupTests {
         #expect(SetupPlan.installing(facts).first == .copyProgram(from: "/tmp/blewedge", to: "/usr/local/bin/blewedge"))
     }
 
-    @Test("Without systemd and udev there is a user, its directory and the list of modules")
-    func busybox() {
-        var facts = SetupFacts()
-        facts.programs = ["adduser": "/usr/sbin/adduser", "modprobe": "/sbin/modprobe"]
-        facts.program = "/opt/blewedge"
-        #expect(
-            SetupPlan.installing(facts).map { $0.text(.english) } == [
-                "write /etc/modules-load.d/blewedge.conf",
-                "/usr/sbin/adduser -S -D -H -h /var/lib/blewedge -s /bin/false blewedge",
-                "install -d -o blewedge -g blewedge /var/lib/blewedge",
-                "/sbin/modprobe --all uinput evdev bluetooth",
-            ]
-        )
-    }
-
     @Test("A radio that software blocks is unblocked, and the driver of a controller on a UART loaded")
     func mending() {
         var facts = readyMachine()
@@ -185,7 +182,7 @@ struct SetupTests {
     func removing() {
         let lines = SetupPlan.removing(readyMachine()).map { $0.text(.english) }
         #expect(lines.first == "/usr/bin/systemctl stop blewedge.service")
-        let written = ServiceFile.all.filter { !$0.isOfServer }
+        let written = ofSystemd.filter { !$0.isOfServer }
         for file in written { #expect(lines.contains("rm \(file.path)")) }
         #expect(lines.count == 1 + written.count + 3)
         #expect(SetupPlan.removing(freshMachine()).isEmpty)
@@ -201,7 +198,7 @@ struct SetupTests {
         // Rules of others, which udev applies then, have the last word.
         #expect(lines[place + 1] == "/usr/bin/udevadm control --reload")
         #expect(lines.last?.contains("--sysname-match=uinput") == true)
-        for file in ServiceFile.all where !file.isOfServer { #expect(lines[..<place].contains("rm \(file.path)")) }
+        for file in ofSystemd where !file.isOfServer { #expect(lines[..<place].contains("rm \(file.path)")) }
     }
 }
 
@@ -251,6 +248,49 @@ struct SetupRunnerTests {
         }
         #expect(failure?.cause.english.hasPrefix("cannot write /etc/x/y: ") == true)
         #expect(failure?.status == .inputOutput)
+    }
+
+    @Test("Lines are put into a file of others and taken out of it, its rights and its link as they were")
+    func lines() throws {
+        let root = try TestDirectory()
+        let runner = root.runner
+        try root.write("a\n", to: "kept/inittab")
+        #expect(chmod(root("kept/inittab"), 0o640) == 0)
+        #expect(mkdir(root("etc"), 0o755) == 0)
+        #expect(symlink("../kept/inittab", root("etc/inittab")) == 0)
+        let step = SetupStep.addLines(path: "/etc/inittab", lines: ["b"], first: false)
+        try runner.perform(step)
+        try runner.perform(step)
+        let text = "a\n\(MarkedLines.begin)\nb\n\(MarkedLines.end)\n"
+        #expect(try FileSystem.contents(of: root("kept/inittab"), limit: 1000) == Array(text.utf8))
+        #expect(permissions(root("kept/inittab")) == 0o640)
+        #expect(FileSystem.target(ofLink: root("etc/inittab")) == "../kept/inittab")
+        try runner.perform(.removeLines(path: "/etc/inittab", lines: ["b"]))
+        #expect(try FileSystem.contents(of: root("kept/inittab"), limit: 1000) == Array("a\n".utf8))
+        // A file that was made for the lines goes with them.
+        try runner.perform(.addLines(path: "/etc/mdev.conf", lines: ["b"], first: true))
+        #expect(permissions(root("etc/mdev.conf")) == 0o644)
+        try runner.perform(.removeLines(path: "/etc/mdev.conf", lines: ["b"]))
+        #expect(!FileSystem.exists(root("etc/mdev.conf")))
+    }
+
+    @Test("A program is written as one; a link is made and a directory removed, both twice; another link is a failure")
+    func links() throws {
+        let root = try TestDirectory()
+        let runner = root.runner
+        try runner.perform(.write(path: "/etc/sv/x/run", text: "#!/bin/sh\n", isNew: true, isProgram: true))
+        #expect(permissions(root("etc/sv/x/run")) == 0o755)
+        let link = SetupStep.link(path: "/etc/service/x", target: "/etc/sv/x")
+        try runner.perform(link)
+        try runner.perform(link)
+        #expect(FileSystem.target(ofLink: root("etc/service/x")) == "/etc/sv/x")
+        #expect(throws: CommandFailure.self) { try runner.perform(.link(path: "/etc/service/x", target: "/etc/sv/y")) }
+        try root.write("", to: "etc/sv/x/supervise/.lock")
+        #expect(throws: CommandFailure.self) { try runner.perform(.removeDirectory(path: "/etc/sv/x")) }
+        for path in ["/etc/sv/x/supervise", "/etc/sv/x", "/etc/sv/x"] {
+            try runner.perform(.removeDirectory(path: path))
+        }
+        #expect(!FileSystem.exists(root("etc/sv/x")))
     }
 
     private func permissions(_ path: String) -> UInt32? {

@@ -51,7 +51,7 @@ struct TextBorderTests {
         var firstWords: Set<String> {
             guard self == .command else { return [] }
             return [
-                "blewedge", "sudo", "systemctl", "modprobe", "mknod", "rfkill", "rm", "chown",
+                "blewedge", "sudo", "systemctl", "rc-service", "sv", "modprobe", "mknod", "rfkill", "rm", "chown",
                 "echo",
             ]
         }
@@ -67,6 +67,9 @@ struct TextBorderTests {
                 "write without response", "signed write", "Data From Peripheral", "Data To Peripheral",
                 // Comments in a table that is printed as a file.
                 "# \(place), with layout \(place)", "rejected: the layout cannot type it",
+                // Comments by which its own lines are found again.
+                "# blewedge: its own lines begin; `blewedge setup --remove` takes them away",
+                "# blewedge: its own lines end",
                 // Headings of a measurement, and the manual's.
                 "uinput, queue of \(place): \(place) events/s, \(place) lost; write to read, µs: ",
                 " (\(place) keystrokes) ",

@@ -111,8 +111,8 @@ package enum FindingPartText: String, Localized {
             )
         case .startService:
             LocalText(
-                "start the service; `journalctl -u blewedge -b` says why it ended",
-                "サービスを起動してください。終了した理由は `journalctl -u blewedge -b` で分かります"
+                "start the service; the system's log (`journalctl -u blewedge -b`) says why it ended",
+                "サービスを起動してください。終了した理由はシステムのログ(`journalctl -u blewedge -b`)で分かります"
             )
         case .process: LocalText(" (process {1})", "(プロセス{1})")
         case .because: LocalText(": {1}", ": {1}")

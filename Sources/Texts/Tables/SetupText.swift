@@ -2,20 +2,23 @@
 
 /// The messages of setup during its work.
 ///
-/// Its steps are shown as shell commands, which need no language, apart from the two that write a file.
+/// Its steps are shown as shell commands, which need no language, apart from those that write a file or change its lines.
 package enum SetupText: String, Localized {
-    case nothingToDo, noSystemd, write, writeAnew, toWrite, toRemove, toMake, toGiveBack, exited, killed
+    case nothingToDo, noManager, write, writeAnew, addLines, removeLines, toWrite, toRemove, toMake, toGiveBack, exited
+    case killed
 
     package var texts: LocalText {
         switch self {
         case .nothingToDo: LocalText("nothing to do", "変更の必要はありません")
-        case .noSystemd:
+        case .noManager:
             LocalText(
-                "there is no systemd here: have `blewedge run` started by what starts services",
-                "systemdがありません。サービスを起動する仕組みから `blewedge run` を起動するようにしてください"
+                "here is neither systemd, OpenRC nor runit, nor an init that reads /etc/inittab: have `blewedge run --user blewedge` started, as root, by what starts services",
+                "systemd、OpenRC、runit、/etc/inittabを読むinitのいずれもありません。サービスを起動する仕組みから、rootとして `blewedge run --user blewedge` を起動するようにしてください"
             )
         case .write: LocalText("write {1}", "書き込み {1}")
         case .writeAnew: LocalText("write {1} anew", "書き直し {1}")
+        case .addLines: LocalText("add to {1}:", "{1} に追加:")
+        case .removeLines: LocalText("take blewedge's lines out of {1}", "{1} からblewedgeの行を取り除く")
         case .toWrite: LocalText("write", "書き込み")
         case .toRemove: LocalText("remove", "削除")
         case .toMake: LocalText("make", "作成")

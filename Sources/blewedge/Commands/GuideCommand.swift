@@ -43,7 +43,7 @@ struct GuideCommand: ParsableCommand {
     /// The commands that do the same as the pages.
     private static func firstSteps(_ language: Language) -> [String] {
         let title = GuideText.commands.text(language, FirstSteps.device)
-        let commands = FirstSteps.commands(hasSystemd: SetupFacts.collect().hasSystemd)
+        let commands = FirstSteps.commands(hasManager: ServiceManager.ofThisMachine != nil)
         return ScreenText.wrapped(title, columns: 80) + commands.map { "    " + $0 }
     }
 }

@@ -13,8 +13,10 @@ struct SetupCommand: ParsableCommand {
         abstract: "Make it a service of this machine.",
         discussion: """
             Installs what udev/ of the source has: the user `blewedge`, who alone may make keyboards, and the group whose \
-            members may ask the service how it stands, the modules that are loaded at every start, and a service that starts when there is an adapter and may do no more than \
-            it needs. Loads modules and unblocks the radio where that is what is missing. Each step is shown; what is there \
+            members may ask the service how it stands, the modules that are loaded at every start, and a service of \
+            systemd, OpenRC, runit, sysvinit or BusyBox's init that may do no more than it needs: with systemd it starts when \
+            there is an adapter, else with the machine. To files of others, such as /etc/inittab, it adds lines of its own. \
+            Loads modules and unblocks the radio where that is what is missing. Each step is shown; what is there \
             already is left alone.
 
             EXAMPLES:
@@ -44,8 +46,8 @@ struct SetupCommand: ParsableCommand {
             try StandardStream.output.write(step.text(.current) + "\n")
             if !dryRun { try runner.perform(step) }
         }
-        if !dryRun, !remove, !facts.hasSystemd {
-            Console.note(SetupText.noSystemd.message())
+        if !dryRun, !remove, facts.manager == nil {
+            Console.note(SetupText.noManager.message())
         }
     }
 }

@@ -72,6 +72,7 @@ from scenarios import (  # noqa: E402, F401, I001
     capture,
     doctor,
     systemd,
+    inits,
     first_use,
     statusline,
     daemon,

@@ -138,7 +138,7 @@ async def run_as_user(bench: Bench) -> None:
     await until_connected(bench, daemon)
     sent = bench.peer.burst([ean13(1)])
     await reader.until(sent, 20)
-    threads = await privileges(bench, daemon)
+    threads = await privileges(bench, daemon.program.pid, OWNER)
     # An adapter is found, switched on and scanned by again: each needs what is held back.
     await bench.remove_controllers()
     await daemon.state("bluetoothOff", 20)
@@ -147,20 +147,20 @@ async def run_as_user(bench: Bench) -> None:
     sent += bench.peer.burst([ean13(2)])
     await reader.until(sent, 20)
     compare(ean13(1) + ean13(2), reader.text)
-    expect(await privileges(bench, daemon) == threads, "there are more threads, or fewer")
+    expect(await privileges(bench, daemon.program.pid, OWNER) == threads, "there are more threads, or fewer")
     await daemon.end(signal.SIGTERM, 143)
     bench.account(sent, len(reader.text), daemon.counts())
     bench.note = f"{threads} threads, user {OWNER}"
     await bench.guest.run("sh", "-c", f"sed -i /^{name}:/d /etc/passwd; chown 0 /dev/uinput")
 
 
-async def privileges(bench: Bench, daemon: Product) -> int:
-    """How many threads the daemon has; each is the user's, behind a filter, with two capabilities at most and none of them up."""
-    status = await bench.guest.run("sh", "-c", f"cat /proc/{daemon.program.pid}/task/*/status")
+async def privileges(bench: Bench, pid: int, owner: str) -> int:
+    """How many threads a daemon has; each is the user's, behind a filter, with two capabilities at most and none of them up."""
+    status = await bench.guest.run("sh", "-c", f"cat /proc/{pid}/task/*/status")
     threads = status.out.split("Name:")[1:]
     for thread in threads:
         fields = dict(re.findall(r"^(\w+):\s+(.*?)\s*$", thread, re.MULTILINE))
-        expect(set(fields["Uid"].split()) == {OWNER}, f"a thread's user is {fields['Uid']}")
+        expect(set(fields["Uid"].split()) == {owner}, f"a thread's user is {fields['Uid']}")
         expect(int(fields["CapPrm"], 16) == 3 << 12 and int(fields["CapEff"], 16) == 0, f"a thread's rights: {fields}")
         expect(fields["NoNewPrivs"] == "1" and fields["Seccomp"] == "2", f"a thread without a filter: {fields}")
     return len(threads)

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Machines whose first process is not systemd: what Debian's packages of an init have, downloaded with apt from this machine's
+# own mirror and unpacked into the cache, never installed, and over that the files of inits/, which start the lab's agent.
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import platform
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import kernels
+from waiting import LabError
+
+FILES = Path(__file__).resolve().parent / "inits"
+
+
+@dataclass(frozen=True)
+class Init:
+    """An init of Debian's."""
+
+    name: str
+    program: str  # of the first process
+    packages: tuple[str, ...]
+    manager: str  # what the first process is to be, by its program
+
+    def tree(self, cache: Path) -> Path:
+        """The files that the machine has beside this one's."""
+        cache = cache / "inits"
+        cache.mkdir(parents=True, exist_ok=True)
+        with (cache / "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # of the lab's workers two may want one
+            tree = cache / f"{self.name}-{self._state()}"
+            if not tree.is_dir():
+                for old in cache.glob(f"{self.name}-*"):
+                    shutil.rmtree(old)
+                scratch = cache / "new"
+                shutil.rmtree(scratch, ignore_errors=True)
+                scratch.mkdir()
+                self._unpack(scratch, _downloaded(cache) if self.packages else cache)
+                scratch.rename(tree)
+        return tree
+
+    def _state(self) -> str:
+        state = hashlib.sha256(repr(self).encode())
+        for path in sorted((FILES / self.name).rglob("*")):
+            if path.is_symlink() or path.is_file():
+                state.update(f"{path} {path.readlink() if path.is_symlink() else path.read_text()}".encode())
+        return state.hexdigest()[:16]
+
+    def _unpack(self, root: Path, packages: Path) -> None:
+        for name in self.packages:
+            for package in packages.glob(f"{name}_*.deb"):
+                _run("dpkg-deb", "-x", str(package), str(root))
+        shutil.rmtree(root / "usr/share", ignore_errors=True)
+        shutil.copytree(FILES / self.name, root, symlinks=True, dirs_exist_ok=True)
+        # As Debian has them since its twelfth release: links to the directories in /usr.
+        for place in ("bin", "sbin", "lib"):
+            if (root / place).is_dir():
+                shutil.copytree(root / place, root / "usr" / place, symlinks=True, dirs_exist_ok=True)
+                shutil.rmtree(root / place)
+
+
+OPENRC = Init("openrc", "/sbin/openrc-init", ("openrc", "libeinfo1", "librc1"), "openrc-init")
+SYSVINIT = Init("sysvinit", "/sbin/init", ("sysvinit-core",), "init")
+RUNIT = Init("runit", "/sbin/init", ("runit", "runit-init"), "runit")
+# Debian's busybox is this machine's own.
+BUSYBOX = Init("busybox", "/sbin/init", (), "busybox")
+
+
+def _downloaded(cache: Path) -> Path:
+    """The packages of all inits, of this machine's own release, whose libraries they use."""
+    names = sorted({name for init in (OPENRC, SYSVINIT, RUNIT) for name in init.packages})
+    folder = cache / "packages"
+    if not all(list(folder.glob(f"{name}_*.deb")) for name in names):
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        flags = kernels.archive(platform.freedesktop_os_release()["VERSION_CODENAME"], folder / "apt")
+        _run("apt-get", *flags, "-qq", "download", *names, cwd=folder)
+        shutil.rmtree(folder / "apt")
+    return folder
+
+
+def _run(*argv: str, cwd: Path | None = None) -> None:
+    done = subprocess.run(argv, cwd=cwd, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise LabError(f"{argv[0]} {argv[-1]}: {done.stderr.strip()[-400:]}")
