@@ -4,8 +4,10 @@
 ///
 /// Its text is that of the file in this directory when the program was built.
 public struct ServiceFile: Hashable, Sendable {
-    /// The path at which it is installed.
+    /// The path at which it is installed by `blewedge setup`.
     public let path: String
+    /// The path at which a package of the system installs it.
+    public var packagedPath: String { "/usr/lib" + path.dropFirst("/etc".count) }
     /// The text of the file.
     public let text: String
     /// The part of the system that reads the file.

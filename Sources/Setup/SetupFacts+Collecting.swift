@@ -12,7 +12,7 @@ extension SetupFacts {
     /// Collects the facts of this machine, without changing anything.
     package static func collect() -> SetupFacts {
         var facts = SetupFacts()
-        for name in names {
+        for name in allNames {
             facts.programs[name] = directories.map { "\($0)/\(name)" }.first(where: FileSystem.isExecutable)
         }
         facts.hasSystemd = FileSystem.exists("/run/systemd/system")
@@ -20,9 +20,11 @@ extension SetupFacts {
         facts.isActive = FileSystem.exists("/run/blewedge/control")
         let configuration = try? Configuration.read(DaemonPaths.system.configurationFile)
         facts.hasServer = configuration?.beacons.server != nil
-        for file in ServiceFile.all {
-            guard let bytes = try? FileSystem.contents(of: file.path, limit: 1 << 20) else { continue }
-            facts.files[file.path] = String(decoding: bytes, as: UTF8.self)
+        facts.isPackaged = ServiceFile.all.contains { FileSystem.exists($0.packagedPath) }
+        facts.isTimerEnabled = FileSystem.exists("/etc/systemd/system/timers.target.wants/\(SetupPlan.timer)")
+        for path in ServiceFile.all.map(\.path) + HelpFile.Reader.allCases.map(\.path) {
+            guard let bytes = try? FileSystem.contents(of: path, limit: 1 << 20) else { continue }
+            facts.files[path] = String(decoding: bytes, as: UTF8.self)
         }
         facts.program = FileSystem.target(ofLink: "/proc/self/exe") ?? ""
         facts.isProgramInstalled = isSame(facts.program, SetupPlan.programPath)

@@ -12,13 +12,14 @@ package enum SetupPlan {
     /// The name of the service's unit.
     private static let unit = "blewedge.service"
     /// The name of the timer of what asks a server of beacons.
-    private static let timer = "blewedge-beacons.timer"
+    static let timer = "blewedge-beacons.timer"
     /// The modules of modules-load.conf.
     private static let modules = ["uinput", "evdev", "bluetooth"]
 
     /// The steps of the installation that are still to be done; empty if it is complete.
     package static func installing(_ facts: SetupFacts) -> [SetupStep] {
-        let files = ServiceFile.all.filter { isRead($0, facts) && facts.files[$0.path] != $0.text }.map { file in
+        let own = facts.isPackaged ? [] : ServiceFile.all
+        let files = own.filter { isRead($0, facts) && facts.files[$0.path] != $0.text }.map { file in
             SetupStep.write(path: file.path, text: file.text, isNew: facts.files[file.path] == nil)
         }
         var steps = files + program(facts)
@@ -35,15 +36,16 @@ package enum SetupPlan {
                 steps += [.run([systemctl, "start", unit], mayFail: false)]
             }
         }
-        return steps
+        return steps + help(facts)
     }
 
     /// The steps that remove an installation; the user, the chosen device, the configuration and the program stay.
     package static func removing(_ facts: SetupFacts) -> [SetupStep] {
         let files = ServiceFile.all.reversed().filter { facts.files[$0.path] != nil }
-        guard !files.isEmpty else { return [] }
+        let help = HelpFile.Reader.allCases.map(\.path).filter { facts.files[$0] != nil }.map(SetupStep.remove)
+        guard !files.isEmpty else { return help }
         var steps: [SetupStep] = []
-        if facts.hasSystemd, let systemctl = facts.programs["systemctl"] {
+        if facts.hasSystemd, !facts.isPackaged, let systemctl = facts.programs["systemctl"] {
             if files.contains(where: \.isOfServer) {
                 steps.append(.run([systemctl, "disable", "--now", timer], mayFail: true))
             }
@@ -52,14 +54,18 @@ package enum SetupPlan {
         steps += files.map { .remove(path: $0.path) }
         if facts.hasSystemd, let systemctl = facts.programs["systemctl"] {
             steps.append(.run([systemctl, "daemon-reload"], mayFail: true))
+            // The package's service, with the package's files.
+            if facts.isPackaged { steps.append(.run([systemctl, "restart", unit], mayFail: true)) }
         }
         // udev does not change a node back when its rule is gone, so its owner is set here; the rules of other
         // packages are applied afterwards.
-        return steps + (facts.isMakerGiven ? [.giveBack(path: UInputDevice.path)] : []) + udev(facts)
+        let isGivenBack = facts.isMakerGiven && !facts.isPackaged
+        return steps + (isGivenBack ? [.giveBack(path: UInputDevice.path)] : []) + udev(facts) + help
     }
 
     /// The steps for what asks a server of beacons: its timer runs where one is configured, and is gone where none is any more.
     private static func server(_ facts: SetupFacts, _ systemctl: String, isWritten: Bool) -> [SetupStep] {
+        if facts.isPackaged { return packagedServer(facts, systemctl) }
         if isWritten {
             return [
                 .run([systemctl, "daemon-reload"], mayFail: false),
@@ -92,7 +98,7 @@ package enum SetupPlan {
 
     /// The step that copies the program, if the unit would not find it in the directories of programs.
     private static func program(_ facts: SetupFacts) -> [SetupStep] {
-        guard facts.hasSystemd, !facts.isProgramInstalled,
+        guard facts.hasSystemd, !facts.isPackaged, !facts.isProgramInstalled,
             !SetupFacts.directories.contains(where: { facts.program == "\($0)/blewedge" })
         else { return [] }
         return [.copyProgram(from: facts.program, to: programPath)]
@@ -103,7 +109,7 @@ package enum SetupPlan {
         var steps: [SetupStep] = []
         if !facts.hasUser {
             if let sysusers = facts.programs["systemd-sysusers"] {
-                steps.append(.run([sysusers, "/etc/sysusers.d/blewedge.conf"], mayFail: false))
+                steps.append(.run([sysusers, place(.sysusers, facts)], mayFail: false))
             } else if let useradd = facts.programs["useradd"] {
                 let options = ["--system", "--user-group", "--home-dir", "/var/lib/blewedge", "--shell", "/bin/false"]
                 steps.append(.run([useradd] + options + [user], mayFail: false))
@@ -115,11 +121,17 @@ package enum SetupPlan {
         }
         guard hasNews || !steps.isEmpty else { return [] }
         if let tmpfiles = facts.programs["systemd-tmpfiles"] {
-            steps.append(.run([tmpfiles, "--create", "/etc/tmpfiles.d/blewedge.conf"], mayFail: false))
+            steps.append(.run([tmpfiles, "--create", place(.tmpfiles, facts)], mayFail: false))
         } else {
             steps.append(.makeDirectory(path: "/var/lib/blewedge", owner: user))
         }
         return steps
+    }
+
+    /// Where the file of a reader lies: what setup writes, or what the package has.
+    private static func place(_ reader: ServiceFile.Reader, _ facts: SetupFacts) -> String {
+        guard let file = ServiceFile.all.first(where: { $0.reader == reader }) else { return "" }
+        return facts.isPackaged ? file.packagedPath : file.path
     }
 
     private static func modules(_ facts: SetupFacts) -> [SetupStep] {

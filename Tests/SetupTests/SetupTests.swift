@@ -12,7 +12,7 @@ import TextsSupport
 @testable import Setup
 
 /// A machine with systemd on which nothing was set up, and a program that somebody has built in a folder of theirs.
-private func freshMachine() -> SetupFacts {
+func freshMachine() -> SetupFacts {
     var facts = SetupFacts()
     for name in SetupFacts.names where name != "adduser" { facts.programs[name] = "/usr/bin/\(name)" }
     facts.hasSystemd = true
@@ -21,7 +21,7 @@ private func freshMachine() -> SetupFacts {
 }
 
 /// The same after setup.
-private func readyMachine() -> SetupFacts {
+func readyMachine() -> SetupFacts {
     var facts = freshMachine()
     for file in ServiceFile.all where !file.isOfServer { facts.files[file.path] = file.text }
     facts.hasUser = true
