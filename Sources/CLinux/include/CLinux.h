@@ -128,6 +128,8 @@ int blewedge_refused_call(int index);
 
 // False in the fully static form of the program, where dlopen(3) loads nothing (loader.c).
 bool blewedge_loads_libraries(void);
+// The program's text and constants are read again from its file where they are touched (StartupPages.c).
+void blewedge_give_back_startup_pages(void);
 char **blewedge_environment(void);
 // pipe2 with O_NONBLOCK and O_CLOEXEC: the end that is read, and the end that is written.
 int blewedge_pipe(int ends[2]);
