@@ -100,13 +100,13 @@
             #expect(try bench.until(limit) { !list.isEmpty })
             #expect(list.contains("\(KernelStandIn.device.address)"), "\(absence.feature): \(list)")
             #expect(try bench.isSteady(within: limit), "\(absence.feature): \(bench.daemon.service.state)")
-            // Another program chooses another device.
-            let other = KeptChoice(DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F6), .random), name: nil)
-            try bench.choices.write(other)
-            #expect(
-                try bench.until(limit) { bench.daemon.service.choice == .kept(other) },
-                "\(absence.feature): no choice"
-            )
+            // Another program chooses another device, and another again.
+            for address in [0xF0F1_F2F3_F4F6, 0xF0F1_F2F3_F4F7] as [UInt64] {
+                let other = KeptChoice(DeviceAddress(BluetoothAddress(rawValue: address), .random), name: nil)
+                try bench.choices.write(other)
+                let isFollowed = try bench.until(limit) { bench.daemon.service.choice == .kept(other) }
+                #expect(isFollowed, "\(absence.feature): \(address) is not chosen")
+            }
             #expect(bench.kernel.isMet == isMet, "\(absence.feature)")
             #expect(try bench.end())
         }
