@@ -63,9 +63,9 @@ def version(source, described, count, commit):
     return f"{source}~{since}.g{commit}"
 
 
-def version_here():
+def version_here(is_published=False):
     """The version of the commit that is checked out; `.modified` where tracked files are not as committed."""
-    if output("git", "rev-parse", "--is-shallow-repository") == "true":
+    if is_published and output("git", "rev-parse", "--is-shallow-repository") == "true":
         raise Refused("a shallow clone does not have the commits and tags that the version comes from")
     described = subprocess.run(
         ["git", "describe", "--tags", "--long", "--match", "v[0-9]*"], cwd=ROOT, capture_output=True, text=True

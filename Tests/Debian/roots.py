@@ -17,8 +17,10 @@ PACKAGES = {"12": ("man-db", "bash-completion"), "13": ("man-db", "bash-completi
 FETCHED = ("libxkbcommon0", "xkb-data")
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "blewedge-packages"
 
-# Everything below is in mount and process namespaces of its own: what is mounted goes with them, and so does what still runs.
-# No device but the harmless ones, and no /sys: what a package does to devices and modules is not done to this machine.
+# Mount and process namespaces of its own: what is mounted goes with them, and so does what still runs.
+SPACE = ("setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child")
+# What is done in them. No device but the harmless ones, and no /sys: what a package does to devices and modules is not done to
+# this machine.
 INSIDE = r"""
 set -euo pipefail
 root=$1
@@ -48,12 +50,11 @@ def _archive(label):
 
 def run(root, command, **options):
     """Runs a command in a root."""
-    words = ["setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "--pid", "--fork", "--kill-child"]
     path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
     environment = {"PATH": path, "HOME": "/root", "DEBIAN_FRONTEND": "noninteractive", "TERM": "dumb"}
     environment |= {name: os.environ[name] for name in ("http_proxy", "https_proxy", "no_proxy") if name in os.environ}
     return subprocess.run(
-        [*words, "bash", "-c", INSIDE, "inside", root, *command], env=environment, stdin=subprocess.DEVNULL, **options
+        [*SPACE, "bash", "-c", INSIDE, "inside", root, *command], env=environment, stdin=subprocess.DEVNULL, **options
     )
 
 
@@ -76,7 +77,7 @@ def _make(release, root, log):
         raise Missing("this machine's apt uses no Debian archive")
     certificates = ["--include=ca-certificates"] if mirror.startswith("https:") else []
     with log.open("w") as said:
-        command = ["debootstrap", "--variant=minbase", *certificates, suite, str(root), mirror]
+        command = [*SPACE, "debootstrap", "--variant=minbase", *certificates, suite, str(root), mirror]
         if subprocess.run(command, stdout=said, stderr=said, stdin=subprocess.DEVNULL).returncode:
             raise Missing(f"debootstrap makes no root of Debian {release}: {log}")
         sources = [f"deb {mirror} {suite} main", f"deb {mirror} {suite}-updates main"]
