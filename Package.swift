@@ -24,7 +24,7 @@ let fuzzed: Set = ["BluetoothPackets", "BluetoothHost", "Keystrokes", "Typing", 
 /// Modules that do little for each byte, and are small rather than fast.
 ///
 /// None is the library's: with such flags in it no other package could use it.
-let compact: Set = ["BeaconServer", "Setup", "Texts", "Wedge", "blewedge"]
+let compact: Set = ["BeaconServer", "Setup", "Texts", "blewedge"]
 
 /// The settings of a target of the product.
 func settings(_ name: String) -> [SwiftSetting] {

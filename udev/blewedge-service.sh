@@ -17,11 +17,13 @@ kept=/run/blewedge-service.pid
 pipe=/run/blewedge-service.log
 
 # What the keyboard needs and a udev rule, mdev.conf or a list of modules may not have given: root and the service's user make
-# virtual keyboards, nobody else.
+# virtual keyboards, nobody else. A keyboard that was left alone when what kept it was killed is ended: two would be in each
+# other's way, and nobody would see how that one ends.
 prepare() {
   modprobe -a uinput evdev bluetooth
   chown blewedge:root /dev/uinput && chmod 600 /dev/uinput
-}
+  blewedge stop
+} 2>/dev/null
 
 # The keyboard in the background; what it says goes to the system's log where there is one.
 begin() {
@@ -52,8 +54,6 @@ case ${1-} in
     mkdir -p "${kept%/*}"
     echo $$ >"$kept"
     trap finish TERM INT HUP
-    # One that was left alone when what kept it was killed.
-    blewedge stop
     while :; do
       prepare
       begin

@@ -69,7 +69,8 @@ if [ -n "$tree" ]; then
   # What the machine has changed of the host's root, for who wants to know.
   $b mkdir /root/run/changes
   $b mount --bind /scratch/upper /root/run/changes
-  $b rm -f /root/usr/sbin/init /root/.dockerenv
+  # Services of the build machine are none of this one's.
+  $b rm -rf /root/usr/sbin/init /root/etc/init.d /root/.dockerenv
   $b cp -dRf "/lower$tree/." /root/ || die "no init in $tree"
   exec $b switch_root /root "$($b sed -n 's/.* lab\.init=\([^ ]*\).*/\1/p' /root/proc/cmdline)"
 fi

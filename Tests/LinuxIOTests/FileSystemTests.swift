@@ -33,6 +33,28 @@ struct FileSystemTests {
         }
     }
 
+    @Test("A link is made with the folder that it lies in; the same one again is none, another one is refused")
+    func links() throws {
+        let directory = try TestDirectory()
+        let path = FilePath(directory("a/link"))
+        for _ in 1...2 { try FileSystem.makeLink(path, to: "there") }
+        #expect(FileSystem.target(ofLink: path.string) == "there")
+        #expect(throws: Errno.fileExists) { try FileSystem.makeLink(path, to: "elsewhere") }
+        #expect(FileSystem.target(ofLink: path.string) == "there")
+    }
+
+    @Test("A folder goes with its files, hidden ones too, but not with folders; what links in it lead to stays")
+    func removedDirectory() throws {
+        let directory = try TestDirectory()
+        for name in ["kept", "gone/file", "gone/.hidden", "full/folder/file"] { try directory.write("", to: name) }
+        try FileSystem.makeLink(FilePath(directory("gone/link")), to: directory("kept"))
+        for _ in 1...2 { try FileSystem.removeDirectory(FilePath(directory("gone"))) }
+        #expect(!FileSystem.exists(directory("gone")))
+        #expect(FileSystem.exists(directory("kept")))
+        #expect(throws: Errno.self) { try FileSystem.removeDirectory(FilePath(directory("full"))) }
+        #expect(FileSystem.exists(directory("full/folder/file")))
+    }
+
     @Test("LK-9: soft and hard blocks of an adapter are told apart")
     func radioSwitches() throws {
         let directory = try TestDirectory()

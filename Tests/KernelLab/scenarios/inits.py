@@ -31,6 +31,7 @@ class Manager:
     nodes: str  # what makes device nodes
     start: str  # what starts a service that rests
     reload: str
+    keeper: str = "/run/blewedge-service.pid"  # has the number of what starts the keyboard again
     rests: str = "pgrep -f 'sleep 2147483647' >/dev/null"  # succeeds once nothing starts the service again by itself
 
 
@@ -39,7 +40,9 @@ SERVICE = "/etc/sv/blewedge"
 MANAGERS = (
     Manager(OPENRC, "udev", "rc-service blewedge restart", "rc-service blewedge reload"),
     Manager(SYSVINIT, "udev", f"{SCRIPT} start", f"{SCRIPT} reload"),
-    Manager(RUNIT, "the kernel", f"sv up {SERVICE}", f"sv hup {SERVICE}", f"sv status {SERVICE} | grep -q ^down"),
+    Manager(
+        RUNIT, "the kernel", f"sv up {SERVICE}", f"sv hup {SERVICE}", "/run/lab/runsv.pid", f"sv status {SERVICE} | grep -q ^down"
+    ),
     Manager(BUSYBOX, "mdev", f"{SCRIPT} start", f"{SCRIPT} reload"),
 )
 
@@ -87,6 +90,7 @@ async def plays(bench: Bench, manager: Manager) -> None:
         back = clock()
         owner = await machine.shell(f"stat -c %U {await machine.node()}")
         expect(owner == ("root" if manager.nodes == "the kernel" else "blewedge"), f"the keyboard's node belongs to {owner}")
+        await orphaned(machine, manager)
         sent += await stopped(machine, manager)
         await logged(machine)
         await removed(machine, before)
@@ -112,6 +116,14 @@ async def killed(machine: Machine) -> int:
     await machine.shell(f"kill -KILL {before}")
     await machine.until(f'pid=$(pidof -s blewedge) && test "$pid" != {before}', "the service is back", 30)
     return await types(machine, range(3, 6))
+
+
+async def orphaned(machine: Machine, manager: Manager) -> None:
+    """What starts the keyboard again is killed: the next one ends the keyboard that it finds, and there is one again."""
+    before = await machine.process()
+    await machine.shell("pgrep -f '^runsv blewedge' >/run/lab/runsv.pid; true")
+    await machine.shell(f"kill -KILL $(cat {manager.keeper})")
+    await machine.until(f'pid=$(pidof blewedge) && test "$pid" != {before} && test "$pid" -gt 0', "one keyboard, and a new one", 30)
 
 
 async def stopped(machine: Machine, manager: Manager) -> int:
