@@ -71,6 +71,7 @@ from scenarios import (  # noqa: E402, F401, I001
     capture,
     doctor,
     systemd,
+    package,
     first_use,
     statusline,
     daemon,
