@@ -44,6 +44,9 @@ func plainSettings(_ name: String) -> [SwiftSetting] {
     }
 }
 
+/// The settings of the program itself.
+let programSettings = settings("blewedge")
+
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 
@@ -135,7 +138,7 @@ let package = Package(
                 "Setup", "Wedge", "BeaconServer", "Typing", "Beacons", "Texts", "Measuring", "BluetoothLE",
                 "VirtualTransport", "Keystrokes", "LinuxIO", argumentParser, systemPackage,
             ],
-            swiftSettings: settings("blewedge"),
+            swiftSettings: programSettings,
             // Nobody links with the program: its names are not listed in it.
             linkerSettings: [.unsafeFlags(["-Xlinker", "--no-export-dynamic"])]
         ),
