@@ -42,7 +42,7 @@ package enum ServiceManager: Hashable, Sendable, CaseIterable {
             self = .openrc
         } else if signs.name == "runit", signs.hasServices {
             self = .runit
-        } else if signs.hasInittab, signs.program.contains("/busybox") {
+        } else if signs.hasInittab, signs.program.split(separator: "/").last?.hasPrefix("busybox") == true {
             self = .busybox
         } else if signs.hasInittab, signs.name == "init" {
             self = .sysvinit
