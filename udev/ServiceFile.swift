@@ -4,8 +4,15 @@
 ///
 /// Its text is that of the file in this directory when the program was built.
 public struct ServiceFile: Hashable, Sendable {
-    /// The path at which it is installed.
+    /// The path at which it is installed by `blewedge setup`.
     public let path: String
+    /// The path at which a package of the system installs it; nil for what no package has, since its systems have systemd.
+    public var packagedPath: String? {
+        switch reader {
+        case .sysusers, .tmpfiles, .modulesLoad, .udev, .systemd: "/usr/lib" + path.dropFirst("/etc".count)
+        case .openrc, .runit, .inittab, .others: nil
+        }
+    }
     /// The text of the file.
     public let text: String
     /// The part of the system that reads the file.

@@ -90,6 +90,7 @@ extension CommandFailure {
 
     private init(_ failure: HTTPSClient.Failure) {
         switch failure {
+        case .noLibrary where !LoadedLibrary.isPossible: self.init(.unavailable, BeaconServerFaultText.noLoader)
         case .noLibrary(let reason):
             self.init(.unavailable, BeaconServerFaultText.noLibrary, reason, CurlLibrary.packageName)
         case .unfit(let option, let reason):

@@ -30,6 +30,10 @@ int blewedge_accept(int fd, void *address, socklen_t *length) {
     return accept4(fd, address, length, SOCK_NONBLOCK | SOCK_CLOEXEC);
 }
 
+int blewedge_pipe(int ends[2]) {
+    return pipe2(ends, O_NONBLOCK | O_CLOEXEC);
+}
+
 char **blewedge_environment(void) {
     return environ;
 }

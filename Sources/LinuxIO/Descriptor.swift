@@ -39,6 +39,16 @@ package struct Descriptor: ~Copyable, Sendable {
         )
     }
 
+    /// The numbers of a new pipe's ends, each for an owner of its own; neither blocks, both are closed on exec.
+    ///
+    /// The corresponding C function is `pipe2`.
+    static func pipe() throws(Errno) -> (output: Int32, input: Int32) {
+        var ends: [Int32] = [-1, -1]
+        // Sound: the kernel writes two numbers, and there is room for two.
+        _ = try SystemCall.run { unsafe blewedge_pipe(&ends) }
+        return (ends[0], ends[1])
+    }
+
     /// Another descriptor of the same open file, closed on exec, with an owner of its own.
     ///
     /// The corresponding C function is `fcntl(F_DUPFD_CLOEXEC)`.

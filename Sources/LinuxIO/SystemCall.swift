@@ -44,6 +44,22 @@ enum SystemCall {
         }
     }
 
+    /// Makes a call to see whether the kernel has it: the result and nil, or −1 and the error.
+    ///
+    /// A wrong argument is meant here: that the kernel says so is the answer.
+    static func attempt(_ site: CallSite, _ call: () -> Int32) -> (result: Int32, error: Errno?) {
+        while true {
+            #if DEBUG
+                let result = CallScript.run(site, call)
+            #else
+                let result = call()
+            #endif
+            guard result == -1 else { return (result, nil) }
+            let error = Errno(rawValue: errno)
+            if error != .interrupted { return (-1, error) }
+        }
+    }
+
     /// Runs a call on a non-blocking descriptor.
     static func runNonBlocking<Result: FixedWidthInteger & SignedInteger>(
         _ site: CallSite? = nil,

@@ -9,7 +9,8 @@ package import Texts
 package enum Doctor {
     /// The findings, those that block first, and within a severity in the order of the bytes' path.
     package static func findings(_ facts: SystemFacts) -> [Finding] {
-        var findings = radio(facts)
+        var findings = needs(facts)
+        if findings.isEmpty { findings = radio(facts) }
         if facts.actsItself { findings += permissions(facts) }
         findings += keyboard(facts) + wishes(facts)
         findings += daemon(facts, explained: findings) + readers(facts) + kernel(facts)
@@ -28,12 +29,13 @@ package enum Doctor {
         findings.first { $0.severity != .note }?.status ?? .success
     }
 
-    /// The findings as one JSON object for programs.
-    package static func object(_ findings: [Finding]) -> JSONObject {
+    /// The findings as one JSON object for programs, with the table of what the kernel has.
+    package static func object(_ findings: [Finding], kernel table: [JSONObject] = []) -> JSONObject {
         var object = JSONObject()
         object.add("version", 1)
         object.add("status", status(findings).rawValue)
         object.add("findings", findings.map(\.object))
+        if !table.isEmpty { object.add("kernel", table) }
         return object
     }
 
@@ -52,11 +54,5 @@ package enum Doctor {
             findings.append(Finding(.selectionUnreadable, .configuration, of: path, reason, command: command))
         }
         return findings
-    }
-
-    /// The known faults of this version of the kernel.
-    private static func kernel(_ facts: SystemFacts) -> [Finding] {
-        guard facts.kernelRelease.hasPrefix("6.1.") else { return [] }
-        return [Finding(.kernelQuirk, .success, .note, of: facts.kernelRelease)]
     }
 }

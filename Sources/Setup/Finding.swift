@@ -63,6 +63,8 @@ package struct Finding: Equatable, Sendable {
         case loginPromptInFront = "login-prompt-in-front"
         case layoutDiffers = "layout-differs-from-console"
         // Faults of the kernel.
+        case kernelUnfit = "kernel-unfit"
+        case kernelLacks = "kernel-lacks"
         case kernelQuirk = "kernel-quirk"
     }
 

@@ -12,7 +12,7 @@ extension SetupFacts {
     /// Collects the facts of this machine, without changing anything.
     package static func collect() -> SetupFacts {
         var facts = SetupFacts()
-        for name in names {
+        for name in allNames {
             facts.programs[name] = directories.map { "\($0)/\(name)" }.first(where: FileSystem.isExecutable)
         }
         facts.serviceDirectory = ServiceManager.serviceDirectory ?? ""
@@ -25,7 +25,10 @@ extension SetupFacts {
         facts.isActive = FileSystem.exists("/run/blewedge/control")
         let configuration = try? Configuration.read(DaemonPaths.system.configurationFile)
         facts.hasServer = configuration?.beacons.server != nil
-        for path in Set(ServiceFile.all.map(\.path) + ServiceLines.all.map(\.path)) {
+        facts.isPackaged = ServiceFile.all.compactMap(\.packagedPath).contains(where: FileSystem.exists)
+        facts.isTimerEnabled = FileSystem.exists("/etc/systemd/system/timers.target.wants/\(SetupPlan.timer)")
+        let helped = HelpFile.Reader.allCases.map(\.path)
+        for path in Set(ServiceFile.all.map(\.path) + ServiceLines.all.map(\.path) + helped) {
             guard let bytes = try? FileSystem.contents(of: path, limit: 1 << 20) else { continue }
             facts.files[path] = String(decoding: bytes, as: UTF8.self)
         }
@@ -36,7 +39,7 @@ extension SetupFacts {
             FileSystem.line(of: $0 + "/type") == "bluetooth" && FileSystem.line(of: $0 + "/soft") == "1"
         }.map { $0 + "/soft" }
         let maker = FileSystem.owner(of: UInputDevice.path)
-        facts.isMakerGiven = maker != nil && maker == FileSystem.user(named: SetupPlan.user)
+        facts.isMakerGiven = maker != nil && maker == AccountFiles().user(named: SetupPlan.user)?.number
         facts.needsSerialDriver = SerialDevice.bluetoothControllers().contains { !$0.hasDriver }
         return facts
     }

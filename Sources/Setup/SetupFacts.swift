@@ -18,6 +18,12 @@ package struct SetupFacts: Equatable, Sendable {
     package var isActive = false
     /// True if the configuration names a server of beacons.
     package var hasServer = false
+    /// True if a package of the system has installed the service.
+    package var isPackaged = false
+    /// True if the timer of what asks a server of beacons is started with the machine.
+    package var isTimerEnabled = false
+    /// The manual page and the completions of this program.
+    package var help: [HelpFile] = []
     /// The texts of those files that setup installs or adds lines to and that exist, by path.
     package var files: [String: String] = [:]
     /// Those symbolic links and directories that setup or the service manager makes for the service and that exist.
@@ -42,6 +48,8 @@ package struct SetupFacts: Equatable, Sendable {
         "systemctl", "rc-service", "rc-update", "sv", "kill", "udevadm", "systemd-sysusers", "systemd-tmpfiles",
         "modprobe", "useradd", "adduser", "addgroup",
     ]
+    /// The names of all programs that are looked for: those, and the readers of what is installed for people.
+    package static let allNames = names + HelpFile.Reader.allCases.map(\.rawValue)
     /// The directories of these programs and of blewedge, the administrator's first.
     package static let directories = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"]
 }

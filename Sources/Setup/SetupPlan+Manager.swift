@@ -8,7 +8,7 @@ extension SetupPlan {
     /// The name of the service's unit.
     private static let unit = "blewedge.service"
     /// The name of the timer of what asks a server of beacons.
-    private static let timer = "blewedge-beacons.timer"
+    static let timer = "blewedge-beacons.timer"
     /// The directory of runit's service.
     private static let supervised = "/etc/sv/blewedge"
     /// What waits until the service can be asked, where its manager does not.
@@ -72,7 +72,7 @@ extension SetupPlan {
         switch facts.manager {
         case nil: return []
         case .systemd:
-            guard let systemctl = facts.programs["systemctl"] else { return [] }
+            guard !facts.isPackaged, let systemctl = facts.programs["systemctl"] else { return [] }
             let isAsked = ServiceFile.all.contains { $0.isOfServer && facts.files[$0.path] != nil }
             return (isAsked ? [.run([systemctl, "disable", "--now", timer], mayFail: true)] : [])
                 + [.run([systemctl, "stop", unit], mayFail: true)]
@@ -97,12 +97,15 @@ extension SetupPlan {
     static func forgetting(_ facts: SetupFacts) -> [SetupStep] {
         switch facts.manager {
         case .systemd:
-            facts.programs["systemctl"].map { [.run([$0, "daemon-reload"], mayFail: true)] } ?? []
+            guard let systemctl = facts.programs["systemctl"] else { return [] }
+            // The package's service then, with the package's files.
+            let again = facts.isPackaged ? [SetupStep.run([systemctl, "restart", unit], mayFail: true)] : []
+            return [.run([systemctl, "daemon-reload"], mayFail: true)] + again
         case .runit:
-            made(facts).filter { $0.hasPrefix(supervised) && facts.made.contains($0) }.map {
+            return made(facts).filter { $0.hasPrefix(supervised) && facts.made.contains($0) }.map {
                 .removeDirectory(path: $0)
             }
-        case nil, .openrc, .sysvinit, .busybox: []
+        case nil, .openrc, .sysvinit, .busybox: return []
         }
     }
 
@@ -115,6 +118,7 @@ extension SetupPlan {
 
     /// The steps for what asks a server of beacons: its timer runs where one is configured, and is gone where none is any more.
     private static func server(_ facts: SetupFacts, _ systemctl: String, isWritten: Bool) -> [SetupStep] {
+        if facts.isPackaged { return packagedServer(facts, systemctl) }
         if isWritten {
             return [
                 .run([systemctl, "daemon-reload"], mayFail: false),

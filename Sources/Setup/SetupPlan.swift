@@ -14,7 +14,8 @@ package enum SetupPlan {
 
     /// The steps of the installation that are still to be done; empty if it is complete.
     package static func installing(_ facts: SetupFacts) -> [SetupStep] {
-        let files = ServiceFile.all.filter { isRead($0, facts) && facts.files[$0.path] != $0.text }.map { file in
+        let own = ServiceFile.all.filter { !(facts.isPackaged && $0.packagedPath != nil) }
+        let files = own.filter { isRead($0, facts) && facts.files[$0.path] != $0.text }.map { file in
             let isNew = facts.files[file.path] == nil
             return SetupStep.write(path: file.path, text: file.text, isNew: isNew, isProgram: file.isProgram)
         }
@@ -26,15 +27,16 @@ package enum SetupPlan {
         steps += user(facts, hasNews)
         if hasNews { steps += modules(facts) + udev(facts) }
         steps += mending(facts)
-        // Last: what reads them may start the service at once.
-        return steps + lines + starting(facts, files: files, hasNews: hasNews)
+        // The lines last of all files: what reads them may start the service at once.
+        return steps + lines + starting(facts, files: files, hasNews: hasNews) + help(facts)
     }
 
     /// The steps that remove an installation; the user, the chosen device, the configuration and the program stay.
     package static func removing(_ facts: SetupFacts) -> [SetupStep] {
         let paths = ServiceFile.all.reversed().map(\.path).filter { facts.files[$0] != nil }
         let lines = ServiceLines.all.filter { MarkedLines.found(in: facts.files[$0.path] ?? "") != nil }
-        guard !(paths.isEmpty && lines.isEmpty && facts.made.isEmpty) else { return [] }
+        let help = HelpFile.Reader.allCases.map(\.path).filter { facts.files[$0] != nil }.map(SetupStep.remove)
+        guard !(paths.isEmpty && lines.isEmpty && facts.made.isEmpty) else { return help }
         var steps: [SetupStep] = []
         for own in lines where !steps.contains(where: { $0.isChange(of: own.path) }) {
             steps.append(.removeLines(path: own.path, lines: own.lines))
@@ -44,7 +46,8 @@ package enum SetupPlan {
         steps += forgetting(facts)
         // udev does not change a node back when its rule is gone, so its owner is set here; the rules of other
         // packages are applied afterwards.
-        return steps + (facts.isMakerGiven ? [.giveBack(path: UInputDevice.path)] : []) + udev(facts)
+        let isGivenBack = facts.isMakerGiven && !facts.isPackaged
+        return steps + (isGivenBack ? [.giveBack(path: UInputDevice.path)] : []) + udev(facts) + help
     }
 
     /// True if the machine has a reader of the file.
@@ -83,7 +86,7 @@ package enum SetupPlan {
 
     /// The step that copies the program, if the service would not find it in the directories of programs.
     private static func program(_ facts: SetupFacts) -> [SetupStep] {
-        guard facts.manager != nil, !facts.isProgramInstalled,
+        guard facts.manager != nil, !facts.isPackaged, !facts.isProgramInstalled,
             !SetupFacts.directories.contains(where: { facts.program == "\($0)/blewedge" })
         else { return [] }
         return [.copyProgram(from: facts.program, to: programPath)]
@@ -94,7 +97,7 @@ package enum SetupPlan {
         var steps: [SetupStep] = []
         if !facts.hasUser {
             if let sysusers = facts.programs["systemd-sysusers"] {
-                steps.append(.run([sysusers, "/etc/sysusers.d/blewedge.conf"], mayFail: false))
+                steps.append(.run([sysusers, place(.sysusers, facts)], mayFail: false))
             } else if let useradd = facts.programs["useradd"] {
                 let options = ["--system", "--user-group", "--home-dir", "/var/lib/blewedge", "--shell", "/bin/false"]
                 steps.append(.run([useradd] + options + [user], mayFail: false))
@@ -109,11 +112,17 @@ package enum SetupPlan {
         }
         guard hasNews || !steps.isEmpty else { return [] }
         if let tmpfiles = facts.programs["systemd-tmpfiles"] {
-            steps.append(.run([tmpfiles, "--create", "/etc/tmpfiles.d/blewedge.conf"], mayFail: false))
+            steps.append(.run([tmpfiles, "--create", place(.tmpfiles, facts)], mayFail: false))
         } else {
             steps.append(.makeDirectory(path: "/var/lib/blewedge", owner: user))
         }
         return steps
+    }
+
+    /// Where the file of a reader lies: what setup writes, or what the package has.
+    private static func place(_ reader: ServiceFile.Reader, _ facts: SetupFacts) -> String {
+        guard let file = ServiceFile.all.first(where: { $0.reader == reader }) else { return "" }
+        return facts.isPackaged ? file.packagedPath ?? file.path : file.path
     }
 
     private static func modules(_ facts: SetupFacts) -> [SetupStep] {

@@ -44,8 +44,8 @@ extension SystemFacts {
         kernelRelease = ModuleState.kernelRelease
         service = Self.installedService
         missingCapabilities = Capability.missing
-        uinput = Self.uinputState()
         hasEventNodes = DeviceProbe.hasEventNodes()
+        lookAtKernel()
         lookAtRadio()
         let processes = ProcessEntry.all()
         otherServices = processes.filter { Self.bluetoothServices.contains($0.name) }
@@ -55,16 +55,19 @@ extension SystemFacts {
         if asked.configuration.verifies { lookAtEventNode() }
     }
 
-    private mutating func lookAtRadio() {
+    /// Asks the kernel what it has.
+    package mutating func lookAtKernel(sysfs: String = "/sys") {
+        uinput = Self.uinputState()
         switch DeviceProbe.bluetoothFault() {
         case nil: break
-        case .addressFamilyNotSupported?, .protocolNotSupported?:
-            sockets = .unknown
-            return
-        case let error?:
-            sockets = .refused("\(error)")
-            return
+        case .addressFamilyNotSupported?, .protocolNotSupported?: sockets = .unknown
+        case let error?: sockets = .refused("\(error)")
         }
+        kernel = KernelFeature.ask(self, sysfs: sysfs)
+    }
+
+    private mutating func lookAtRadio() {
+        guard sockets == .available, !lacks(.epoll) else { return }
         do throws(AdapterError) {
             adapters = try AdapterCensus.take().map(Adapter.init)
         } catch {

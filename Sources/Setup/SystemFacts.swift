@@ -127,6 +127,8 @@ package struct SystemFacts: Equatable, Sendable {
 
     /// The version of the kernel, as `uname -r` prints it.
     package var kernelRelease = ""
+    /// What the kernel has of all that the product uses; empty where it was not asked.
+    package var kernel: [KernelFeature: KernelFeature.State] = [:]
     /// The availability of Bluetooth sockets.
     package var sockets = Sockets.available
     /// The adapters that the kernel manages, by index.
@@ -173,6 +175,11 @@ package struct SystemFacts: Equatable, Sendable {
 
     /// Makes the facts of a machine without adapter, choice and daemon.
     package init() {}
+
+    /// True if the kernel was asked for the feature, and has it not.
+    func lacks(_ feature: KernelFeature) -> Bool {
+        if case .absent? = kernel[feature] { true } else { false }
+    }
 
     /// True if the service is installed.
     package var isServiceInstalled: Bool { service != nil }

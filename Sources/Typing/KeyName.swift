@@ -29,6 +29,11 @@ package enum KeyName: Hashable, Sendable, CaseIterable, CustomStringConvertible 
         ("plus", "+"), ("minus", "-"), ("less", "<"), ("greater", ">"), ("period", "."), ("comma", ","),
     ]
 
+    /// The names of all keys without a sign, for what shells complete with: fish refuses a list that has `<` in it.
+    package static let words = allCases.map { key in
+        aliases.first { .character($0.character) == key }?.name ?? key.description
+    }
+
     /// Reads a name; nil for a key that the keypad does not have.
     ///
     /// Upper and lower case are the same; the space is `space`.

@@ -41,6 +41,7 @@ package enum LayoutSource {
 
     private static func fault(_ failure: XKBKeymap.Failure) -> FileFaultText {
         switch failure {
+        case .noLibrary where !LoadedLibrary.isPossible: .layoutInStaticForm
         case .noLibrary, .noData: .layoutWithoutLibrary
         case .malformedName: .layoutMalformed
         case .unknownLayout: .layoutUnknown

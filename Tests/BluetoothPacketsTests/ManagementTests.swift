@@ -80,6 +80,7 @@ private func describe(_ packet: [UInt8]) throws -> String {
         let device = DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random)
         let expected: [(ManagementCommand, String)] = [
             (.readVersion, "0100FFFF0000"),
+            (.readSupportedCommands, "0200FFFF0000"),
             (.readIndexList, "0300FFFF0000"),
             (.readControllerInformation(hci1), "040001000000"),
             (.setPowered(hci1, true), "05000100010001"),
@@ -98,6 +99,22 @@ private func describe(_ packet: [UInt8]) throws -> String {
         for (command, bytes) in expected { #expect(Hexadecimal.text(command.encoded) == bytes) }
         #expect(ManagementAddress(device).device == device)
         #expect(ManagementAddress(device.address, .classic).device == nil)
+    }
+
+    @Test("The commands and events that a kernel says it has are read, whole or as far as who asks may ask for them")
+    func supported() throws {
+        let returned: [UInt8] = [3, 0, 2, 0, 0x03, 0, 0x05, 0, 0x35, 0, 0x13, 0, 0x2E, 0]
+        let whole = try SupportedManagement(returnParameters: returned.span)
+        #expect(whole.commands == [.readIndexList, .setPowered, .loadConnectionParameters])
+        #expect(whole.events == [0x13, SupportedManagement.controllerResume] && whole.isWhole)
+        let part: [UInt8] = [1, 0, 0, 0, 0x03, 0]
+        #expect(try !SupportedManagement(returnParameters: part.span).isWhole)
+        for length in 0..<returned.count {
+            #expect(throws: DecodingError.self) {
+                try SupportedManagement(returnParameters: Array(returned[..<length]).span)
+            }
+        }
+        #expect(throws: DecodingError.self) { try SupportedManagement(returnParameters: (returned + [0]).span) }
     }
 
     @Test("CB-27: the bytes of the commands for pairing, and what they return")

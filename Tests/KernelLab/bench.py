@@ -58,7 +58,7 @@ class Machine:
         """Another program of the same build as the product: what an older build left must not stand for it."""
         path = self.binary.resolve().parent / product
         if not path.is_file():
-            raise LabError(f"{path} is not built (swift build --static-swift-stdlib --product {product}, as the binary was)")
+            raise LabError(f"{path} is not built (Tests/compact {product})")
         return path
 
     async def complaint(self) -> str:

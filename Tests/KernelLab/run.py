@@ -219,7 +219,7 @@ def parse() -> argparse.Namespace:
     kernel_names = [*kernels.SUITES, "all"]
     parser.add_argument("scenarios", nargs="*", metavar="scenario", help="names from --list (default: all but measurements)")
     parser.add_argument("--kernel", action="append", choices=kernel_names, help="6.1 and 6.12 if not given; repeatable")
-    parser.add_argument("--binary", type=Path, default=REPOSITORY / ".build/release/blewedge", metavar="PATH")
+    parser.add_argument("--binary", type=Path, default=REPOSITORY / ".build/compact/blewedge", metavar="PATH")
     parser.add_argument("--list", action="store_true", help="print the scenarios and end")
     parser.add_argument("--long", action="store_true", help="stalls for 120 s, and the measurements with their gates")
     parser.add_argument("--table", action="store_true", help="the table of kernels and controllers: what it needs, and then it")
@@ -288,7 +288,7 @@ async def main() -> int:
             print(f"{scenario.name:<18} {scenario.about}")
         return 0
     if not options.binary.is_file():
-        print(f"lab: {options.binary} is not built (swift build -c release --static-swift-stdlib --product blewedge, or give --binary PATH)", file=sys.stderr)
+        print(f"lab: {options.binary} is not built (Tests/compact, or give --binary PATH)", file=sys.stderr)
         return 1
     waiting.patience = options.patience
     task = asyncio.current_task()

@@ -137,6 +137,8 @@ let causes: [(cause: Finding.Cause, make: @Sendable (inout SystemFacts) -> Void)
     (.oldInputDriver, { $0.oldInputDriver = "/var/log/Xorg.0.log" }),
     (.loginPromptInFront, { $0.loginPrompt = ProcessEntry(pid: 31, name: "agetty", virtualTerminal: 1) }),
     (.layoutDiffers, { $0.layoutDifferences = [LayoutDifference(meant: "z", given: "y")] }),
+    (.kernelUnfit, { $0.kernel[.management] = .absent(nil) }),
+    (.kernelLacks, { $0.kernel[.systemCallFilter] = .absent("Invalid argument") }),
     (.kernelQuirk, { $0.kernelRelease = "6.1.0-56-amd64" }),
 ]
 
@@ -193,6 +195,33 @@ struct DoctorTests {
         #expect(finding.remedy.english.contains("queue = 64"))
         facts.queue = .small
         #expect(Doctor.findings(facts).isEmpty)
+    }
+
+    @Test(
+        "X-15: what a kernel lacks and something else does is no finding, and what nothing works without is the only one"
+    )
+    func kernel() throws {
+        var facts = try healthy()
+        for feature in KernelFeature.allCases where feature.weight == .replaced { facts.kernel[feature] = .absent(nil) }
+        facts.kernel[.pairing] = .unknown(nil)
+        #expect(Doctor.findings(facts).isEmpty)
+        facts.kernel[.pairing] = .absent(nil)
+        facts.kernel[.socketDrops] = .absent(nil)
+        let note = try #require(Doctor.findings(facts).first)
+        #expect(
+            Doctor.findings(facts).map(\.cause) == [.kernelLacks] && note.severity == .note && note.status == .success
+        )
+        #expect(note.what.english == "this kernel lacks mgmt-pairing and socket-drops")
+        #expect(note.remedy.english.hasPrefix("a kernel that has it (3.14 and 4.12) would mend that"))
+        facts.kernel[.pairing] = .present
+        facts.kernel[.socketDrops] = .present
+        facts.kernel[.epoll] = .absent("Function not implemented")
+        facts.adapterFault = "no loop"
+        facts.adapters = []
+        let finding = try #require(Doctor.findings(facts).first)
+        #expect(Doctor.findings(facts).map(\.cause) == [.kernelUnfit] && Doctor.status([finding]) == .unavailable)
+        #expect(finding.what.english == "this kernel lacks epoll")
+        #expect(finding.remedy.english == "use a kernel that has it (CONFIG_EPOLL)")
     }
 
     @Test("D-10: the exit status is 69, 77, 78 or 74 by the first finding that blocks, else by the first that hinders")

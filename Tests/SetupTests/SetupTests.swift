@@ -12,7 +12,7 @@ import TextsSupport
 @testable import Setup
 
 /// A machine with systemd on which nothing was set up, and a program that somebody has built in a folder of theirs.
-private func freshMachine() -> SetupFacts {
+func freshMachine() -> SetupFacts {
     var facts = SetupFacts()
     for name in SetupFacts.names where !["adduser", "addgroup"].contains(name) {
         facts.programs[name] = "/usr/bin/\(name)"
@@ -23,7 +23,7 @@ private func freshMachine() -> SetupFacts {
 }
 
 /// The same after setup.
-private func readyMachine() -> SetupFacts {
+func readyMachine() -> SetupFacts {
     var facts = freshMachine()
     for file in ofSystemd where !file.isOfServer { facts.files[file.path] = file.text }
     facts.hasUser = true

@@ -27,6 +27,12 @@ struct KeypadTests {
         }
     }
 
+    @Test("Shells complete every key by a word that no shell takes for its own")
+    func words() {
+        #expect(KeyName.words.map(KeyName.init) == KeyName.allCases)
+        #expect(KeyName.words.allSatisfy { word in word.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) } })
+    }
+
     @Test("X-4, D-14: the keypad reaches no key that leaves the application or stops the machine, in any layout")
     func forbidden() throws {
         for layout in KeyboardLayout.builtIn {

@@ -18,26 +18,34 @@
 
         private let directory: TestDirectory
         let loop: EventLoop
-        let kernel = KernelStandIn()
+        let kernel: KernelStandIn
         let machine: StandInMachine
         let daemon: Daemon
         private let path: String
         /// The states since the start.
         private(set) var states: [Session.State] = []
+        /// The signals since the start, on a kernel that lacks something.
+        private(set) var signals: [Int32] = []
+        let choices: ChoiceStore
         private var client: Int32 = -1
 
-        init(_ selector: AdapterSelector = .any) throws {
+        init(_ selector: AdapterSelector = .any, lacking absence: KernelAbsence? = nil) throws {
             directory = try TestDirectory()
-            loop = try EventLoop()
-            machine = try StandInMachine(kernel)
+            kernel = KernelStandIn(lacking: absence)
             kernel.begin()
+            loop = try EventLoop.ofCommand()
+            // Before any thread is made, as a command does it.
+            var received: (Int32) -> Void = { _ in }
+            if absence != nil { try loop.handleSignals([SIGUSR2]) { received($0) } }
+            machine = try StandInMachine(kernel)
             let paths = DaemonPaths(
                 configuration: FilePath(directory("config")),
                 state: FilePath(directory("state")),
                 runtime: FilePath(directory("run"))
             )
             path = paths.controlSocket.string
-            try ChoiceStore(paths.choice).write(KeptChoice(KernelStandIn.device, name: nil))
+            choices = ChoiceStore(paths.choice)
+            try choices.write(KeptChoice(KernelStandIn.device, name: nil))
             let settings = KeyboardSettings(
                 adapter: .any,
                 device: nil,
@@ -61,6 +69,7 @@
             daemon.onEvent = { [unowned self] event in
                 if case .state(let state, _, _) = event { states.append(state) }
             }
+            received = { [unowned self] number in signals.append(number) }
             daemon.start { _ in }
         }
 

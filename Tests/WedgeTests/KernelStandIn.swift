@@ -21,12 +21,27 @@
             var opened: [(kind: CallKind, number: Int32)] = []
             var due: (site: CallSite, error: Errno, count: Int)?
             var hits: [Duration] = []
+            var isMet = false
             /// The other ends of connections that are not made; nil where they are.
             var unmade: [Int32]?
         }
 
         static let device = DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random)
         private let state = Mutex(State())
+        /// What the kernel lacks for good; nil for nothing.
+        let absence: KernelAbsence?
+
+        init(lacking absence: KernelAbsence? = nil) { self.absence = absence }
+
+        /// Whether the program has come upon what the kernel lacks.
+        var isMet: Bool { state.withLock { $0.isMet } }
+
+        /// Whether a management command is one that the kernel lacks.
+        func lacks(command: UInt16) -> Bool {
+            guard absence?.commands.contains(command) == true else { return false }
+            state.withLock { $0.isMet = true }
+            return true
+        }
 
         /// Answers the calls of this thread, and of those that it starts, from now on.
         func begin() { CallScript.use { [self] site in answer(site) } }
@@ -66,7 +81,11 @@
 
         private func answer(_ site: CallSite) -> CallScript.Answer? {
             state.withLock { state in
-                if let due = state.due, due.site == site, due.count > 0 {
+                if let error = absence?.calls.first(where: { $0.site.means(site) })?.error {
+                    state.isMet = true
+                    return .error(error)
+                }
+                if let due = state.due, due.site.means(site), due.count > 0 {
                     state.due?.count -= 1
                     state.hits.append(MonotonicClock.now)
                     return .error(due.error)
@@ -96,6 +115,13 @@
         }
     }
 
+    extension CallSite {
+        /// Whether a call is made at this place, with this option where one is named.
+        fileprivate func means(_ site: CallSite) -> Bool {
+            kind == site.kind && call == site.call && (option == nil || option == site.option)
+        }
+    }
+
     /// What the program finds behind a `KernelStandIn`: its controller, the device, and the reader of its keys.
     final class StandInMachine {
         private final class Peer {
@@ -120,6 +146,10 @@
             get { kernel.isDeaf }
             set { kernel.isDeaf = newValue }
         }
+        /// Whether the controller lists the commands of extended scanning, which it does not know.
+        var listsExtendedScanning = false
+        /// How often it was asked for them.
+        private(set) var extendedCommands = 0
         /// The controller's number; its address stays.
         var index: UInt8 = 0
         private var peers: [Peer] = []
@@ -240,10 +270,15 @@
 
         private func answerManagement(_ packet: [UInt8], _ peer: Peer) {
             guard packet.count >= 6 else { return }
+            if kernel.lacks(command: UInt16(packet[0]) | UInt16(packet[1]) << 8) {
+                // Command Status: Unknown Command.
+                return peer.send([0x02, 0x00, packet[2], packet[3], 0x03, 0x00, packet[0], packet[1], 0x01])
+            }
             let on: [UInt8] = [0x01, 0x02, 0x00, 0x00]
             var status: UInt8 = 0
             var parameters: [UInt8] = []
             switch packet[0] {
+            case 0x02: parameters = supported
             case 0x03: parameters = [1, 0, index, 0]
             case 0x04 where packet[2] == index:
                 // Address, version, manufacturer, supported and current settings, class, name and short name.
@@ -259,6 +294,14 @@
             peer.send([0x01, 0x00, packet[2], packet[3], UInt8(body.count & 0xFF), UInt8(body.count >> 8)] + body)
         }
 
+        /// The commands and events of a kernel, as Read Management Supported Commands returns them.
+        private var supported: [UInt8] {
+            let commands = (1...0x45).filter { kernel.absence?.commands.contains($0) != true }
+            let events = (1...0x2E).filter { kernel.absence?.events.contains($0) != true }
+            return [UInt8(commands.count), 0, UInt8(events.count), 0]
+                + (commands + events).flatMap { [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)] }
+        }
+
         private func answerCommand(_ packet: [UInt8], _ peer: Peer) {
             guard packet.count >= 4, packet[0] == 0x01 else { return }
             peer.isCommands = true
@@ -266,7 +309,13 @@
             if packet[1] == 0x02, packet[2] == 0x10 {
                 var commands = [UInt8](repeating: 0, count: 64)
                 commands[26] = 0b1100
+                if listsExtendedScanning { commands[37] = 0b110_0000 }
                 parameters += commands
+            }
+            if packet[1] == 0x41 || packet[1] == 0x42, packet[2] == 0x20 {
+                extendedCommands += 1
+                // Unknown HCI Command.
+                parameters = [0x01]
             }
             if packet[1] == 0x0C, packet[2] == 0x20, packet.count > 4 { isScanning = packet[4] == 1 }
             peer.send([0x04, 0x0E, UInt8(3 + parameters.count), 0x01, packet[1], packet[2]] + parameters)

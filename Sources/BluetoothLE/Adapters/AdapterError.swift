@@ -22,6 +22,8 @@ package enum AdapterError: Error, Equatable {
     case notPermitted(missing: [Capability])
     /// The kernel refused the operation in the first text, with the status in the second.
     case refused(String, String)
+    /// The kernel does not have the command in the text.
+    case unknownToKernel(String)
     /// The kernel did not answer this command.
     case silent(ManagementOpcode)
     /// A system call failed: the operation, as it follows "cannot", and the error.
@@ -42,6 +44,7 @@ package enum AdapterError: Error, Equatable {
             self = .blocked("hci\(index.rawValue)", isHard: isHard)
         case .notPermitted:
             self = .notPermitted(missing: Capability.missing)
+        case .refused(let opcode, .unknownCommand): self = .unknownToKernel("\(opcode)")
         case .refused(let opcode, let status): self = .refused("\(opcode)", "\(status)")
         case .malformed(let error): self = .refused("an answer of the kernel", "\(error)")
         }
@@ -70,6 +73,7 @@ package enum AdapterError: Error, Equatable {
         case .notPermitted(let missing):
             AdapterSentence.missingRights(missing.map(\.rawValue).joined(separator: " and "))
         case .refused(let what, let status): AdapterSentence.refused(what, status)
+        case .unknownToKernel(let what): AdapterSentence.unknownToKernel(what)
         case .silent(let opcode): AdapterSentence.silent("\(opcode)")
         case .system(let what, let error): AdapterSentence.system(what, "\(error)")
         case .stream(let address, .addressNotAvailable): AdapterSentence.noAddress("\(address)")
@@ -90,6 +94,7 @@ package enum AdapterError: Error, Equatable {
         case .blocked(_, isHard: true): AdapterSentence.Remedy.switchOn
         case .notPermitted: "run as root, or as a service with AmbientCapabilities=CAP_NET_ADMIN CAP_NET_RAW"
         case .refused: AdapterSentence.Remedy.offAndOn
+        case .unknownToKernel: AdapterSentence.Remedy.newerKernel
         case .silent: AdapterSentence.Remedy.plugInAgain
         case .system: AdapterSentence.Remedy.kernelLog
         case .stream(.serialLine(let path, _), .permissionDenied): AdapterSentence.Remedy.lineOwner(path)

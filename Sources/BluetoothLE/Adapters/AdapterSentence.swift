@@ -54,6 +54,8 @@ package enum AdapterSentence {
         "the kernel refused \(request): \(status)"
     }
 
+    package static func unknownToKernel(_ request: String) -> String { "this kernel does not know \(request)" }
+
     package static func silent(_ opcode: String) -> String { "the kernel did not answer \(opcode)" }
 
     package static func system(_ work: String, _ error: String) -> String { "cannot \(work): \(error)" }
@@ -76,6 +78,7 @@ package enum AdapterSentence {
         package static let switchOn = "turn the switch on, or look for it in the firmware's settings"
         package static let kernelLog = "`dmesg` may say more"
         package static let offAndOn = "\(kernelLog); switching the adapter off and on often helps"
+        package static let newerKernel = "use a newer kernel, or one of which less was left out"
         package static let plugInAgain = "the adapter may hang: unplug it and plug it in again"
         package static let socketOwner = "run as the user who made the socket, or as root"
         package static let nameLine = "name the line that the controller is at; `dmesg | grep tty` lists them"

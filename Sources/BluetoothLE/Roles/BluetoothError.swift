@@ -85,7 +85,7 @@ public enum BluetoothError: Error, Equatable, Sendable, CustomStringConvertible 
     init(_ error: AdapterError) {
         let state: BluetoothState =
             switch error {
-            case .noBluetoothInKernel, .noAdapter, .notFound, .lowEnergyUnsupported: .unsupported
+            case .noBluetoothInKernel, .unknownToKernel, .noAdapter, .notFound, .lowEnergyUnsupported: .unsupported
             case .blocked: .poweredOff
             case .notPermitted, .system(_, .permissionDenied), .system(_, .notPermitted), .stream(_, .permissionDenied):
                 .unauthorized

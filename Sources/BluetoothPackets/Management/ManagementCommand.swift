@@ -44,6 +44,9 @@ public struct ManagementCommand: Hashable, Sendable {
     /// Read Management Version Information; returns `ManagementVersion`.
     public static let readVersion = ManagementCommand(.readVersion, .none)
 
+    /// Read Management Supported Commands; returns `SupportedManagement`.
+    public static let readSupportedCommands = ManagementCommand(.readSupportedCommands, .none)
+
     /// Read Controller Index List; returns `ManagementReturn.indexList`.
     public static let readIndexList = ManagementCommand(.readIndexList, .none)
 

@@ -14,6 +14,8 @@ public struct ManagementOpcode: RawRepresentable, Hashable, Sendable {
 
     /// Read Management Version Information.
     public static let readVersion = ManagementOpcode(rawValue: 0x0001)
+    /// Read Management Supported Commands.
+    public static let readSupportedCommands = ManagementOpcode(rawValue: 0x0002)
     /// Read Controller Index List.
     public static let readIndexList = ManagementOpcode(rawValue: 0x0003)
     /// Read Controller Information.
@@ -70,6 +72,7 @@ extension ManagementOpcode: CustomStringConvertible {
 
     private static let names: [ManagementOpcode: String] = [
         .readVersion: "Read Management Version Information",
+        .readSupportedCommands: "Read Management Supported Commands",
         .readIndexList: "Read Controller Index List",
         .readControllerInformation: "Read Controller Information",
         .setPowered: "Set Powered",

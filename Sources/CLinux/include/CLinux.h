@@ -9,12 +9,11 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <pwd.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -126,7 +125,18 @@ int blewedge_set_thread_name(const char *name);
 void blewedge_ignore_signal(int number);
 // The number of a system call that keyboards refuse themselves; -1 behind the last. See RefusedCalls.c.
 int blewedge_refused_call(int index);
+
+// False in the fully static form of the program, where dlopen(3) loads nothing (loader.c).
+bool blewedge_loads_libraries(void);
+// The program's text and constants are read again from its file where they are touched (StartupPages.c).
+void blewedge_give_back_startup_pages(void);
 char **blewedge_environment(void);
+// pipe2 with O_NONBLOCK and O_CLOEXEC: the end that is read, and the end that is written.
+int blewedge_pipe(int ends[2]);
+// Waits for a process of ours to end, and leaves that to be asked for (waitid with WEXITED and WNOWAIT).
+int blewedge_await_end(pid_t process);
+// Writes the signal's number, a byte, to the pipe each time that the signal comes; one pipe for all of them.
+int blewedge_pass_signal(int number, int pipe);
 
 // glibc has had pidfd_open(2) since 2.36 only.
 static inline int blewedge_pidfd_open(pid_t process) {

@@ -32,17 +32,25 @@ package struct CallSite: Hashable, Sendable, CustomStringConvertible {
         case epollModify = "epoll_ctl_mod"
         case epollWait = "epoll_wait"
         case fsync, rename, mkdir, flock
+        case prctl, eventfd, signalfd
+        case pidfdOpen = "pidfd_open"
+        case epollCreate = "epoll_create1"
+        case timerfdCreate = "timerfd_create"
+        case inotifyInit = "inotify_init1"
     }
 
     /// What the call works on.
     package var kind: CallKind
     /// The C function.
     package var call: Call
+    /// The number of the socket's option; nil for every other call, and where it does not matter.
+    package var option: Int32?
 
-    /// A place by its two parts.
-    package init(_ kind: CallKind, _ call: Call) {
+    /// A place by its parts.
+    package init(_ kind: CallKind, _ call: Call, option: Int32? = nil) {
         self.kind = kind
         self.call = call
+        self.option = option
     }
 
     /// The place as text, such as `hci.write`.

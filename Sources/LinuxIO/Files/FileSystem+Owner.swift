@@ -14,24 +14,39 @@ extension FileSystem {
         return unsafe stat(path, &status) == 0 ? status.st_uid : nil
     }
 
+    /// What changes with every change of a file: which file it is, its length, and when it was changed.
+    package struct Mark: Equatable, Sendable {
+        var device: UInt64
+        var number: UInt64
+        var length: Int64
+        var seconds: Int64
+        var nanoseconds: Int64
+    }
+
+    /// The mark of the file at the path; nil where there is none.
+    ///
+    /// The corresponding C function is `stat`.
+    package static func mark(of path: String) -> Mark? {
+        var status = stat()
+        // Sound: the kernel fills the structure that the call is for.
+        guard unsafe stat(path, &status) == 0 else { return nil }
+        return Mark(
+            device: UInt64(status.st_dev),
+            number: UInt64(status.st_ino),
+            length: Int64(status.st_size),
+            seconds: Int64(status.st_ctim.tv_sec),
+            nanoseconds: Int64(status.st_ctim.tv_nsec)
+        )
+    }
+
     /// Gives the file at the path to a user and to that user's group; throws `noSuchFileOrDirectory` for an unknown
     /// user.
     ///
-    /// The corresponding C functions are `getpwnam` and `chown`.
+    /// The corresponding C function is `chown`.
     package static func give(_ path: FilePath, toUserNamed name: String) throws(Errno) {
-        // Sound: the entry is the library's, and read before anything else asks for one.
-        guard let entry = unsafe getpwnam(name) else { throw .noSuchFileOrDirectory }
-        let (user, group) = unsafe (entry.pointee.pw_uid, entry.pointee.pw_gid)
-        _ = try SystemCall.run { unsafe chown(path.string, user, group) }
-    }
-
-    /// The user of that name; nil where there is none.
-    ///
-    /// The corresponding C function is `getpwnam`.
-    package static func user(named name: String) -> UInt32? {
-        // Sound: the entry is the library's, and read before anything else asks for one.
-        guard let entry = unsafe getpwnam(name) else { return nil }
-        return unsafe entry.pointee.pw_uid
+        guard let user = AccountFiles().user(named: name) else { throw .noSuchFileOrDirectory }
+        // Sound: the path outlives the call.
+        _ = try SystemCall.run { unsafe chown(path.string, user.number, user.group) }
     }
 
     /// The user that owns the file at the path, and the rights to it as chmod(1) has them; nil where there is none.

@@ -78,8 +78,6 @@ extension Descriptor {
 
     private static func isTrusted(_ owner: UInt32, service: String) -> Bool {
         if owner == geteuid() { return true }
-        // Sound: the entry is the library's, and read before anything else asks for one.
-        guard geteuid() == 0, let entry = unsafe getpwnam(service) else { return false }
-        return unsafe entry.pointee.pw_uid == owner
+        return geteuid() == 0 && AccountFiles().user(named: service)?.number == owner
     }
 }

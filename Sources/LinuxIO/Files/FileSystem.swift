@@ -41,8 +41,8 @@ package enum FileSystem {
     /// The first line of a small file such as those of sysfs, without white space at its ends; nil if unreadable.
     package static func line(of path: String) -> String? {
         guard let bytes = try? contents(of: path, limit: 4096) else { return nil }
-        let line = bytes.prefix { $0 != UInt8(ascii: "\n") }
-        return String(decoding: line, as: UTF8.self).trimmingPrefix { $0 == " " }.description
+        let line = bytes.prefix { $0 != UInt8(ascii: "\n") }.drop { $0 == UInt8(ascii: " ") }
+        return String(decoding: line, as: UTF8.self)
     }
 
     /// True where there is a file of any kind at the path.

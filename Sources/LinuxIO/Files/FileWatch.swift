@@ -28,7 +28,9 @@ package struct FileWatch: ~Copyable {
     ///
     /// The corresponding C functions are `inotify_init1` and `inotify_add_watch`.
     package init(directory: FilePath) throws(Errno) {
-        let made = Descriptor(owning: try SystemCall.run { inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK)) }, .loop)
+        let site = CallSite(.loop, .inotifyInit)
+        let flags = Int32(IN_CLOEXEC | IN_NONBLOCK)
+        let made = Descriptor(owning: try SystemCall.run(site) { inotify_init1(flags) }, .loop)
         let number = made.number
         let events = IN_CLOSE_WRITE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF
         _ = try SystemCall.run {

@@ -27,7 +27,7 @@ package enum DeviceProbe {
     /// The corresponding C function is `open`.
     package static func uinputFault() -> Errno? {
         do {
-            _ = try Descriptor.open(UInputDevice.path, O_RDWR | O_NONBLOCK)
+            _ = try Descriptor.open(UInputDevice.path, O_RDWR | O_NONBLOCK, .keyboard)
             return nil
         } catch {
             return error
@@ -53,6 +53,7 @@ package enum DeviceProbe {
         guard let handlers = try? FileSystem.contents(of: "\(proc)/bus/input/handlers", limit: 1 << 16) else {
             return true
         }
-        return String(decoding: handlers, as: UTF8.self).contains("Name=evdev")
+        let words = handlers.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\n") }
+        return words.contains { $0.elementsEqual("Name=evdev".utf8) }
     }
 }

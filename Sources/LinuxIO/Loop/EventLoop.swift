@@ -6,7 +6,8 @@ package import SystemPackage
 
 /// One thread's loop over descriptors, timers and signals: epoll with a timerfd and, where asked for, a signalfd.
 ///
-/// The loop sleeps in `epoll_wait` without a time-out, so an idle program makes no system call. Everything that it
+/// The loop sleeps in `epoll_wait` without a time-out, so an idle program makes no system call; on a kernel without timerfd
+/// the time-out is that of the earliest timer, on one without signalfd a handler writes to a pipe. Everything that it
 /// calls, it calls on the thread that is in `run()`; it must be used from that thread only. `Waker` is the way in for
 /// others.
 package final class EventLoop {
@@ -55,8 +56,12 @@ package final class EventLoop {
     }
 
     private let epoll: Descriptor
-    private let timer: Descriptor
+    /// The timerfd; nil on a kernel without.
+    private var timer: Descriptor?
+    /// The signalfd, or the end of a pipe that is read.
     private var signals: Descriptor?
+    /// The end of that pipe that is written.
+    private var signalInput: Descriptor?
     /// The watches, each at its place, so that an event finds its own without a search.
     private var watches: [Watch?] = []
     private var watchNumber: UInt32 = 0
@@ -69,17 +74,30 @@ package final class EventLoop {
     private var isRunning = false
     /// Whether its time is `VirtualClock`'s, which no timerfd knows.
     private let isVirtual = VirtualClock.isOn
+    /// Whether due timers are looked for after each sleep.
+    private var looksForTimers = true
+
+    /// The longest sleep without a timerfd: `epoll_wait` does not count the time for which the machine is suspended.
+    private static let longestSleep = Duration.seconds(60)
 
     /// A loop that watches nothing yet.
+    ///
+    /// Throws `noFunction` on a kernel without CONFIG_EPOLL.
     package init() throws(Errno) {
-        epoll = Descriptor(owning: try SystemCall.run { epoll_create1(Int32(EPOLL_CLOEXEC)) }, .loop)
-        timer = Descriptor(
-            owning: try SystemCall.run {
-                timerfd_create(CLOCK_BOOTTIME, Int32(TFD_CLOEXEC | TFD_NONBLOCK))
-            },
-            .loop
-        )
-        _ = try watch(timer, for: .readable) { [unowned self] _ in fireTimers() }
+        let site = CallSite(.loop, .epollCreate)
+        epoll = Descriptor(owning: try SystemCall.run(site) { epoll_create1(Int32(EPOLL_CLOEXEC)) }, .loop)
+        let number: Int32
+        do throws(Errno) {
+            let flags = Int32(TFD_CLOEXEC | TFD_NONBLOCK)
+            number = try SystemCall.run(CallSite(.loop, .timerfdCreate)) { timerfd_create(CLOCK_BOOTTIME, flags) }
+        } catch {
+            guard error == .noFunction else { throw error }
+            return
+        }
+        let made = Descriptor(owning: number, .loop)
+        _ = try watch(made, for: .readable) { [unowned self] _ in fireTimers() }
+        timer = consume made
+        looksForTimers = isVirtual
     }
 
     /// Calls `handler` each time the descriptor is ready for `interest`.
@@ -137,7 +155,9 @@ package final class EventLoop {
     /// Blocks the signals for this thread (and those it starts from now on) and calls `handler` with their numbers
     /// instead.
     ///
-    /// To be called once. The corresponding C functions are `pthread_sigmask` and `signalfd`.
+    /// To be called once. The corresponding C functions are `pthread_sigmask` and `signalfd`; on a kernel without
+    /// CONFIG_SIGNALFD the signals are not blocked, and `sigaction` has each of them written to a pipe, of the loop that asked
+    /// last.
     package func handleSignals(_ numbers: [Int32], handler: @escaping (Int32) -> Void) throws(Errno) {
         precondition(signals == nil, "signals are handled already")
         var mask = sigset_t()
@@ -145,12 +165,19 @@ package final class EventLoop {
         unsafe sigemptyset(&mask)
         for number in numbers { unsafe sigaddset(&mask, number) }
         _ = unsafe pthread_sigmask(SIG_BLOCK, &mask, nil)
-        let descriptor = Descriptor(
-            owning: try SystemCall.run {
-                unsafe signalfd(-1, &mask, Int32(SFD_CLOEXEC | SFD_NONBLOCK))
-            },
-            .loop
-        )
+        let descriptor: Descriptor
+        do throws(Errno) {
+            let flags = Int32(SFD_CLOEXEC | SFD_NONBLOCK)
+            let made = try SystemCall.run(CallSite(.loop, .signalfd)) { unsafe signalfd(-1, &mask, flags) }
+            descriptor = Descriptor(owning: made, .loop)
+        } catch {
+            guard error == .noFunction else { throw error }
+            let ends = try Descriptor.pipe()
+            descriptor = Descriptor(owning: ends.output, .loop)
+            signalInput = Descriptor(owning: ends.input, .loop)
+            for number in numbers { _ = try SystemCall.run { blewedge_pass_signal(number, ends.input) } }
+            _ = unsafe pthread_sigmask(SIG_UNBLOCK, &mask, nil)
+        }
         _ = try watch(descriptor, for: .readable) { [unowned self] _ in
             while let number = readSignal() { handler(number) }
         }
@@ -161,7 +188,6 @@ package final class EventLoop {
     package func run() throws(Errno) {
         isRunning = true
         let capacity = 32
-        let timeout: Int32 = isVirtual ? 0 : -1
         // `epoll_event` holds a union, which makes it unsafe as a type: only its integer member is ever stored and
         // read.
         var faults = RepeatedFaults()
@@ -183,7 +209,7 @@ package final class EventLoop {
                 let (identifier, readiness) = unsafe (events[index].data.u64, events[index].events)
                 watch(identifier)?.handler(Readiness(rawValue: readiness))
             }
-            if isVirtual, isRunning { fireDueTimers() }
+            if looksForTimers, isRunning { fireDueTimers() }
         }
     }
 
@@ -219,7 +245,7 @@ package final class EventLoop {
 
     private func fireTimers() {
         var expirations = [UInt8](repeating: 0, count: 8)
-        _ = try? timer.read(into: &expirations)
+        _ = try? timer?.read(into: &expirations)
         armedDeadline = nil
         fireDueTimers()
         armTimer()
@@ -244,7 +270,7 @@ package final class EventLoop {
     /// Sets the timerfd to the earliest deadline, or stops it; does nothing where it is set so already.
     private func armTimer() {
         let deadline = timers.last?.deadline
-        guard !isVirtual, deadline != armedDeadline else { return }
+        guard !looksForTimers, deadline != armedDeadline else { return }
         armedDeadline = deadline
         var specification = itimerspec()
         if let deadline {
@@ -254,11 +280,26 @@ package final class EventLoop {
             specification.it_value.tv_nsec = max(Int(attoseconds / 1_000_000_000), seconds == 0 ? 1 : 0)
         }
         // Sound: the kernel copies the specification. It fails only for a descriptor or a time that cannot be.
-        _ = unsafe timerfd_settime(timer.number, Int32(TFD_TIMER_ABSTIME), &specification, nil)
+        _ = unsafe timerfd_settime(timer?.number ?? -1, Int32(TFD_TIMER_ABSTIME), &specification, nil)
+    }
+
+    /// The time-out of `epoll_wait` in milliseconds; −1 for none.
+    private var timeout: Int32 {
+        guard looksForTimers, !isVirtual else { return isVirtual ? 0 : -1 }
+        guard let deadline = timers.last?.deadline else { return -1 }
+        let rest = min(max(.zero, deadline - MonotonicClock.now), Self.longestSleep)
+        let (seconds, attoseconds) = rest.components
+        // Never less than the time that is left: the timer would not be due.
+        return Int32(seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
     }
 
     private func readSignal() -> Int32? {
         guard signals != nil else { return nil }
+        guard signalInput == nil else {
+            var number: [UInt8] = [0]
+            guard case .done(1)? = try? signals?.read(into: &number) else { return nil }
+            return Int32(number[0])
+        }
         var buffer = [UInt8](repeating: 0, count: MemoryLayout<signalfd_siginfo>.size)
         guard case .done(buffer.count)? = try? signals?.read(into: &buffer) else { return nil }
         // ssi_signo is the first member, 32 bits in the machine's order.

@@ -3,16 +3,31 @@
 import CLinux
 package import SystemPackage
 
-/// Wakes a thread from another: an eventfd that one side writes and the other waits for.
+/// Wakes a thread from another: an eventfd that one side writes and the other waits for, or a pipe where the kernel has none.
 package final class Waker: Sendable {
-    /// The eventfd, for an event loop or for `wait(until:)`.
+    /// What is read, for an event loop or for `wait(until:)`.
     package let descriptor: Descriptor
+    /// The end of a pipe that is written; nil for an eventfd.
+    private let input: Descriptor?
+    /// The number of what is written.
+    private let target: Int32
 
     /// A waker without a call.
     ///
-    /// The corresponding C function is `eventfd`.
+    /// The corresponding C functions are `eventfd` and, on a kernel without CONFIG_EVENTFD, `pipe2`.
     package init() throws(Errno) {
-        descriptor = Descriptor(owning: try SystemCall.run { eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)) }, .loop)
+        do throws(Errno) {
+            let flags = Int32(EFD_CLOEXEC | EFD_NONBLOCK)
+            descriptor = Descriptor(owning: try SystemCall.run(CallSite(.loop, .eventfd)) { eventfd(0, flags) }, .loop)
+            input = nil
+            target = descriptor.number
+        } catch {
+            guard error == .noFunction else { throw error }
+            let ends = try Descriptor.pipe()
+            descriptor = Descriptor(owning: ends.output, .loop)
+            input = Descriptor(owning: ends.input, .loop)
+            target = ends.input
+        }
     }
 
     /// Wakes the other side; calls before it wakes count as one.
@@ -20,15 +35,16 @@ package final class Waker: Sendable {
     /// May be called from any thread.
     package func wake() {
         var one: UInt64 = 1
-        // Sound: eight bytes of a local are read. It fails only where the counter is full, and then the waker is awake.
-        _ = unsafe write(descriptor.number, &one, 8)
+        // Sound: eight bytes of a local are read. It fails only where there is no room, and then the waker is awake.
+        _ = unsafe write(target, &one, 8)
     }
 
     /// Takes back the calls so far.
     package func reset() {
         var count: UInt64 = 0
-        // Sound: eight bytes of a local are written. It fails only where there is nothing to take back.
-        _ = unsafe read(descriptor.number, &count, 8)
+        // Sound: eight bytes of a local are written. It fails only where there is nothing to take back. An eventfd has all
+        // calls in one count, a pipe eight bytes for each.
+        while unsafe read(descriptor.number, &count, 8) == 8, target != descriptor.number {}
     }
 
     /// Sleeps until woken, or until `deadline` on `MonotonicClock`, in nanoseconds; then takes the calls back.

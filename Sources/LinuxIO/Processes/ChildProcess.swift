@@ -7,7 +7,7 @@ package import SystemPackage
 
 /// A program that was started, and whose end the event loop can wait for.
 package struct ChildProcess: ~Copyable {
-    /// Readable once the program has ended (a pidfd).
+    /// Readable once the program has ended: a pidfd, or what a thread that waits for the end wakes, on a kernel without.
     package let descriptor: Descriptor
     private let identifier: pid_t
 
@@ -35,8 +35,8 @@ package struct ChildProcess: ~Copyable {
     ///
     /// It reads nothing, and both of its outputs are our standard error; the terminal's signals do not reach it. Our
     /// own variables whose names begin with `prefix` are left out. The corresponding C functions are `posix_spawnp` and
-    /// `pidfd_open`, which kernels before 5.3 do not have. A program without privileges is started by a thread that has
-    /// given up its own: capabilities(7) are each thread's, and what it starts has no more than it.
+    /// `pidfd_open` or, on kernels before 5.3, `waitid` in a thread of its own. A program without privileges is started by a
+    /// thread that has given up its own: capabilities(7) are each thread's, and what it starts has no more than it.
     package init(
         _ program: String,
         arguments: [String] = [],
@@ -51,14 +51,36 @@ package struct ChildProcess: ~Copyable {
             case .ours: try Self.spawn(words, environment, prefix)
             }
         do throws(Errno) {
-            descriptor = Descriptor(owning: try SystemCall.run { blewedge_pidfd_open(child) })
+            descriptor = try Self.endOf(child)
             identifier = child
         } catch {
-            // Without a pidfd its end could not be waited for.
+            // Its end could not be waited for.
             _ = kill(-child, SIGKILL)
             _ = waitpid(child, nil, 0)
             throw error
         }
+    }
+
+    /// A descriptor that is readable once the process has ended.
+    private static func endOf(_ child: pid_t) throws(Errno) -> Descriptor {
+        do throws(Errno) {
+            let site = CallSite(.file, .pidfdOpen)
+            return Descriptor(owning: try SystemCall.run(site) { blewedge_pidfd_open(child) })
+        } catch {
+            // A container's filter of system calls may refuse what it does not know.
+            guard error == .noFunction || error == .notPermitted else { throw error }
+        }
+        let ends = try Descriptor.pipe()
+        let input = Descriptor(owning: ends.input)
+        let output = Descriptor(owning: ends.output)
+        let handed = Mutex<Descriptor?>(input)
+        _ = try SystemThread(name: "child") {
+            // Who owns the child asks how it ended. Where that was done before, there is no such child: it has ended too.
+            _ = try? SystemCall.run { blewedge_await_end(child) }
+            // Closed by this thread alone, the pipe has an end to read.
+            handed.withLock { $0 = nil }
+        }
+        return output
     }
 
     /// The program's end, nil before; to be called when `descriptor` is readable, and not again after its end was

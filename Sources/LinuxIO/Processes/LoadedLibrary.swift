@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import CLinux
 import Glibc
 
 /// A shared library that is loaded when it is first needed, and whose functions are found by name.
@@ -15,6 +16,9 @@ package struct LoadedLibrary {
         /// A failure with its description.
         package init(_ reason: String) { self.reason = reason }
     }
+
+    /// False in the fully static form of the program, which has no loader.
+    package static var isPossible: Bool { blewedge_loads_libraries() }
 
     private let handle: UnsafeMutableRawPointer
 

@@ -26,6 +26,12 @@ package enum Process {
         _ = try SystemCall.run { unsafe execv("/proc/self/exe", &pointers) }
     }
 
+    /// Lets the kernel take back the pages of the program's file that only its beginning has needed, most of it all.
+    ///
+    /// They stay in the page cache; what is touched again is mapped again. The corresponding C functions are
+    /// `dl_iterate_phdr` and `madvise` (MADV_DONTNEED).
+    package static func giveBackStartupPages() { blewedge_give_back_startup_pages() }
+
     /// Ends the process at once.
     package static func exit(_ code: Int32) -> Never {
         CLinux._exit(code)

@@ -16,25 +16,13 @@ package struct ServiceUser: Sendable {
     /// The user's home directory.
     package let home: FilePath
 
-    /// The user of that name; nil where there is none.
-    ///
-    /// The corresponding C function is `getpwnam`.
+    /// The user of that name in the machine's own file; nil where there is none.
     package init?(named name: String) {
-        // Sound: the entry is the library's, and read before anything else asks for one.
-        guard let entry = unsafe getpwnam(name) else { return nil }
-        unsafe self.init(
-            name: name,
-            number: entry.pointee.pw_uid,
-            group: entry.pointee.pw_gid,
-            home: FilePath(String(cString: entry.pointee.pw_dir))
-        )
-    }
-
-    private init(name: String, number: UInt32, group: UInt32, home: FilePath) {
+        guard let user = AccountFiles().user(named: name) else { return nil }
         self.name = name
-        self.number = number
-        self.group = group
-        self.home = home
+        number = user.number
+        group = user.group
+        home = FilePath(user.home)
     }
 
     /// Gives a directory to the user, and makes it (0755) where there is none; of root's, what lies in it too.
@@ -57,12 +45,14 @@ package struct ServiceUser: Sendable {
     /// Makes this process the user's for good, with the user's groups; of its capabilities the product's own are left,
     /// for it and, until they are given up, for the programs that it becomes or starts.
     ///
-    /// Called by root, before there is a second thread. The corresponding C functions are `initgroups`, `setgid`,
+    /// Called by root, before there is a second thread. The corresponding C functions are `setgroups`, `setgid`,
     /// `setuid`, `cap_set_proc` and `prctl` (PR_CAPBSET_DROP, PR_SET_KEEPCAPS, PR_CAP_AMBIENT_RAISE).
     package func become() throws(Errno) {
         let (number, group) = (number, group)
         let kept = Set(Capability.allCases.filter(\.isPermitted).map(\.number))
-        _ = try SystemCall.run { unsafe initgroups(name, group) }
+        let groups = [group] + AccountFiles().groups(ofUserNamed: name).filter { $0 != group }
+        // Sound: the kernel reads as many numbers as the array has.
+        _ = try SystemCall.run { unsafe setgroups(groups.count, groups) }
         _ = try SystemCall.run { setgid(group) }
         for capability in sequence(first: Int32(0), next: { $0 + 1 }).prefix(while: Self.isKnown) {
             guard !kept.contains(capability) else { continue }

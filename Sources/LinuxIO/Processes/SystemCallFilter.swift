@@ -26,7 +26,7 @@ package enum SystemCallFilter {
             var program = unsafe sock_fprog(len: UInt16(steps.count), filter: steps.baseAddress)
             return unsafe withUnsafePointer(to: &program) { program in
                 Result { () throws(Errno) in
-                    _ = try SystemCall.run {
+                    _ = try SystemCall.run(CallSite(.file, .prctl)) {
                         blewedge_prctl(PR_SET_SECCOMP, UInt(SECCOMP_MODE_FILTER), UInt(bitPattern: program))
                     }
                 }
@@ -35,7 +35,7 @@ package enum SystemCallFilter {
         do throws(Errno) {
             try result.get()
             return true
-        } catch .invalidArgument {
+        } catch .invalidArgument, .noFunction {
             return false
         }
     }

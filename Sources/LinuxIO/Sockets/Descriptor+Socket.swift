@@ -112,7 +112,7 @@ extension Descriptor {
     func setOption<Value: BitwiseCopyable>(_ level: Int32, _ name: Int32, to value: Value) throws(Errno) {
         var value = value
         // Sound: the kernel reads the value's own size during the call.
-        _ = try SystemCall.run(CallSite(kind, .setsockopt)) {
+        _ = try SystemCall.run(CallSite(kind, .setsockopt, option: name)) {
             unsafe setsockopt(number, level, name, &value, socklen_t(MemoryLayout<Value>.size))
         }
     }
@@ -124,7 +124,7 @@ extension Descriptor {
         var value = value
         var length = socklen_t(MemoryLayout<Value>.size)
         // Sound: the kernel writes at most `length` bytes, the value's own size.
-        _ = try SystemCall.run(CallSite(kind, .getsockopt)) {
+        _ = try SystemCall.run(CallSite(kind, .getsockopt, option: name)) {
             unsafe getsockopt(number, level, name, &value, &length)
         }
         return value
@@ -157,10 +157,12 @@ extension Descriptor {
     func countDrops() { try? setOption(SOL_SOCKET, SO_RXQ_OVFL, to: Int32(1)) }
 
     /// The number of packets that the kernel dropped because the receive queue was full (SO_MEMINFO, SK_MEMINFO_DROPS).
-    package var droppedPacketCount: UInt32 {
-        let empty = SocketMemory()
-        return (try? option(SOL_SOCKET, SO_MEMINFO, initial: empty))?.drops ?? 0
-    }
+    ///
+    /// On a kernel before 4.12 it is 0, and only the packets themselves tell (`countDrops`).
+    package var droppedPacketCount: UInt32 { (try? memory())?.drops ?? 0 }
+
+    /// The counters of SO_MEMINFO.
+    func memory() throws(Errno) -> SocketMemory { try option(SOL_SOCKET, SO_MEMINFO, initial: SocketMemory()) }
 
     /// Takes one packet from the queue; a count of zero is the end.
     ///
@@ -205,7 +207,7 @@ extension Descriptor {
 }
 
 /// The nine counters of SO_MEMINFO.
-private struct SocketMemory: BitwiseCopyable {
+struct SocketMemory: BitwiseCopyable {
     var receiveAllocated: UInt32 = 0
     var receiveBuffer: UInt32 = 0
     var sendAllocated: UInt32 = 0

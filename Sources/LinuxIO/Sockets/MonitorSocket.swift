@@ -27,9 +27,11 @@ package struct MonitorSocket: ~Copyable {
     /// Throws `notPermitted` or `permissionDenied` without CAP_NET_RAW. The corresponding C calls are
     /// `socket(AF_BLUETOOTH, SOCK_RAW, BTPROTO_HCI)`, `setsockopt(SO_TIMESTAMP)` and `bind` to HCI_CHANNEL_MONITOR.
     package init(receiveBuffer: Int32) throws(Errno) {
-        let socket = try Descriptor.bluetoothSocket(.file, type: blewedge_SOCK_RAW, protocol: BTPROTO_HCI)
+        let socket = try Descriptor.bluetoothSocket(.hci, type: blewedge_SOCK_RAW, protocol: BTPROTO_HCI)
         socket.raiseReceiveBuffer(to: receiveBuffer)
-        try socket.setOption(SOL_SOCKET, SO_TIMESTAMP, to: Int32(1))
+        // Without it the times are those at which the packets are read. Before 5.1 there is none for a 32-bit program whose
+        // times have 64 bits.
+        try? socket.setOption(SOL_SOCKET, SO_TIMESTAMP, to: Int32(1))
         var address = sockaddr_hci()
         address.hci_family = sa_family_t(AF_BLUETOOTH)
         address.hci_dev = UInt16(HCI_DEV_NONE)

@@ -39,6 +39,6 @@ package struct SerialDevice: Equatable, Sendable {
         if text.hasPrefix("acpi:") {
             return ["bcm2e", "bcm43", "obda", "rtl8", "int33e", "dlac"].contains { text.hasPrefix("acpi:" + $0) }
         }
-        return text.contains("bluetooth") || text.contains("-bt")
+        return text.indices.contains { text[$0...].hasPrefix("bluetooth") || text[$0...].hasPrefix("-bt") }
     }
 }

@@ -61,6 +61,8 @@ extension Finding.Cause {
         case .consoleLeaksKeys: .consoleLeaksKeys
         case .loginPromptInFront: .loginPromptInFront
         case .layoutDiffers: .layoutDiffers
+        case .kernelUnfit: .kernelUnfit
+        case .kernelLacks: .kernelLacks
         case .kernelQuirk: .kernelQuirk
         }
     }

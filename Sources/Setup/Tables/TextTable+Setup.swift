@@ -6,7 +6,7 @@ import Wedge
 extension TextTable {
     /// The table of all texts of the program.
     package static let whole =
-        daemon + TextTable([FindingPartText.self, Finding.Severity.self])
+        daemon + TextTable([FindingPartText.self, Finding.Severity.self, KernelFeature.self])
         + TextTable(
             "Finding.Cause",
             Finding.Cause.allCases.map { cause in

@@ -39,7 +39,7 @@ package enum BeaconServerFaultText: String, FaultText {
     // The token.
     case tokenUnreadable, tokenForbidden, tokenForeign, tokenOpen, tokenGarbled
     // The request.
-    case noLibrary, unfit, unreachable, timedOut, certificate, authorityFile, tooLong, broken
+    case noLibrary, noLoader, unfit, unreachable, timedOut, certificate, authorityFile, tooLong, broken
     // The answer.
     case http, httpDenied, httpLater, httpRedirect, answer
     case noRegions, tooSoon, invalidApplication, invalidRegion, invalidBeacon, serverFailed, serverUnreachable
@@ -54,7 +54,8 @@ package enum BeaconServerFaultText: String, FaultText {
             .regionMalformed, .uuidMalformed, .scopeWithoutVariety, .notInTestMode, .tokenUnreadable, .tokenForbidden,
             .tokenForeign, .tokenOpen, .tokenGarbled:
             configurationSaid
-        case .noLibrary, .unfit, .unreachable, .timedOut, .certificate, .authorityFile, .tooLong, .broken: requestSaid
+        case .noLibrary, .noLoader, .unfit, .unreachable, .timedOut, .certificate, .authorityFile, .tooLong, .broken:
+            requestSaid
         case .http, .httpDenied, .httpLater, .httpRedirect, .answer, .noRegions, .tooSoon, .invalidApplication,
             .invalidRegion, .invalidBeacon, .serverFailed, .serverUnreachable:
             answerSaid
@@ -192,6 +193,17 @@ package enum BeaconServerFaultText: String, FaultText {
             )
         case .broken:
             (LocalText("the server could not be spoken with: {1}", "サーバと通信できません: {1}"), Self.later)
+        case .noLoader:
+            (
+                LocalText(
+                    "this is the fully static program, which cannot load libcurl",
+                    "完全に静的な実行ファイルはlibcurlを読み込めません"
+                ),
+                LocalText(
+                    "ask the server with the program that is linked with the C library",
+                    "Cライブラリにリンクされた実行ファイルでサーバに接続してください"
+                )
+            )
         default:
             (
                 LocalText("libcurl cannot be loaded: {1}", "libcurlを読み込めません: {1}"),

@@ -8,7 +8,7 @@ package enum CommandFaultText: String, FaultText {
     // The choice of a device.
     case chosenAlready, nothingChanged, notChosen
     // The machine.
-    case noUser, userWantsRoot, userNotTaken, systemCall, noLoop, noOutput, unreadable, noHelp, searchEnded
+    case noUser, userWantsRoot, userNotTaken, systemCall, noLoop, noOutput, unreadable, noHelp, noProc, searchEnded
     // Captures.
     case captureNotPermitted, noCapture, captureIsLink, captureNotMade, noMonitor, captureFull, captureNotWritten
     case captureCut
@@ -104,11 +104,23 @@ package enum CommandFaultText: String, FaultText {
         case .userNotTaken:
             (LocalText("cannot act for the user {1}: {2}", "ユーザ {1} として動作できません: {2}"), nil)
         case .systemCall: (LocalText("a system call failed: {1}", "システムコールに失敗しました: {1}"), nil)
-        case .noLoop: (LocalText("cannot make an event loop: {1}", "イベントループを作成できません: {1}"), nil)
+        case .noLoop:
+            (
+                LocalText("cannot make an event loop: {1}", "イベントループを作成できません: {1}"),
+                LocalText(
+                    "raise the limit of open files (`ulimit -n`), or use a kernel built with CONFIG_EPOLL",
+                    "開けるファイル数の上限(`ulimit -n`)を上げるか、CONFIG_EPOLLを有効にしたカーネルを使用してください"
+                )
+            )
         case .noOutput:
             (LocalText("cannot write to standard output: {1}", "標準出力に書き込めません: {1}"), nil)
         case .unreadable: (LocalText("cannot read {1}: {2}", "{1} を読み取れません: {2}"), nil)
         case .noHelp: (LocalText("the help cannot be read: {1}", "ヘルプを読み取れません: {1}"), nil)
+        case .noProc:
+            (
+                LocalText("/proc is not mounted", "/procがマウントされていません"),
+                LocalText("`mount -t proc proc /proc`", "`mount -t proc proc /proc` を実行してください")
+            )
         case .searchEnded:
             (LocalText("the search has ended without a result", "デバイスの探索が結果なしで終了しました"), nil)
         case .captureNotPermitted:

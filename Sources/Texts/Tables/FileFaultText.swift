@@ -9,7 +9,8 @@ package enum FileFaultText: String, FaultText {
     case configurationUnreadable, noText, configurationFaults, noProfile, profileUnreadable, profileFaults
     case noProfiles, stall, byteTooLong, scanMode, scanAffix, faulty, notKept
     // Layouts and tables.
-    case layout, layoutWithoutLibrary, layoutMalformed, layoutUnknown, consoleUnreadable, tableUnreadable
+    case layout, layoutWithoutLibrary, layoutInStaticForm, layoutMalformed, layoutUnknown, consoleUnreadable
+    case tableUnreadable
     // Snippets.
     case snippetsUnreadable, snippetWithoutScans, snippetNotTypable, snippetsFaulty
     // Output ends other than the keyboard.
@@ -132,6 +133,17 @@ package enum FileFaultText: String, FaultText {
                 LocalText(
                     "install libxkbcommon and its data (Debian: `apt install libxkbcommon0 xkb-data`), or name a built-in layout",
                     "libxkbcommonとそのデータをインストールするか(Debian: `apt install libxkbcommon0 xkb-data`)、組み込みの配列を指定してください"
+                )
+            )
+        case .layoutInStaticForm:
+            (
+                LocalText(
+                    "layout {1}: this is the fully static program, which cannot load libxkbcommon",
+                    "配列 {1}: 完全に静的な実行ファイルはlibxkbcommonを読み込めません"
+                ),
+                LocalText(
+                    "name a built-in layout or `console`, or run the program that is linked with the C library",
+                    "組み込みの配列か`console`を指定するか、Cライブラリにリンクされた実行ファイルを使用してください"
                 )
             )
         case .layoutMalformed:

@@ -4,8 +4,8 @@
 ///
 /// Its steps are shown as shell commands, which need no language, apart from those that write a file or change its lines.
 package enum SetupText: String, Localized {
-    case nothingToDo, noManager, write, writeAnew, addLines, removeLines, toWrite, toRemove, toMake, toGiveBack, exited
-    case killed
+    case nothingToDo, noManager, packaged, shadowing, packageStays
+    case write, writeAnew, addLines, removeLines, toWrite, toRemove, toMake, toGiveBack, exited, killed
 
     package var texts: LocalText {
         switch self {
@@ -14,6 +14,21 @@ package enum SetupText: String, Localized {
             LocalText(
                 "here is neither systemd, OpenRC nor runit, nor an init that reads /etc/inittab: have `blewedge run --user blewedge` started, as root, by what starts services",
                 "systemd、OpenRC、runit、/etc/inittabを読むinitのいずれもありません。サービスを起動する仕組みから、rootとして `blewedge run --user blewedge` を起動するようにしてください"
+            )
+        case .packaged:
+            LocalText(
+                "a package has installed the service: its files, its user and its help are the package's",
+                "サービスはパッケージでインストールされています。ファイル、ユーザー、マニュアルはパッケージのものを使います"
+            )
+        case .shadowing:
+            LocalText(
+                "files of an earlier setup come before the package's: `sudo blewedge setup --remove` removes them",
+                "以前のsetupのファイルがパッケージより優先されています。`sudo blewedge setup --remove` で削除できます"
+            )
+        case .packageStays:
+            LocalText(
+                "what the package has installed stays: `apt remove blewedge` removes it",
+                "パッケージでインストールしたものはそのままです。`apt remove blewedge` で削除できます"
             )
         case .write: LocalText("write {1}", "書き込み {1}")
         case .writeAnew: LocalText("write {1} anew", "書き直し {1}")

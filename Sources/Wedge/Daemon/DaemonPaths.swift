@@ -67,7 +67,7 @@ package struct DaemonPaths: Hashable, Sendable {
     /// there is fine.
     package func checkState(
         user: UInt32 = ProcessFacts.user,
-        serviceUser: UInt32? = FileSystem.user(named: name)
+        serviceUser: UInt32? = AccountFiles().user(named: name)?.number
     ) throws(CommandFailure) {
         guard let (owner, mode) = FileSystem.ownerAndMode(of: state.string) else { return }
         let isOurs = owner == user || owner == 0 || user == 0 && owner == serviceUser

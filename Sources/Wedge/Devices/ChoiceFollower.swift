@@ -6,6 +6,8 @@ import Texts
 
 /// Follows the file of the choice, whoever writes it (LK-18).
 ///
+/// A kernel without inotify tells of no changes: there the file is looked at every 2 s.
+///
 /// To be used on the loop's thread.
 final class ChoiceFollower {
     /// Called with what the file says, each time that it may have changed.
@@ -15,6 +17,11 @@ final class ChoiceFollower {
     private let loop: EventLoop
     private var watch: FileWatch?
     private var registration: EventLoop.Registration?
+    /// The time between two looks at the file where the kernel tells of no changes.
+    private static let lookInterval = Duration.seconds(2)
+    private var lookTimer: EventLoop.Timer?
+    /// The file as it was when it was looked at last.
+    private var mark: FileSystem.Mark?
     /// The times between two tries to read a file that could not be read: doubled each time, up to the longest.
     private static let retryDelays = Duration.seconds(1)...Duration.seconds(60)
     private var retryTimer: EventLoop.Timer?
@@ -29,7 +36,15 @@ final class ChoiceFollower {
         let directory = store.path.removingLastComponent()
         do throws(Errno) {
             try FileSystem.makeDirectory(directory, mode: 0o755)
-            let made = try FileWatch(directory: directory)
+            let made: FileWatch
+            do throws(Errno) {
+                made = try FileWatch(directory: directory)
+            } catch {
+                guard error == .noFunction else { throw error }
+                mark = FileSystem.mark(of: store.path.string)
+                lookLater()
+                return
+            }
             registration = try loop.watch(made.descriptor, for: .readable) { [unowned self] _ in look() }
             watch = consume made
         } catch {
@@ -76,8 +91,20 @@ final class ChoiceFollower {
     func end() {
         if let retryTimer { loop.cancel(retryTimer) }
         retryTimer = nil
+        if let lookTimer { loop.cancel(lookTimer) }
+        lookTimer = nil
         if let registration, let watch = watch.take() { loop.unwatch(registration, watch.descriptor) }
         registration = nil
+    }
+
+    private func lookLater() {
+        lookTimer = loop.schedule(at: MonotonicClock.now + Self.lookInterval) { [unowned self] in
+            lookLater()
+            let found = FileSystem.mark(of: store.path.string)
+            guard found != mark else { return }
+            mark = found
+            onChange?(read())
+        }
     }
 
     private func look() {

@@ -22,6 +22,7 @@ extension CommandFailure {
         case .notPermitted(let missing):
             self.init(.permission, AdapterFaultText.missingRights, Message.list(missing.map(\.rawValue)))
         case .refused(let what, let status): self.init(.unavailable, AdapterFaultText.refused, what, status)
+        case .unknownToKernel(let what): self.init(.unavailable, AdapterFaultText.unknownToKernel, what)
         case .silent(let opcode): self.init(.unavailable, AdapterFaultText.silent, "\(opcode)")
         case .system(let what, let error):
             let isPermission = error == .permissionDenied || error == .notPermitted

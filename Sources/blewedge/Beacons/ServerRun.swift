@@ -147,7 +147,7 @@ struct ServerRun {
 
     /// Does nothing for so long.
     private static func pause(_ time: Duration) throws {
-        let loop = try EventLoop()
+        let loop = try EventLoop.ofCommand()
         _ = loop.schedule(at: MonotonicClock.now + time) { loop.stop() }
         try loop.run()
     }

@@ -15,6 +15,11 @@ func runCommandLine() -> Never {
         // There may be nothing to say it on.
         Process.exit(ExitStatus.inputOutput.rawValue)
     }
+    // The words of the command line are read there.
+    guard FileSystem.exists("/proc/self/cmdline") else {
+        Console.report(CommandFailure(.unavailable, CommandFaultText.noProc))
+        Process.exit(ExitStatus.unavailable.rawValue)
+    }
     do {
         var command = try BlewedgeCommand.parseAsRoot()
         try command.run()

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import LinuxIO
+import Setup
 import Wedge
 
 /// `blewedge completions`.
@@ -30,12 +31,24 @@ struct CompletionsCommand: ParsableCommand {
             case .fish: .fish
             }
         }
+
+        /// What reads the file of its completions.
+        var reader: HelpFile.Reader {
+            switch self {
+            case .bash: .bash
+            case .zsh: .zsh
+            case .fish: .fish
+            }
+        }
     }
 
     @Argument(help: ArgumentHelp("The shell.", valueName: Shell.allCases.map(\.rawValue).joined(separator: "|")))
     var shell: Shell
 
     func run() throws {
-        try StandardStream.output.write(BlewedgeCommand.completionScript(for: shell.completion) + "\n")
+        try StandardStream.output.write(Self.script(for: shell))
     }
+
+    /// What a shell completes the program's commands and options with.
+    static func script(for shell: Shell) -> String { BlewedgeCommand.completionScript(for: shell.completion) + "\n" }
 }

@@ -15,7 +15,8 @@ struct DoctorCommand: ParsableCommand {
         discussion: """
             Looks at the kernel, the adapter, the rights, the keyboard, the choice, the daemon and the console, and changes \
             none of them. Each finding says what is wrong, why it matters and what mends it. A finding `blocks` when nothing is \
-            typed until it is mended, `hinders` when what is typed may go wrong, and is a `note` else.
+            typed until it is mended, `hinders` when what is typed may go wrong, and is a `note` else. With --json there is a
+            table of what the kernel has of all that is used: each row with its state, and what is done without it.
 
             EXAMPLES:
               blewedge doctor
@@ -43,10 +44,10 @@ struct DoctorCommand: ParsableCommand {
 
     func run() throws {
         let places = try DaemonPaths.reachable()
-        let findings = Doctor.findings(
-            SystemFacts(at: places, adapter: adapterOptions.adapter?.selector, layout: layout)
-        )
-        let text = json ? Doctor.object(findings).text + "\n" : Doctor.text(findings, .current)
+        let facts = SystemFacts(at: places, adapter: adapterOptions.adapter?.selector, layout: layout)
+        let findings = Doctor.findings(facts)
+        let text =
+            json ? Doctor.object(findings, kernel: Doctor.table(facts)).text + "\n" : Doctor.text(findings, .current)
         try StandardStream.output.write(text)
         let status = Doctor.status(findings)
         guard status == .success else { throw status }

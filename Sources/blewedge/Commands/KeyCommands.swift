@@ -24,7 +24,7 @@ struct KeyCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp("The keys, one after the other.", valueName: "name"),
-        completion: .list(KeyName.allCases.map(\.description))
+        completion: .list(KeyName.words)
     )
     var names: [String]
 

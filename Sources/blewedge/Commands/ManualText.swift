@@ -87,7 +87,8 @@ struct ManualText {
     }
 
     private mutating func macro(_ name: String, _ arguments: [String]) {
-        let words = arguments.map { "\"" + Self.plain($0).replacing("\"", with: "\"\"") + "\"" }
+        // A quotation mark in an argument is two.
+        let words = arguments.map { "\"" + Self.plain($0).map { $0 == "\"" ? "\"\"" : "\($0)" }.joined() + "\"" }
         lines.append(([".\(name)"] + words).joined(separator: " "))
     }
 

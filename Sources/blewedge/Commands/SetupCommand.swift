@@ -16,8 +16,9 @@ struct SetupCommand: ParsableCommand {
             members may ask the service how it stands, the modules that are loaded at every start, and a service of \
             systemd, OpenRC, runit, sysvinit or BusyBox's init that may do no more than it needs: with systemd it starts when \
             there is an adapter, else with the machine. To files of others, such as /etc/inittab, it adds lines of its own. \
-            Loads modules and unblocks the radio where that is what is missing. Each step is shown; what is there \
-            already is left alone.
+            Loads modules and unblocks the radio where that is what is missing. Installs the manual page and what the shells \
+            that are there complete commands with. Each step is shown; what is there already is left alone, and so is what a \
+            package has installed.
 
             EXAMPLES:
               blewedge setup --dry-run
@@ -33,7 +34,8 @@ struct SetupCommand: ParsableCommand {
     var remove = false
 
     func run() throws {
-        let facts = SetupFacts.collect()
+        var facts = SetupFacts.collect()
+        facts.help = try Self.help()
         let steps = remove ? SetupPlan.removing(facts) : SetupPlan.installing(facts)
         if steps.isEmpty {
             try StandardStream.output.write(SetupText.nothingToDo.text(.current) + "\n")
@@ -46,8 +48,12 @@ struct SetupCommand: ParsableCommand {
             try StandardStream.output.write(step.text(.current) + "\n")
             if !dryRun { try runner.perform(step) }
         }
-        if !dryRun, !remove, facts.manager == nil {
-            Console.note(SetupText.noManager.message())
-        }
+        if !dryRun || facts.isPackaged { SetupPlan.notes(facts, isRemoving: remove).forEach { Console.note($0) } }
+    }
+
+    /// The manual page and the completions of this program.
+    static func help() throws(CommandFailure) -> [HelpFile] {
+        [HelpFile(.man, try ManualCommand.page())]
+            + CompletionsCommand.Shell.allCases.map { HelpFile($0.reader, CompletionsCommand.script(for: $0)) }
     }
 }

@@ -116,7 +116,8 @@ extension GuidePage {
 
     /// The causes that lie with the machine, and neither with what was chosen nor with the daemon.
     private static let machineCauses: Set<Finding.Cause> = [
-        .kernelWithoutBluetooth, .bluetoothRefused, .noAdapter, .uartNotAttached, .adapterTaken, .adapterNotFound,
+        .kernelUnfit, .kernelWithoutBluetooth, .bluetoothRefused, .noAdapter, .uartNotAttached, .adapterTaken,
+        .adapterNotFound,
         .adapterWithoutLowEnergy, .rfkillHard, .rfkillSoft, .adapterDown, .adapterUnreadable, .capabilitiesMissing,
         .uinputMissing, .uinputNotPermitted, .uinputRefused,
     ]

@@ -31,8 +31,8 @@ final class TUIDriver {
     private var outcome: Result<ExitStatus, CommandFailure>?
 
     init(page: Page, language: Language, places: TUIPlaces) throws(CommandFailure) {
+        loop = try .ofCommand()
         do throws(Errno) {
-            loop = try EventLoop()
             terminal = try Terminal()
         } catch {
             throw CommandFailure(.usage, CommandFaultText.pagesWantTerminal, "\(error)")

@@ -48,7 +48,7 @@ final class DemoRun {
         self.isJSON = isJSON
         draws = !isFast && !isJSON && StandardStream.output.isTerminal
         stages.barcodes = (0, barcodes.count)
-        loop = try EventLoop()
+        loop = try .ofCommand()
         radio = MemoryRadio(on: loop)
         let scannerAdapter = HostAdapter(
             name: "scanner",

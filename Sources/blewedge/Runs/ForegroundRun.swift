@@ -24,11 +24,7 @@ final class ForegroundRun {
     private let lock: AdapterLock?
 
     init(_ transport: AdapterTransport, capture: CaptureOptions? = nil) throws(CommandFailure) {
-        do {
-            loop = try EventLoop()
-        } catch {
-            throw CommandFailure(.internal, CommandFaultText.noLoop, "\(error)")
-        }
+        loop = try .ofCommand()
         self.transport = transport
         lock = transport.exclusiveName == nil ? nil : AdapterLock.ofCommand()
         captureOptions = capture

@@ -43,6 +43,8 @@ final class KeyboardRun {
     private var wire: Wire?
     private var outcome: Result<ExitStatus, CommandFailure>?
     private var isReloading = false
+    /// True once there has been a link.
+    private var hasConnected = false
 
     init(
         _ settings: KeyboardSettings,
@@ -58,12 +60,7 @@ final class KeyboardRun {
         self.output = output
         self.journal = journal
         captureOptions = capture
-        let loop: EventLoop
-        do {
-            loop = try EventLoop()
-        } catch {
-            throw CommandFailure(.internal, CommandFaultText.noLoop, "\(error)")
-        }
+        let loop = try EventLoop.ofCommand()
         self.loop = loop
         journal.join(loop)
         lines = try? LineWriter(.output) { count in KeyboardEvents.missed(count).text + "\n" }
@@ -228,6 +225,11 @@ final class KeyboardRun {
         case .state(let state, let device, let reason):
             events.take(state, device, reason?.cause.english)
             say(Journal.Priority(state), state.sentence(choice, reason, in: journal.language))
+            // All that a keyboard needs to begin has been needed by then.
+            if state == .connected, !hasConnected {
+                hasConnected = true
+                Process.giveBackStartupPages()
+            }
         case .keyboardGone(let reason): say(.warning, reason.message)
         case .keyboardFailed(let error):
             finish(.failure(CommandFailure(writingKeys: error)))

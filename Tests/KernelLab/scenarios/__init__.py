@@ -51,6 +51,7 @@ from scenarios import (  # noqa: E402, F401, I001
     scan,
     people,
     keys,
+    onefile,
     layouts,
     conversations,
     options,

@@ -5,9 +5,11 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 from bench import BINARY, Bench
 from guest import Program
@@ -53,12 +55,24 @@ class Patient:
     async def shell(self, line: str) -> Program:
         return await self.bench.guest.run("sh", "-c", line)
 
-    async def findings(self, *arguments: str, before: tuple[str, ...] = ()) -> tuple[list[str], int]:
-        """What the doctor finds but notes, which belong to the kernel that runs; and how it ends."""
+    async def report(self, *arguments: str, before: tuple[str, ...] = ()) -> tuple[dict, int]:
+        """The doctor's object, and how it ends."""
         program = await self.bench.guest.run(*before, *ENVIRONMENT, BINARY, "doctor", "--json", *arguments, check=False)
         expect(len(program.objects) == 1, f"the doctor printed no object{program.evidence()}")
         report = program.objects[0]
         expect(report["status"] == program.status, f"exit {program.status}, and in the object {report['status']}")
+        return report, program.status or 0
+
+    async def states(self, before: tuple[str, ...] = ()) -> dict[str, str]:
+        """The state of each feature of the kernel, by the doctor's table."""
+        report, _status = await self.report(before=before)
+        for row in report["kernel"]:
+            expect(("without" in row) == (row["state"] == "absent"), f"says too little, or too much: {row}")
+        return {row["id"]: row["state"] for row in report["kernel"]}
+
+    async def findings(self, *arguments: str, before: tuple[str, ...] = ()) -> tuple[list[str], int]:
+        """What the doctor finds but notes, which belong to the kernel that runs; and how it ends."""
+        report, status = await self.report(*arguments, before=before)
         notes = [finding["id"] for finding in report["findings"] if finding["severity"] == "note"]
         # A daemon says what its keyboard may press; `settled` asks for it.
         self.says_keys = "keys-beyond-text" in notes
@@ -67,7 +81,7 @@ class Patient:
         expect(notes == expected, f"notes {notes}, expected {expected}")
         for finding in report["findings"]:
             expect(finding["what"] and finding["why"] and finding["remedy"], f"says too little: {finding}")
-        return [finding["id"] for finding in report["findings"] if finding["severity"] != "note"], program.status or 0
+        return [finding["id"] for finding in report["findings"] if finding["severity"] != "note"], status
 
     async def finds(self, cause: str, status: int, *arguments: str, before: tuple[str, ...] = ()) -> None:
         found, code = await self.findings(*arguments, before=before)
@@ -154,6 +168,47 @@ async def doctor(bench: Bench) -> None:
         await patient.finds("kernel-without-bluetooth", 69)
     expect(len(set(patient.found)) >= 12, f"only {len(set(patient.found))} causes")
     bench.note = f"{len(set(patient.found))} causes: {', '.join(sorted(set(patient.found)))}"
+
+
+@scenario("doctor-kernel", peer="no adapter", deadline=120)
+async def doctor_kernel(bench: Bench) -> None:
+    """X-15: the doctor's table of what a real kernel has: all of it, and what is taken away or may not be asked is no longer there."""
+    patient = Patient(bench)
+    await patient.prepare()
+    features = vectors()
+    release = numbers(bench.machine.vm.kernel.release)
+    newer = {feature for feature, since in features.items() if since[0].isdigit() and numbers(since) > release}
+    everything = {feature: "absent" if feature in newer else "present" for feature in features}
+    same(await patient.states(), everything)
+    async with patient.without("uinput"):
+        same(await patient.states(), everything | {"uinput": "absent"})
+    async with patient.without("evdev"):
+        same(await patient.states(), everything | {"evdev": "absent"})
+    # Who may not change an adapter is not told what the kernel could do for others.
+    hidden = {feature: "unknown" for feature in features if feature.startswith("mgmt") or feature == "uinput"}
+    same(await patient.states(AS_NOBODY), everything | hidden)
+    await bench.monitor.program.stop()
+    async with patient.without(*BLUETOOTH):
+        sockets = {feature: "unknown" for feature in features if feature.startswith(("mgmt", "socket-", "packet-"))}
+        same(await patient.states(), everything | sockets | {"bluetooth": "absent"})
+    bench.note = f"{len(features)} rows, {len(newer)} of them newer than this kernel"
+
+
+def vectors() -> dict[str, str]:
+    """The features, each with the kernel or the option that has it."""
+    text = (Path(__file__).parents[2] / "Vectors/kernel-features.txt").read_text()
+    lines = [line.split(" ", 1) for line in text.splitlines() if line.startswith(("feature ", "since "))]
+    return {feature: since for (_, feature), (_, since) in zip(lines[::2], lines[1::2], strict=True)}
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    """The first two numbers of a version."""
+    return tuple(int(number) for number in re.findall("[0-9]+", version)[:2])
+
+
+def same(found: dict[str, str], expected: dict[str, str]) -> None:
+    wrong = {feature: (found.get(feature), state) for feature, state in expected.items() if found.get(feature) != state}
+    expect(not wrong and len(found) == len(expected), f"found and expected: {wrong}")
 
 
 async def serial_port(patient: Patient) -> None:

@@ -9,7 +9,7 @@ package import Texts
 package enum AdapterFaultText: String, FaultText {
     // The adapter.
     case noBluetooth, noAdapter, notFound, noLowEnergy, softBlocked, hardBlocked, refusedByKernel, missingRights
-    case removed, switchedOff, refused, silent, system
+    case removed, switchedOff, refused, unknownToKernel, silent, system
     case noAddress, noLine, stream, streamNotPermitted, socketNotPermitted, streamNotListening, controller
     // Scanning.
     case listening, scanRefused, scanWithoutRights, scanUnsupported, scanUnknown, scanFailed, gone, nothingToListenWith
@@ -99,6 +99,14 @@ package enum AdapterFaultText: String, FaultText {
                 LocalText(
                     AdapterSentence.Remedy.offAndOn,
                     "`dmesg` に詳細があるかもしれません。アダプタの電源を入れ直すと直ることがあります"
+                )
+            )
+        case .unknownToKernel:
+            (
+                LocalText(AdapterSentence.unknownToKernel("{1}"), "このカーネルには {1} がありません"),
+                LocalText(
+                    AdapterSentence.Remedy.newerKernel,
+                    "新しいカーネル、または機能が省かれていないカーネルを使用してください"
                 )
             )
         case .silent:

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import Texts
+
+// The checks of what the kernel has.
+
+extension Doctor {
+    /// The findings of what the kernel lacks and nothing works without; all others about the radio would follow from them.
+    static func needs(_ facts: SystemFacts) -> [Finding] {
+        [.epoll, .management].filter(facts.lacks).prefix(1).map { finding(.kernelUnfit, .unavailable, .blocks, [$0]) }
+    }
+
+    /// The known faults of this version of the kernel, and what it lacks and would be better with.
+    static func kernel(_ facts: SystemFacts) -> [Finding] {
+        // A finding of its own tells of event nodes.
+        let missed = KernelFeature.allCases.filter { $0.weight == .missed && $0 != .evdev && facts.lacks($0) }
+        var findings = missed.isEmpty ? [] : [finding(.kernelLacks, .success, .note, missed)]
+        if facts.kernelRelease.hasPrefix("6.1.") {
+            findings.append(Finding(.kernelQuirk, .success, .note, of: facts.kernelRelease))
+        }
+        return findings
+    }
+
+    private static func finding(
+        _ cause: Finding.Cause,
+        _ status: ExitStatus,
+        _ severity: Finding.Severity,
+        _ features: [KernelFeature]
+    ) -> Finding {
+        Finding(
+            cause,
+            status,
+            severity,
+            of: Message.list(features.map(\.rawValue)),
+            Message.listed(features.map { $0.message() }),
+            Message.list(features.map(\.since))
+        )
+    }
+
+    /// The table of what the kernel has, a row a feature; empty where the kernel was not asked.
+    package static func table(_ facts: SystemFacts) -> [JSONObject] {
+        KernelFeature.allCases.compactMap { feature in facts.kernel[feature].map { feature.row($0) } }
+    }
+}

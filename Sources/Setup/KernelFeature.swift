@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+import LinuxIO
+package import Texts
+
+/// A part of the kernel that the product uses where it is there: newer than 4.19, or left out of a kernel by its configuration
+///
+package enum KernelFeature: String, CaseIterable, Sendable {
+    // Bluetooth.
+    case bluetooth
+    case management = "mgmt"
+    case stopDiscovery = "mgmt-stop-discovery"
+    case connectionParameters = "mgmt-connection-parameters"
+    case connectionInformation = "mgmt-connection-information"
+    case connections = "mgmt-connections"
+    case pairing = "mgmt-pairing"
+    case resume = "mgmt-resume"
+    // Options of its sockets.
+    case socketDrops = "socket-drops"
+    case packetDrops = "packet-drops"
+    case packetTimes = "packet-times"
+    // The event loop and processes.
+    case epoll, timerfd, eventfd, signalfd, inotify, pidfd
+    case systemCallFilter = "system-call-filter"
+    // The keyboard and its readers.
+    case uinput, evdev
+    case virtualTerminals = "virtual-terminals"
+    case rfkill
+
+    /// What its absence is to the user.
+    package enum Weight: Equatable, Sendable {
+        /// Nothing works.
+        case needed
+        /// Something is less than it could be, and only another kernel mends it.
+        case missed
+        /// Something else does the same, or nobody has asked for it.
+        case replaced
+    }
+
+    /// What the kernel has answered.
+    package enum State: Equatable, Sendable {
+        /// It is there.
+        case present
+        /// It is not there; the error, in words, where there was one.
+        case absent(String?)
+        /// The kernel has not said; the error, in words, where there was one.
+        case unknown(String?)
+
+        /// The word in JSON.
+        package var word: String {
+            switch self {
+            case .present: "present"
+            case .absent: "absent"
+            case .unknown: "unknown"
+            }
+        }
+    }
+
+    /// The first kernel that has it, or the configuration's option that a kernel has to be built with.
+    package var since: String {
+        switch self {
+        case .bluetooth: "CONFIG_BT"
+        case .management, .stopDiscovery, .connections: "3.4"
+        case .connectionInformation: "3.16"
+        case .connectionParameters: "3.17"
+        case .pairing: "3.14"
+        case .resume: "5.10"
+        case .socketDrops: "4.12"
+        case .packetDrops: "2.6.33"
+        case .packetTimes: "5.1 on 32 bits"
+        case .epoll: "CONFIG_EPOLL"
+        case .timerfd: "CONFIG_TIMERFD"
+        case .eventfd: "CONFIG_EVENTFD"
+        case .signalfd: "CONFIG_SIGNALFD"
+        case .inotify: "CONFIG_INOTIFY_USER"
+        case .pidfd: "5.3"
+        case .systemCallFilter: "CONFIG_SECCOMP_FILTER"
+        case .uinput: "CONFIG_INPUT_UINPUT"
+        case .evdev: "CONFIG_INPUT_EVDEV"
+        case .virtualTerminals: "CONFIG_VT"
+        case .rfkill: "CONFIG_RFKILL"
+        }
+    }
+
+    /// What its absence is to the user; of Bluetooth, uinput and evdev the doctor's other findings tell.
+    package var weight: Weight {
+        switch self {
+        case .bluetooth, .management, .epoll, .uinput: .needed
+        case .pairing, .socketDrops, .packetDrops, .systemCallFilter, .evdev: .missed
+        case .stopDiscovery, .connectionParameters, .connectionInformation, .connections, .resume, .packetTimes,
+            .timerfd,
+            .eventfd, .signalfd, .inotify, .pidfd, .virtualTerminals, .rfkill:
+            .replaced
+        }
+    }
+
+    /// The row of the table for programs: what it is, since when, whether it is there and, where not, what is done without.
+    package func row(_ state: State) -> JSONObject {
+        var object = JSONObject()
+        object.add("id", rawValue)
+        object.add("since", since)
+        object.add("state", state.word)
+        switch state {
+        case .present: return object
+        case .absent(let error), .unknown(let error): object.add("error", error)
+        }
+        if case .absent = state { object.add("without", texts.english) }
+        return object
+    }
+}

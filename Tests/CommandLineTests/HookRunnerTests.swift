@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#if DEBUG
+    import Glibc
+    import LinuxIO
+    import SystemPackage
+    import TestSupport
+    import Testing
+    import Texts
+    import Wedge
+
+    @testable import blewedge
+
+    @Suite("The user's command", .timeLimit(.minutes(5)))
+    struct HookRunnerTests {
+        @Test("X-15: without pidfd_open the user's command is run for one notice after the other, and its end is told")
+        func oldKernel() throws {
+            defer { CallScript.use(nil) }
+            CallScript.use { $0.call == .pidfdOpen ? .error(.noFunction) : nil }
+            let directory = try TestDirectory()
+            try directory.write(
+                "#!/bin/sh\necho \"$BLEWEDGE_EVENT\" >>'\(directory("events"))'\nexit 3\n",
+                to: "hook"
+            )
+            try #require(chmod(directory("hook"), 0o755) == 0)
+            let loop = try EventLoop()
+            var notes: [String] = []
+            let runner = try HookRunner(directory("hook"), on: loop) { notes.append($0.english) }
+            for occasion in [HookNotice.Occasion.connect, .received, .disconnect] { runner.add(HookNotice(occasion)) }
+            let expected = Array("connect\nreceived\ndisconnect\n".utf8)
+            func look() {
+                let events = try? FileSystem.contents(of: directory("events"), limit: 4096)
+                if events == expected, !notes.isEmpty { return loop.stop() }
+                _ = loop.schedule(at: MonotonicClock.now + .milliseconds(5), handler: look)
+            }
+            look()
+            try loop.run()
+            #expect(notes.count == 1 && notes.first?.contains("3") == true)
+        }
+    }
+#endif

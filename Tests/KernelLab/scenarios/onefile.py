@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The fully static form of the product, where nothing but it and BusyBox is.
+
+from __future__ import annotations
+
+import time
+
+from bench import BINARY, Bench, compare
+from readers import Terminal
+from scenarios import scenario
+from scenarios.keys import SCANS, all_typed, finish
+from waiting import expect
+
+ROOT = "/run/lab/one-file"
+UNAVAILABLE = 69
+
+
+@scenario("one-file", deadline=240)
+async def one_file(bench: Bench) -> None:
+    """X-15: in a root that has nothing but the fully static program and BusyBox: demo, doctor, and 200 barcodes typed byte for byte."""
+    run = bench.guest.run
+    static = bench.machine.beside("blewedge-static")
+    folders = " ".join(f"{ROOT}/{name}" for name in ("bin", "dev", "proc", "sys", "tmp", "run/lab", "var/lib", "etc"))
+    await run("sh", "-c", f"mkdir -p {folders} && cp $(command -v busybox) {ROOT}/bin/ && ln -s busybox {ROOT}/bin/sh")
+    await run("install", "-m", "755", f"/run/host{static}", ROOT + BINARY, seconds=60)
+    files = (await run("find", ROOT, "-type", "f")).out.split()
+    expect(sorted(files) == sorted([f"{ROOT}/bin/busybox", ROOT + BINARY]), f"the root has {files}")
+    inside = ("chroot", ROOT)
+
+    # Nothing is mounted yet: it cannot read its own words, and says so.
+    lost = await run(*inside, BINARY, "demo", check=False)
+    expect(lost.status == UNAVAILABLE and "mount -t proc proc /proc" in lost.err, f"without /proc: {lost.status}, {lost.err!r}")
+    for name in ("proc", "sys", "dev"):
+        await run("mount", "--rbind", f"/{name}", f"{ROOT}/{name}")
+    try:
+        demo = await run(*inside, BINARY, "demo", "--fast", "--barcodes", "200", seconds=60)
+        expect("200 of 200" in demo.out, f"demo: {demo.out[-300:]!r}")
+        doctor = await run(*inside, BINARY, "doctor", "--json", check=False, seconds=60)
+        expect(len(doctor.objects) == 1, f"the doctor printed no object{doctor.evidence()}")
+        names = {finding["id"] for finding in doctor.objects[0]["findings"]}
+
+        terminal = await Terminal.open(bench)
+        product = await bench.product("run", "--json", "--device", "LINBLE-TEST", before=inside)
+        await product.keyboard()
+        await product.state("connected", 30)
+        await bench.peer.until_subscribed()
+        start = time.monotonic()
+        sent = 0
+        try:
+            for scan in SCANS:
+                await terminal.until(sent - 9 * len(scan), 20)
+                sent += bench.peer.burst([scan])
+            await terminal.until(sent, 20)
+            took = time.monotonic() - start
+        finally:
+            counts = await finish(bench, product, terminal, sent)
+        compare(b"".join(SCANS), terminal.text)
+        all_typed(counts, 200, 2800)
+    finally:
+        await run("umount", "--recursive", "--lazy", *(f"{ROOT}/{name}" for name in ("proc", "sys", "dev")), check=False)
+    bench.note = f"{2800 / took:.0f} characters/s; the doctor found {', '.join(sorted(names)) or 'nothing'}"
