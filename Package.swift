@@ -3,17 +3,25 @@
 
 import PackageDescription
 
+// No warning is left standing with the compiler that the product is made with. An older one, which Tests/arm uses, sees unsafe
+// uses in other places.
+#if compiler(>=6.3)
+    let warnings: [SwiftSetting] = [.treatAllWarnings(as: .error)]
+#else
+    let warnings: [SwiftSetting] = []
+#endif
+
 /// What every Swift target is built with.
 ///
 /// Swift 6 mode (the tools version), explicit imports, strict memory safety, and no warning left standing. The tests' command adds `--explicit-target-dependency-import-check error`.
-let swiftSettings: [SwiftSetting] = [
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-    .enableExperimentalFeature("Lifetimes"),
-    .strictMemorySafety(),
-    .treatAllWarnings(as: .error),
-]
+let swiftSettings: [SwiftSetting] =
+    [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableExperimentalFeature("Lifetimes"),
+        .strictMemorySafety(),
+    ] + warnings
 
 /// How Tests/Fuzzing/run has it built: `address` with address sanitizer, `quick` without; nil in every other build.
 let fuzzing = Context.environment["BLEWEDGE_FUZZING"]
@@ -24,7 +32,7 @@ let fuzzed: Set = ["BluetoothPackets", "BluetoothHost", "Keystrokes", "Typing", 
 /// Modules that do little for each byte, and are small rather than fast.
 ///
 /// None is the library's: with such flags in it no other package could use it.
-let compact: Set = ["BeaconServer", "Setup", "Texts", "Wedge", "blewedge"]
+let compact: Set = ["BeaconServer", "Setup", "Texts", "blewedge"]
 
 /// The settings of a target of the product.
 func settings(_ name: String) -> [SwiftSetting] {
@@ -44,6 +52,9 @@ func plainSettings(_ name: String) -> [SwiftSetting] {
     }
 }
 
+/// The settings of the program itself.
+let programSettings = settings("blewedge")
+
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 
@@ -53,7 +64,7 @@ func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target 
 }
 
 /// Tests call the C library to play the other side; strict memory safety is for the product.
-let testSettings = Array(swiftSettings.dropLast(2)) + [.treatAllWarnings(as: .error)]
+let testSettings = Array(swiftSettings.dropLast(1 + warnings.count)) + warnings
 
 /// A test target.
 func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
@@ -135,7 +146,7 @@ let package = Package(
                 "Setup", "Wedge", "BeaconServer", "Typing", "Beacons", "Texts", "Measuring", "BluetoothLE",
                 "VirtualTransport", "Keystrokes", "LinuxIO", argumentParser, systemPackage,
             ],
-            swiftSettings: settings("blewedge"),
+            swiftSettings: programSettings,
             // Nobody links with the program: its names are not listed in it.
             linkerSettings: [.unsafeFlags(["-Xlinker", "--no-export-dynamic"])]
         ),
@@ -263,3 +274,8 @@ let package = Package(
     ],
     cxxLanguageStandard: .cxx17
 )
+
+// The test targets that Tests/arm names are built, and no other one; all in every other build.
+if let named = Context.environment["BLEWEDGE_TESTS"]?.split(separator: " ") {
+    package.targets.removeAll { $0.type == .test && !named.contains($0.name[...]) }
+}

@@ -94,7 +94,7 @@ public struct Comparison {
         var count = 64
         while true {
             let time = try contender.run(count)
-            if time.nanoseconds >= span / 4 || count > 1 << 32 {
+            if time.nanoseconds >= span / 4 || Int64(count) > 1 << 32 {
                 return max(64, Int(Double(count) * Double(span) / Double(max(1, time.nanoseconds))))
             }
             count *= 2

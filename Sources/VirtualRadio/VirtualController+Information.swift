@@ -10,11 +10,12 @@ extension VirtualController {
         /// Core 4.2 and Core 5.0 (Assigned Numbers, 2.1).
         static func version(_ generation: Generation) -> UInt8 { generation == .legacy ? 0x08 : 0x09 }
         /// BR/EDR Not Supported and LE Supported (Core 6.0, Vol 2, Part C, 3.3: bits 37 and 38).
-        static let features: UInt64 = 1 &<< 37 | 1 &<< 38
+        static let features: UInt64 = UInt64(1) &<< 37 | UInt64(1) &<< 38
         /// LE Encryption, Connection Parameters Request, Extended Reject Indication, Peripheral-initiated Features Exchange, and LE
         /// Extended Advertising (Core 6.0, Vol 6, Part B, 4.6: bits 0 to 3 and 12).
         static func lowEnergyFeatures(_ generation: Generation) -> UInt64 {
-            1 | 1 &<< 1 | 1 &<< 2 | 1 &<< 3 | (generation == .legacy ? 0 : 1 &<< 12)
+            let legacy: UInt64 = 0b1111
+            return generation == .legacy ? legacy : legacy | UInt64(1) &<< 12
         }
         /// Every state and combination that 7.8.27 knows: bits 0 to 41.
         static let states: UInt64 = 0x0000_03FF_FFFF_FFFF

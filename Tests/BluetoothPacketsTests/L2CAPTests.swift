@@ -117,7 +117,8 @@ private func read(_ bytes: [UInt8]) throws -> (text: String, written: [UInt8]?) 
         #expect(other.handle == 0xEFF)
         #expect(other.boundary == .first)
         #expect(other.broadcast == 1)
-        let wrong = (0..<bytes.count).map { Array(bytes[..<$0]) } + [bytes + [0], [1] + bytes.dropFirst()]
+        let cut: [[UInt8]] = (0..<bytes.count).map { Array(bytes[..<$0]) }
+        let wrong: [[UInt8]] = cut + [bytes + [0], [1] + bytes.dropFirst()]
         for bytes in wrong {
             #expect(throws: DecodingError.self) { _ = try ACLPacket(bytes.span).handle }
         }

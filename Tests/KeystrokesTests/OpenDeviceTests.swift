@@ -92,7 +92,7 @@ struct OpenDeviceTests {
             var random = SeededGenerator(seed: 2)
             for _ in 0..<count / 2 {
                 let length = Int.random(in: 1...20, using: &random)
-                let bytes = (0..<length).map { _ in
+                let bytes: [UInt8] = (0..<length).map { _ in
                     // Line ends, Escape and the group separator are seen often enough.
                     Bool.random(using: &random)
                         ? UInt8.random(in: .min ... .max, using: &random)

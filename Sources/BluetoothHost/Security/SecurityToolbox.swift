@@ -75,8 +75,8 @@ public enum SecurityToolbox {
         let key = try AES128.cmac(secret.bytes, key: 0x6C88_8391_AAF5_A538_6037_0BDB_5A60_83BE)
         // "btle", and behind the addresses the length of the result in bits.
         let identifier: [UInt8] = [0x62, 0x74, 0x6C, 0x65]
-        let message =
-            identifier + initiatorNonce.bytes + responderNonce.bytes + typed(initiator) + typed(responder) + [1, 0]
+        let nonces: [UInt8] = initiatorNonce.bytes + responderNonce.bytes
+        let message: [UInt8] = identifier + nonces + typed(initiator) + typed(responder) + [1, 0]
         return (
             macKey: try AES128.cmac([0] + message, key: key), longTermKey: try AES128.cmac([1] + message, key: key)
         )

@@ -42,7 +42,7 @@ public struct ControllerInformation: Hashable, Sendable {
 
     /// The name before the first zero byte.
     private static func name(_ field: Span<UInt8>) -> LocalName {
-        let end = field.indices.first { field[$0] == 0 } ?? field.count
+        let end: Int = field.indices.first { field[$0] == 0 } ?? field.count
         return LocalName(field.extracting(first: end), isComplete: true)
     }
 }

@@ -74,22 +74,29 @@ public enum HCIEvent: ~Escapable {
     static func headerError(_ packet: Span<UInt8>) -> DecodingError {
         var reader = ByteReader(packet, packet: "HCI Event")
         do throws(DecodingError) {
-            let indicator = try reader.readUInt8("Packet Indicator")
-            guard indicator == Self.indicator else {
-                return DecodingError(
-                    packet: "HCI Event",
-                    field: "Packet Indicator",
-                    offset: 0,
-                    reason: .unexpectedCode(UInt16(indicator))
-                )
-            }
-            _ = try reader.readUInt8("Event_Code")
-            let length = Int(try reader.readUInt8("Parameter_Total_Length"))
-            _ = try reader.readSpan(count: length, "Parameters")
+            try readHeader(&reader)
         } catch {
             return error
         }
         return reader.error("end", .trailing(count: reader.remaining))
+    }
+
+    /// Reads a packet's header and the parameters that it names; a function of its own for Swift 6.2, whose optimiser loses
+    /// count of a reader that several paths leave.
+    @_lifetime(reader: copy reader)
+    private static func readHeader(_ reader: inout ByteReader) throws(DecodingError) {
+        let indicator = try reader.readUInt8("Packet Indicator")
+        guard indicator == Self.indicator else {
+            throw DecodingError(
+                packet: "HCI Event",
+                field: "Packet Indicator",
+                offset: 0,
+                reason: .unexpectedCode(UInt16(indicator))
+            )
+        }
+        _ = try reader.readUInt8("Event_Code")
+        let length = Int(try reader.readUInt8("Parameter_Total_Length"))
+        _ = try reader.readSpan(count: length, "Parameters")
     }
 
     /// Reads the parameters of an event with the given code.

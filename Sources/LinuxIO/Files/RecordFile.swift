@@ -13,9 +13,9 @@ package struct RecordFile: ~Copyable {
     private let limit: Int
     /// The bytes of the file that are whole records.
     private var size: Int
-    private var buffer: [UInt8] = []
+    private var buffer: [UInt8]
     /// Where each record in the buffer ends; the header is the first of a new file.
-    private var ends: [Int] = []
+    private var ends: [Int]
 
     /// The most bytes that wait before they are written.
     private static let bufferCapacity = 1 << 16
@@ -43,11 +43,10 @@ package struct RecordFile: ~Copyable {
             }
         }
         _ = try SystemCall.run { fchmod(number, 0o600) }
+        // After all that can throw: Swift 6.2 destroys twice what is set before it.
         size = Int(status.st_size)
-        if size == 0 {
-            buffer = header
-            ends = [header.count]
-        }
+        buffer = size == 0 ? header : []
+        ends = size == 0 ? [header.count] : []
         self.limit = limit
         file = opened
     }

@@ -34,13 +34,15 @@ package struct EventNode: ~Copyable {
 
     /// The node, for the event loop.
     package let descriptor: Descriptor
-    private var buffer = [UInt8](repeating: 0, count: 64 * UInputDevice.eventSize)
+    private var buffer: [UInt8]
 
     /// Opens a node for reading; `permissionDenied` where it is not ours to read.
     ///
     /// The corresponding C function is `open`.
     package init(_ path: String) throws(Errno) {
         descriptor = try Descriptor.open(path, O_RDONLY | O_NONBLOCK)
+        // After what can throw: Swift 6.2 destroys twice what is set before it.
+        buffer = [UInt8](repeating: 0, count: 64 * UInputDevice.eventSize)
     }
 
     /// Appends the events that wait, at most 64; false when there are none.

@@ -122,19 +122,21 @@ package struct L2CAPSocket: ~Copyable {
     package func receiveUnmarked(_ body: (Span<UInt8>) -> Void) throws(Errno) -> NonBlocking<Int> {
         let (number, site) = (descriptor.number, CallSite(.link, .recvmsg))
         // Not filled with zeros before, as an array would be.
-        return try unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Packet.count) {
-            packet throws(Errno) in
-            // Sound: the kernel writes at most the bytes of the packet, which lives for the call.
-            let received = try SystemCall.runNonBlocking(site) {
-                unsafe recv(number, packet.baseAddress, packet.count, Int32(MSG_TRUNC))
+        let result = unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Packet.count) { packet in
+            Result { () throws(Errno) in
+                // Sound: the kernel writes at most the bytes of the packet, which lives for the call.
+                let received = try SystemCall.runNonBlocking(site) {
+                    unsafe recv(number, packet.baseAddress, packet.count, Int32(MSG_TRUNC))
+                }
+                if case .done(let count) = received {
+                    try Self.check(count)
+                    // Sound: so many bytes were written, and the span lives as long as they.
+                    if count > 0 { unsafe body(Span(_unsafeElements: UnsafeBufferPointer(rebasing: packet[..<count]))) }
+                }
+                return received
             }
-            if case .done(let count) = received {
-                try Self.check(count)
-                // Sound: so many bytes were written, and the span lives as long as they.
-                if count > 0 { unsafe body(Span(_unsafeElements: UnsafeBufferPointer(rebasing: packet[..<count]))) }
-            }
-            return received
         }
+        return try result.get()
     }
 
     /// Throws for the length of a packet of which the end was cut off.

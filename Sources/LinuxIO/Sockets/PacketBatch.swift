@@ -53,7 +53,8 @@ package final class PacketBatch {
             // Sound: the place is one of those allocated, and the count is at most its size, all of it initialised. The
             // object lives as long as the span, and the bytes change in `receive` only.
             let length = unsafe min(Int(messages[index].length), size)
-            let span = unsafe Span(_unsafeStart: bytes + index * size, count: length)
+            let place = unsafe UnsafePointer(bytes + index * size)
+            let span = unsafe Span(_unsafeStart: place, count: length)
             return unsafe _overrideLifetime(span, borrowing: self)
         }
     }

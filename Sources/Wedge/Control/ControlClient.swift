@@ -22,7 +22,7 @@ package struct ControlClient: ~Copyable {
     /// Where the daemon is.
     package let path: String
     private let stream: LocalStream
-    private var input = LineSplitter(longestLine: mostBytes + 1, ends: .lineFeed)
+    private var input: LineSplitter
 
     /// Connects to the daemon at the first of these paths where one listens.
     ///
@@ -32,7 +32,9 @@ package struct ControlClient: ~Copyable {
         for path in paths {
             do {
                 stream = try LocalStream(connectingTo: path)
+                // After what can throw: Swift 6.2 destroys twice what is set before it.
                 self.path = path
+                input = LineSplitter(longestLine: Self.mostBytes + 1, ends: .lineFeed)
                 return
             } catch {
                 let next = CommandFailure(reachingDaemon: path, error)

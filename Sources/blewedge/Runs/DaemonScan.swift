@@ -11,9 +11,9 @@ struct DaemonScan: ~Copyable {
     private var client: ControlClient
     private let filter: ScanFilter
     /// The daemon's last answer, the strongest first.
-    private var devices: [ListedDevice] = []
+    private var devices: [ListedDevice]
     /// The devices for which its last answer had no room.
-    private var leftOut: Int64 = 0
+    private var leftOut: Int64
 
     /// A scan through the daemon that uses this adapter; nil where none does, or it may not be asked.
     init?(_ filter: ScanFilter, through adapter: AdapterTransport) {
@@ -21,8 +21,11 @@ struct DaemonScan: ~Copyable {
             var client = try? ControlClient(at: paths), let status = try? client.ask(.status),
             let name = status.value["adapter"]?.string, adapter == .any || adapter.description == name
         else { return nil }
+        // After what can fail: Swift 6.2 destroys twice what is set before it.
         self.client = client
         self.filter = filter
+        devices = []
+        leftOut = 0
     }
 
     /// Scans for a time, or until Ctrl-C.

@@ -73,6 +73,7 @@ from scenarios import (  # noqa: E402, F401, I001
     doctor,
     systemd,
     inits,
+    package,
     first_use,
     statusline,
     daemon,

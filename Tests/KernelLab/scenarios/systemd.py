@@ -46,6 +46,7 @@ class Target:
 
     def __init__(self, bench: Bench) -> None:
         self.bench = bench
+        self.program = INSTALLED
 
     async def shell(self, line: str, seconds: float = 60, check: bool = True) -> str:
         try:
@@ -69,7 +70,7 @@ class Target:
         return (await self.shell("journalctl -u blewedge -b --no-pager -o cat | tail -n 8", check=False))[-600:]
 
     async def until_connected(self, seconds: float) -> None:
-        line = f"{INSTALLED} status --json 2>/dev/null | grep -q '\"state\":\"connected\"'"
+        line = f"{self.program} status --json 2>/dev/null | grep -q '\"state\":\"connected\"'"
         await self.until(line, "the service is connected", seconds)
 
     async def node(self) -> str:
