@@ -19,6 +19,8 @@ from waiting import expect
 
 BOOT_SECONDS = 120
 SETUP_SECONDS = 60
+# Prints the daemon's number: neither a command's, nor that of who looks for it.
+DAEMON = "pgrep -f '[b]lewedge run --user'"
 # What the user's entry changes stays, and so does the program.
 STAYS = "^etc/(passwd|group|shadow|gshadow|sub[ug]id)-? |^etc/\\.pwd\\.lock|^usr/local/bin/blewedge "
 
@@ -55,7 +57,7 @@ class Machine(Target):
 
     async def process(self) -> int:
         """The daemon's number."""
-        return int(await self.until("pidof -s blewedge", "the daemon", 30))
+        return int(await self.until(DAEMON, "the daemon", 30))
 
     async def installed(self) -> str:
         """The files that the machine has beside the host's, with their sizes, and where links lead to."""
@@ -114,7 +116,7 @@ async def killed(machine: Machine) -> int:
     """SIGKILL: another process, the same choice, and it types."""
     before = await machine.process()
     await machine.shell(f"kill -KILL {before}")
-    await machine.until(f'pid=$(pidof -s blewedge) && test "$pid" != {before}', "the service is back", 30)
+    await machine.until(f'pid=$({DAEMON}) && test "$pid" != {before}', "the service is back", 30)
     return await types(machine, range(3, 6))
 
 
@@ -123,7 +125,8 @@ async def orphaned(machine: Machine, manager: Manager) -> None:
     before = await machine.process()
     await machine.shell("pgrep -f '^runsv blewedge' >/run/lab/runsv.pid; true")
     await machine.shell(f"kill -KILL $(cat {manager.keeper})")
-    await machine.until(f'pid=$(pidof blewedge) && test "$pid" != {before} && test "$pid" -gt 0', "one keyboard, and a new one", 30)
+    await machine.until(f'pid=$({DAEMON}) && test "$pid" != {before} && test "$pid" -gt 0', "one keyboard, and a new one", 30)
+    await machine.until_connected(60)
 
 
 async def stopped(machine: Machine, manager: Manager) -> int:
