@@ -13,7 +13,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-import kernels
+import archive
 from waiting import LabError
 
 FILES = Path(__file__).resolve().parent / "inits"
@@ -79,8 +79,11 @@ def _downloaded(cache: Path) -> Path:
     if not all(list(folder.glob(f"{name}_*.deb")) for name in names):
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
-        flags = kernels.archive(platform.freedesktop_os_release()["VERSION_CODENAME"], folder / "apt")
-        _run("apt-get", *flags, "-qq", "download", *names, cwd=folder)
+        suite = platform.freedesktop_os_release()["VERSION_CODENAME"]
+        try:
+            archive.Archive(suite, folder / "apt", ["amd64"]).get("download", *names, cwd=folder)
+        except archive.ArchiveError as error:
+            raise LabError(str(error)) from error
         shutil.rmtree(folder / "apt")
     return folder
 

@@ -11,9 +11,10 @@ import lzma
 import os
 import re
 import shutil
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+
+import archive
 
 SUITES = {"6.1": "bookworm", "6.12": "trixie", "5.10": "bullseye", "7.2": "sid"}
 
@@ -66,52 +67,27 @@ def get(name: str, cache: Path) -> Kernel:
 
 
 def _run(argv: list[str], cwd: Path | None = None) -> str:
-    done = subprocess.run(argv, cwd=cwd, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise KernelError(f"{' '.join(argv[:3])} …: {done.stderr.strip()[-400:]}")
-    return done.stdout
-
-
-def _mirror() -> tuple[str, str]:
-    """The Debian archive this machine uses, and the keyring that signs it."""
-    targets = _run(["apt-get", "indextargets", "--format", "$(CREATED_BY)|$(REPO_URI)|$(LABEL)|$(SIGNED_BY)"])
-    for line in targets.splitlines():
-        created, uri, label, signed = line.split("|")
-        if created == "Packages" and label == "Debian":
-            keyring = signed if signed.startswith("/") else "/usr/share/keyrings/debian-archive-keyring.gpg"
-            return uri, keyring
-    raise KernelError("apt knows no Debian archive on this machine (apt-get update?)")
-
-
-def archive(suite: str, apt: Path) -> list[str]:
-    """The options by which apt takes packages of a suite, with nothing of this machine's but the archive; its files lie in the folder."""
-    uri, keyring = _mirror()
-    for place in ("lists/partial", "cache/archives/partial"):
-        (apt / place).mkdir(parents=True)
-    (apt / "sources.list").write_text(f"deb [arch=amd64 signed-by={keyring}] {uri} {suite} main\n")
-    options = [
-        f"Dir::Etc::sourcelist={apt}/sources.list", "Dir::Etc::sourceparts=/dev/null",
-        f"Dir::State::lists={apt}/lists", "Dir::State::status=/dev/null", f"Dir::Cache={apt}/cache",
-        "APT::Architecture=amd64", "APT::Sandbox::User=root", "Acquire::Languages=none", "Acquire::Retries=3",
-    ]  # fmt: skip
-    flags = [word for option in options for word in ("-o", option)]
-    _run(["apt-get", *flags, "-qq", "-o", "APT::Update::Error-Mode=any", "update"])
-    return flags
+    try:
+        return archive.run(argv, cwd)
+    except archive.ArchiveError as error:
+        raise KernelError(str(error)) from error
 
 
 def _download(suite: str, scratch: Path) -> list[Path]:
     apt = scratch / "apt"
-    flags = archive(suite, apt)
-    wanted, packages = ["linux-image-amd64"], []
-    while wanted:  # newer releases split image, binary and modules into packages of their own
-        for line in _run(["apt-cache", *flags, "depends", "--important", wanted.pop()]).splitlines():
-            match = re.fullmatch(r"\s+(?:Pre)?Depends: (linux-(?:image|binary|modules)-\d\S*)", line)
-            if match and match[1] not in packages:
-                packages.append(match[1])
-                wanted.append(match[1])
-    if not packages:
-        raise KernelError(f"linux-image-amd64 of {suite} names no kernel package")
-    _run(["apt-get", *flags, "-qq", "download", *packages], cwd=scratch)
+    try:
+        source = archive.Archive(suite, apt, ["amd64"])
+        wanted, packages = ["linux-image-amd64"], []
+        while wanted:  # newer releases split image, binary and modules into packages of their own
+            for package in source.depends(wanted.pop(), r"linux-(?:image|binary|modules)-\d\S*"):
+                if package not in packages:
+                    packages.append(package)
+                    wanted.append(package)
+        if not packages:
+            raise KernelError(f"linux-image-amd64 of {suite} names no kernel package")
+        source.get("download", *packages, cwd=scratch)
+    except archive.ArchiveError as error:
+        raise KernelError(str(error)) from error
     shutil.rmtree(apt)
     return sorted(scratch.glob("*.deb"))
 

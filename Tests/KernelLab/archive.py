@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Debian's archive of one suite, other than the machine's own: packages are downloaded with apt, by lists in a folder of their
+# own, checked against the installed keyring, and never installed.
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+
+class ArchiveError(Exception):
+    """Packages cannot be had."""
+
+
+def run(argv: list[str], cwd: Path | None = None) -> str:
+    """What a command prints; an error with the end of what it says where it fails."""
+    done = subprocess.run(argv, cwd=cwd, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise ArchiveError(f"{' '.join(argv[:3])} …: {done.stderr.strip()[-400:]}")
+    return done.stdout
+
+
+def mirror() -> tuple[str, str]:
+    """The Debian archive this machine uses, and the keyring that signs it."""
+    targets = run(["apt-get", "indextargets", "--format", "$(CREATED_BY)|$(REPO_URI)|$(LABEL)|$(SIGNED_BY)"])
+    for line in targets.splitlines():
+        created, uri, label, signed = line.split("|")
+        if created == "Packages" and label == "Debian":
+            keyring = signed if signed.startswith("/") else "/usr/share/keyrings/debian-archive-keyring.gpg"
+            return uri, keyring
+    raise ArchiveError("apt knows no Debian archive on this machine (apt-get update?)")
+
+
+class Archive:
+    """One suite, by its lists in a folder; the first architecture is apt's own."""
+
+    def __init__(self, suite: str, folder: Path, architectures: list[str]) -> None:
+        uri, keyring = mirror()
+        for place in ("lists/partial", "cache/archives/partial"):
+            (folder / place).mkdir(parents=True)
+        sources, status = folder / "sources.list", folder / "status"
+        sources.write_text(f"deb [arch={','.join(architectures)} signed-by={keyring}] {uri} {suite} main\n")
+        status.touch()
+        options = [
+            f"Dir::Etc::sourcelist={sources}", "Dir::Etc::sourceparts=/dev/null", f"Dir::State::lists={folder}/lists",
+            f"Dir::State::status={status}", f"Dir::Cache={folder}/cache", f"APT::Architecture={architectures[0]}",
+            *(f"APT::Architectures::={name}" for name in architectures),
+            "APT::Sandbox::User=root", "Acquire::Languages=none", "Acquire::Retries=3",
+            # The unstable suite's Release file may count as expired where the archive is one of a day.
+            f"Acquire::Check-Valid-Until={'false' if suite == 'sid' else 'true'}",
+        ]  # fmt: skip
+        self._flags = [word for option in options for word in ("-o", option)]
+        self._downloads = folder / "cache/archives"
+        self.get("-o", "APT::Update::Error-Mode=any", "update")
+
+    def get(self, *arguments: str, cwd: Path | None = None) -> str:
+        """Runs apt-get."""
+        return run(["apt-get", *self._flags, "-qq", *arguments], cwd)
+
+    def depends(self, package: str, pattern: str) -> list[str]:
+        """What a package depends on, as far as it matches."""
+        printed = run(["apt-cache", *self._flags, "depends", "--important", package])
+        found = [re.fullmatch(rf"\s+(?:Pre)?Depends: ({pattern})", line) for line in printed.splitlines()]
+        return [match[1] for match in found if match]
+
+    def closure(self, packages: list[str]) -> list[Path]:
+        """These packages with all that they depend on, downloaded."""
+        self.get("install", "--yes", "--no-install-recommends", "--download-only", *packages)
+        return sorted(self._downloads.glob("*.deb"))
