@@ -34,7 +34,7 @@ class Manager:
     start: str  # what starts a service that rests
     reload: str
     keeper: str = "/run/blewedge-service.pid"  # has the number of what starts the keyboard again
-    rests: str = "pgrep -f 'sleep 2147483647' >/dev/null"  # succeeds once nothing starts the service again by itself
+    rests: str = "pgrep -f '[s]leep 2147483647' >/dev/null"  # succeeds once nothing starts the service again by itself
 
 
 SCRIPT = "/etc/init.d/blewedge"
