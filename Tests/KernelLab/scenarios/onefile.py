@@ -4,12 +4,10 @@
 
 from __future__ import annotations
 
-import time
-
-from bench import BINARY, Bench, compare
+from bench import BINARY, Bench
 from readers import Terminal
 from scenarios import scenario
-from scenarios.keys import SCANS, all_typed, finish
+from scenarios.keys import type_scans
 from waiting import expect
 
 ROOT = "/run/lab/one-file"
@@ -45,18 +43,7 @@ async def one_file(bench: Bench) -> None:
         await product.keyboard()
         await product.state("connected", 30)
         await bench.peer.until_subscribed()
-        start = time.monotonic()
-        sent = 0
-        try:
-            for scan in SCANS:
-                await terminal.until(sent - 9 * len(scan), 20)
-                sent += bench.peer.burst([scan])
-            await terminal.until(sent, 20)
-            took = time.monotonic() - start
-        finally:
-            counts = await finish(bench, product, terminal, sent)
-        compare(b"".join(SCANS), terminal.text)
-        all_typed(counts, 200, 2800)
+        pace = await type_scans(bench, product, terminal)
     finally:
         await run("umount", "--recursive", "--lazy", *(f"{ROOT}/{name}" for name in ("proc", "sys", "dev")), check=False)
-    bench.note = f"{2800 / took:.0f} characters/s; the doctor found {', '.join(sorted(names)) or 'nothing'}"
+    bench.note = f"{pace}; the doctor found {', '.join(sorted(names)) or 'nothing'}"
