@@ -129,7 +129,7 @@
             #expect(daemon.service.choice == nil)
             failures.isDue = false
             #expect(try bench.until { daemon.service.choice == .kept(KeptChoice(device, name: nil)) })
-            #expect(bench.notes.count == 1)
+            #expect(bench.notes.count == 1, "\(bench.notes)")
             try bench.end()
         }
 
