@@ -29,19 +29,8 @@ let fuzzing = Context.environment["BLEWEDGE_FUZZING"]
 /// What takes hostile bytes, and counts its edges for libFuzzer; the rest would only be more to look at after each input.
 let fuzzed: Set = ["BluetoothPackets", "BluetoothHost", "Keystrokes", "Typing", "Wedge"]
 
-/// Modules that do little for each byte, and are small rather than fast.
-///
-/// None is the library's: with such flags in it no other package could use it.
-let compact: Set = ["BeaconServer", "Setup", "Texts", "blewedge"]
-
 /// The settings of a target of the product.
 func settings(_ name: String) -> [SwiftSetting] {
-    compact.contains(name)
-        ? plainSettings(name) + [.unsafeFlags(["-Osize"], .when(configuration: .release))] : plainSettings(name)
-}
-
-/// The same without a choice between small and fast.
-func plainSettings(_ name: String) -> [SwiftSetting] {
     let counters = "edge,inline-8bit-counters,pc-table"
     switch fuzzing {
     case "address" where fuzzed.contains(name): return swiftSettings + [.unsafeFlags(["-sanitize=fuzzer,address"])]
@@ -51,9 +40,6 @@ func plainSettings(_ name: String) -> [SwiftSetting] {
     default: return swiftSettings
     }
 }
-
-/// The settings of the program itself.
-let programSettings = settings("blewedge")
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
@@ -146,7 +132,7 @@ let package = Package(
                 "Setup", "Wedge", "BeaconServer", "Typing", "Beacons", "Texts", "Measuring", "BluetoothLE",
                 "VirtualTransport", "Keystrokes", "LinuxIO", argumentParser, systemPackage,
             ],
-            swiftSettings: programSettings,
+            swiftSettings: swiftSettings,
             // Nobody links with the program: its names are not listed in it.
             linkerSettings: [.unsafeFlags(["-Xlinker", "--no-export-dynamic"])]
         ),
