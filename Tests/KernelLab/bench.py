@@ -12,7 +12,7 @@ import shutil
 import signal
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -38,9 +38,11 @@ FOREIGN_SECONDS = 90  # in which the kernel sets up a controller that answers la
 class Machine:
     """A booted virtual machine with the product's binary in it."""
 
-    def __init__(self, kernel: Kernel, tools: Path, logs: Path, append: str = "", is_counted: bool = False) -> None:
+    def __init__(
+        self, kernel: Kernel, tools: Path, logs: Path, append: str = "", is_counted: bool = False, emulator: Sequence[str] = ()
+    ) -> None:
         logs.mkdir(parents=True, exist_ok=True)
-        self.vm = VM(kernel, tools, logs / "console.log", append, is_counted)
+        self.vm = VM(kernel, tools, logs / "console.log", append, is_counted, emulator)
         self.guest = Guest()
         self.binary = Path()
 
@@ -394,14 +396,15 @@ def compare(sent: bytes, arrived: bytes) -> None:
 
 @asynccontextmanager
 async def booted(
-    bench: Bench, name: str, append: str = "", is_counted: bool = False, seconds: float = BOOT_SECONDS
-) -> AsyncIterator[Bench]:
+    bench: Bench, name: str, append: str = "", is_counted: bool = False, seconds: float = BOOT_SECONDS,
+    emulator: Sequence[str] = (), binary: Path | None = None,
+) -> AsyncIterator[Bench]:  # fmt: skip
     """Another machine of the same kernel, for this scenario alone, whose own machine waits meanwhile."""
     own, logs = bench.machine, bench.logs / name
-    machine = Machine(own.vm.kernel, own.vm.tools, logs, append, is_counted)
+    machine = Machine(own.vm.kernel, own.vm.tools, logs, append, is_counted, emulator)
     bench.machines.append(machine)
     try:
-        await machine.boot(own.binary, seconds)
+        await machine.boot(binary or own.binary, seconds)
         inner = Bench(machine, logs, bench.long, bench.losses)
         try:
             yield inner

@@ -12,6 +12,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from kernels import Kernel
@@ -78,12 +79,15 @@ def build_initrd(kernel: Kernel, tools: Path, target: Path) -> None:
 class VM:
     """A QEMU process and its sockets, in a short-named folder of its own (a socket's path is limited)."""
 
-    def __init__(self, kernel: Kernel, tools: Path, log: Path, append: str = "", is_counted: bool = False) -> None:
+    def __init__(
+        self, kernel: Kernel, tools: Path, log: Path, append: str = "", is_counted: bool = False, emulator: Sequence[str] = ()
+    ) -> None:
         self.kernel = kernel
         self.tools = tools
         self.console = log
         self._append = append  # more words for the kernel's command line
         self._time = COUNTED if is_counted else TIMED
+        self._emulator = emulator  # more words for the emulator
         self._folder = Path(tempfile.mkdtemp(prefix="blewedge-lab.", dir="/tmp"))
         self._process: asyncio.subprocess.Process | None = None
 
@@ -112,7 +116,7 @@ class VM:
             "-chardev", f"socket,id=ctl,path={self.control_socket},server=on,wait=off",
             "-device", "virtserialport,chardev=ctl,name=lab.ctl",
             "-chardev", f"socket,id=hci,path={self.hci_socket},server=on,wait=off",
-            "-device", "virtserialport,chardev=hci,name=lab.hci",
+            "-device", "virtserialport,chardev=hci,name=lab.hci", *self._emulator,
         ]  # fmt: skip
         self._process = await asyncio.create_subprocess_exec(
             *argv,

@@ -90,6 +90,7 @@ from scenarios import (  # noqa: E402, F401, I001
     handshake,
     reload,
     figures,
+    layout,
     floods,
     weather,
     ownbench,

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Where the code lies that a packet runs through until its key: what the emulator records of it.
+
+from __future__ import annotations
+
+import re
+import signal
+from bisect import bisect
+from pathlib import Path
+
+from bench import Bench, booted
+from peer import ean13
+from readers import EventReader
+from scenarios import scenario
+from scenarios.figures import latencies
+from waiting import LabError, expect
+
+PAGES = 12
+# Of a hundred functions, how many may be missing from the list: what the compiler makes of closures changes.
+MISSING = 10
+LINE = re.compile(r"\s*([0-9a-f]+)\s+[0-9a-f]+\s+([0-9a-f]+)\s+\d+ {17}(\S.*)")
+BLOCK = re.compile(rb"\[[0-9a-f]+/([0-9a-f]+)/")
+
+
+class Layout:
+    """The functions of a program by their addresses, as the linker's map has them."""
+
+    def __init__(self, path: Path) -> None:
+        self.names: dict[int, set[str]] = {}
+        for line in path.read_text(errors="replace").splitlines():
+            if (found := LINE.match(line)) and int(found[1], 16):
+                self.names.setdefault(int(found[1], 16), set()).add(found[3])
+        self._starts = sorted(self.names)
+
+    def function(self, address: int) -> int:
+        """Where the function begins that has this address."""
+        return self._starts[max(0, bisect(self._starts, address) - 1)]
+
+
+@scenario("way-to-the-key", peer="no adapter", deadline=300, only_long=True)
+async def way_to_the_key(bench: Bench) -> None:
+    """B-13: the code that a packet runs through until its key lies in 12 pages at most, and Compact/order.txt has its functions."""
+    static = bench.machine.beside("blewedge-static")
+    layout = Layout(static.with_name("blewedge-static.map"))
+    ordered = set(static.with_name("order").read_text().split())
+    record = bench.logs / "blocks"
+    # Each block of code that begins in the program, which has fixed addresses.
+    words = ("-d", "exec,nochain", "-D", str(record), "-dfilter", f"{min(layout.names):#x}..{max(layout.names):#x}")
+    async with booted(bench, "recorded", emulator=words, binary=static) as machine:
+        await machine.set_up("linble")
+        product = await machine.connected()
+        reader = await EventReader.open(machine, product.node)
+        await latencies(machine, reader, [ean13(number) for number in range(3)])
+        start = record.stat().st_size
+        await latencies(machine, reader, [ean13(3)])
+        blocks = [int(address, 16) for address in BLOCK.findall(record.read_bytes()[start:])]
+        await product.end(signal.SIGINT, 130)
+    record.unlink()  # some hundred megabytes
+    functions = [layout.function(address) for address in blocks]
+    write = next((at for at, function in enumerate(functions) if "write" in layout.names[function]), None)
+    if write is None:
+        raise LabError(f"the record of {len(blocks)} blocks has no write to the keyboard")
+    way = dict.fromkeys(functions[: write + 1])
+    pages = {address >> 12 for address in blocks[: write + 1]}
+    missing = [min(layout.names[function]) for function in way if not layout.names[function] & ordered]
+    bench.note = f"{write + 1} blocks of {len(way)} functions in {len(pages)} pages; not in the list: {', '.join(missing) or 'none'}"
+    expect(len(way) > 20, f"that is no way to a key: {bench.note}")
+    expect(len(pages) <= PAGES and len(missing) * 100 <= MISSING * len(way), bench.note)
