@@ -29,11 +29,7 @@ enum SystemCall {
         _ call: () -> Result
     ) throws(Errno) -> Result {
         while true {
-            #if DEBUG
-                let result = CallScript.run(site, call)
-            #else
-                let result = call()
-            #endif
+            let result = answer(of: call, at: site)
             guard result == -1 else { return result }
             let error = Errno(rawValue: errno)
             switch error.recovery(of: site?.kind ?? .file) {
@@ -49,15 +45,23 @@ enum SystemCall {
     /// A wrong argument is meant here: that the kernel says so is the answer.
     static func attempt(_ site: CallSite, _ call: () -> Int32) -> (result: Int32, error: Errno?) {
         while true {
-            #if DEBUG
-                let result = CallScript.run(site, call)
-            #else
-                let result = call()
-            #endif
+            let result = answer(of: call, at: site)
             guard result == -1 else { return (result, nil) }
             let error = Errno(rawValue: errno)
             if error != .interrupted { return (-1, error) }
         }
+    }
+
+    /// What a test has the call answer, or the call's own answer.
+    private static func answer<Result: FixedWidthInteger & SignedInteger>(
+        of call: () -> Result,
+        at site: CallSite?
+    ) -> Result {
+        #if DEBUG
+            CallScript.run(site, call)
+        #else
+            call()
+        #endif
     }
 
     /// Runs a call on a non-blocking descriptor.
