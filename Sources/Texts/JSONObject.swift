@@ -19,19 +19,49 @@ package struct JSONObject: Sendable {
         Self.append(value, to: &members)
     }
 
+    // One for each type that is written: for a generic one the runtime looks up, with each scan, what each type conforms to.
+
     /// Adds an integer; nil adds nothing.
-    ///
-    /// Inlined, so that each type of integer is written by code of its own.
-    @inlinable
-    package mutating func add(_ name: String, _ value: (some BinaryInteger)?) {
-        if let value { add(name, digits: String(value)) }
+    package mutating func add(_ name: String, _ value: Int?) { add(name, value.map(Int64.init)) }
+
+    /// Adds an integer; nil adds nothing.
+    package mutating func add(_ name: String, _ value: Int8?) { add(name, value.map(Int64.init)) }
+
+    /// Adds an integer; nil adds nothing.
+    package mutating func add(_ name: String, _ value: Int32?) { add(name, value.map(Int64.init)) }
+
+    /// Adds an integer; nil adds nothing.
+    package mutating func add(_ name: String, _ value: Int64?) {
+        if let value { add(name, magnitude: value.magnitude, isNegative: value < 0) }
     }
 
-    /// Adds an integer that is text already.
-    @usableFromInline
-    package mutating func add(_ name: String, digits: String) {
+    /// Adds an integer; nil adds nothing.
+    package mutating func add(_ name: String, _ value: UInt8?) { add(name, value.map(UInt64.init)) }
+
+    /// Adds an integer; nil adds nothing.
+    package mutating func add(_ name: String, _ value: UInt16?) { add(name, value.map(UInt64.init)) }
+
+    /// Adds an integer; nil adds nothing.
+    package mutating func add(_ name: String, _ value: UInt32?) { add(name, value.map(UInt64.init)) }
+
+    /// Adds an integer; nil adds nothing.
+    package mutating func add(_ name: String, _ value: UInt?) { add(name, value.map(UInt64.init)) }
+
+    /// Adds an integer; nil adds nothing.
+    package mutating func add(_ name: String, _ value: UInt64?) {
+        if let value { add(name, magnitude: value, isNegative: false) }
+    }
+
+    private mutating func add(_ name: String, magnitude: UInt64, isNegative: Bool) {
         begin(name)
-        members += digits.utf8
+        if isNegative { members.append(UInt8(ascii: "-")) }
+        let start = members.count
+        var rest = magnitude
+        repeat {
+            members.append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10))
+            rest /= 10
+        } while rest > 0
+        members[start...].reverse()
     }
 
     /// Adds true or false.

@@ -99,4 +99,26 @@ struct JSONValueTests {
             )
         }
     }
+
+    @Test("Integers are written with all their digits: the least and the greatest of each type, and nothing for nil")
+    func integers() {
+        var object = JSONObject()
+        object.add("a", 0)
+        object.add("b", Int.min)
+        object.add("c", UInt.max)
+        object.add("d", Int8.min)
+        object.add("e", UInt8.max)
+        object.add("f", UInt16.max)
+        object.add("g", Int32.min)
+        object.add("h", UInt32.max)
+        object.add("i", Int64.max)
+        object.add("j", UInt64(10_000_000_000_000_000_000))
+        object.add("k", Int?.none)
+        let values: [any CustomStringConvertible] = [
+            0, Int.min, UInt.max, Int8.min, UInt8.max, UInt16.max, Int32.min, UInt32.max, Int64.max,
+            10_000_000_000_000_000_000 as UInt64,
+        ]
+        let members = zip("abcdefghij", values).map { "\"\($0)\":\($1)" }
+        #expect(object.text == "{\(members.joined(separator: ","))}")
+    }
 }

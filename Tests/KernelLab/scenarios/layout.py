@@ -50,13 +50,18 @@ async def way_to_the_key(bench: Bench) -> None:
     async with booted(bench, "recorded", emulator=words, binary=static) as machine:
         await machine.set_up("linble")
         product = await machine.connected()
+        connected = record.stat().st_size
         reader = await EventReader.open(machine, product.node)
         await latencies(machine, reader, [ean13(number) for number in range(3)])
         start = record.stat().st_size
         await latencies(machine, reader, [ean13(3)])
-        blocks = [int(address, 16) for address in BLOCK.findall(record.read_bytes()[start:])]
+        recorded = record.read_bytes()
         await product.end(signal.SIGINT, 130)
     record.unlink()  # some hundred megabytes
+    # For whoever keeps the list (--keep-logs): what is run through from the link on, in the order of its first use.
+    since = dict.fromkeys(layout.function(int(address, 16)) for address in BLOCK.findall(recorded[connected:]))
+    (bench.logs / "functions").write_text("".join(f"{' '.join(sorted(layout.names[function]))}\n" for function in since))
+    blocks = [int(address, 16) for address in BLOCK.findall(recorded[start:])]
     functions = [layout.function(address) for address in blocks]
     write = next((at for at, function in enumerate(functions) if "write" in layout.names[function]), None)
     if write is None:
