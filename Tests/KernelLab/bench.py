@@ -24,7 +24,7 @@ from line import Line
 from losses import Losses
 from peer import Peer
 from product import Product
-from vm import VM
+from vm import MEMORY, VM
 from waiting import LabError, expect
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -38,9 +38,11 @@ FOREIGN_SECONDS = 90  # in which the kernel sets up a controller that answers la
 class Machine:
     """A booted virtual machine with the product's binary in it."""
 
-    def __init__(self, kernel: Kernel, tools: Path, logs: Path, append: str = "", is_counted: bool = False) -> None:
+    def __init__(
+        self, kernel: Kernel, tools: Path, logs: Path, append: str = "", is_counted: bool = False, memory: int = MEMORY
+    ) -> None:
         logs.mkdir(parents=True, exist_ok=True)
-        self.vm = VM(kernel, tools, logs / "console.log", append, is_counted)
+        self.vm = VM(kernel, tools, logs / "console.log", append, is_counted, memory)
         self.guest = Guest()
         self.binary = Path()
 
@@ -394,11 +396,16 @@ def compare(sent: bytes, arrived: bytes) -> None:
 
 @asynccontextmanager
 async def booted(
-    bench: Bench, name: str, append: str = "", is_counted: bool = False, seconds: float = BOOT_SECONDS
+    bench: Bench,
+    name: str,
+    append: str = "",
+    is_counted: bool = False,
+    seconds: float = BOOT_SECONDS,
+    memory: int = MEMORY,
 ) -> AsyncIterator[Bench]:
     """Another machine of the same kernel, for this scenario alone, whose own machine waits meanwhile."""
     own, logs = bench.machine, bench.logs / name
-    machine = Machine(own.vm.kernel, own.vm.tools, logs, append, is_counted)
+    machine = Machine(own.vm.kernel, own.vm.tools, logs, append, is_counted, memory)
     bench.machines.append(machine)
     try:
         await machine.boot(own.binary, seconds)

@@ -25,6 +25,7 @@ LIBRARIES = ["bdaddr"]
 # One processor, each of whose instructions takes 4 ns by the guest's clock, so that nothing the host does meanwhile is measured.
 COUNTED = ("-accel", "tcg,thread=single", "-icount", "shift=2,sleep=on", "-smp", "1")
 TIMED = ("-accel", "tcg,thread=multi", "-smp", "2")
+MEMORY = 1536  # MB
 
 
 class VMError(Exception):
@@ -78,12 +79,15 @@ def build_initrd(kernel: Kernel, tools: Path, target: Path) -> None:
 class VM:
     """A QEMU process and its sockets, in a short-named folder of its own (a socket's path is limited)."""
 
-    def __init__(self, kernel: Kernel, tools: Path, log: Path, append: str = "", is_counted: bool = False) -> None:
+    def __init__(
+        self, kernel: Kernel, tools: Path, log: Path, append: str = "", is_counted: bool = False, memory: int = MEMORY
+    ) -> None:
         self.kernel = kernel
         self.tools = tools
         self.console = log
         self._append = append  # more words for the kernel's command line
         self._time = COUNTED if is_counted else TIMED
+        self._memory = memory
         self._folder = Path(tempfile.mkdtemp(prefix="blewedge-lab.", dir="/tmp"))
         self._process: asyncio.subprocess.Process | None = None
 
@@ -104,7 +108,7 @@ class VM:
         # Without a fifth level of page tables, which no such board has, and which each miss of the emulator would pay for.
         argv = [
             "setpriv", "--pdeathsig", "KILL",  # it does not outlive the lab, however that ends
-            "qemu-system-x86_64", *self._time, "-cpu", "max,la57=off", "-m", "1536",
+            "qemu-system-x86_64", *self._time, "-cpu", "max,la57=off", "-m", str(self._memory),
             "-display", "none", "-no-reboot", "-nic", "none", "-serial", f"file:{self.console}", "-monitor", "none",
             "-kernel", str(self.kernel.image), "-initrd", str(initrd), "-append", append,
             "-virtfs", "local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap",

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# A kiosk: Chromium on the whole screen of a compositor, which has the product's keyboard by libinput, and a page that tells
+# what was typed into its field.
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import kiosk
+from bench import REPOSITORY, Bench, booted, compare
+from guest import Program
+from peer import ean13
+from product import Product
+from readers import EventReader
+from scenarios import scenario
+from scenarios.controls import BROKEN, TABLE, must_differ
+from scenarios.inputclass import udev
+from scenarios.keys import all_typed
+from waiting import LabError, expect
+
+# MB; the browser's processes take some 700, its files in the kernel's cache as much.
+MEMORY = 3072
+PAGE_SECONDS = 400
+LINE_SECONDS = 60
+ROOT, OVER = "/run/lab/kiosk", "/run/lab/kiosk.over"
+SERVER = f"{REPOSITORY}/Tests/KernelLab/kioskserver.py"
+# Over the unpacked packages, which are read only; with the guest's own devices, and what udev says of them.
+MOUNT = f"""
+set -e
+mkdir -p {ROOT} {OVER}/upper {OVER}/work
+mount -t overlay -o lowerdir="$1",upperdir={OVER}/upper,workdir={OVER}/work overlay {ROOT}
+for place in proc sys dev; do mount --rbind /$place {ROOT}/$place; done
+mkdir -p {ROOT}/dev/shm
+for place in tmp run dev/shm; do mount -t tmpfs tmpfs {ROOT}/$place; done
+mkdir -m 700 {ROOT}/run/udev {ROOT}/run/session
+mount --bind /run/udev {ROOT}/run/udev
+busybox ip link set lo up
+"""
+# No screen and no graphics of the machine's; the keyboard is the machine's own.
+COMPOSITOR = {
+    "HOME": "/tmp",
+    "XDG_RUNTIME_DIR": "/run/session",
+    "LIBSEAT_BACKEND": "builtin",
+    "SEATD_VTBOUND": "0",
+    "WLR_BACKENDS": "headless,libinput",
+    "WLR_RENDERER": "pixman",
+}
+# It runs as root, and so without its sandbox. Emulated, one of its processes may need longer to answer another than the 15 s after
+# which that ends itself.
+BROWSER = (
+    "/usr/lib/chromium/chromium", "--kiosk", "--ozone-platform=wayland", "--disable-gpu", "--no-sandbox", "--no-first-run",
+    "--user-data-dir=/tmp/profile", "--ipc-connection-timeout=600", "--disable-background-networking", "--disable-component-update",
+    "--disable-extensions",
+)  # fmt: skip
+BARCODES = 200
+# So many are sent at once, and are in the page before the next: each has 56 events, and a queue of 256 holds them all. So nothing
+# is lost to a compositor that is stopped, or that an emulated machine gives no time for more than the 100 ms that are allowed for.
+AT_ONCE = 4
+STALL = 100  # milliseconds: what the product allows for if it is not told otherwise
+END = b"the end\r"
+CONTROLS = 20  # barcodes; twice and more of what a queue of 256 holds
+# Stops processes for so many milliseconds at moments by chance, until its standard input ends; tells how often, and the longest.
+STOPPER = """
+import json, os, random, select, signal, sys, time
+stall, chooser, processes = int(sys.argv[1]) / 1000, random.Random(int(sys.argv[2])), list(map(int, sys.argv[3:]))
+stops = longest = 0
+while not select.select([sys.stdin], [], [], chooser.uniform(0.05, 0.5))[0]:
+    begin = time.monotonic()
+    for process in processes:
+        os.kill(process, signal.SIGSTOP)
+    time.sleep(stall)
+    for process in processes:
+        os.kill(process, signal.SIGCONT)
+    stops, longest = stops + 1, max(longest, time.monotonic() - begin)
+print(json.dumps({"stops": stops, "longest": round(longest * 1000)}))
+"""
+
+
+def barcode(number: int) -> bytes:
+    """An EAN-13, or as a Code 128 may be: with Shift and without in turn, and signs of the layout."""
+    return ean13(number) if number % 2 == 0 else f"bW-{number:03d}/Qz+_\r".encode()
+
+
+class Page:
+    """What the page has told."""
+
+    def __init__(self, compositor: Program, server: Program) -> None:
+        self.compositor = compositor
+        self._server = server
+
+    @classmethod
+    async def open(cls, bench: Bench, tree: Path) -> Page:
+        """A page whose field has the keyboard."""
+        await bench.guest.run("sh", "-c", MOUNT, "sh", f"/run/host{tree}", seconds=60)
+        server = await bench.start("/usr/bin/python3", SERVER)
+        await server.until(lambda: server.objects, "the page's server", 30)
+        address = f"http://127.0.0.1:{server.objects[0]['port']}/"
+        words = [f"{name}={value}" for name, value in COMPOSITOR.items()]
+        compositor = await bench.start("env", *words, "chroot", ROOT, "cage", "--", *BROWSER, f"--app={address}")
+        page = cls(compositor, server)
+        await page.news("ready", 1, PAGE_SECONDS)
+        return page
+
+    async def news(self, event: str, number: int, seconds: float) -> list[dict[str, Any]]:
+        """So many of a kind."""
+
+        def told() -> list[dict[str, Any]]:
+            expect(self.compositor.status is None, f"the compositor ended with {self.compositor.status}{self.compositor.evidence()}")
+            return [o for o in self._server.objects if o["event"] == event]
+
+        await self._server.until(lambda: len(told()) >= number, f"the page tells {event} for the {number}th time", seconds)
+        return told()
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        return [o for o in self._server.objects if o["event"] == "line"]
+
+    @property
+    def text(self) -> bytes:
+        return self.text_from(0)
+
+    def text_from(self, line: int) -> bytes:
+        return "".join(f"{line['text']}\r" for line in self.lines[line:]).encode()
+
+    async def until_end(self, seconds: float) -> None:
+        last = END.decode().strip()
+        await self._server.until(lambda: self.lines[-1]["text"].endswith(last), "the last word in the page", seconds)
+
+
+@asynccontextmanager
+async def showing(bench: Bench, *arguments: str, table: bytes = b"") -> AsyncIterator[tuple[Bench, Product, Page]]:
+    """A machine of its own with the product connected, and the page ready."""
+    tree = await asyncio.to_thread(kiosk.root, bench.machine.vm.kernel.folder.parents[1])
+    async with booted(bench, "kiosk", memory=MEMORY) as inner:
+        await inner.set_up("linble")
+        await inner.guest.write_file(TABLE, table)
+        async with udev(inner):
+            product = await inner.connected(*arguments)
+            clock = inner.clock()
+            page = await Page.open(inner, tree)
+            bench.note = f"{kiosk.browser(tree)}: the page {clock():.0f} s after the compositor's start"
+            yield inner, product, page
+
+
+async def typed(inner: Bench, page: Page, barcodes: list[bytes]) -> int:
+    """The barcodes, some at a time, and a last word, after which nothing of them can come; its bytes."""
+    before = len(page.lines)
+    groups = [barcodes[at : at + AT_ONCE] for at in range(0, len(barcodes), AT_ONCE)]
+    sent = lines = 0
+    try:
+        for group in [*groups, [END]]:
+            sent, lines = sent + inner.peer.burst(group), lines + len(group)
+            await page.news("line", before + lines, LINE_SECONDS)
+    except LabError:
+        compare(b"".join(barcodes)[:sent], page.text_from(before))
+        raise
+    compare(b"".join([*barcodes, END]), page.text_from(before))
+    return sent
+
+
+def pace(lines: list[dict[str, Any]]) -> str:
+    """How fast keys went down: by their own times, and the longest gaps in a barcode by these and as the page heard of them."""
+    repeats = sum(line["repeats"] for line in lines)
+    expect(repeats == 0, f"{repeats} keys were repeated")
+    took = (lines[-1]["times"][-1] - lines[0]["times"][0]) / 1000
+    characters = sum(len(line["text"]) + 1 for line in lines)
+    gaps = {kind: max(b - a for line in lines for a, b in pairwise(line[kind])) for kind in ("times", "heard")}
+    return (
+        f"{characters} characters, {characters / took:.0f}/s, "
+        f"longest gap in a barcode {gaps['times']:.0f} ms, as the page hears it {gaps['heard']:.0f} ms"
+    )
+
+
+@scenario("kiosk-browser", peer="no adapter", deadline=1800, only_long=True, once=True)
+async def kiosk_browser(bench: Bench) -> None:
+    """X-16: a page in Chromium on a kiosk's compositor gets 200 barcodes byte for byte; and 200 more while the compositor stops for 100 ms."""
+    barcodes = [barcode(number) for number in range(bench.barcodes or BARCODES)]
+    chooser = bench.chooser()
+    async with showing(bench) as (inner, product, page):
+        sent = await typed(inner, page, barcodes)
+        notes = [bench.note, pace(page.lines)]
+        # It stops and goes on with the compositor, and its queue is as long.
+        beside = await EventReader.open(inner, product.node, share=True)
+        processes = map(str, (page.compositor.pid, beside.program.pid))
+        stopper = await inner.start("/usr/bin/python3", "-c", STOPPER, str(STALL), str(chooser.getrandbits(32)), *processes)
+        before = len(page.lines)
+        sent += await typed(inner, page, barcodes)
+        await stopper.close_input()
+        expect(await stopper.wait(30) == 0, f"the one that stops the compositor failed{stopper.evidence()}")
+        stops = stopper.objects[0]
+        expect(stops["stops"] >= 5, f"the compositor was stopped {stops['stops']} times: it proves nothing")
+        notes.append(f"stopped {stops['stops']} times, for {stops['longest']} ms at most: {pace(page.lines[before:])}")
+        summary = await beside.summary()
+        expect(summary["dropped"] == 0, f"SYN_DROPPED beside the compositor: {summary}")
+        await product.end(signal.SIGINT, 130)
+        counts = product.counts()
+        all_typed(counts, 2 * (len(barcodes) + 1), sent)
+        bench.account(sent, len(page.text), counts)
+        bench.note = "; ".join(notes)
+
+
+@scenario("control-kiosk", peer="no adapter", deadline=1800, only_long=True, once=True)
+async def control_kiosk(bench: Bench) -> None:
+    """A table that types 1 for 0, then a compositor that is stopped, and pacing off: the comparison must fail, where characters are wrong and lost."""
+    async with showing(bench, "--stall", "0", "--table", TABLE, table=BROKEN) as (inner, product, page):
+        barcodes = [barcode(number) for number in range(CONTROLS)]
+        meant = b"".join(barcodes)
+        sent = inner.peer.burst(barcodes)
+        await page.news("line", CONTROLS, LINE_SECONDS)
+        must_differ(meant, page.text)
+        compare(meant.replace(b"0", b"1"), page.text)
+
+        witness = await EventReader.open(inner, product.node, share=True)
+        beside = await EventReader.open(inner, product.node, share=True)
+        for program in (page.compositor, beside.program):
+            await inner.guest.halt(program)
+        lost = inner.peer.burst(barcodes)
+        await witness.until(lost, LINE_SECONDS)
+        for program in (page.compositor, beside.program):
+            await program.signal(signal.SIGCONT)
+        sent += lost + inner.peer.burst([END])
+        await page.until_end(LINE_SECONDS)
+        summary = await beside.summary()
+        expect(summary["dropped"] > 0, f"no SYN_DROPPED beside the compositor: {summary}")
+        arrived = page.text_from(CONTROLS)
+        must_differ((meant + END).replace(b"0", b"1"), arrived)
+        await product.end(signal.SIGINT, 130)
+        bench.account(sent, len(page.text), product.counts())
+        expect(bench.figures["lost"] > 0, f"nothing was lost: {bench.figures}")
+        bench.note += f"; noticed: wrong characters, and {bench.figures['lost']} lost; SYN_DROPPED {summary['dropped']} times"
