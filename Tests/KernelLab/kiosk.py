@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-import fcntl
-import hashlib
 import shutil
 from pathlib import Path
 
 import archive
+import cached
 from waiting import LabError
 
 # Debian's release is always this one, so that a browser is seen on every machine, whatever that has.
@@ -22,22 +21,7 @@ UNREAD = ("usr/share/doc", "usr/share/man", "usr/share/locale", "usr/share/icons
 
 def root(cache: Path) -> Path:
     """The folder with it, downloaded if the cache has none; only to be read."""
-    cache = cache / "kiosk"
-    cache.mkdir(parents=True, exist_ok=True)
-    state = hashlib.sha256(repr((SUITE, PACKAGES, UNREAD)).encode()).hexdigest()[:16]
-    with (cache / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # of the lab's workers two may want it
-        tree = cache / f"{SUITE}-{state}"
-        if not tree.is_dir():
-            for old in cache.glob(f"{SUITE}-*"):
-                shutil.rmtree(old)
-            scratch = cache / "new"
-            shutil.rmtree(scratch, ignore_errors=True)
-            scratch.mkdir()
-            _unpack(scratch)
-            scratch.joinpath("root").rename(tree)
-            shutil.rmtree(scratch)
-    return tree
+    return cached.folder(cache / "kiosk", SUITE, repr((PACKAGES, UNREAD)).encode(), _unpack)
 
 
 def browser(tree: Path) -> str:
@@ -45,10 +29,10 @@ def browser(tree: Path) -> str:
     return (tree / "browser").read_text().strip()
 
 
-def _unpack(scratch: Path) -> None:
-    tree = scratch / "root"
+def _unpack(tree: Path) -> None:
+    apt = tree / "apt"
     try:
-        packages = archive.Archive(SUITE, scratch / "apt", ["amd64"]).closure(list(PACKAGES))
+        packages = archive.Archive(SUITE, apt, ["amd64"]).closure(list(PACKAGES))
         # The first one has the links from /bin, /lib and /sbin to the directories in /usr, which the others find there.
         packages.sort(key=lambda path: not path.name.startswith("base-files_"))
         for package in packages:
@@ -57,6 +41,6 @@ def _unpack(scratch: Path) -> None:
         name = archive.run(["dpkg-deb", "--show", str(chromium)])
     except (archive.ArchiveError, StopIteration) as error:
         raise LabError(f"no kiosk: {error}") from error
-    for place in UNREAD:
-        shutil.rmtree(tree / place, ignore_errors=True)
+    for place in [apt, *(tree / unread for unread in UNREAD)]:
+        shutil.rmtree(place, ignore_errors=True)
     (tree / "browser").write_text(" ".join(name.split()) + "\n")
