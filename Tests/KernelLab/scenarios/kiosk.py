@@ -67,6 +67,7 @@ AT_ONCE = 4
 STALL = 100  # milliseconds: what the product allows for if it is not told otherwise
 WORDS = 6
 ALL_SENT, END = b"all sent\r", b"the end\r"
+EVENTS_OF_END = 4 * len(END)
 CONTROLS = 20  # barcodes; more than twice what a queue of 256 holds
 # Stops processes for so many milliseconds at moments by chance, until its standard input ends; tells how often, and the
 # longest time.
@@ -215,6 +216,10 @@ async def kiosk_browser(bench: Bench) -> None:
         notes.append(f"stopped {stops['stops']} times, for {stops['longest']} ms at most: {pace(page.lines[before:])}")
         summary = await beside.summary()
         expect(summary["dropped"] == 0, f"SYN_DROPPED beside the compositor: {summary}")
+        events = summary["presses"] + summary["releases"] + summary["frames"] - EVENTS_OF_END
+        at_once = AT_ONCE * events / len(barcodes)
+        expect(64 < at_once < 256, f"{AT_ONCE} barcodes have {at_once:.0f} events: what was to be seen of the queue is not")
+        notes.append(f"{AT_ONCE} at once have {at_once:.0f} events")
         await product.end(signal.SIGINT, 130)
         counts = product.counts()
         all_typed(counts, 2 * (len(barcodes) + 1), sent)
