@@ -12,7 +12,7 @@ import shutil
 import signal
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from line import Line
 from losses import Losses
 from peer import Peer
 from product import Product
-from vm import VM
+from vm import VM, Kind
 from waiting import LabError, expect
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -38,11 +38,9 @@ FOREIGN_SECONDS = 90  # in which the kernel sets up a controller that answers la
 class Machine:
     """A booted virtual machine with the product's binary in it."""
 
-    def __init__(
-        self, kernel: Kernel, tools: Path, logs: Path, append: str = "", is_counted: bool = False, emulator: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, kernel: Kernel, tools: Path, logs: Path, kind: Kind = Kind()) -> None:
         logs.mkdir(parents=True, exist_ok=True)
-        self.vm = VM(kernel, tools, logs / "console.log", append, is_counted, emulator)
+        self.vm = VM(kernel, tools, logs / "console.log", kind)
         self.guest = Guest()
         self.binary = Path()
 
@@ -396,12 +394,11 @@ def compare(sent: bytes, arrived: bytes) -> None:
 
 @asynccontextmanager
 async def booted(
-    bench: Bench, name: str, append: str = "", is_counted: bool = False, seconds: float = BOOT_SECONDS,
-    emulator: Sequence[str] = (), binary: Path | None = None,
-) -> AsyncIterator[Bench]:  # fmt: skip
+    bench: Bench, name: str, kind: Kind, seconds: float = BOOT_SECONDS, binary: Path | None = None
+) -> AsyncIterator[Bench]:
     """Another machine of the same kernel, for this scenario alone, whose own machine waits meanwhile."""
     own, logs = bench.machine, bench.logs / name
-    machine = Machine(own.vm.kernel, own.vm.tools, logs, append, is_counted, emulator)
+    machine = Machine(own.vm.kernel, own.vm.tools, logs, kind)
     bench.machines.append(machine)
     try:
         await machine.boot(binary or own.binary, seconds)

@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import fcntl
-import hashlib
 import platform
 import shutil
 import subprocess
@@ -14,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import archive
+import cached
 from waiting import LabError
 
 FILES = Path(__file__).resolve().parent / "inits"
@@ -31,26 +30,16 @@ class Init:
     def tree(self, cache: Path) -> Path:
         """The files that the machine has beside this one's."""
         cache = cache / "inits"
-        cache.mkdir(parents=True, exist_ok=True)
-        with (cache / "lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)  # of the lab's workers two may want one
-            tree = cache / f"{self.name}-{self._state()}"
-            if not tree.is_dir():
-                for old in cache.glob(f"{self.name}-*"):
-                    shutil.rmtree(old)
-                scratch = cache / "new"
-                shutil.rmtree(scratch, ignore_errors=True)
-                scratch.mkdir()
-                self._unpack(scratch, _downloaded(cache) if self.packages else cache)
-                scratch.rename(tree)
-        return tree
+        return cached.folder(
+            cache, self.name, self._state(), lambda root: self._unpack(root, _downloaded(cache) if self.packages else cache)
+        )
 
-    def _state(self) -> str:
-        state = hashlib.sha256(repr(self).encode())
+    def _state(self) -> bytes:
+        state = repr(self)
         for path in sorted((FILES / self.name).rglob("*")):
             if path.is_symlink() or path.is_file():
-                state.update(f"{path} {path.readlink() if path.is_symlink() else path.read_text()}".encode())
-        return state.hexdigest()[:16]
+                state += f"{path} {path.readlink() if path.is_symlink() else path.read_text()}"
+        return state.encode()
 
     def _unpack(self, root: Path, packages: Path) -> None:
         for name in self.packages:

@@ -12,7 +12,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from kernels import Kernel
@@ -26,6 +26,7 @@ LIBRARIES = ["bdaddr"]
 # One processor, each of whose instructions takes 4 ns by the guest's clock, so that nothing the host does meanwhile is measured.
 COUNTED = ("-accel", "tcg,thread=single", "-icount", "shift=2,sleep=on", "-smp", "1")
 TIMED = ("-accel", "tcg,thread=multi", "-smp", "2")
+MEMORY = 1536  # MB
 
 
 class VMError(Exception):
@@ -76,18 +77,24 @@ def build_initrd(kernel: Kernel, tools: Path, target: Path) -> None:
             subprocess.run(argv, cwd=tree, input=files, stdout=archive, check=True)
 
 
+@dataclass(frozen=True)
+class Kind:
+    """In what a machine differs from the usual one."""
+
+    append: str = ""  # more words for the kernel's command line
+    is_counted: bool = False  # its clock counts instructions
+    memory: int = MEMORY
+    emulator: tuple[str, ...] = ()  # more words for the emulator
+
+
 class VM:
     """A QEMU process and its sockets, in a short-named folder of its own (a socket's path is limited)."""
 
-    def __init__(
-        self, kernel: Kernel, tools: Path, log: Path, append: str = "", is_counted: bool = False, emulator: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, kernel: Kernel, tools: Path, log: Path, kind: Kind = Kind()) -> None:
         self.kernel = kernel
         self.tools = tools
         self.console = log
-        self._append = append  # more words for the kernel's command line
-        self._time = COUNTED if is_counted else TIMED
-        self._emulator = emulator  # more words for the emulator
+        self._kind = kind
         self._folder = Path(tempfile.mkdtemp(prefix="blewedge-lab.", dir="/tmp"))
         self._process: asyncio.subprocess.Process | None = None
 
@@ -104,11 +111,12 @@ class VM:
         build_initrd(self.kernel, self.tools, initrd)
         # A kernel that looks whether its timer ticks finds that it does not, where the emulator gets no time itself.
         append = "console=ttyS0 quiet panic=-1 mitigations=off cryptomgr.notests=1 random.trust_cpu=on no_timer_check "
-        append += self._append
+        append += self._kind.append
         # Without a fifth level of page tables, which no such board has, and which each miss of the emulator would pay for.
         argv = [
             "setpriv", "--pdeathsig", "KILL",  # it does not outlive the lab, however that ends
-            "qemu-system-x86_64", *self._time, "-cpu", "max,la57=off", "-m", "1536",
+            "qemu-system-x86_64", *(COUNTED if self._kind.is_counted else TIMED),
+            "-cpu", "max,la57=off", "-m", str(self._kind.memory),
             "-display", "none", "-no-reboot", "-nic", "none", "-serial", f"file:{self.console}", "-monitor", "none",
             "-kernel", str(self.kernel.image), "-initrd", str(initrd), "-append", append,
             "-virtfs", "local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap",
@@ -116,7 +124,7 @@ class VM:
             "-chardev", f"socket,id=ctl,path={self.control_socket},server=on,wait=off",
             "-device", "virtserialport,chardev=ctl,name=lab.ctl",
             "-chardev", f"socket,id=hci,path={self.hci_socket},server=on,wait=off",
-            "-device", "virtserialport,chardev=hci,name=lab.hci", *self._emulator,
+            "-device", "virtserialport,chardev=hci,name=lab.hci", *self._kind.emulator,
         ]  # fmt: skip
         self._process = await asyncio.create_subprocess_exec(
             *argv,

@@ -64,6 +64,7 @@ from scenarios import (  # noqa: E402, F401, I001
     queue,
     stalls,
     inputclass,
+    kiosk,
     gatt,
     conformance,
     roles,

@@ -16,7 +16,7 @@ from scenarios import scenario
 from scenarios.keys import BURST, SCANS
 from waiting import LabError, expect
 
-TABLE = "/run/lab/broken.table"
+TABLE, BROKEN = "/run/lab/broken.table", b'# broken on purpose\n0x30 = text "1"\n'
 
 
 def must_differ(sent: bytes, arrived: bytes) -> str:
@@ -31,7 +31,7 @@ def must_differ(sent: bytes, arrived: bytes) -> str:
 @scenario("control-table")
 async def control_table(bench: Bench) -> None:
     """A table that types 1 for 0: the comparison must fail, at just those bytes."""
-    await bench.guest.write_file(TABLE, b'# broken on purpose\n0x30 = text "1"\n')
+    await bench.guest.write_file(TABLE, BROKEN)
     product = await bench.run("--table", TABLE)
     reader = await EventReader.open(bench, product.node)
     await product.state("connected", 30)

@@ -16,6 +16,7 @@ from guest import Program
 from peer import ADDRESS, ean13
 from readers import EventReader
 from scenarios import scenario
+from vm import Kind
 from waiting import expect
 
 SCANS = [ean13(number) for number in range(50)]  # 13 digits and Enter
@@ -133,7 +134,7 @@ async def latency(bench: Bench) -> None:
 @scenario("latency-instructions", peer="no adapter", deadline=600, only_long=True)
 async def latency_instructions(bench: Bench) -> None:
     """B-13: from packet to first key by a clock that counts instructions, product / minimal C program: the gate is 1.2."""
-    async with booted(bench, "counted", is_counted=True) as machine:
+    async with booted(bench, "counted", Kind(is_counted=True)) as machine:
         await machine.set_up("linble")
         ratio, found = await beside_minimal(machine)
     medians = (f"{who} {1e3 * percentile([first for first, _ in pairs], 0.5):.1f} us" for who, pairs in found.items())

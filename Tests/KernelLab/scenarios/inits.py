@@ -15,6 +15,7 @@ from peer import ADDRESS, ean13
 from scenarios import scenario
 from scenarios.rights import privileges
 from scenarios.systemd import INSTALLED, Target, types
+from vm import Kind
 from waiting import expect
 
 BOOT_SECONDS = 120
@@ -70,7 +71,7 @@ class Machine(Target):
 async def other(bench: Bench, init: Init) -> AsyncIterator[Machine]:
     """Boots it; the scenario's own machine waits meanwhile."""
     tree = await asyncio.to_thread(init.tree, bench.machine.vm.kernel.folder.parents[1])
-    async with booted(bench, init.name, f" lab.tree={tree} lab.init={init.program}", seconds=BOOT_SECONDS) as inner:
+    async with booted(bench, init.name, Kind(append=f" lab.tree={tree} lab.init={init.program}"), BOOT_SECONDS) as inner:
         yield Machine(inner)
 
 

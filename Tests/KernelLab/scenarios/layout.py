@@ -14,6 +14,7 @@ from peer import ean13
 from readers import EventReader
 from scenarios import scenario
 from scenarios.figures import latencies
+from vm import Kind
 from waiting import LabError, expect
 
 PAGES = 12
@@ -47,7 +48,7 @@ async def way_to_the_key(bench: Bench) -> None:
     record = bench.logs / "blocks"
     # Each block of code that begins in the program, which has fixed addresses.
     words = ("-d", "exec,nochain", "-D", str(record), "-dfilter", f"{min(layout.names):#x}..{max(layout.names):#x}")
-    async with booted(bench, "recorded", emulator=words, binary=static) as machine:
+    async with booted(bench, "recorded", Kind(emulator=words), binary=static) as machine:
         await machine.set_up("linble")
         product = await machine.connected()
         connected = record.stat().st_size

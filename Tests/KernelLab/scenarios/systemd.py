@@ -13,6 +13,7 @@ from peer import ADDRESS, ean13
 from readers import EventReader
 from scenarios import scenario
 from scenarios.first_use import MOST, guide_commands
+from vm import Kind
 from waiting import LabError, expect
 
 UNIT = "/etc/systemd/system/blewedge.service"
@@ -84,7 +85,7 @@ class Target:
 async def target(bench: Bench) -> AsyncIterator[Target]:
     """Boots it; the scenario's own machine waits meanwhile."""
     masks = " ".join(f"systemd.mask={name}.service" for name in MASKED)
-    async with booted(bench, "target", f"systemd.unit=lab.target {masks}", seconds=BOOT_SECONDS) as inner:
+    async with booted(bench, "target", Kind(append=f"systemd.unit=lab.target {masks}"), BOOT_SECONDS) as inner:
         yield Target(inner)
 
 

@@ -1,0 +1,42 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where the kiosk's page comes from, and what it tells: `kioskserver.py` in the guest.
+
+Prints one JSON object a line: {"event": "listening", "port": N}, and then what the page posts, as it comes.
+"""
+
+import json
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+PAGE = (Path(__file__).resolve().parent / "kiosk.html").read_bytes()
+
+
+class Handler(BaseHTTPRequestHandler):
+    """The page, and its news."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        self._answer(200 if self.path == "/" else 404, PAGE if self.path == "/" else b"")
+
+    def do_POST(self) -> None:
+        for news in json.loads(self.rfile.read(int(self.headers["Content-Length"]))):
+            print(json.dumps(news), flush=True)
+        self._answer(200, b"")
+
+    def _answer(self, status: int, body: bytes) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_words: object) -> None:
+        """Nothing: what the page tells is on standard output."""
+
+
+# A browser opens connections in advance: each has a thread, so that none waits for another.
+server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+print(json.dumps({"event": "listening", "port": server.server_port}), flush=True)
+server.serve_forever()
