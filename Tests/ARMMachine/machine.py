@@ -73,12 +73,13 @@ class ARMMachine(VM):
 
     def _command(self, initrd: Path) -> list[str]:
         build_initrd(self.kernel, self._parts.busybox, HERE / "init.sh", self.tools, initrd)
-        kept = "off" if self._is_kept else "on"
+        snapshot = "off" if self._is_kept else "on"
         return [
             "qemu-system-aarch64", "-M", "virt", "-cpu", "cortex-a72", "-accel", "tcg,thread=multi", "-smp", "2", "-m", "1024",
             "-display", "none", "-no-reboot", "-nic", "none", "-serial", f"file:{self.console}", "-monitor", "none",
             "-kernel", str(self.kernel.image), "-initrd", str(initrd), "-append", "console=ttyAMA0 quiet panic=-1",
-            "-drive", f"file={self._disk},format=raw,if=none,id=disk,snapshot={kept}", "-device", "virtio-blk-pci,drive=disk",
+            "-drive", f"file={self._disk},format=raw,if=none,id=disk,snapshot={snapshot}",
+            "-device", "virtio-blk-pci,drive=disk",
             "-fsdev", f"local,id=host,path={self._shared},security_model=none,readonly=on",
             "-device", "virtio-9p-pci,fsdev=host,mount_tag=host",
             "-device", "virtio-serial-pci",

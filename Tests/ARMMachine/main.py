@@ -10,7 +10,8 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -82,6 +83,21 @@ async def life(machine: ARMMachine, packages: Packages, report: Report) -> str:
     return ""
 
 
+@asynccontextmanager
+async def booted(machine: ARMMachine, report: Report) -> AsyncIterator[ARMMachine]:
+    """A machine that runs, and what its kernel has against what was done."""
+    try:
+        start = time.monotonic()
+        await machine.boot()
+        about = (await machine.guest.run("uname", "-srm")).out.strip()
+        print(f"      {about}: booted in {time.monotonic() - start:.1f} s", flush=True)
+        yield machine
+        tainted = (await machine.guest.run("cat", "/proc/sys/kernel/tainted")).out.strip()
+        report.check(tainted == "0", f"X-15: the kernel of {MACHINE} has nothing against it")
+    finally:
+        await machine.stop()
+
+
 async def machine_runs(options: argparse.Namespace, report: Report, work: Path) -> None:
     cache = options.cache / "machine"
     cache.mkdir(exist_ok=True)
@@ -97,25 +113,18 @@ async def machine_runs(options: argparse.Namespace, report: Report, work: Path) 
         shutil.copy(program, shared)
     packages = Packages.build(work, shared, options.linked, [options.emulator, str(options.static)])
 
-    machine = ARMMachine(parts, root, shared, options.cache / "machine/console.log")
     linked, static = (f"/srv/{program.name}" for program in (options.linked, options.static))
-    try:
-        start = time.monotonic()
-        await machine.boot()
-        about = (await machine.guest.run("uname", "-srm")).out.strip()
-        print(f"      {about}: booted in {time.monotonic() - start:.1f} s", flush=True)
+    log = cache / "console.log"
+    async with booted(ARMMachine(parts, root, shared, log), report) as machine:
         first, count = f"{MACHINE} types its first barcode", f"and {BARCODES} of {BARCODES}"
         await shown(report, f"{first} over H4, {count}", over_line(machine, linked))
         await shown(report, f"{first} over H4 by the static program, {count}", over_line(machine, static))
         await shown(report, f"{first} by the kernel's Bluetooth on a serial line, {count}", over_kernel(machine, linked))
-        await shown(report, f"the doctor finds nothing wrong in {MACHINE} but that no device is chosen", doctor(machine, linked))
+        nothing = f"the doctor finds nothing wrong in {MACHINE} but that no device is chosen"
+        await shown(report, nothing, doctor(machine, linked))
         await shown(report, f"the arm64 package's life in {MACHINE}", life(machine, packages, report))
         await packages.install(machine)
         await shown(report, f"{first} over H4 by the package's program, {count}", over_line(machine, "/usr/bin/blewedge"))
-        tainted = (await machine.guest.run("cat", "/proc/sys/kernel/tainted")).out.strip()
-        report.check(tainted == "0", f"X-15: the kernel of {MACHINE} has nothing against it")
-    finally:
-        await machine.stop()
 
 
 def main() -> int:

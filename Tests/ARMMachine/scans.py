@@ -16,7 +16,7 @@ from typing import cast
 
 from bench import TRACE, Bench, Monitor, compare
 from controllers import VARIANTS, Radio
-from guest import Program
+from guest import Guest, Program
 from line import Line
 from machine import LINE, ARMMachine
 from peer import NAME, Peer, ean13
@@ -31,15 +31,15 @@ PATIENCE = 120  # seconds that any step may take: the processor is emulated
 class Desk:
     """What stands beside the machine: a Bluetooth module at its serial line, and the peer on the same radio."""
 
-    def __init__(self, machine: ARMMachine, radio: Radio, peer: Peer) -> None:
-        self.machine = machine
+    def __init__(self, guest: Guest, radio: Radio, peer: Peer) -> None:
+        self.guest = guest
         self.radio = radio
         self.peer = peer
         self._programs: list[Program] = []
 
     async def start(self, *argv: str) -> Program:
         """A program that ends with the desk."""
-        self._programs.append(await self.machine.guest.start(*argv))
+        self._programs.append(await self.guest.start(*argv))
         return self._programs[-1]
 
     async def attached(self) -> str:
@@ -70,7 +70,7 @@ async def desk(machine: ARMMachine) -> AsyncIterator[Desk]:
     peer = radio.peer()
     await peer.connect()
     await peer.start()
-    made = Desk(machine, radio, peer)
+    made = Desk(machine.guest, radio, peer)
     try:
         yield made
         complaint = radio.complaint()
