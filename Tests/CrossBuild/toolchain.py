@@ -47,17 +47,18 @@ class Toolchain:
     def sysroot(self, suite: str) -> Path:
         return self.cache / f"sysroot-{suite}"
 
+    @property
     def libraries(self) -> Path:
         """Of aarch64, in the unstable suite: what the unit tests load when they run."""
-        folder = self.cache / "libraries"
-        self._once(folder, self._make_libraries)
-        return folder / "usr/lib/aarch64-linux-gnu"
+        return self.cache / "libraries/usr/lib/aarch64-linux-gnu"
 
     def get(self, suites: list[str]) -> None:
         """Makes what is not there yet: each tree beside the others, since each waits for one core."""
         with ThreadPoolExecutor() as pool:
             made = [pool.submit(self._once, self.tree, self._make_tree)]
             made += [pool.submit(self._once, self.sysroot(suite), self._make_sysroot, suite) for suite in suites]
+            if "sid" in suites:
+                made.append(pool.submit(self._once, self.cache / "libraries", self._make_libraries))
             for each in made:
                 each.result()
         self._write_bundle()
