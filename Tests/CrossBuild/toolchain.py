@@ -32,6 +32,8 @@ LEFT_OUT = [
     "*/Testing.swiftcrossimport",
 ]  # fmt: skip
 SWIFT = "/usr/libexec/swift"
+# What a program loads by name when it runs.
+LOADED = ["libxkbcommon0", "libcurl4t64"]
 
 
 class Toolchain:
@@ -45,11 +47,18 @@ class Toolchain:
     def sysroot(self, suite: str) -> Path:
         return self.cache / f"sysroot-{suite}"
 
+    @property
+    def libraries(self) -> Path:
+        """Of aarch64, in the unstable suite: what the unit tests load when they run."""
+        return self.cache / "libraries/usr/lib/aarch64-linux-gnu"
+
     def get(self, suites: list[str]) -> None:
         """Makes what is not there yet: each tree beside the others, since each waits for one core."""
         with ThreadPoolExecutor() as pool:
             made = [pool.submit(self._once, self.tree, self._make_tree)]
             made += [pool.submit(self._once, self.sysroot(suite), self._make_sysroot, suite) for suite in suites]
+            if "sid" in suites:
+                made.append(pool.submit(self._once, self.cache / "libraries", self._make_libraries))
             for each in made:
                 each.result()
         self._write_bundle()
@@ -103,6 +112,10 @@ class Toolchain:
         for package in archive.closure([*HEADERS, f"libstdc++-{number[1]}-dev"]):
             unpack(package, scratch, "--exclude=./usr/share")
         lead_within(scratch)
+
+    def _make_libraries(self, scratch: Path, apt: Path) -> None:
+        for package in Archive("sid", apt, ["arm64"]).closure(LOADED):
+            unpack(package, scratch, "--exclude=./usr/share")
 
     def _write_bundle(self) -> None:
         """A Swift SDK for each sysroot, as `swift build --swift-sdk NAME` takes it."""

@@ -234,3 +234,10 @@ def build(work, target, made, program, texts, level=6):
     subprocess.run([str(word) for word in command], check=True, stdout=subprocess.DEVNULL, env=environment)
     shutil.rmtree(tree)
     return package
+
+
+def pair(work, program, texts):
+    """A package under a version that was before every other, and that of this tree, of one program; by a quick compression."""
+    made = version_here()
+    versions = {"older": f"{program_version(made)}~~older", "newer": made}
+    return [build(work, work / name, each, program, texts, level=1) for name, each in versions.items()]

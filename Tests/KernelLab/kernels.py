@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Kernels of the matrix: each is the package that Debian's linux-image-amd64 depends on in one suite,
-# downloaded with apt from this machine's own mirror, checked against the installed keyring, unpacked
+# Kernels of the matrix: each is the package that Debian's linux-image-amd64 (of another processor, linux-image-arm64)
+# depends on in one suite, downloaded with apt from this machine's own mirror, checked against the installed keyring, unpacked
 # into the cache and never installed.
 
 from __future__ import annotations
@@ -44,12 +44,24 @@ class Kernel:
         return self.folder / "vmlinuz"
 
 
+@dataclass(frozen=True)
+class Target:
+    """The processor of the machines, and the modules that they have to have, and what else is taken of the kernel's."""
+
+    architecture: str
+    required: list[str]
+    wanted: list[str]
+
+
+LAB = Target("amd64", REQUIRED, WANTED)
+
+
 def number(name: str) -> list[int]:
     """What kernels are put in order by."""
     return [int(part) for part in name.split(".")]
 
 
-def get(name: str, cache: Path) -> Kernel:
+def get(name: str, cache: Path, target: Target = LAB) -> Kernel:
     """The unpacked kernel, downloaded if the cache has none."""
     folder = cache / "kernels" / name
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -59,7 +71,7 @@ def get(name: str, cache: Path) -> Kernel:
             scratch = cache / "kernels" / f"{name}.new"
             shutil.rmtree(scratch, ignore_errors=True)
             scratch.mkdir()
-            release = _unpack(_download(SUITES[name], scratch), scratch)
+            release = _unpack(_download(SUITES[name], target.architecture, scratch), target, scratch)
             (scratch / "release").write_text(release + "\n")
             shutil.rmtree(folder, ignore_errors=True)
             scratch.rename(folder)
@@ -73,18 +85,18 @@ def _run(argv: list[str], cwd: Path | None = None) -> str:
         raise KernelError(str(error)) from error
 
 
-def _download(suite: str, scratch: Path) -> list[Path]:
+def _download(suite: str, architecture: str, scratch: Path) -> list[Path]:
     apt = scratch / "apt"
     try:
-        source = archive.Archive(suite, apt, ["amd64"])
-        wanted, packages = ["linux-image-amd64"], []
+        source = archive.Archive(suite, apt, [architecture])
+        wanted, packages = [f"linux-image-{architecture}"], []
         while wanted:  # newer releases split image, binary and modules into packages of their own
             for package in source.depends(wanted.pop(), r"linux-(?:image|binary|modules)-\d\S*"):
                 if package not in packages:
                     packages.append(package)
                     wanted.append(package)
         if not packages:
-            raise KernelError(f"linux-image-amd64 of {suite} names no kernel package")
+            raise KernelError(f"linux-image-{architecture} of {suite} names no kernel package")
         source.get("download", *packages, cwd=scratch)
     except archive.ArchiveError as error:
         raise KernelError(str(error)) from error
@@ -92,7 +104,7 @@ def _download(suite: str, scratch: Path) -> list[Path]:
     return sorted(scratch.glob("*.deb"))
 
 
-def _unpack(packages: list[Path], scratch: Path) -> str:
+def _unpack(packages: list[Path], target: Target, scratch: Path) -> str:
     root = scratch / "root"
     for package in packages:
         _run(["dpkg-deb", "-x", str(package), str(root)])
@@ -107,7 +119,7 @@ def _unpack(packages: list[Path], scratch: Path) -> str:
         (root / "lib").mkdir(exist_ok=True)
         (root / "lib/modules").symlink_to("../usr/lib/modules")
     _run(["depmod", "-b", str(root), release])
-    _collect_modules(root / "lib/modules" / release, scratch / "modules")
+    _collect_modules(target, root / "lib/modules" / release, scratch / "modules")
     shutil.rmtree(root)
     return release
 
@@ -116,7 +128,7 @@ def _plain_name(path: str) -> str:
     return re.sub(r"\.ko(\.\w+)?$", "", os.path.basename(path)).replace("-", "_")
 
 
-def _collect_modules(tree: Path, target: Path) -> None:
+def _collect_modules(target: Target, tree: Path, folder: Path) -> None:
     """Copies the wanted modules with all they depend on, uncompressed, and writes the order to load them."""
     files: dict[str, tuple[str, list[str]]] = {}
     for line in (tree / "modules.dep").read_text().splitlines():
@@ -133,13 +145,13 @@ def _collect_modules(tree: Path, target: Path) -> None:
             add(dependency)
         order.append(name)
 
-    for name in WANTED:
+    for name in target.wanted:
         add(name)
-        if name in REQUIRED and name not in order and builtin is not None and name not in builtin:
+        if name in target.required and name not in order and builtin is not None and name not in builtin:
             raise KernelError(f"the kernel package has no module {name}")
-    target.mkdir()
+    folder.mkdir()
     for name in order:
         path = tree / files[name][0]
         data = path.read_bytes()
-        (target / f"{name}.ko").write_bytes(lzma.decompress(data) if path.suffix == ".xz" else data)
-    (target / "order").write_text("".join(f"{name}.ko\n" for name in order))
+        (folder / f"{name}.ko").write_bytes(lzma.decompress(data) if path.suffix == ".xz" else data)
+    (folder / "order").write_text("".join(f"{name}.ko\n" for name in order))

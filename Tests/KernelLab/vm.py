@@ -34,42 +34,40 @@ class VMError(Exception):
 
 
 def build_tools(cache: Path) -> Path:
-    """Compiles the guest's programs, once for each state of their sources: other work trees may share the cache."""
-    sources = sorted([*HERE.glob("*.c"), *HERE.glob("*.h")])
-    state = hashlib.sha256(b"".join(source.name.encode() + source.read_bytes() for source in sources))
-    folder = cache / "tools" / state.hexdigest()[:16]
-    if folder.exists():
-        return folder
+    """The guest's programs."""
     compiler = next((c for c in ("cc", "gcc", "clang") if shutil.which(c)), None)
     if compiler is None:
         raise VMError("no C compiler (cc, gcc or clang) on PATH")
+    return compile_tools(cache, [compiler], [HERE / f"{tool}.c" for tool in TOOLS + LIBRARIES])
+
+
+def compile_tools(cache: Path, compiler: list[str], sources: list[Path]) -> Path:
+    """Compiles programs, once for each state of their sources: other work trees may share the cache."""
+    state = hashlib.sha256(b"".join(path.name.encode() + path.read_bytes() for path in [*sources, *sorted(HERE.glob("*.h"))]))
+    folder = cache / "tools" / state.hexdigest()[:16]
+    if folder.exists():
+        return folder
     shutil.rmtree(cache / "tools", ignore_errors=True)
     unfinished = folder.with_suffix(".new")
     unfinished.mkdir(parents=True)
-    for tool in TOOLS + LIBRARIES:
-        source = HERE / f"{tool}.c"
-        argv = [compiler, "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-o", str(unfinished / tool), str(source)]
-        argv += ["-shared", "-fPIC"] * (tool in LIBRARIES)
+    for source in sources:
+        argv = [*compiler, "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-o", str(unfinished / source.stem), str(source)]
+        argv += ["-shared", "-fPIC"] * (source.stem in LIBRARIES)
         done = subprocess.run(argv, capture_output=True, text=True)
         if done.returncode != 0:
             raise VMError(f"{source.name} does not compile:\n{done.stderr}")
     return unfinished.rename(folder)
 
 
-def build_initrd(kernel: Kernel, tools: Path, target: Path) -> None:
-    """busybox, init.sh, the modules and the tools as an uncompressed cpio archive."""
-    busybox = shutil.which("busybox")
-    if busybox is None:
-        raise VMError("no busybox (package busybox-static)")
+def build_initrd(kernel: Kernel, busybox: Path, init: Path, tools: Path, target: Path) -> None:
+    """busybox, the first process, the modules and the tools as an uncompressed cpio archive."""
     with tempfile.TemporaryDirectory(prefix="blewedge-lab.") as name:
         tree = Path(name)
         (tree / "bin").mkdir()
         shutil.copy(busybox, tree / "bin/busybox")
-        shutil.copy(HERE / "init.sh", tree / "init")
+        shutil.copy(init, tree / "init")
         (tree / "init").chmod(0o755)
-        (tree / "lab").mkdir()
-        for tool in TOOLS + LIBRARIES:
-            shutil.copy(tools / tool, tree / "lab" / tool)
+        shutil.copytree(tools, tree / "lab")
         shutil.copytree(kernel.folder / "modules", tree / "modules")
         files = subprocess.run(["find", ".", "-print0"], cwd=tree, capture_output=True, check=True).stdout
         with target.open("wb") as archive:
@@ -107,14 +105,30 @@ class VM:
         return self._folder / "hci"
 
     async def start(self) -> None:
-        initrd = self._folder / "initrd"
-        build_initrd(self.kernel, self.tools, initrd)
+        self._process = await asyncio.create_subprocess_exec(
+            "setpriv", "--pdeathsig", "KILL",  # it does not outlive the lab, however that ends
+            *self._command(self._folder / "initrd"),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=(self.console.parent / "qemu.log").open("wb"),
+            start_new_session=True,  # a Ctrl-C on the terminal is ours to hand on
+        )  # fmt: skip
+        while not (self.control_socket.exists() and self.hci_socket.exists()):
+            if self._process.returncode is not None:
+                raise VMError(f"qemu ended with {self._process.returncode}, see {self.console.parent}/qemu.log")
+            await asyncio.sleep(0.02)
+
+    def _command(self, initrd: Path) -> list[str]:
+        """The emulator's command line; what the kernel begins with is made here."""
+        busybox = shutil.which("busybox")
+        if busybox is None:
+            raise VMError("no busybox (package busybox-static)")
+        build_initrd(self.kernel, Path(busybox), HERE / "init.sh", self.tools, initrd)
         # A kernel that looks whether its timer ticks finds that it does not, where the emulator gets no time itself.
         append = "console=ttyS0 quiet panic=-1 mitigations=off cryptomgr.notests=1 random.trust_cpu=on no_timer_check "
         append += self._kind.append
         # Without a fifth level of page tables, which no such board has, and which each miss of the emulator would pay for.
-        argv = [
-            "setpriv", "--pdeathsig", "KILL",  # it does not outlive the lab, however that ends
+        return [
             "qemu-system-x86_64", *(COUNTED if self._kind.is_counted else TIMED),
             "-cpu", "max,la57=off", "-m", str(self._kind.memory),
             "-display", "none", "-no-reboot", "-nic", "none", "-serial", f"file:{self.console}", "-monitor", "none",
@@ -126,17 +140,6 @@ class VM:
             "-chardev", f"socket,id=hci,path={self.hci_socket},server=on,wait=off",
             "-device", "virtserialport,chardev=hci,name=lab.hci", *self._kind.emulator,
         ]  # fmt: skip
-        self._process = await asyncio.create_subprocess_exec(
-            *argv,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=(self.console.parent / "qemu.log").open("wb"),
-            start_new_session=True,  # a Ctrl-C on the terminal is ours to hand on
-        )
-        while not (self.control_socket.exists() and self.hci_socket.exists()):
-            if self._process.returncode is not None:
-                raise VMError(f"qemu ended with {self._process.returncode}, see {self.console.parent}/qemu.log")
-            await asyncio.sleep(0.02)
 
     @property
     def alive(self) -> bool:
