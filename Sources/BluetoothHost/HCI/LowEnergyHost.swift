@@ -238,7 +238,7 @@ public struct LowEnergyHost: Sendable {
     }
 
     /// The established connections.
-    public var connections: [Connection] { links.values.map(\.connection) }
+    public var connections: [Connection] { links.values.map { $0.connection } }
 
     /// The number of packets that the controller has room for.
     public var freeBufferCount: Int { freeBuffers }
