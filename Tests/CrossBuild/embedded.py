@@ -35,6 +35,8 @@ class Module:
     imports: list[str] = field(default_factory=list)
     c_files: list[Path] = field(default_factory=list)
     libraries: list[str] = field(default_factory=list)
+    # Whether it throws errors of any type, as tests may.
+    is_of_tests: bool = False
 
 
 class BuildError(Exception):
@@ -94,8 +96,17 @@ class EmbeddedBuild:
         if module.files:
             names = self.folder / f"{module.name}Names.swift"
             names.write_text(self._names(module))
-            _compile([*self._swiftc(module), *module.files, names])
+            files = self._translated(module) if module.is_of_tests else module.files
+            _compile([*self._swiftc(module), *files, names])
         stamp.write_text(state)
+
+    def _translated(self, module: Module) -> list[Path]:
+        folder = self.folder / f"{module.name}Translated"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        for file in module.files:
+            (folder / file.name).write_text(plaintests.translated(file.read_text(), str(file), "none", [])[0])
+        return sorted(folder.iterdir())
 
     @staticmethod
     def _names(module: Module) -> str:
@@ -103,7 +114,7 @@ class EmbeddedBuild:
 
     def _state(self, module: Module) -> str:
         """What a module is compiled of and with: its object stands as long as this is the same."""
-        state = hashlib.sha256("\n".join(map(str, [self.compiler, self._names(module), *self._swiftc(module)])).encode())
+        state = hashlib.sha256("\n".join(map(str, [self.compiler, Path(plaintests.__file__).read_text(), self._names(module), *self._swiftc(module)])).encode())
         files = [*module.files, *module.c_files, *(file for each in module.c_files for file in each.parent.rglob("*.h"))]
         for file in files:
             state.update(f"\n{file}\n".encode() + file.read_bytes())

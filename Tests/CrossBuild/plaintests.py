@@ -217,6 +217,8 @@ def translated(text: str, path: str, name: str, left_out: list[str]) -> tuple[st
         lines.append(f"extension {suite} {{ static func {name}() {{" if suite else f"private func {name}Alone() {{")
         lines += [line for test in chosen if test.suite == suite for line in test.call()]
         lines.append("} }" if suite else "}")
+    if not suites:
+        return "\n".join([*lines, ""]), tests
     lines.append(f"func {name}() {{")
     lines += [f"{suite}.{name}()" if suite else f"{name}Alone()" for suite in suites]
     return "\n".join([*lines, "}", ""]), tests

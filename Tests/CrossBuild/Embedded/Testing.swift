@@ -8,6 +8,14 @@ public protocol CustomTestStringConvertible {
     var testDescription: String { get }
 }
 
+/// What is told where something is not so.
+public typealias Comment = String
+
+/// Prints several texts.
+public func print(_ first: String, _ rest: String...) {
+    Swift.print(rest.reduce(first) { "\($0) \($1)" })
+}
+
 /// A place in a test.
 public struct SourceLocation: Sendable {
     var file: StaticString
@@ -131,14 +139,9 @@ public func expect<Failure: Error & Equatable, Value>(
     line: Int = #line,
     _ work: () throws(Failure) -> Value
 ) -> Failure? {
-    do throws(Failure) {
-        _ = try work()
-        Run.fail(text(), file, line)
-        return nil
-    } catch let thrown {
-        if thrown != error { Run.fail(text(), file, line) }
-        return thrown
-    }
+    let thrown = expect(throws: Failure.self, text(), file: file, line: line, work)
+    if let thrown, thrown != error { Run.fail(text(), file, line) }
+    return thrown
 }
 
 /// Does the work, which ends the test where it throws.
