@@ -37,6 +37,8 @@ class Module:
     libraries: list[str] = field(default_factory=list)
     # Whether it throws errors of any type, as tests may.
     is_of_tests: bool = False
+    # A module of test functions takes the compiler much longer to optimise than it then saves.
+    is_optimised: bool = True
 
 
 class BuildError(Exception):
@@ -127,7 +129,7 @@ class EmbeddedBuild:
 
     def _swiftc(self, module: Module) -> list[str | Path]:
         words: list[str | Path] = [
-            "swiftc", "-target", SWIFT_TRIPLE, "-enable-experimental-feature", "Embedded", "-O", "-wmo", "-swift-version", "6",
+            "swiftc", "-target", SWIFT_TRIPLE, "-enable-experimental-feature", "Embedded", "-O" if module.is_optimised else "-Onone", "-wmo", "-swift-version", "6",
             "-parse-as-library", "-package-name", "blewedge", "-enable-testing", "-suppress-warnings",
             "-enable-upcoming-feature", "ExistentialAny", "-enable-upcoming-feature", "InternalImportsByDefault",
             "-enable-upcoming-feature", "MemberImportVisibility", "-enable-experimental-feature", "Lifetimes",
@@ -168,7 +170,7 @@ class EmbeddedBuild:
         main = "\n".join(["import Testing", "@main enum Main {", "static func main() {", *calls, "exit(Testing.finish())", "}", "}", ""])
         files.append(folder / "Main.swift")
         files[-1].write_text(f"import Glibc\n{main}")
-        module = Module(target, files, imports)
+        module = Module(target, files, imports, is_optimised=False)
         self.add(module)
         program = self.folder / f"{target}.program"
         used = self._closure(module)
