@@ -105,7 +105,7 @@ public struct BarcodeRules: Sendable {
         var rules = self
         rules.prefix = prefix.forOpenDevices
         rules.suffix = suffix?.forOpenDevices
-        rules.meanings = meanings.mapValues(\.forOpenDevices)
+        rules.meanings = meanings.mapValues { $0.forOpenDevices }
         return rules
     }
 

@@ -58,7 +58,7 @@ extension ByteTable {
             try words.sign("=")
             let name = words.name()
             guard let table = ByteTable(named: name.text) else {
-                let names = BuiltIn.allCases.map(\.rawValue).joined(separator: ", ")
+                let names = BuiltIn.allCases.map { $0.rawValue }.joined(separator: ", ")
                 throw words.error(at: name, "unknown base \(name.quoted); known are \(names)")
             }
             self = table
@@ -132,7 +132,7 @@ extension ByteTable {
                 return .key(key, modifiers)
             }
             guard let modifier = KeyModifiers(name: name.text) else {
-                let names = KeyModifiers.all.map(\.name).joined(separator: ", ")
+                let names = KeyModifiers.all.map { $0.name }.joined(separator: ", ")
                 throw words.error(at: name, "unknown modifier \(name.quoted); known are \(names)")
             }
             guard modifiers.isDisjoint(with: modifier) else {

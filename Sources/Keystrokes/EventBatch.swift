@@ -14,8 +14,10 @@
 /// The memory is zeroed once. Only the eight bytes of type, code and value are ever written, so the times stay zero.
 @safe
 struct EventBatch: ~Copyable {
-    /// The most events of one batch: what fits in 16 KiB, half of the nearest cache.
-    static let capacity = 16384 / InputEvent.size
+    /// The most events of one batch: what fits in 16 KiB, half of the nearest cache, where an event has 24 bytes.
+    ///
+    /// It is the same where an event has 16: every processor writes alike.
+    static let capacity = 682
     /// Events of a key by itself, and of one that needs Shift.
     static let plainKey = 4
     static let shiftedKey = 6

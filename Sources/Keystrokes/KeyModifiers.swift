@@ -41,7 +41,7 @@ public struct KeyModifiers: OptionSet, Hashable, Sendable {
     public var count: Int { rawValue.nonzeroBitCount }
 
     /// Their keys, in the order in which they are pressed and released.
-    public var keys: [KeyCode] { Self.all.filter { contains($0.modifier) }.map(\.modifier.key) }
+    public var keys: [KeyCode] { Self.all.filter { contains($0.modifier) }.map { $0.modifier.key } }
 
     /// The modifier of the lowest bit; empty where there is none.
     var first: KeyModifiers { KeyModifiers(rawValue: rawValue & (~rawValue &+ 1)) }

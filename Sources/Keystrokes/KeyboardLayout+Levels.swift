@@ -102,7 +102,7 @@ extension KeyboardLayout {
                 parts[text] = (dead, base)
             }
         }
-        let letters = (UInt32(0xC0)...0x24F).map(\.self) + (0x1E00...0x1EFF).map(\.self)
+        let letters = Array(UInt32(0xC0)...0x24F) + Array(0x1E00...0x1EFF)
         let composed = letters.compactMap(Unicode.Scalar.init).compactMap { letter in
             parts[String(letter)].map { Composition(dead: $0.dead, base: $0.base, result: letter) }
         }

@@ -203,7 +203,7 @@ extension VirtualController {
     ///
     /// Core 6.0, Vol 4, Part E, 7.8.60.
     func clearAdvertisingSets() throws(Refusal) {
-        guard !state.sets.contains(where: \.isEnabled) else { throw .disallowed }
+        guard !state.sets.contains(where: { $0.isEnabled }) else { throw .disallowed }
         state.sets.removeAll()
     }
 }

@@ -34,7 +34,7 @@ extension VirtualController {
         case .readLocalVersionInformation:
             writeVersion(&writer)
         case .readLocalSupportedCommands:
-            writer.write(SupportedCommands(Set(supportedCommands.map(\.shape.bit))).octets)
+            writer.write(SupportedCommands(Set(supportedCommands.map { $0.shape.bit })).octets)
         case .readLocalSupportedFeatures: writer.write(Identity.features)
         case .readAddress: writer.write(configuration.address)
         case .readBufferSize:

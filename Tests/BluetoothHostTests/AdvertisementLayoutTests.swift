@@ -38,7 +38,7 @@ import Testing
         }
         #expect(failure?.needed == 32 && failure?.leftInData == 28 && failure?.leftInScanResponse == 31)
         #expect(
-            failure.map(String.init(describing:))
+            failure.map { "\($0)" }
                 == "the name needs 32 bytes; the advertisement has 28 left, the scan response 31, of 31 each"
         )
     }

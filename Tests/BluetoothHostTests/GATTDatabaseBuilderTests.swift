@@ -62,7 +62,8 @@ import Testing
             (definition(.read, .dynamic, [declaration]), .reservedDescriptor(declaration.uuid)),
         ]
         for (definition, error) in cases {
-            #expect(throws: error) { try Self.add(definition, to: &builder) }
+            let thrown = #expect(throws: GATTDatabaseError.self) { try Self.add(definition, to: &builder) }
+            #expect(thrown == error)
             #expect(builder.database.attributeCount == 0)
         }
         let stranger = GATTService(handles: .all, uuid: Self.uuid)

@@ -84,7 +84,7 @@ struct GATTPair {
     /// Runs a procedure to its end.
     mutating func run(
         _ start: (inout GATTClient, Duration) throws(GATTError) -> GATTClient.ProcedureID
-    ) throws -> GATTClient.Outcome {
+    ) throws(GATTError) -> GATTClient.Outcome {
         _ = try start(&client, now)
         for _ in 0..<10_000 {
             pass()

@@ -56,7 +56,8 @@ import VirtualRadio
                 }
             }
         }
-        print("X-7: \(generation) controllers with one fault of a command:", ends.sorted { $0.key < $1.key })
+        let counts = ends.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+        print("X-7: \(generation) controllers with one fault of a command: \(counts)")
         #expect(ends["silent"] == nil)
         for end in ["done", "failed", "refused"] { #expect((ends[end] ?? 0) > 10, "\(end)") }
     }

@@ -35,7 +35,7 @@ final class HostsOnRadio {
             let address = BluetoothAddress(rawValue: 0xC000_0000_0000 | number)
             return radio.addController(VirtualController.Configuration(address: address, generation: generation))
         }
-        hosts = (1...2).map { LowEnergyHost(random: SeededGenerator(seed: seed &* 2 &+ $0)) }
+        hosts = (1...2).map { LowEnergyHost(random: PairingRandomness(seed: seed &* 2 &+ $0)) }
     }
 
     /// Why a host has given up, if one has.
@@ -126,7 +126,7 @@ final class HostsOnRadio {
             return ended("connected")
         }
         guard let near = events[1].compactMap(Self.connection).last else {
-            return .refused("\(events[1].first(where: Self.isRefusal) as Any)")
+            return .refused(events[1].first(where: Self.isRefusal).map { "\($0)" } ?? "nothing was told")
         }
         until(0, within: .seconds(5)) { Self.connection($0) != nil }
         if let far = events[0].compactMap(Self.connection).last {

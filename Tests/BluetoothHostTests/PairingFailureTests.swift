@@ -357,7 +357,7 @@ import Testing
             peer: PairingInMemory.address[1],
             policy: PairingInMemory.policy(0),
             backoff: backoff,
-            random: SeededGenerator(seed: 5)
+            random: PairingRandomness(seed: 5)
         )
         let end = try #require(backoff.end)
         #expect(throws: SecurityManager.Refusal.tooEarly(until: end)) { try next.pair(now: end - .milliseconds(1)) }

@@ -57,7 +57,7 @@ struct PairingInMemory {
                 peer: ends[1 - index],
                 policy: side.1,
                 bond: bonds[index],
-                random: SeededGenerator(seed: seed &* 2 &+ UInt64(index))
+                random: PairingRandomness(seed: seed &* 2 &+ UInt64(index))
             )
         }
     }
@@ -175,4 +175,11 @@ enum SecurityManagerFrames {
         }
         return frames
     }()
+}
+
+extension PairingRandomness {
+    /// Numbers that follow from a seed.
+    init(seed: UInt64) {
+        self.init { place in SeededGenerator.number(place, of: seed) }
+    }
 }

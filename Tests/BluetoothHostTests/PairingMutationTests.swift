@@ -55,7 +55,7 @@ import Testing
                 let effects = manager.takeEffects()
                 #expect(effects.count <= 8)
                 for case .paired(let bond) in effects {
-                    Issue.record("run \(run), \(entry): \(String(describing: bond))")
+                    Issue.record("run \(run), \(entry): \(bond?.description ?? "no bond")")
                 }
                 #expect(manager.longTermKey(diversifier: 0, random: 0) == nil || !entry.isSecure)
             }

@@ -66,7 +66,7 @@ final class SecuredHosts {
     }
 
     /// Pairs, from the central's side or at the peripheral's wish, until both sides have heard how it ended.
-    func pair() throws {
+    func pair() throws(SecurityManager.Refusal) {
         try radio.hosts[1].pair(handles[1], now: radio.now)
         settle()
     }

@@ -26,7 +26,7 @@ struct BtsnoopTests {
         payload: [0x40, 0x20, 0x06, 0x00, 0x02]
     )
 
-    private func records(_ bytes: [UInt8], pieces: Int = .max) throws -> [BtsnoopRecord] {
+    private func records(_ bytes: [UInt8], pieces: Int = .max) throws(DecodingError) -> [BtsnoopRecord] {
         var reader = BtsnoopReader()
         var records: [BtsnoopRecord] = []
         var rest = bytes[...]

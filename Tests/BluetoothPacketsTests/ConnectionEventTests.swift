@@ -6,7 +6,7 @@ import Testing
 private func hex(_ value: UInt16) -> String { Hexadecimal.text(UInt64(value), digits: 4) }
 private func hex(_ status: HCIStatus) -> String { Hexadecimal.text(UInt64(status.rawValue), digits: 2) }
 
-private func describe(_ packet: [UInt8]) throws -> String {
+private func describe(_ packet: [UInt8]) throws(DecodingError) -> String {
     switch try HCIEvent(packet.span) {
     case .leMeta(.connectionUpdateComplete, let parameters):
         let event = try LEConnectionUpdateComplete(parameters)

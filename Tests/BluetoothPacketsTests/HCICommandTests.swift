@@ -29,7 +29,7 @@ import Testing
         "leSetExtendedScanParameters coded": .leSetExtendedScanParameters(coded),
         "leSetExtendedScanEnable on": .leSetExtendedScanEnable(true, coded),
         "leSetExtendedScanEnable off": .leSetExtendedScanEnable(false, coded),
-    ].merging(HCIHostCommands.all) { first, _ in first }
+    ].reduce(into: HCIHostCommands.all) { $0[$1.key] = $1.value }
 
     @Test("The bytes of a command", arguments: HCIVector.load("hci-commands.txt"))
     func encodes(_ vector: HCIVector) throws {

@@ -4,7 +4,7 @@ import BluetoothPackets
 import Testing
 
 /// What was read from an event, a line a report.
-private func describe(_ packet: [UInt8]) throws -> [String] {
+private func describe(_ packet: [UInt8]) throws(DecodingError) -> [String] {
     switch try HCIEvent(packet.span) {
     case .commandComplete(let packets, let opcode, let parameters):
         let rest = Hexadecimal.text([UInt8](copying: parameters))
@@ -114,7 +114,7 @@ private func isReport(_ packet: [UInt8]) -> Bool {
             let error = #expect(throws: DecodingError.self, "\(length)") { try describe(packet) }
             guard Int(length) > dataLength, Int(length) <= (trailer == 1 ? 31 : 229) else { continue }
             guard case .truncated = error?.reason else {
-                Issue.record("\(length) bytes: \(String(describing: error))")
+                Issue.record("\(length) bytes: \(error?.description ?? "no error")")
                 continue
             }
         }

@@ -110,16 +110,16 @@ enum HCIHostCommands {
         #expect(try HCIReturn.features(features.span) == 0x8000_0000_0000_1020)
         #expect(try DataBuffers(leReadBufferSize: lowEnergy.span) == DataBuffers(dataLength: 27, packetCount: 8))
         #expect(try DataBuffers(readBufferSize: classic.span) == DataBuffers(dataLength: 1021, packetCount: 10))
-        func isRefused(_ good: [UInt8], _ read: ([UInt8]) throws -> Void) {
+        func isRefused(_ good: [UInt8], _ read: ([UInt8]) throws(DecodingError) -> Void) {
             for length in 0..<good.count {
                 #expect(throws: DecodingError.self) { try read(Array(good[..<length])) }
             }
             #expect(throws: DecodingError.self) { try read(good + [0]) }
             #expect(throws: DecodingError.self) { try read([1] + good.dropFirst()) }
         }
-        isRefused(address) { bytes in _ = try HCIReturn.address(bytes.span) }
-        isRefused(features) { bytes in _ = try HCIReturn.features(bytes.span) }
-        isRefused(lowEnergy) { bytes in _ = try DataBuffers(leReadBufferSize: bytes.span) }
-        isRefused(classic) { bytes in _ = try DataBuffers(readBufferSize: bytes.span) }
+        isRefused(address) { bytes throws(DecodingError) in _ = try HCIReturn.address(bytes.span) }
+        isRefused(features) { bytes throws(DecodingError) in _ = try HCIReturn.features(bytes.span) }
+        isRefused(lowEnergy) { bytes throws(DecodingError) in _ = try DataBuffers(leReadBufferSize: bytes.span) }
+        isRefused(classic) { bytes throws(DecodingError) in _ = try DataBuffers(readBufferSize: bytes.span) }
     }
 }

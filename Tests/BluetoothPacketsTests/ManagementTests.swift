@@ -7,7 +7,7 @@ private func hex(_ value: some UnsignedInteger & FixedWidthInteger) -> String {
     Hexadecimal.text(UInt64(value), digits: value.bitWidth / 4)
 }
 
-private func describe(_ packet: [UInt8]) throws -> String {
+private func describe(_ packet: [UInt8]) throws(DecodingError) -> String {
     let event = try ManagementEvent(packet.span)
     let index = event.index.rawValue
     func text(_ device: ManagementAddress) -> String { "\(device.address)/\(device.type.rawValue)" }

@@ -62,7 +62,7 @@ private func describe(_ pdu: SecurityManagerPDU) -> String {
 
     @Test("Values that are reserved for future use are refused, each of them")
     func refusesReservedValues() throws {
-        func read(_ bytes: [UInt8]) throws -> SecurityManagerPDU { try SecurityManagerPDU(bytes.span) }
+        func read(_ bytes: [UInt8]) throws(DecodingError) -> SecurityManagerPDU { try SecurityManagerPDU(bytes.span) }
         for value in UInt8.min...UInt8.max {
             for code in [0x01, 0x02] as [UInt8] {
                 let isCapability = (try? read([code, value, 0, 0, 16, 0, 0])) != nil

@@ -227,9 +227,13 @@ struct ByteTableTests {
 
     @Test("LK-21: a wrong table names line, column and fault", arguments: faults)
     func wrongText(fault: Fault) {
-        let error = ByteTable.TextError(line: fault.line, column: fault.column, reason: fault.reason)
-        #expect(throws: error) { try ByteTable(text: fault.text) }
-        #expect(error.description.hasPrefix("line \(fault.line), column \(fault.column): "))
+        let place = (line: fault.line, column: fault.column)
+        let error = #expect(
+            throws: ByteTable.TextError(line: place.line, column: place.column, reason: fault.reason)
+        ) {
+            try ByteTable(text: fault.text)
+        }
+        #expect(error?.description.hasPrefix("line \(place.line), column \(place.column): ") == true)
     }
 
     @Test("Random text never traps")
@@ -251,9 +255,11 @@ struct ByteTableTests {
     func untypable() throws {
         var table = ByteTable.linble
         table[0xA5] = .text("¥")
-        let error = CompiledTable.Failure.untypable(byte: 0xA5, character: "¥", layout: "us")
-        #expect(throws: error) { try CompiledTable(table) }
-        #expect(error.description.contains("0xa5") && error.description.contains("U+A5"))
+        let error = #expect(throws: CompiledTable.Failure.untypable(byte: 0xA5, character: "¥", layout: "us")) {
+            try CompiledTable(table)
+        }
+        let text = try #require(error?.description)
+        #expect(text.contains("0xa5") && text.contains("U+A5"))
     }
 
     @Test("X-5: a character that CapsLock alone keeps from being typed is rejected while it is on; the table stands")

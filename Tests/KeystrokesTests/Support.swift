@@ -39,7 +39,7 @@ final class Path {
         let ring = try ByteRing(capacity: capacity, startingAt: start)
         guard let producer = ring.takeProducer(), let consumer = ring.takeConsumer() else { throw NoHandle() }
         let compiled = try CompiledTable(table, layout: layout)
-        let pacer = try pace.map { Pacer($0) } ?? Pacer(stall: stall, queue: queue)
+        let pacer = if let pace { Pacer(pace) } else { try Pacer(stall: stall, queue: queue) }
         isWhole = !pacer.pace.isSpread
         ledger = Ledger()
         gate = Gate()

@@ -21,9 +21,18 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
         state = seed ^ Self.run &* 0xD6E8_FEB8_6659_FD93
     }
 
+    /// The number that a generator with this seed gives after `place` others.
+    public static func number(_ place: UInt64, of seed: UInt64) -> UInt64 {
+        var generator = SeededGenerator(seed: seed)
+        generator.state &+= place &* increment
+        return generator.next()
+    }
+
+    private static let increment: UInt64 = 0x9E37_79B9_7F4A_7C15
+
     /// The next number.
     public mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
+        state &+= Self.increment
         var value = state
         value = (value ^ value &>> 30) &* 0xBF58_476D_1CE4_E5B9
         value = (value ^ value &>> 27) &* 0x94D0_49BB_1331_11EB

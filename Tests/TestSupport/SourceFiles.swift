@@ -27,9 +27,9 @@ public enum SourceFiles {
     /// The files of a module, by path.
     ///
     /// Throws for a module without any.
-    public static func files(of module: String, from file: String = #filePath) throws -> [File] {
+    public static func files(of module: String, from file: String = #filePath) throws(Unreadable) -> [File] {
         let root = "/" + file.split(separator: "/").dropLast(3).joined(separator: "/") + "/Sources/"
-        let files = try paths(below: root + module).map { path in
+        let files = try paths(below: root + module).map { path throws(Unreadable) in
             File(path: String(path.dropFirst(root.count)), text: try text(of: path))
         }
         guard !files.isEmpty else { throw Unreadable(path: root + module) }
@@ -37,7 +37,7 @@ public enum SourceFiles {
     }
 
     /// The text of a file, as UTF-8.
-    static func text(of path: String) throws -> String {
+    static func text(of path: String) throws(Unreadable) -> String {
         // The stream is closed when the function returns, and no reference to it remains.
         guard let stream = fopen(path, "r") else { throw Unreadable(path: path) }
         defer { _ = fclose(stream) }
@@ -51,7 +51,7 @@ public enum SourceFiles {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    private static func paths(below folder: String) throws -> [String] {
+    private static func paths(below folder: String) throws(Unreadable) -> [String] {
         guard let stream = opendir(folder) else { throw Unreadable(path: folder) }
         defer { closedir(stream) }
         var paths: [String] = []

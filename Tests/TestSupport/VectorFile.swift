@@ -3,7 +3,10 @@
 /// A text file of Tests/Vectors, without its comments and empty lines.
 public enum VectorFile {
     /// The lines, each with its number in the file, counted from 1.
-    public static func lines(_ name: String, from file: String = #filePath) throws -> [(number: Int, text: String)] {
+    public static func lines(
+        _ name: String,
+        from file: String = #filePath
+    ) throws(SourceFiles.Unreadable) -> [(number: Int, text: String)] {
         let folders = file.split(separator: "/").dropLast(2).joined(separator: "/")
         let path = "/" + folders + "/Vectors/" + name
         return try SourceFiles.text(of: path)

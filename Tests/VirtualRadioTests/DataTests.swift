@@ -161,7 +161,8 @@ import VirtualRadio
         var heard: [String] = []
         let second = bench.second
         let radio = bench.radio
-        second.onPacket = { [unowned second] packet in
+        defer { second.onPacket = nil }
+        second.onPacket = { packet in
             heard.append(Hexadecimal.text(packet))
             // It answers what it is sent, once.
             if packet[0] == 0x02 { second.receive([0x02, 0x40, 0x00, 0x01, 0x00, 0xEE], now: radio.now) }

@@ -89,7 +89,7 @@ package struct KeptRegions: Equatable, Sendable {
         for member in try object["fetched"].elements(most: 16) {
             let text = try member["type"].string(longest: 64)
             guard let scope = RegionScope(description: text) else { throw member["type"].fault("is no type") }
-            fetched[scope] = try member["at"].integer(0...(1 << 40))
+            fetched[scope] = Int(clamping: try member["at"].integer(0...(Int64(1) << 40)))
         }
         current = try Self.list(object["regions"])
         new = try Self.list(object["new"])

@@ -129,7 +129,7 @@ package struct HTTPSClient {
     private static func milliseconds(_ time: Duration) -> Int {
         let (seconds, attoseconds) = time.components
         let whole = seconds.multipliedReportingOverflow(by: 1000)
-        guard !whole.overflow, whole.partialValue < 1 << 31 else { return 1 << 31 - 1 }
-        return max(1, Int(whole.partialValue + attoseconds / 1_000_000_000_000_000))
+        guard !whole.overflow, whole.partialValue <= Int32.max else { return Int(Int32.max) }
+        return max(1, Int(clamping: whole.partialValue + attoseconds / 1_000_000_000_000_000))
     }
 }

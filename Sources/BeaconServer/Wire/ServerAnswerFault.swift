@@ -68,9 +68,9 @@ struct AnswerMember {
     }
 
     /// A whole number within bounds.
-    func integer(_ range: ClosedRange<Int>) throws(Fault) -> Int {
+    func integer<Number: FixedWidthInteger>(_ range: ClosedRange<Number>) throws(Fault) -> Number {
         guard let number = value?.integer else { throw fault("is no whole number") }
-        guard let number = Int(exactly: number), range.contains(number) else {
+        guard let number = Number(exactly: number), range.contains(number) else {
             throw Fault(place: place, reason: "is not from \(range.lowerBound) to \(range.upperBound)")
         }
         return number

@@ -85,7 +85,7 @@ package struct TrackRecord: Hashable, Sendable {
         else { throw object["record"].fault("has not 16 hexadecimal digits") }
         self.number = number
         region = try ServerRegion(object["region"])
-        seconds = try object["at"].integer(0...(1 << 40))
+        seconds = Int(clamping: try object["at"].integer(0...(Int64(1) << 40)))
         sightings = []
         guard object["sightings"].value != .array([]) else { throw object["sightings"].fault("is empty") }
         for member in try object["sightings"].elements(most: Self.mostSightings) {

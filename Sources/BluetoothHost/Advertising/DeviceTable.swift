@@ -83,7 +83,7 @@ public struct DeviceTable: Sendable {
 
     /// The devices that meet the filter: the strongest first (LK-1), then by address.
     public var devices: [DiscoveredDevice] {
-        entries.filter(\.matchesFilter).sorted { left, right in
+        entries.filter { $0.matchesFilter }.sorted { left, right in
             if left.rssi != right.rssi { return Self.strength(left.rssi) > Self.strength(right.rssi) }
             return left.address.address < right.address.address
         }

@@ -8,7 +8,7 @@ extension GATTClient {
     /// Core 6.0, Vol 3, Part G, 4.3.1.
     public mutating func exchangeMTU(now: Duration) throws(GATTError) -> ProcedureID {
         guard !didAskForMTU else { throw .exchangedAlready }
-        let id = try submit(GATTMTUExchange(localMTU: bearer.localMTU), now: now)
+        let id = try submit(.mtuExchange(GATTMTUExchange(localMTU: bearer.localMTU)), now: now)
         didAskForMTU = true
         return id
     }
@@ -17,7 +17,7 @@ extension GATTClient {
     ///
     /// Core 6.0, Vol 3, Part G, 4.4.1.
     public mutating func discoverPrimaryServices(now: Duration) throws(GATTError) -> ProcedureID {
-        try submit(GATTPrimaryServiceDiscovery(limit: limits.attributes), now: now)
+        try submit(.primaryServiceDiscovery(GATTPrimaryServiceDiscovery(limit: limits.attributes)), now: now)
     }
 
     /// Finds the primary services of one UUID, none perhaps; ends with `services`.
@@ -27,7 +27,7 @@ extension GATTClient {
         _ uuid: BluetoothUUID,
         now: Duration
     ) throws(GATTError) -> ProcedureID {
-        try submit(GATTServiceSearch(uuid: uuid, limit: limits.attributes), now: now)
+        try submit(.serviceSearch(GATTServiceSearch(uuid: uuid, limit: limits.attributes)), now: now)
     }
 
     /// Finds the services that a service includes; ends with `includedServices`.
@@ -38,7 +38,10 @@ extension GATTClient {
         now: Duration
     ) throws(GATTError) -> ProcedureID {
         let range = try valid(service.handles)
-        return try submit(GATTIncludedServiceDiscovery(range: range, limit: limits.attributes), now: now)
+        return try submit(
+            .includedServiceDiscovery(GATTIncludedServiceDiscovery(range: range, limit: limits.attributes)),
+            now: now
+        )
     }
 
     /// Finds a service's characteristics, all or those of one UUID; ends with `characteristics`.
@@ -50,7 +53,10 @@ extension GATTClient {
         now: Duration
     ) throws(GATTError) -> ProcedureID {
         let range = try valid(service.handles)
-        return try submit(GATTCharacteristicDiscovery(range: range, uuid: uuid, limit: limits.attributes), now: now)
+        return try submit(
+            .characteristicDiscovery(GATTCharacteristicDiscovery(range: range, uuid: uuid, limit: limits.attributes)),
+            now: now
+        )
     }
 
     /// Finds a characteristic's descriptors; ends with `descriptors`.
@@ -61,9 +67,12 @@ extension GATTClient {
         now: Duration
     ) throws(GATTError) -> ProcedureID {
         guard let range = characteristic.descriptorHandles else {
-            return try submit(GATTNothing(outcome: .descriptors([])), now: now)
+            return try submit(.nothing(GATTNothing(outcome: .descriptors([]))), now: now)
         }
-        return try submit(GATTDescriptorDiscovery(range: valid(range), limit: limits.attributes), now: now)
+        return try submit(
+            .descriptorDiscovery(GATTDescriptorDiscovery(range: valid(range), limit: limits.attributes)),
+            now: now
+        )
     }
 
     /// Asks the server to send a characteristic's values; ends with `done`.
@@ -90,7 +99,7 @@ extension GATTClient {
         subscriptions.append(subscription)
         do throws(GATTError) {
             return try submit(
-                GATTConfiguration(characteristic, bits: chosen.rawValue, limit: limits.attributes),
+                .configuration(GATTConfiguration(characteristic, bits: chosen.rawValue, limit: limits.attributes)),
                 now: now,
                 onFailure: subscription
             )
@@ -108,7 +117,7 @@ extension GATTClient {
         now: Duration
     ) throws(GATTError) -> ProcedureID {
         try submit(
-            GATTConfiguration(characteristic, bits: 0x0000, limit: limits.attributes),
+            .configuration(GATTConfiguration(characteristic, bits: 0x0000, limit: limits.attributes)),
             now: now,
             onSuccess: subscriptions.first { $0.value == characteristic.value }
         )
@@ -118,14 +127,14 @@ extension GATTClient {
     ///
     /// Core 6.0, Vol 3, Part G, 4.8.1 and 4.12.1.
     public mutating func read(_ handle: AttributeHandle, now: Duration) throws(GATTError) -> ProcedureID {
-        try submit(GATTRead(handle: valid(handle)), now: now)
+        try submit(.read(GATTRead(handle: valid(handle))), now: now)
     }
 
     /// Reads a value or descriptor of any length up to 512 bytes; ends with `value`.
     ///
     /// Core 6.0, Vol 3, Part G, 4.8.3 and 4.12.2.
     public mutating func readLong(_ handle: AttributeHandle, now: Duration) throws(GATTError) -> ProcedureID {
-        try submit(GATTLongRead(handle: valid(handle), limit: Self.longestValue), now: now)
+        try submit(.longRead(GATTLongRead(handle: valid(handle), limit: Self.longestValue)), now: now)
     }
 
     /// Reads the values of one type in a range; ends with `values`, or fails with Attribute Not Found.
@@ -136,7 +145,7 @@ extension GATTClient {
         in range: AttributeHandleRange = .all,
         now: Duration
     ) throws(GATTError) -> ProcedureID {
-        try submit(GATTReadByUUID(uuid: uuid, range: valid(range), limit: limits.attributes), now: now)
+        try submit(.readByUUID(GATTReadByUUID(uuid: uuid, range: valid(range), limit: limits.attributes)), now: now)
     }
 
     /// Writes a value or descriptor of at most MTU − 3 bytes and hears whether it worked; ends with `done`.
@@ -147,7 +156,7 @@ extension GATTClient {
         to handle: AttributeHandle,
         now: Duration
     ) throws(GATTError) -> ProcedureID {
-        try submit(GATTWrite(handle: valid(handle), value: value), now: now)
+        try submit(.write(GATTWrite(handle: valid(handle), value: value)), now: now)
     }
 
     /// Writes a value of at most MTU − 3 bytes without hearing of it; nothing waits for it and it waits for no
@@ -196,7 +205,7 @@ extension GATTClient {
             _ = try valid(item.handle)
             guard item.value.count <= Self.longestValue else { throw .valueTooLong(limit: Self.longestValue) }
         }
-        return try submit(GATTPreparedWrite(values), now: now)
+        return try submit(.preparedWrite(GATTPreparedWrite(values)), now: now)
     }
 
     private func valid(_ range: AttributeHandleRange) throws(GATTError) -> AttributeHandleRange {

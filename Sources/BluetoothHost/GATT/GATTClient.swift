@@ -94,7 +94,7 @@ public struct GATTClient: Sendable {
 
     struct Running: Sendable {
         var id: ProcedureID
-        var procedure: any GATTProcedure
+        var procedure: GATTAnyProcedure
         /// The subscriptions that are removed when the procedure fails, and when it succeeds.
         var onFailure: Subscription?
         var onSuccess: Subscription?
@@ -156,12 +156,9 @@ public struct GATTClient: Sendable {
         case .ignored: return .ignored
         case .answered, .request, .command, .confirmed: return .handled
         case .response(let pdu):
-            let mtu = Int(bearer.mtu)
-            advance(now) { procedure throws(GATTError) in try procedure.receive(pdu, mtu: mtu) }
+            advance(now, .response(pdu))
         case .errorResponse(let request, let handle, let error):
-            let mtu = Int(bearer.mtu)
-            let refusal = GATTRefusal(request: request, handle: handle, error: error)
-            advance(now) { procedure throws(GATTError) in try procedure.receive(refusal, mtu: mtu) }
+            advance(now, .refusal(GATTRefusal(request: request, handle: handle, error: error)))
         case .errorForAnotherRequest(let opcode, let expected):
             end(.failure(.errorForAnotherRequest(opcode, expected: expected)))
         case .failed: break
@@ -184,7 +181,7 @@ public struct GATTClient: Sendable {
 
     /// Puts a procedure behind those that wait, and runs it when it is the first.
     mutating func submit(
-        _ procedure: some GATTProcedure,
+        _ procedure: GATTAnyProcedure,
         now: Duration,
         onFailure: Subscription? = nil,
         onSuccess: Subscription? = nil
@@ -210,19 +207,15 @@ public struct GATTClient: Sendable {
         while running == nil, !waiting.isEmpty {
             running = waiting.removeFirst()
             running?.started = now
-            let mtu = Int(bearer.mtu)
-            advance(now) { procedure throws(GATTError) in try procedure.begin(mtu: mtu) }
+            advance(now, .beginning)
         }
     }
 
     /// Lets the running procedure take a step, and does what the step asks for.
-    private mutating func advance(
-        _ now: Duration,
-        _ step: (inout any GATTProcedure) throws(GATTError) -> GATTStep
-    ) {
+    private mutating func advance(_ now: Duration, _ input: GATTProcedureInput) {
         guard var current = running else { return }
         do throws(GATTError) {
-            let wanted = try step(&current.procedure)
+            let wanted = try current.procedure.step(input, mtu: Int(bearer.mtu))
             running = current
             switch wanted {
             case .finish(let outcome): end(.success(outcome))

@@ -202,7 +202,7 @@ extension LowEnergyHost {
         emit(.connected(connection))
         if event.role == .central { improve(event.handle) }
         dropLateData(now: now)
-        let packets = early.filter { $0.handle == event.handle }.map(\.packet)
+        let packets = early.filter { $0.handle == event.handle }.map { $0.packet }
         early.removeAll { $0.handle == event.handle }
         for packet in packets { receiveData(packet.span, now: now) }
     }

@@ -106,7 +106,7 @@ extension LowEnergyHost {
     /// The next data packet: the connections take turns.
     mutating func nextData(now: Duration) -> [UInt8]? {
         guard freeBuffers > 0, let length = buffers?.dataLength else { return nil }
-        let ready = links.values.filter(\.hasOutgoing).map(\.connection.handle).sorted()
+        let ready = links.values.filter { $0.hasOutgoing }.map { $0.connection.handle }.sorted()
         guard let handle = ready.first(where: { $0 > lastServed }) ?? ready.first,
             let packet = links[handle]?.nextPacket(length: Int(length), now: now)
         else { return nil }

@@ -189,7 +189,7 @@ extension LowEnergyHost {
     }
 
     private mutating func noteDeadline() {
-        pairingDeadline = securities.values.compactMap(\.manager.deadline).min()
+        pairingDeadline = securities.values.compactMap { $0.manager.deadline }.min()
     }
 
     private mutating func perform(_ effect: SecurityManager.Effect, _ connection: Connection, now: Duration) {

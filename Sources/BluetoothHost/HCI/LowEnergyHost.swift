@@ -151,7 +151,7 @@ public struct LowEnergyHost: Sendable {
     var resolver: AddressResolver?
 
     let randomAddress: BluetoothAddress?
-    let random: any RandomNumberGenerator & Sendable
+    let random: PairingRandomness
     var securities: [UInt16: HostSecurity] = [:]
     var backoffs = PairingBackoffs()
     /// The time at which the first pairing under way is given up.
@@ -204,11 +204,11 @@ public struct LowEnergyHost: Sendable {
     ///
     /// `randomAddress` is used where the controller has no public one; its two highest bits are set to make it static.
     public init(randomAddress: BluetoothAddress? = nil) {
-        self.init(randomAddress: randomAddress, random: SystemRandomNumberGenerator())
+        self.init(randomAddress: randomAddress, random: PairingRandomness())
     }
 
     /// A host for tests: the Security Manager of each connection begins with a copy of `random`.
-    package init(randomAddress: BluetoothAddress? = nil, random: any RandomNumberGenerator & Sendable) {
+    package init(randomAddress: BluetoothAddress? = nil, random: PairingRandomness) {
         self.random = random
         self.randomAddress = randomAddress.map { BluetoothAddress(rawValue: $0.rawValue | 0xC000_0000_0000) }
         request(.reset, .initialise)
@@ -238,7 +238,7 @@ public struct LowEnergyHost: Sendable {
     }
 
     /// The established connections.
-    public var connections: [Connection] { links.values.map(\.connection) }
+    public var connections: [Connection] { links.values.map { $0.connection } }
 
     /// The number of packets that the controller has room for.
     public var freeBufferCount: Int { freeBuffers }

@@ -26,7 +26,7 @@ public struct Bond: Hashable, Sendable {
         guard identityAddress.address.rawValue != 0, [.public, .staticRandom].contains(identityAddress.kind),
             localAddress.rawValue != 0
         else { return nil }
-        guard !longTermKeys.isEmpty, Set(longTermKeys.map(\.role)).count == longTermKeys.count else { return nil }
+        guard !longTermKeys.isEmpty, Set(longTermKeys.map { $0.role }).count == longTermKeys.count else { return nil }
         if let key = identityResolvingKey {
             guard key.count == LongTermKey.byteCount, key.contains(where: { $0 != 0 }) else { return nil }
         }
@@ -54,7 +54,7 @@ public struct Bond: Hashable, Sendable {
 extension Bond: CustomStringConvertible, CustomDebugStringConvertible {
     /// The two addresses and what is known of the keys, without their bytes: it may be logged.
     public var description: String {
-        let keys = longTermKeys.map(\.description).joined(separator: "; ")
+        let keys = longTermKeys.map { $0.description }.joined(separator: "; ")
         return "\(identityAddress) of adapter \(localAddress): \(keys)"
             + (identityResolvingKey == nil ? "" : "; resolving key")
     }

@@ -46,7 +46,7 @@ public struct ManagedPairingWindow: Sendable {
             preparation.append(.setSecureSimplePairing(index, true))
         }
         // Before the first list of these keys the kernel asks no central for its own (build_pairing_cmd).
-        preparation.append(.loadIdentityResolvingKeys(index, self.bonds.compactMap(\.managementResolvingKey)))
+        preparation.append(.loadIdentityResolvingKeys(index, self.bonds.compactMap { $0.managementResolvingKey }))
         // A link has the capability that the controller had when it began (hci_conn_add).
         preparation += [
             .setSecureConnections(index, true), .setIOCapability(index, capability), .setBondable(index, true),
@@ -176,7 +176,7 @@ public struct ManagedPairingWindow: Sendable {
         }
         let weakest = bond.longTermKeys.map { $0.isAuthenticated ? GATTLinkSecurity.Level.authenticated : .encrypted }
             .min()
-        let size = bond.longTermKeys.map(\.size).min() ?? 0
+        let size = bond.longTermKeys.map { $0.size }.min() ?? 0
         guard let weakest, weakest >= required, size == GATTLinkSecurity.longestKey else {
             return discard(.tooWeak(GATTLinkSecurity(level: weakest ?? .none, keySize: size)))
         }
@@ -194,8 +194,8 @@ public struct ManagedPairingWindow: Sendable {
         guard let central else { return }
         commands.append(.unpairDevice(index, resolvingKey?.device ?? central, disconnects: true))
         guard !bonds.isEmpty else { return }
-        commands.append(.loadIdentityResolvingKeys(index, bonds.compactMap(\.managementResolvingKey)))
-        commands.append(.loadLongTermKeys(index, bonds.flatMap(\.managementKeys)))
+        commands.append(.loadIdentityResolvingKeys(index, bonds.compactMap { $0.managementResolvingKey }))
+        commands.append(.loadLongTermKeys(index, bonds.flatMap { $0.managementKeys }))
     }
 
     private mutating func fail(_ failure: ManagedPairing.Failure) {

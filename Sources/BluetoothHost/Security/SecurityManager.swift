@@ -96,15 +96,13 @@ public struct SecurityManager: Sendable {
 
     /// What counts for the next pairing; the owner changes it while none is under way.
     var policy: PairingPolicy
-    var random: any RandomNumberGenerator & Sendable
+    var random: PairingRandomness
     var state = State.idle
     var attempt: PairingAttempt?
     var lastStep = Duration.zero
     private var effects: [Effect] = []
 
     /// The Security Manager of a fresh connection.
-    ///
-    /// `random` must be fit for keys.
     public init(
         role: ConnectionRole,
         local: DeviceAddress,
@@ -112,7 +110,7 @@ public struct SecurityManager: Sendable {
         policy: PairingPolicy,
         bond: Bond? = nil,
         backoff: PairingBackoff = PairingBackoff(),
-        random: any RandomNumberGenerator & Sendable
+        random: PairingRandomness = PairingRandomness()
     ) {
         self.role = role
         self.local = local

@@ -54,7 +54,7 @@ public struct BtsnoopRecord: Equatable, Sendable {
         originalLength = try reader.readUInt32("Original Length").byteSwapped
         let included = try reader.readUInt32("Included Length").byteSwapped
         guard included <= UInt32(Btsnoop.packetCapacity), included <= originalLength else {
-            throw reader.error("Included Length", .invalidLength(Int(included)))
+            throw reader.error("Included Length", .invalidLength(Int(clamping: included)))
         }
         let flags = try reader.readUInt32("Packet Flags").byteSwapped
         index = ControllerIndex(rawValue: UInt16(truncatingIfNeeded: flags &>> 16))

@@ -275,7 +275,7 @@ package final class EventLoop {
         var specification = itimerspec()
         if let deadline {
             let (seconds, attoseconds) = max(deadline, .nanoseconds(1)).components
-            specification.it_value.tv_sec = Int(seconds)
+            specification.it_value.tv_sec = Int(clamping: seconds)
             // A value of zero would stop the timer.
             specification.it_value.tv_nsec = max(Int(attoseconds / 1_000_000_000), seconds == 0 ? 1 : 0)
         }

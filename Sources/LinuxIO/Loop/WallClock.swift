@@ -10,7 +10,7 @@ package enum WallClock {
     /// Seconds since 1970-01-01 00:00:00 UTC.
     ///
     /// The corresponding C function is `time`.
-    package static var seconds: Int { VirtualClock.isOn ? Int(microseconds / 1_000_000) : time(nil) }
+    package static var seconds: Int { VirtualClock.isOn ? Int(clamping: microseconds / 1_000_000) : time(nil) }
 
     /// Seconds since 1970-01-01 00:00:00 UTC at a moment of `MonotonicClock`, by today's time.
     package static func seconds(at moment: Duration) -> Int {

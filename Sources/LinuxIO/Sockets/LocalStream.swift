@@ -75,7 +75,7 @@ package struct LocalStream: ~Copyable {
         return try SystemCall.run {
             // Computed anew where a signal has interrupted the call.
             let (seconds, attoseconds) = max(.zero, deadline - MonotonicClock.now).components
-            var time = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
+            var time = timespec(tv_sec: Int(clamping: seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
             return unsafe blewedge_ppoll(&entry, 1, &time)
         } > 0
     }
