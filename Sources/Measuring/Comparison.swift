@@ -91,26 +91,7 @@ public struct Comparison {
 
     /// The number of units that take about `span`.
     private func calibrated(_ contender: Contender) throws -> Int {
-        try Self.calibrated(span: span) { count in try contender.run(count).nanoseconds }
-    }
-
-    /// The number of units that take about `span` nanoseconds, by what `run` takes for more and more of them.
-    ///
-    /// Where they seem to take no time, it is asked for no more than a number of `Count` can say, nor for more than 2^33.
-    package static func calibrated<Count: FixedWidthInteger & Sendable>(
-        span: Int64,
-        _ run: (_ count: Count) throws -> Int64
-    ) rethrows -> Count {
-        var count: Count = 64
-        while true {
-            let time = try run(count)
-            let (twice, isTooLarge) = count.multipliedReportingOverflow(by: 2)
-            if time >= span / 4 || isTooLarge || Int64(clamping: count) > Int64(1) << 32 {
-                let wanted = Double(count) * Double(span) / Double(max(1, time))
-                return wanted < Double(Count.max) ? max(64, Count(wanted)) : .max
-            }
-            count = twice
-        }
+        try Calibration.units(span: span) { count in try contender.run(count).nanoseconds }
     }
 
     private struct Repetition {

@@ -51,24 +51,6 @@ import Testing
         #expect(result.reference == 200)
     }
 
-    @Test("X-15: work that seems to take no time is not asked for more than a number of 32 bits, or of 64, can say")
-    func calibration() {
-        var greatest32: Int32 = 0
-        let most32 = Comparison.calibrated(span: 4_000_000) { (count: Int32) in
-            greatest32 = count
-            return 0
-        }
-        #expect(greatest32 == 1 << 30 && most32 == .max)
-        var greatest64: Int64 = 0
-        let most64 = Comparison.calibrated(span: 4_000_000) { (count: Int64) in
-            greatest64 = count
-            return 0
-        }
-        #expect(greatest64 == 1 << 33 && most64 == 4_000_000 << 33)
-        #expect(Comparison.calibrated(span: 4_000_000) { (count: Int32) in Int64(count) * 100 } == 40_000)
-        #expect(Comparison.calibrated(span: 4_000_000) { (count: Int32) in Int64(count) * 1_000_000 } == 64)
-    }
-
     @Test("A quantile lies between its neighbours in proportion")
     func quantiles() {
         #expect([4.0, 1, 3, 2].quantile(0.5) == 2.5)
