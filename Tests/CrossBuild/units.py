@@ -123,7 +123,7 @@ class Runner:
 
     def _run(self, arguments: list[str], seconds: float) -> str:
         """What it prints until its end, or the end of its time."""
-        settings = {"cwd": self._root, "env": os.environ | {"NO_COLOR": "1"}, "start_new_session": True}
+        settings = {"cwd": self._root, "env": os.environ | {"NO_COLOR": "1", "BLEWEDGE_EMULATED": "1"}, "start_new_session": True}
         pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
         with subprocess.Popen([*self._command, *arguments], **settings, **pipes) as running:
             try:

@@ -12,11 +12,7 @@ import Testing
 ///     swift test -c release -Xswiftc -enable-testing --filter ProfileTests
 @Suite("X-2, D-13: the profiles")
 struct ProfileTests {
-    #if DEBUG
-        static let characters = 100_000
-    #else
-        static let characters = 1_000_000
-    #endif
+    static let characters = RunCount.isOptimized ? 1_000_000 : 100_000
     static let millisecond: Int64 = 1_000_000
 
     /// A reader of the kernel's queue that sleeps `away` nanoseconds, reads everything, and sleeps again.

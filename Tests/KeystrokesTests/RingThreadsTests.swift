@@ -34,11 +34,7 @@ private final class Worker: Sendable {
 @Suite("The ring between two threads")
 struct RingThreads {
     /// Bytes to carry over; fewer where the code is not optimised.
-    #if DEBUG
-        static let total = 1_000_000
-    #else
-        static let total = 12_000_000
-    #endif
+    static let total = RunCount.isOptimized ? 12_000_000 : 1_000_000
 
     @Test("Millions of bytes in odd pieces, in order, none lost", arguments: [64, 4096])
     func bytes(capacity: Int) throws {
