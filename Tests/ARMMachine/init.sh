@@ -5,14 +5,7 @@
 # hands over to the lab's agent there. The folder that the host gives is at /srv, read-only; the lab's programs are in /run/lab.
 # A line on the console that begins with "lab:" tells what went wrong.
 
-b=/bin/busybox
-$b mkdir -p /proc /sys /dev /root
-$b mount -t proc proc /proc
-$b mount -t sysfs sysfs /sys
-$b mount -t devtmpfs devtmpfs /dev
-while read -r module; do
-  $b insmod "/modules/$module" || echo "lab: module $module not loaded"
-done </modules/order
+. /modules.sh
 
 die() {
   echo "lab: $1"

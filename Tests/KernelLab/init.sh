@@ -5,14 +5,8 @@
 # (tmpfs) over the host's root (9p, read-only), and hands over to the lab's agent there.
 # Lines on the console are the boot log; a line that begins with "lab:" tells what went wrong.
 
-/bin/busybox mkdir -p /proc /sys /dev /lower /scratch /root
-b=/bin/busybox
-$b mount -t proc proc /proc
-$b mount -t sysfs sysfs /sys
-$b mount -t devtmpfs devtmpfs /dev
-while read -r module; do
-  $b insmod "/modules/$module" || echo "lab: module $module not loaded"
-done </modules/order
+. /modules.sh
+$b mkdir -p /lower /scratch
 
 # What is needed is loaded. Without this the kernel runs modprobe for every name it does not know.
 echo >/proc/sys/kernel/modprobe

@@ -67,6 +67,7 @@ def build_initrd(kernel: Kernel, busybox: Path, init: Path, tools: Path, target:
         shutil.copy(busybox, tree / "bin/busybox")
         shutil.copy(init, tree / "init")
         (tree / "init").chmod(0o755)
+        shutil.copy(HERE / "modules.sh", tree)
         shutil.copytree(tools, tree / "lab")
         shutil.copytree(kernel.folder / "modules", tree / "modules")
         files = subprocess.run(["find", ".", "-print0"], cwd=tree, capture_output=True, check=True).stdout
