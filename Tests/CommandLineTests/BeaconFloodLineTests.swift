@@ -60,10 +60,10 @@ struct BeaconFloodLineTests {
         // Behind forty thousand every table that can be full is.
         #expect(line.waits(forReports: 40_000))
         let memory = try Self.residentKiB(program.child)
-        let (before, time) = line.crowdReports
-        #expect(line.waits(forReports: before + 100_000))
+        let before = line.crowdReports
+        #expect(line.waits(forReports: before.reports + 100_000))
         let growth = try Self.residentKiB(program.child) - memory
-        let rate = Double(line.crowdReports.reports - before) / ((line.crowdReports.time - time) / .seconds(1))
+        let rate = line.crowdRate(since: before)
         line.endChatter()
         let hasLeft = program.prints("\"change\":\"left\",\"region\":\"\(Self.real)\"")
         #expect(hasLeft)

@@ -75,12 +75,11 @@ struct FirmwareCrowdTests {
             let time = line.timeToConnection ?? .seconds(1000)
             // Beside hundreds of other tests the time says nothing of the program.
             if seconds > 1 { #expect(time < .seconds(3), "\(outcome)") }
-            let (count, written) = line.crowdReports
+            let count = line.crowdReports.reports
             #expect(count > 1000)
-            let rate = Double(count) / (written / .seconds(1))
             print(
                 "BT-2: chosen by \(choice.testDescription), \(crowd.addresses.map { "\($0)" } ?? "new") addresses:",
-                "\(count) reports at \(Int(rate)) a second, then connected after \(time)"
+                "\(count) reports at \(Int(line.crowdRate())) a second, then connected after \(time)"
             )
         }
     }

@@ -123,6 +123,12 @@ public final class FirmwareLine: Sendable {
 
     /// The reports of the crowd so far, and the time that they took.
     public var crowdReports: (reports: Int, time: Duration) { state.withLock { $0.crowd } }
+    /// How many of them a second since an earlier look, or since the first.
+    public func crowdRate(since earlier: (reports: Int, time: Duration) = (0, .zero)) -> Double {
+        let now = crowdReports
+        let seconds: Double = (now.time - earlier.time) / .seconds(1)
+        return Double(now.reports - earlier.reports) / seconds
+    }
     /// The time from the chatter's beginning to the connection.
     public var timeToConnection: Duration? {
         state.withLock { state in

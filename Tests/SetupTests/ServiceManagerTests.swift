@@ -95,11 +95,9 @@ struct ServiceManagerTests {
 
     @Test("runit gets a service with a log of its own, and a link to it")
     func runit() {
-        #expect(
-            lines(SetupPlan.installing(freshMachine(.runit))) == Self.files
-                + ["log/run", "finish", "run"].map { "write /etc/sv/blewedge/\($0)" }
-                + Self.common + ["ln -s /etc/sv/blewedge /etc/service/blewedge", Self.awaiting]
-        )
+        let service = ["log/run", "finish", "run"].map { "write /etc/sv/blewedge/\($0)" }
+        let link = ["ln -s /etc/sv/blewedge /etc/service/blewedge", Self.awaiting]
+        #expect(lines(SetupPlan.installing(freshMachine(.runit))) == Self.files + service + Self.common + link)
     }
 
     @Test("sysvinit gets a line of its table, which it then reads, and a script for the administrator")

@@ -33,12 +33,13 @@ struct AdvertisedAddressTests {
     func places() throws {
         let company: [UInt8] = [0x4C, 0x00]
         let address: [UInt8] = [0xC0, 0xFF, 0xEE, 0x01, 0x02, 0x03]
-        for (data, place) in [
+        let cases: [(data: [UInt8], place: AdvertisedAddress)] = [
             (company + address, AdvertisedAddress(offset: 2)),
             (company + [0x01, 0x02] + address + [0x09], AdvertisedAddress(offset: 4)),
             (company + address.reversed(), AdvertisedAddress(offset: 2, isReversed: true)),
             (address, AdvertisedAddress(offset: 0)),
-        ] {
+        ]
+        for (data, place) in cases {
             let heard = try device(manufacturerData(data))
             #expect(DeviceChoice.address(Self.printed).isMet(by: heard, advertisedAt: place))
             #expect(!DeviceChoice.address(Self.printed).isMet(by: heard, advertisedAt: nil))

@@ -40,19 +40,30 @@ struct KeysEntry: ~Copyable {
 
     static func fault(in bytes: [UInt8]) -> String? {
         var input = FuzzInput(bytes)
-        guard var entry = try? KeysEntry(input.byte(), input.byte()) else { return "no keyboard" }
+        guard var entry = try? Self.entry(input.byte(), input.byte()) else { return "no keyboard" }
         while !input.isAtEnd, entry.broken == nil { entry.turn(&input) }
         return entry.broken ?? entry.finish()
     }
 
-    private init(_ kind: UInt8, _ modes: UInt8) throws {
-        let table = Self.tables[Int(kind & 0x0F) % Self.tables.count]
+    /// What can fail, before anything is kept.
+    private static func entry(_ kind: UInt8, _ modes: UInt8) throws -> KeysEntry {
         let queue = ReaderQueue.allCases[Int(kind >> 7)]
         let pace = try Pace(Pace.Profile.allCases[Int(kind >> 4 & 7) % 5], queue: queue)
-        let rules = Self.rules[Int(modes & 3)]
         let ring = try ByteRing(capacity: kind & 0x80 == 0 ? 512 : 4096, startingAt: UInt.max - 300)
         guard let producer = ring.takeProducer() else { throw NoHandle() }
         guard let consumer = ring.takeConsumer() else { throw NoHandle() }
+        return KeysEntry(kind, modes, pace, producer, consumer)
+    }
+
+    private init(
+        _ kind: UInt8,
+        _ modes: UInt8,
+        _ pace: Pace,
+        _ producer: consuming ByteRing.Producer,
+        _ consumer: consuming ByteRing.Consumer
+    ) {
+        let table = Self.tables[Int(kind & 0x0F) % Self.tables.count]
+        let rules = Self.rules[Int(modes & 3)]
         feed = Feed(producer, ledger: ledger)
         typist = Typist(
             consumer,
