@@ -57,6 +57,8 @@ final class ControlPeer {
 
     deinit { close() }
 
+    /// How many whole lines came: counted as they come, because who waits for one looks after each thing that happens.
+    private(set) var lineCount = 0
     /// The whole lines that came.
     var lines: [String] {
         String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false).dropLast()
@@ -90,6 +92,7 @@ final class ControlPeer {
             do throws(Errno) {
                 guard case .done(let count) = try stream.descriptor.read(into: &buffer) else { return }
                 bytes += buffer.prefix(count)
+                lineCount += buffer.prefix(count).count { $0 == 0x0A }
                 isClosed = count == 0
             } catch {
                 isClosed = true

@@ -23,7 +23,7 @@ struct ControlServerTests {
         let bench = try ControlBench()
         let peer = try bench.connect()
         try peer.send("status\nkey 1 enter\nsnippet nonsense now\n\nstop\n")
-        #expect(try bench.run(until: { peer.lines.count == 5 }))
+        #expect(try bench.run(until: { peer.lineCount == 5 }))
         #expect(peer.lines.first == #"{"ok":true,"version":1,"did":"version 1 status"}"#)
         #expect(peer.values.map { $0["ok"]?.bool } == [true, true, false, false, true])
         #expect(peer.values[2]["version"]?.integer == 1)
@@ -41,11 +41,11 @@ struct ControlServerTests {
         try slow.send("connect\npause\n")
         #expect(try bench.run(until: { bench.handler.requests == [.connect] }))
         try quick.send("status\n")
-        #expect(try bench.run(until: { quick.lines.count == 1 }))
+        #expect(try bench.run(until: { quick.lineCount == 1 }))
         #expect(slow.lines.isEmpty)
         #expect(bench.handler.requests == [.connect, .status])
         bench.handler.replies.removeFirst()(.failure(CommandFailure(.timeout, "cause", remedy: "remedy")))
-        #expect(try bench.run(until: { slow.lines.count == 2 }))
+        #expect(try bench.run(until: { slow.lineCount == 2 }))
         #expect(
             slow.lines
                 == [
@@ -60,17 +60,17 @@ struct ControlServerTests {
     func pipelined() throws {
         let bench = try ControlBench()
         let floods = try (0..<8).map { _ in try bench.connect() }
-        let answered = { floods.reduce(0) { $0 + $1.lines.count } }
+        let answered = { floods.reduce(0) { $0 + $1.lineCount } }
         for flood in floods { try flood.send(String(repeating: "status\n", count: 500)) }
         #expect(try bench.run(until: { answered() >= 8 }))
         let quick = try bench.connect()
         try quick.send("pause\n")
         let before = answered()
-        #expect(try bench.run(until: { quick.lines.count == 1 }))
+        #expect(try bench.run(until: { quick.lineCount == 1 }))
         // It is taken after a few turns of the loop: one for the connection, one for the request, one for the answer.
         #expect(answered() - before < 8 * 8)
         // Nobody's requests are lost.
-        #expect(try bench.run(until: { floods.allSatisfy { $0.lines.count == 500 } }))
+        #expect(try bench.run(until: { floods.allSatisfy { $0.lineCount == 500 } }))
         #expect(bench.handler.requests.count { $0 == .pause } == 1)
     }
 
@@ -80,9 +80,9 @@ struct ControlServerTests {
         let clients = try (0..<8).map { _ in try bench.connect() }
         let asked = { bench.handler.requests.count { $0 == .status } }
         let send = { (lines: [String]) in
-            let wanted = clients[0].lines.count + 1
+            let wanted = clients[0].lineCount + 1
             for (client, line) in zip(clients, lines) { try client.send(line) }
-            #expect(try bench.run(until: { clients.allSatisfy { $0.lines.count == wanted } }))
+            #expect(try bench.run(until: { clients.allSatisfy { $0.lineCount == wanted } }))
         }
         let all = [String](repeating: "status\n", count: clients.count)
         try send(all)
@@ -106,12 +106,12 @@ struct ControlServerTests {
         #expect(status.st_uid == geteuid())
         let peer = try bench.connect()
         try peer.send("key 1\nsnippet link\nclear\npause\n")
-        #expect(try bench.run(until: { peer.lines.count == 4 }))
+        #expect(try bench.run(until: { peer.lineCount == 4 }))
         #expect(peer.values.map { $0["error"]?["code"]?.integer } == [77, 77, 77, nil])
         #expect(bench.handler.requests == [.pause])
         bench.server.allowsKeys = true
         try peer.send("clear\n")
-        #expect(try bench.run(until: { peer.lines.count == 5 }))
+        #expect(try bench.run(until: { peer.lineCount == 5 }))
         #expect(bench.handler.requests == [.pause, .clear])
     }
 
@@ -122,7 +122,7 @@ struct ControlServerTests {
         try peer.send("status\nhalf")
         try peer.finishWriting()
         #expect(try bench.run(until: { peer.isClosed }))
-        #expect(peer.lines.count == 1)
+        #expect(peer.lineCount == 1)
         #expect(bench.handler.requests == [.status])
     }
 
@@ -150,17 +150,17 @@ struct ControlServerTests {
         let other = try bench.connect()
         for follower in followers { try follower.send("events\n") }
         try other.send("status\n")
-        #expect(try bench.run(until: { followers.allSatisfy { $0.lines.count == 2 } && other.lines.count == 1 }))
+        #expect(try bench.run(until: { followers.allSatisfy { $0.lineCount == 2 } && other.lineCount == 1 }))
         // What a follower says is not listened to, not even that it says nothing more.
         try followers[0].send("stop\n" + String(repeating: "x", count: 10_000))
         try followers[1].finishWriting()
         for number in 1...100 { bench.server.publish(ControlServerTests.event(number)) }
-        #expect(try bench.run(until: { followers.allSatisfy { $0.lines.count == 102 } }))
+        #expect(try bench.run(until: { followers.allSatisfy { $0.lineCount == 102 } }))
         for follower in followers {
             #expect(follower.lines[0] == #"{"ok":true,"version":1}"#)
             #expect(follower.values.dropFirst().map { $0["number"]?.integer } == (0...100).map { $0 })
         }
-        #expect(other.lines.count == 1)
+        #expect(other.lineCount == 1)
         #expect(bench.handler.requests == [.status])
         bench.server.close()
         #expect(try bench.run(until: { followers.allSatisfy(\.isClosed) }))
@@ -173,11 +173,11 @@ struct ControlServerTests {
         let slow = try bench.connect(isReading: false)
         let quick = try bench.connect()
         for peer in [slow, quick] { try peer.send("events\n") }
-        #expect(try bench.run(until: { quick.lines.count == 1 }))
+        #expect(try bench.run(until: { quick.lineCount == 1 }))
         let total = 20_000
         for number in 1...total {
             bench.server.publish(Self.event(number))
-            if number.isMultiple(of: 100) { #expect(try bench.run(until: { quick.lines.count == number + 1 })) }
+            if number.isMultiple(of: 100) { #expect(try bench.run(until: { quick.lineCount == number + 1 })) }
         }
         // Longer than the patience with those who ask: a follower may be slow.
         try bench.run(for: .milliseconds(200))
@@ -216,7 +216,7 @@ struct HostileControlTests {
         try half.send("stat")
         let honest = try bench.connect()
         try honest.send("status\n")
-        #expect(try bench.run(until: { honest.lines.count == 1 }))
+        #expect(try bench.run(until: { honest.lineCount == 1 }))
         #expect(!half.isClosed && !silent.isClosed)
         #expect(try bench.run(until: { half.isClosed && silent.isClosed && honest.isClosed }))
         #expect(half.lines.isEmpty && silent.lines.isEmpty)
@@ -269,7 +269,7 @@ struct HostileControlTests {
         let bench = try ControlBench()
         let peers = try (0..<16).map { _ in try bench.connect() }
         for peer in peers { try peer.send("events\n") }
-        #expect(try bench.run(until: { peers.allSatisfy { $0.lines.count == 1 } }))
+        #expect(try bench.run(until: { peers.allSatisfy { $0.lineCount == 1 } }))
         let next = try bench.connect()
         #expect(try bench.run(until: { next.isClosed }))
         #expect(next.values.first?["error"]?["code"]?.integer == 69)
@@ -277,7 +277,7 @@ struct HostileControlTests {
         try bench.run(for: .milliseconds(20))
         let last = try bench.connect()
         try last.send("status\n")
-        #expect(try bench.run(until: { last.lines.count == 1 }))
+        #expect(try bench.run(until: { last.lineCount == 1 }))
         #expect(last.values.first?["ok"]?.bool == true)
     }
 
@@ -296,7 +296,7 @@ struct HostileControlTests {
             }
             let honest = try bench.connect()
             try honest.send("status\n")
-            #expect(try bench.run(until: { honest.lines.count == 1 }))
+            #expect(try bench.run(until: { honest.lineCount == 1 }))
             #expect(bench.handler.requests.last == .status)
         }
     }
