@@ -37,6 +37,11 @@ package struct TextKeyboard: Sendable {
                 return state.text
             }
         }
+
+        /// Runs `body` while nothing is written: the typing thread waits with its next keystrokes until it has returned.
+        package func whileNothingIsWritten(_ body: () -> Void) {
+            state.withLock { _ in body() }
+        }
     }
 
     /// The screen that receives the text, where it does not go to another end.

@@ -99,9 +99,9 @@ class Page:
     def __init__(self, compositor: Program, server: Program) -> None:
         self.compositor = compositor
         self._server = server
-        self._first = 0
-        # The bytes of the words that were sent until one was in the page.
+        # The bytes of the words that were sent until one was in the page, and the lines that had come by then.
         self.greeted = 0
+        self._greetings = 0
 
     @classmethod
     async def open(cls, bench: Bench, tree: Path) -> Page:
@@ -122,7 +122,7 @@ class Page:
         def told() -> list[dict[str, Any]]:
             status = self.compositor.status
             expect(status is None, f"the compositor ended with {status}{self.compositor.evidence()}")
-            return [o for o in self._server.objects if o["event"] == event][self._first if event == "line" else 0 :]
+            return self.lines if event == "line" else [o for o in self._server.objects if o["event"] == event]
 
         await self._server.until(lambda: len(told()) >= number, f"the page tells {event} for the {number}th time", seconds)
         return told()
@@ -130,7 +130,7 @@ class Page:
     @property
     def lines(self) -> list[dict[str, Any]]:
         """Those behind the words that it was greeted with."""
-        return [o for o in self._server.objects if o["event"] == "line"][self._first :]
+        return [o for o in self._server.objects if o["event"] == "line"][self._greetings :]
 
     @property
     def text(self) -> bytes:
@@ -142,18 +142,18 @@ class Page:
     async def greet(self, inner: Bench) -> None:
         """Words until one is there: the field has the focus, by what the page can ask, before the compositor's keys go to it."""
         self.greeted = await self.until_word(inner)
-        self._first = len(self.lines)
+        self._greetings = len(self.lines)
 
     async def until_word(self, inner: Bench) -> int:
         """Sends a word until one is in the page; the bytes sent.
 
         A compositor that finds its queue overflowed throws away all that is in it (libevdev), what came last too.
         """
-        last, sent = END.decode().strip(), 0
+        sent = 0
         for tries in range(WORDS):
             sent += inner.peer.burst([END])
             try:
-                await self._server.until(lambda: any(line["text"].endswith(last) for line in self.lines[-1:]), f"word {tries + 1} in the page", 10)
+                await self._server.until(lambda: self.text.endswith(END), f"word {tries + 1} in the page", 10)
             except LabError:
                 continue
             return sent
