@@ -154,7 +154,9 @@ struct BarcodeInHand {
         ahead.withheld += run.withheld
         ahead.discarded += run.taken - run.typed - run.rejected - run.withheld
         ahead.last = run.typed > 0 ? .typed : run.rejected > 0 ? .untypable : .discarded
-        if run.endsInCarriageReturn, run.taken < rest.count, rest[run.taken] == ByteTable.lineFeed {
+        if table.joinsLineEnds, run.taken > 0, run.taken < rest.count, rest[run.taken - 1] == ByteTable.carriageReturn,
+            rest[run.taken] == ByteTable.lineFeed
+        {
             ahead.offset += 1
             ahead.typed += 1
         }

@@ -17,7 +17,9 @@ public struct ByteEncoder: ~Copyable {
     /// Every batch begins and ends with all keys up.
     public mutating func encode(_ input: Span<UInt8>) -> Int {
         batch.clear()
-        let run = batch.type(input, table, limit: EventBatch.capacity, stopAtBarcodeEnd: false)
+        // Sound: the table lives for the call.
+        let rules = unsafe EventBatch.Rules(table, limit: EventBatch.capacity, stopAtBarcodeEnd: false)
+        let run = unsafe batch.type(input, table, rules)
         batch.finish()
         return run.taken
     }

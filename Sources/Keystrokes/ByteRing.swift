@@ -168,12 +168,28 @@ extension ByteRing {
         public mutating func push(_ first: UInt64, _ second: UInt64, _ source: RawSpan) -> Bool {
             let count = UInt(bitPattern: source.byteCount) &+ 16
             guard hasRoom(count) else { return false }
-            let words = (first, second)
-            // Sound: as above; the words are a local value of 16 bytes.
-            unsafe withUnsafeBytes(of: words) { unsafe write($0, at: tail) }
-            unsafe source.withUnsafeBytes { unsafe write($0, at: tail &+ 16) }
+            let offset = tail & (capacity &- 1)
+            if count <= capacity &- offset {
+                let to = unsafe bytes + Int(bitPattern: offset)
+                // Sound: `count` bytes from the tail on are released, and lie before the block's end.
+                unsafe to.storeBytes(of: first, as: UInt64.self)
+                unsafe (to + 8).storeBytes(of: second, as: UInt64.self)
+                unsafe source.withUnsafeBytes { source in
+                    if let from = source.baseAddress { unsafe copyBytes(from: from, to: to + 16, source.count) }
+                }
+            } else {
+                writeAround(first, second, source)
+            }
             publish(count)
             return true
+        }
+
+        /// Writes words and bytes that pass the block's end.
+        @usableFromInline @inline(never)
+        mutating func writeAround(_ first: UInt64, _ second: UInt64, _ source: RawSpan) {
+            // Sound: as above; the words are a local value of 16 bytes.
+            unsafe withUnsafeBytes(of: (first, second)) { unsafe write($0, at: tail) }
+            unsafe source.withUnsafeBytes { unsafe write($0, at: tail &+ 16) }
         }
 
         /// Answers whether the consumer sleeps and must be woken; to be asked after a push that succeeded.
@@ -270,10 +286,11 @@ extension ByteRing {
         @inlinable @inline(__always)
         @_lifetime(borrow self)
         public borrowing func span(at position: UInt, count: Int) -> Span<UInt8> {
-            let from = clamped(position)
-            let offset = from & (capacity &- 1)
-            let wanted = UInt(bitPattern: max(count, 0))
-            let length = min(wanted, min(seenTail &- from, capacity &- offset))
+            // A position outside of the ring's bytes has none.
+            let (before, filled) = (position &- head, seenTail &- head)
+            let offset = position & (capacity &- 1)
+            let length =
+                before <= filled ? min(UInt(bitPattern: max(count, 0)), min(filled &- before, capacity &- offset)) : 0
             // Sound: the bytes lie within the block, before the tail seen with acquire and not before the head, so the
             // producer leaves them alone until `release`, which needs exclusive access and so ends the span first.
             let buffer = unsafe UnsafeBufferPointer(

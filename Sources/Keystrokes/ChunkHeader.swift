@@ -11,12 +11,8 @@ struct ChunkHeader: Equatable {
     /// The mark of a chunk of an open device: no chunk is as long as that, for it would not fit beside its header.
     private static let openDevice: UInt32 = 1 << 30
 
-    /// Bytes that follow, and the bits that say that others before them were lost, and that the device is open.
-    private var lengthAndMarks: UInt32
-    /// Which link they came on: another number for every connection, from 1 on.
-    let epoch: UInt32
-    /// When they came, in nanoseconds of the caller's monotonic clock.
-    let received: Int64
+    /// The two words that the ring carries: epoch, marks and length; time.
+    private(set) var words: (UInt64, UInt64)
 
     /// A header of `count` bytes, less than 2^30.
     init(
@@ -26,22 +22,27 @@ struct ChunkHeader: Equatable {
         followsMissingBytes: Bool = false,
         isFromOpenDevice: Bool = false
     ) {
-        lengthAndMarks =
+        let lengthAndMarks =
             UInt32(truncatingIfNeeded: count) | (followsMissingBytes ? Self.missingBytes : 0)
             | (isFromOpenDevice ? Self.openDevice : 0)
-        self.epoch = epoch
-        self.received = received
+        words = (UInt64(epoch) &<< 32 | UInt64(lengthAndMarks), UInt64(bitPattern: received))
     }
 
     /// The header of those two words.
     init(_ words: (UInt64, UInt64)) {
-        lengthAndMarks = UInt32(truncatingIfNeeded: words.0)
-        epoch = UInt32(truncatingIfNeeded: words.0 &>> 32)
-        received = Int64(bitPattern: words.1)
+        self.words = words
     }
+
+    private var lengthAndMarks: UInt32 { UInt32(truncatingIfNeeded: words.0) }
 
     /// Bytes that follow.
     var count: Int { Int(lengthAndMarks & ~(Self.missingBytes | Self.openDevice)) }
+
+    /// Number of the link they came on: another one for every connection, from 1 on.
+    var epoch: UInt32 { UInt32(truncatingIfNeeded: words.0 &>> 32) }
+
+    /// Time they came at, in nanoseconds of the caller's monotonic clock.
+    var received: Int64 { Int64(bitPattern: words.1) }
 
     /// True where bytes between the chunk before, on the same link, and this one were lost.
     var followsMissingBytes: Bool { lengthAndMarks & Self.missingBytes != 0 }
@@ -49,8 +50,7 @@ struct ChunkHeader: Equatable {
     /// True where anybody may be the device that they came from: the link had no security.
     var isFromOpenDevice: Bool { lengthAndMarks & Self.openDevice != 0 }
 
-    /// The two words that the ring carries.
-    var words: (UInt64, UInt64) { (UInt64(epoch) &<< 32 | UInt64(lengthAndMarks), UInt64(bitPattern: received)) }
+    static func == (one: Self, other: Self) -> Bool { one.words == other.words }
 }
 
 /// A place in the ring's records: before a header, or inside a chunk.
@@ -73,13 +73,13 @@ struct RingPlace {
     /// Goes on to the next byte; false where the ring has no more.
     @inline(__always)
     mutating func findBytes(_ consumer: inout ByteRing.Consumer) -> Bool {
-        while remaining == 0 {
-            guard let words = consumer.words(at: position) else { return false }
-            chunk = ChunkHeader(words)
-            remaining = chunk.count
-            position &+= ChunkHeader.size
-        }
-        return true
+        guard remaining == 0 else { return true }
+        guard let words = consumer.words(at: position) else { return false }
+        // No chunk is empty: the feed takes no empty notification.
+        chunk = ChunkHeader(words)
+        remaining = chunk.count
+        position &+= ChunkHeader.size
+        return remaining > 0
     }
 
     /// The rest of the current chunk, up to the ring's end at most.

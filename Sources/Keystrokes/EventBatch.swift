@@ -24,29 +24,50 @@ struct EventBatch: ~Copyable {
     /// As a limit: the first byte that types something, whatever it takes, and no other.
     static let oneByte = -1
 
+    /// Bytes before the first event, so that in a page the events of a barcode do not lie where the rows of its bytes do: a
+    /// processor takes a load for one of a store whose address has the same lowest twelve bits, and waits.
+    private static let offset = 1024
+
     private let memory: UnsafeMutableRawPointer
     /// Bytes filled in.
     private var end = 0
-    /// The modifiers that are down at `end`.
-    private var held = KeyModifiers()
+    /// Shift at `end`, as the hot loop has it: the size of an event where it is down, else 0.
+    private var shift: UInt64 = 0
+    /// The other modifiers that are down at `end`.
+    private var others = KeyModifiers()
 
     init() {
         // One key more than the capacity, because the encoder writes a whole key before it knows whether it is typed; one
         // event before, because the end of an empty batch is written to as that of any other.
         let byteCount = (1 + Self.capacity + Self.shiftedKey) * InputEvent.size
         // Sound: fresh memory, given back in deinit, of bytes that hold no pointers.
-        let allocated = UnsafeMutableRawPointer.allocate(byteCount: byteCount, alignment: 16)
-        unsafe allocated.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
-        unsafe memory = allocated + InputEvent.size
+        let allocated = UnsafeMutableRawPointer.allocate(
+            byteCount: Self.offset + byteCount,
+            alignment: HotRows.alignment
+        )
+        unsafe allocated.initializeMemory(as: UInt8.self, repeating: 0, count: Self.offset + byteCount)
+        unsafe memory = allocated + Self.offset + InputEvent.size
     }
 
     deinit {
         // Sound: nothing else has the pointer, and `bytes` cannot outlive the batch.
-        unsafe (memory - InputEvent.size).deallocate()
+        unsafe (memory - InputEvent.size - Self.offset).deallocate()
     }
 
     /// The number of events filled in.
-    var count: Int { end / InputEvent.size }
+    var count: Int { byteCount / InputEvent.size }
+
+    /// The bytes filled in.
+    var byteCount: Int { end }
+
+    /// The modifiers that are down at `end`.
+    private var held: KeyModifiers {
+        get { shift == 0 ? others : others.union(.shift) }
+        set {
+            shift = newValue.contains(.shift) ? UInt64(InputEvent.size) : 0
+            others = newValue.subtracting(.shift)
+        }
+    }
 
     /// The events filled in, as the device takes them.
     var bytes: RawSpan {
@@ -68,9 +89,11 @@ struct EventBatch: ~Copyable {
     }
 
     /// Forgets what was filled in.
+    @inline(__always)
     mutating func clear() {
         end = 0
-        held = []
+        shift = 0
+        others = []
     }
 
     /// The part of its input that the encoder took, and the reason why it stopped.
@@ -81,20 +104,34 @@ struct EventBatch: ~Copyable {
         var rejected = 0
         /// Bytes taken that an open device may not have typed.
         var withheld = 0
-        /// True when the last byte taken is a carriage return that may have a line feed.
-        var endsInCarriageReturn = false
-        /// Why the encoder stopped before the input's end; nil when it took all of it.
+        /// The reason why the encoder stopped before the input's end; nil when it took all of it.
         var stop: Typist.End?
+    }
+
+    /// The conditions of typing, prepared once for the chunks of a batch.
+    @unsafe
+    struct Rules {
+        /// The rows of the hot loop; they live as long as the table.
+        fileprivate let rows: UnsafePointer<UInt64>
+        /// The greatest number of events, or `oneByte`.
+        fileprivate let limit: Int
+        fileprivate let stopAtBarcodeEnd: Bool
+        fileprivate let capsLock: Bool
+
+        /// Types until the batch would have more than `limit` events or, if asked for, a barcode ends.
+        ///
+        /// With `capsLock` the keystrokes are those that give the same text while CapsLock is on.
+        @inline(__always)
+        init(_ table: CompiledTable, limit: Int, stopAtBarcodeEnd: Bool, capsLock: Bool = false) {
+            unsafe rows = table.hot.bank(capsLock: capsLock, stopAtBarcodeEnd: stopAtBarcodeEnd)
+            unsafe self.limit = min(limit, EventBatch.capacity)
+            unsafe self.stopAtBarcodeEnd = stopAtBarcodeEnd
+            unsafe self.capsLock = capsLock
+        }
     }
 
     /// Types bytes of one chunk until they are taken, or the batch would have more than `limit` events, or, if asked
     /// for, a barcode ends.
-    ///
-    /// A line feed right after a carriage return is absorbed. Bytes taken and neither typed nor rejected are discarded. With
-    /// `capsLock` the keystrokes are those that give the same text while CapsLock is on.
-    ///
-    /// Inlined, so that what the caller always asks for costs nothing in the short run of one notification.
-    @inline(__always)
     mutating func type(
         _ input: Span<UInt8>,
         _ table: CompiledTable,
@@ -102,38 +139,45 @@ struct EventBatch: ~Copyable {
         stopAtBarcodeEnd: Bool,
         capsLock: Bool = false
     ) -> Run {
-        let limit = min(limit == Self.oneByte ? oneByteLimit(input, table, capsLock) : limit, Self.capacity)
-        let rules = Rules(limit: limit, stopAtBarcodeEnd: stopAtBarcodeEnd, capsLock: capsLock)
-        var run = Run()
-        if held.isSubset(of: .shift) {
-            (run.taken, run.typed) = typePlainKeys(input, from: 0, table, rules)
-        }
-        if run.taken < input.count { run = typeOthers(input, after: run, table, rules) }
-        run.endsInCarriageReturn = table.joinsLineEnds && Self.isAfterCarriageReturn(input, run.taken)
-        return run
+        // Sound: the table lives for the call.
+        unsafe type(
+            input,
+            table,
+            Rules(table, limit: limit, stopAtBarcodeEnd: stopAtBarcodeEnd, capsLock: capsLock)
+        )
     }
 
-    /// The conditions of one call of `type`.
-    private struct Rules {
-        var limit: Int
-        var stopAtBarcodeEnd: Bool
-        var capsLock: Bool
+    /// Types bytes of one chunk until they are taken or the rules, made with the same table, say that it ends.
+    ///
+    /// A line feed right after a carriage return is absorbed. Bytes taken and neither typed nor rejected are discarded.
+    ///
+    /// Inlined, so that what the caller always asks for costs nothing in the short run of one notification.
+    @unsafe @inline(__always)
+    mutating func type(_ input: Span<UInt8>, _ table: CompiledTable, _ rules: Rules) -> Run {
+        let limit = unsafe rules.limit < 0 ? oneByteLimit(input, table, rules.capsLock) : rules.limit
+        var run = Run()
+        if others.isEmpty {
+            (run.taken, run.typed) = unsafe typePlainKeys(input, from: 0, rules.rows, limit)
+        }
+        guard run.taken < input.count else { return run }
+        return unsafe typeOthers(input, after: run, table, rules, limit)
     }
 
     /// Goes on where the hot loop has stopped: each byte that it does not know, and the hot loop again after it.
     ///
     /// Not inlined, so that the hot loop has the processor's registers to itself.
-    @inline(never)
+    @unsafe @inline(never)
     private mutating func typeOthers(
         _ input: Span<UInt8>,
         after plain: Run,
         _ table: CompiledTable,
-        _ rules: Rules
+        _ rules: Rules,
+        _ limit: Int
     ) -> Run {
         var run = plain
         while run.stop == nil, run.taken < input.count {
-            let row = table.row(input[run.taken], rules.capsLock)
-            if row.marks == 0, held.isSubset(of: .shift) {
+            let row = unsafe table.row(input[run.taken], rules.capsLock)
+            if row.marks == 0, others.isEmpty {
                 run.stop = .full
                 break
             }
@@ -142,17 +186,17 @@ struct EventBatch: ~Copyable {
             } else if row.marks & CompiledTable.isRejected != 0 {
                 run.rejected &+= 1
             } else {
-                guard append(row, table, limit: rules.limit) else {
+                guard append(row, table, limit: limit) else {
                     run.stop = .full
                     break
                 }
                 if row.count > 0 { run.typed &+= 1 }
                 if row.marks & CompiledTable.isWithheld != 0 { run.withheld &+= 1 }
-                if rules.stopAtBarcodeEnd, row.marks & CompiledTable.endsBarcode != 0 { run.stop = .barcodeEnd }
+                if unsafe rules.stopAtBarcodeEnd, row.marks & CompiledTable.endsBarcode != 0 { run.stop = .barcodeEnd }
             }
             run.taken &+= 1
-            if run.stop == nil, held.isSubset(of: .shift) {
-                let plain = typePlainKeys(input, from: run.taken, table, rules)
+            if run.stop == nil, others.isEmpty {
+                let plain = unsafe typePlainKeys(input, from: run.taken, rules.rows, limit)
                 run.taken = plain.taken
                 run.typed &+= plain.typed
             }
@@ -160,112 +204,28 @@ struct EventBatch: ~Copyable {
         return run
     }
 
-    /// The position of the hot loop.
-    @unsafe
-    private struct Cursor {
-        /// The word of the event that comes next.
-        var place: UnsafeMutableRawPointer
-        /// Shift: the size of an event where it is down, else 0.
-        var held: UInt64
-        /// How many bytes typed nothing, as a negative number.
-        var skipped = 0
-    }
-
-    /// The hot loop: goes on while bytes are plain or shifted keys, discarded or absorbed, and fit.
-    @inline(__always)
+    /// Types from `start` on while bytes are plain or shifted keys, line feeds of an Enter, discarded or absorbed, and fit.
+    ///
+    /// Not inlined, so that the loop has the processor's registers to itself.
+    @unsafe @inline(never)
     private mutating func typePlainKeys(
         _ input: Span<UInt8>,
         from start: Int,
-        _ table: CompiledTable,
-        _ rules: Rules
+        _ rows: UnsafePointer<UInt64>,
+        _ limit: Int
     ) -> (taken: Int, typed: Int) {
-        precondition(start >= 0 && rules.limit <= Self.capacity)
-        let limit = rules.limit &* InputEvent.size
-        let rows = unsafe table.hot.bank(capsLock: rules.capsLock, stopAtBarcodeEnd: rules.stopAtBarcodeEnd)
-        let count = input.count
-        // Sound: the table, and so its rows, live for the call; a byte is less than their 256, and `index` less than the
-        // input's count. A byte's events lie within one shifted key after the cursor, which is at most the limit from
-        // `first`, and the memory is one shifted key larger than the greatest limit.
-        let first = unsafe memory + InputEvent.timeSize
-        var cursor = unsafe Cursor(place: first + end, held: held.isEmpty ? 0 : UInt64(InputEvent.size))
-        var index = start
-        bytes: while index < count {
-            // So many bytes fit whatever they are; where none does, the next is looked at by itself.
-            let rest = unsafe limit &- (cursor.place - first)
-            var sure = min(count, index &+ Self.sureKeys(rest))
-            if sure <= index {
-                let row = unsafe HotRows.Row(rows, input[unchecked: index])
-                guard unsafe row.isSpecial || Self.sizeAndRelease(row, cursor.held) <= rest else { break }
-                sure = index &+ 1
-            }
-            // Most text is nothing but keys: a loop that knows nothing else, two bytes at a time, takes a third fewer
-            // instructions a byte, and their number is what it waits for.
-            while index &+ 1 < sure {
-                let one = unsafe HotRows.Row(rows, input[unchecked: index])
-                let two = unsafe HotRows.Row(rows, input[unchecked: index &+ 1])
-                guard one.isKey, two.isKey else { break }
-                unsafe Self.typeKey(one, &cursor)
-                unsafe Self.typeKey(two, &cursor)
-                index &+= 2
-            }
-            // From the first other byte on: bytes that type nothing take no branch here.
-            while index < sure {
-                let row = unsafe HotRows.Row(rows, input[unchecked: index])
-                if row.isSpecial {
-                    guard row.isLineFeed, Self.isAfterCarriageReturn(input, index) else { break bytes }
-                } else {
-                    unsafe Self.type(row, &cursor)
-                }
-                index &+= 1
-            }
+        // Sound: `start` is at most the input's count, and the caller keeps the rows alive. The limit is at most the capacity,
+        // and the memory is one shifted key larger.
+        unsafe input.withUnsafeBufferPointer { bytes in
+            guard let base = bytes.baseAddress else { return (0, 0) }
+            let first = unsafe memory + InputEvent.timeSize
+            var cursor = unsafe KeyCursor(byte: base + start, place: first + end, held: shift)
+            unsafe cursor.type(from: base, to: base + bytes.count, rows, first + limit &* InputEvent.size)
+            unsafe end = cursor.place - first
+            unsafe shift = cursor.held
+            let taken = unsafe cursor.byte - base
+            return unsafe (taken, taken &- start &+ cursor.skipped)
         }
-        end = unsafe cursor.place - first
-        // Without a branch, which would be mispredicted as often as not.
-        let isHeld = unsafe cursor.held &>> UInt64(truncatingIfNeeded: InputEvent.size.trailingZeroBitCount) & 1
-        held = KeyModifiers(rawValue: UInt8(truncatingIfNeeded: isHeld) &* KeyModifiers.shift.rawValue)
-        return unsafe (index, index &- start &+ cursor.skipped)
-    }
-
-    /// A number of keys that fit into so many bytes, each with a change of Shift, and the release of Shift after them.
-    @inline(__always)
-    private static func sureKeys(_ byteCount: Int) -> Int {
-        // Fewer than would fit, and without a division: five events have no more than 128 bytes.
-        max(0, byteCount &- InputEvent.size) &>> 7
-    }
-
-    /// Fills in a byte's key: five words, whether it has a change of Shift or not, and whether it types anything or not.
-    @unsafe @inline(__always)
-    private static func type(_ row: HotRows.Row, _ cursor: inout Cursor) {
-        unsafe store(row, row.held(after: cursor.held), Int(truncatingIfNeeded: row.size), &cursor)
-        unsafe cursor.skipped &+= Int(truncatingIfNeeded: row.keep)
-    }
-
-    /// As `type`, of a byte that is a key.
-    @unsafe @inline(__always)
-    private static func typeKey(_ row: HotRows.Row, _ cursor: inout Cursor) {
-        unsafe store(row, row.held, plainKey &* InputEvent.size, &cursor)
-    }
-
-    /// Fills in five words, after which Shift is as `held` says and the cursor stands that size further.
-    @unsafe @inline(__always)
-    private static func store(_ row: HotRows.Row, _ held: UInt64, _ keySize: Int, _ cursor: inout Cursor) {
-        let size = InputEvent.size
-        // Sound: the caller has seen that a shifted key's bytes are there after the cursor.
-        let key = unsafe cursor.place + Int(truncatingIfNeeded: held ^ cursor.held)
-        unsafe cursor.place.storeBytes(of: row.shift, as: UInt64.self)
-        unsafe key.storeBytes(of: row.down, as: UInt64.self)
-        unsafe (key + size).storeBytes(of: 0, as: UInt64.self)
-        unsafe (key + 2 &* size).storeBytes(of: row.down & ~InputEvent.valueBits, as: UInt64.self)
-        unsafe (key + 3 &* size).storeBytes(of: 0, as: UInt64.self)
-        unsafe cursor.place = key + keySize
-        unsafe cursor.held = held
-    }
-
-    /// The bytes of a byte's key and of the release of Shift that it makes necessary.
-    @inline(__always)
-    private static func sizeAndRelease(_ row: HotRows.Row, _ before: UInt64) -> Int {
-        let held = row.held(after: before)
-        return Int(truncatingIfNeeded: (held ^ before) &+ held &+ row.size)
     }
 
     /// The limit that lets the first byte in that types something, and no other.
@@ -324,15 +284,15 @@ struct EventBatch: ~Copyable {
     /// Ends the batch: modifiers that are still down come up in the frame of the last release.
     @inline(__always)
     mutating func finish() {
-        guard held.isSubset(of: .shift) else { return finishModifiers() }
-        // Without a branch, as above. Where nothing is held, the last word is a report's, and stays one.
-        let isHeld = UInt64(held.rawValue / KeyModifiers.shift.rawValue)
-        // Sound: there is one event before the first and one key after the last.
+        guard others.isEmpty else { return finishModifiers() }
+        // Without a branch, which would be mispredicted as often as not. Where nothing is held, the last word is a report's,
+        // and stays one. Sound: there is one event before the first and one key after the last.
         let target = unsafe memory + InputEvent.timeSize + end
-        unsafe (target - InputEvent.size).storeBytes(of: HotRows.shiftUp &* isHeld, as: UInt64.self)
+        let isHeld = shift &>> UInt64(truncatingIfNeeded: InputEvent.size.trailingZeroBitCount) & 1
+        unsafe (target - InputEvent.size).storeBytes(of: HotRows.shiftUp & (0 &- isHeld), as: UInt64.self)
         unsafe target.storeBytes(of: 0, as: UInt64.self)
-        end &+= InputEvent.size &* Int(truncatingIfNeeded: isHeld)
-        held = []
+        end &+= Int(truncatingIfNeeded: shift)
+        shift = 0
     }
 
     private mutating func finishModifiers() {

@@ -80,6 +80,9 @@ struct HotRows: ~Copyable, @unchecked Sendable {
     static let shiftUp = InputEvent.key(.leftShift, down: false).word
     static let shiftDown = InputEvent.key(.leftShift, down: true).word
 
+    /// The alignment of the rows and of the events: what is compared of two addresses before they are known whole.
+    static let alignment = 4096
+
     private static let bankCount = 4
     private static let rowCount = 256
     private static let bankSize = 5 * rowCount
@@ -89,7 +92,12 @@ struct HotRows: ~Copyable, @unchecked Sendable {
     /// The rows of what bytes do, without CapsLock and with it.
     init(_ source: [CompiledTable.Row], _ strokes: [CompiledTable.KeyStroke]) {
         // Sound: fresh memory for every word, all of them initialised before anything can reach it, given back in deinit.
-        unsafe words = .allocate(capacity: Self.bankCount * Self.bankSize)
+        let count = Self.bankCount * Self.bankSize
+        let memory = UnsafeMutableRawPointer.allocate(
+            byteCount: count * MemoryLayout<UInt64>.size,
+            alignment: Self.alignment
+        )
+        unsafe words = memory.bindMemory(to: UInt64.self, capacity: count)
         for bank in 0..<Self.bankCount {
             for byte in 0..<Self.rowCount {
                 let row = source[byte + (bank & 1) * Self.rowCount]

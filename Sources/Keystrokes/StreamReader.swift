@@ -9,62 +9,82 @@ struct StreamReader {
     /// The silence after which bytes begin another barcode though nothing has ended the last, in nanoseconds.
     static let barcodeGap: Int64 = 100_000_000
 
-    /// How the barcode that a place lies in stands.
-    enum Barcode {
-        /// The next byte is the barcode's first.
-        case begins
-        /// Its beginning was typed, and so is the rest of it, however old that grows: half a barcode is worse than a
-        /// late one.
+    /// The outcome of the last byte before a place.
+    private enum Outcome: Equatable {
+        /// A silence, another link or the beginning of everything: the next byte is a barcode's first.
+        case none
         case typed
-        /// Its beginning was refused, and so is the rest of it.
+        /// It was begun, and its keystroke did not leave.
+        case writeFailed
         case refused(Ledger.Fate)
     }
 
-    /// A place, and the outcomes of the bytes from `done` to it.
+    /// A place in the ring, and the byte before it.
     private struct Progress {
         var place: RingPlace
-        /// Set when the last byte was a carriage return.
-        var lineEnd: LineEnd?
-        var barcode = Barcode.begins
+        /// Link and time of the chunk before the current one.
+        var before: ChunkHeader
+        /// The byte before the place.
+        var last: UInt8 = 0
+        /// The outcome of that byte: what follows a typed one within its barcode is typed however old it grows, because half a
+        /// barcode is worse than a late one.
+        var outcome = Outcome.none
+    }
+
+    /// The bytes between `done` and `ahead`, by outcome.
+    private struct Tally {
+        /// All of them; those neither typed nor rejected are discarded.
+        var taken = 0
         var typed = 0
-        var discarded = 0
         var rejected = 0
     }
 
-    /// How far bytes have an outcome.
+    /// The end of the bytes that have an outcome.
     private var done: Progress
-    /// How far they are encoded.
+    /// The end of the bytes that are encoded.
     private var ahead: Progress
-    /// Whether they were encoded for readers with CapsLock on.
+    private var tally = Tally()
+    /// The state of CapsLock that they were encoded for.
     private var capsLock = false
-    /// Whether lines go to another end, and none may be joined with another.
+    /// True where lines go to another output than a keyboard, and none may be joined with another.
     private let keepsLines: Bool
-    /// True where bytes before what is encoded were lost, and nobody was told yet.
+    /// True where bytes before the encoded ones were lost, and `takeMissingMark` was not called since.
     private var isMissingBytes = false
 
-    /// A reader that begins at a place; with `keepsLines`, lost bytes and late line feeds are told of.
+    /// A reader that begins at a place; with `keepsLines`, lost bytes and late line feeds are reported.
     init(_ place: RingPlace, keepsLines: Bool) {
         self.keepsLines = keepsLines
-        done = Progress(place: place, lineEnd: nil)
+        done = Progress(place: place, before: place.chunk)
         ahead = done
     }
 
-    /// How far bytes have an outcome.
+    /// The end of the bytes that have an outcome.
     var position: UInt { done.place.position }
 
-    /// Whether bytes were lost before what is encoded; asked once.
+    /// True where everything in the ring has an outcome.
+    @inline(__always)
+    func isDone(_ consumer: inout ByteRing.Consumer) -> Bool {
+        done.place.remaining == 0 && consumer.available(from: position) == 0
+    }
+
+    /// True where bytes were lost before the encoded ones; true once.
     mutating func takeMissingMark() -> Bool {
         defer { isMissingBytes = false }
         return isMissingBytes
     }
 
-    /// Goes back to what has no outcome yet.
+    /// Goes back to the first byte without an outcome: a batch that was encoded and has not left is encoded anew.
     @inline(__always)
-    mutating func begin() { ahead = done }
+    mutating func begin() {
+        guard ahead.place.position != done.place.position else { return }
+        ahead = done
+        tally = Tally()
+    }
 
     /// Encodes on, until `limit` events, the ring's end, bytes that are not typed or, if asked for, a barcode's end.
     ///
     /// Bytes that are refused are counted at once where they come first.
+    @inline(__always)
     mutating func encode(
         _ batch: inout EventBatch,
         _ consumer: inout ByteRing.Consumer,
@@ -76,61 +96,89 @@ struct StreamReader {
     ) -> Typist.End {
         batch.clear()
         capsLock = conditions.capsLock
+        // Sound: the table, and so its rows, live for the call.
+        let rules = unsafe EventBatch.Rules(
+            table,
+            limit: limit,
+            stopAtBarcodeEnd: stopAtBarcodeEnd,
+            capsLock: conditions.capsLock
+        )
+        let border = conditions.border
         var end: Typist.End?
-        while end == nil {
-            guard findBytes(&consumer) else { break }
-            if keepsLines, ahead.place.isAtChunkStart, ahead.place.chunk.followsMissingBytes {
-                guard isNothingEncoded else { break }
-                isMissingBytes = true
-                ahead.lineEnd = nil
-            }
-            if table.joinsLineEnds, let lineEnd = ahead.lineEnd, isFollowed(lineEnd, consumer) {
-                ahead.lineEnd = nil
-                ahead.place.advance(1)
-                // A carriage return that was not typed has its outcome already, so nothing is between `done` and here. Where
-                // lines are kept, it has, too, and its line feed is not the next line's.
-                if lineEnd.fate == .typed, !keepsLines {
-                    ahead.typed &+= 1
-                } else {
-                    refused(1, lineEnd.fate, &consumer, ledger)
-                }
-            } else if let fate = refusal(conditions) {
-                guard isNothingEncoded else { break }
-                let count = takeBarcode(ahead.place.bytes(of: consumer), fate, table)
-                refused(count, fate, &consumer, ledger)
-            } else {
+        while end == nil, findBytes(&consumer) {
+            if isPlain(consumer, after: border, conditions) {
                 let input = ahead.place.bytes(of: consumer)
-                // An old chunk is looked at barcode by barcode: the first may have been begun, the next is too old.
-                let isOld = ahead.place.chunk.received < conditions.staleBefore
-                let run = batch.type(
-                    input,
-                    table,
-                    limit: limit,
-                    stopAtBarcodeEnd: stopAtBarcodeEnd || isOld,
-                    capsLock: capsLock
-                )
-                take(run, of: input, table)
-                end = run.stop == .barcodeEnd && !stopAtBarcodeEnd ? nil : run.stop
+                let run = unsafe batch.type(input, table, rules)
+                take(run, of: input)
+                end = run.stop
+            } else {
+                switch look(&consumer, table, ledger, conditions) {
+                case .taken: break
+                case .later: end = .exhausted
+                case .typed:
+                    end = typeBarcode(
+                        &batch,
+                        consumer,
+                        table,
+                        limit: limit,
+                        stopAtBarcodeEnd: stopAtBarcodeEnd,
+                        conditions
+                    )
+                }
             }
         }
         batch.finish()
         return end ?? .exhausted
     }
 
+    /// Types the next bytes of a chunk, those of an old one barcode by barcode: the first may have been begun, and the next
+    /// is too old.
+    @inline(never)
+    private mutating func typeBarcode(
+        _ batch: inout EventBatch,
+        _ consumer: borrowing ByteRing.Consumer,
+        _ table: CompiledTable,
+        limit: Int,
+        stopAtBarcodeEnd: Bool,
+        _ conditions: Typist.Conditions
+    ) -> Typist.End? {
+        let input = ahead.place.bytes(of: consumer)
+        let isOld = ahead.place.chunk.received < conditions.staleBefore
+        let stops = stopAtBarcodeEnd || isOld
+        let run = batch.type(input, table, limit: limit, stopAtBarcodeEnd: stops, capsLock: conditions.capsLock)
+        take(run, of: input)
+        return run.stop == .barcodeEnd && !stopAtBarcodeEnd ? nil : run.stop
+    }
+
+    /// As `encode`, where speed does not matter.
+    @inline(never)
+    private mutating func encodeAgain(
+        _ batch: inout EventBatch,
+        _ consumer: inout ByteRing.Consumer,
+        _ table: CompiledTable,
+        _ ledger: Ledger,
+        limit: Int,
+        _ conditions: Typist.Conditions
+    ) {
+        _ = encode(&batch, &consumer, table, ledger, limit: limit, stopAtBarcodeEnd: false, conditions)
+    }
+
     /// Counts what became of everything encoded, and gives it back to the ring.
     @inline(__always)
     mutating func settle(_ consumer: inout ByteRing.Consumer, _ ledger: Ledger) {
-        ledger.add(ahead.typed, to: .typed)
-        ledger.add(ahead.discarded, to: .discarded)
-        ledger.add(ahead.rejected, to: .untypable)
-        ahead.typed = 0
-        ahead.discarded = 0
-        ahead.rejected = 0
+        ledger.add(tally.typed, to: .typed)
+        let others = tally.taken &- tally.typed
+        if others != 0 {
+            ledger.add(others &- tally.rejected, to: .discarded)
+            ledger.add(tally.rejected, to: .untypable)
+        }
+        tally = Tally()
         done = ahead
         consumer.release(through: position)
     }
 
     /// Counts what became of everything encoded where only the first keystrokes have left: the others' bytes are lost.
+    @inline(never)
     mutating func settle(
         _ consumer: inout ByteRing.Consumer,
         _ ledger: Ledger,
@@ -138,7 +186,7 @@ struct StreamReader {
         _ table: CompiledTable,
         typing keystrokes: Int
     ) {
-        let all = ahead
+        let (all, allTally) = (ahead, tally)
         begin()
         // None of these bytes is refused: they were encoded before, when they were not.
         let open = Typist.Conditions(
@@ -148,74 +196,143 @@ struct StreamReader {
             gate: .open,
             capsLock: capsLock
         )
-        _ = encode(&batch, &consumer, table, ledger, limit: 0, stopAtBarcodeEnd: false, open)
-        var typed = ahead.typed
+        encodeAgain(&batch, &consumer, table, ledger, limit: 0, open)
+        var typed = tally.typed
         var left = keystrokes
         while left > 0 {
-            _ = encode(&batch, &consumer, table, ledger, limit: EventBatch.oneByte, stopAtBarcodeEnd: false, open)
+            encodeAgain(&batch, &consumer, table, ledger, limit: EventBatch.oneByte, open)
             guard batch.count > 0 else { break }
             left -= batch.keystrokes(in: batch.count)
-            if left >= 0 { typed = ahead.typed }
+            if left >= 0 { typed = tally.typed }
         }
-        typed = min(typed, all.typed)
-        let lost = all.typed &- typed
-        ahead = all
-        ahead.typed = typed
-        if lost > 0 { ahead.lineEnd?.fate = .writeFailed }
+        typed = min(typed, allTally.typed)
+        let lost = allTally.typed &- typed
+        (ahead, tally) = (all, allTally)
+        tally.taken &-= lost
+        tally.typed = typed
+        if lost > 0, ahead.outcome == .typed { ahead.outcome = .writeFailed }
         ledger.add(lost, to: .writeFailed)
         settle(&consumer, ledger)
     }
 
     /// True where nothing is between `done` and here.
-    private var isNothingEncoded: Bool { ahead.typed | ahead.discarded | ahead.rejected == 0 }
+    private var isNothingEncoded: Bool { tally.taken == 0 }
 
-    /// Goes on to the next byte; false where the ring has no more.
+    /// Advances to the next byte; false where the ring has no more.
     @inline(__always)
     private mutating func findBytes(_ consumer: inout ByteRing.Consumer) -> Bool {
         guard ahead.place.remaining == 0 else { return true }
         let last = ahead.place.chunk
         guard ahead.place.findBytes(&consumer) else { return false }
-        let chunk = ahead.place.chunk
-        if chunk.epoch != last.epoch || chunk.received &- last.received > Self.barcodeGap { ahead.barcode = .begins }
+        ahead.before = last
         return true
     }
 
-    /// Why the next bytes are not typed; nil where they are.
+    /// True where the next bytes are typed whatever was before them: they are neither refused nor old, no line feed of a
+    /// carriage return is among them, and no lost bytes are to be reported.
     @inline(__always)
-    private func refusal(_ conditions: Typist.Conditions) -> Ledger.Fate? {
+    private func isPlain(
+        _ consumer: borrowing ByteRing.Consumer,
+        after border: Int64,
+        _ conditions: Typist.Conditions
+    ) -> Bool {
+        let chunk = ahead.place.chunk
+        guard chunk.received > border, chunk.epoch > conditions.gate.droppedThrough else { return false }
+        if case .refused = ahead.outcome { return false }
+        if ahead.last == ByteTable.carriageReturn, ahead.place.bytes(of: consumer)[0] == ByteTable.lineFeed {
+            return false
+        }
+        return !(keepsLines && chunk.followsMissingBytes)
+    }
+
+    /// What becomes of the next bytes where they are not plain.
+    private enum Look {
+        /// They were absorbed or refused, and counted.
+        case taken
+        /// They wait until the encoded ones have left.
+        case later
+        /// They are typed.
+        case typed
+    }
+
+    @inline(never)
+    private mutating func look(
+        _ consumer: inout ByteRing.Consumer,
+        _ table: CompiledTable,
+        _ ledger: Ledger,
+        _ conditions: Typist.Conditions
+    ) -> Look {
+        let isLineEnd =
+            table.joinsLineEnds && ahead.last == ByteTable.carriageReturn && ahead.outcome != .none
+        if keepsLines, ahead.place.isAtChunkStart, ahead.place.chunk.followsMissingBytes {
+            guard isNothingEncoded else { return .later }
+            isMissingBytes = true
+            if isLineEnd { ahead.outcome = .none }
+        }
+        if isLineEnd, ahead.outcome != .none, isFollowed(consumer) {
+            ahead.last = ByteTable.lineFeed
+            ahead.place.advance(1)
+            // A carriage return that was not typed has its outcome already, so nothing is between `done` and here. Where
+            // lines are kept, it has, too, and its line feed is not the next line's.
+            switch ahead.outcome {
+            case .typed where !keepsLines:
+                tally.taken &+= 1
+                tally.typed &+= 1
+            case .typed, .none: refused(1, .typed, &consumer, ledger)
+            case .writeFailed: refused(1, .writeFailed, &consumer, ledger)
+            case .refused(let fate): refused(1, fate, &consumer, ledger)
+            }
+            return .taken
+        }
+        guard let fate = refusal(conditions, table) else { return .typed }
+        guard isNothingEncoded else { return .later }
+        let count: Int
+        do {
+            let input = ahead.place.bytes(of: consumer)
+            count = table.barcodeLength(input)
+            ahead.last = input[count - 1]
+        }
+        ahead.outcome = .refused(fate)
+        ahead.place.advance(count)
+        refused(count, fate, &consumer, ledger)
+        return .taken
+    }
+
+    /// The reason why the next bytes are not typed; nil where they are.
+    private func refusal(_ conditions: Typist.Conditions, _ table: CompiledTable) -> Ledger.Fate? {
         let chunk = ahead.place.chunk
         if let fate = conditions.gate.refusal(epoch: chunk.epoch, received: chunk.received) { return fate }
-        switch ahead.barcode {
-        case .begins: return chunk.received < conditions.staleBefore ? .tooOld : nil
-        case .typed: return nil
-        case .refused(let fate): return fate
-        }
+        if beginsBarcode(table) { return chunk.received < conditions.staleBefore ? .tooOld : nil }
+        if case .refused(let fate) = ahead.outcome { return fate }
+        return nil
+    }
+
+    /// True where the next byte is the first of a barcode.
+    private func beginsBarcode(_ table: CompiledTable) -> Bool {
+        let (chunk, before) = (ahead.place.chunk, ahead.before)
+        return ahead.outcome == .none || table.endsBarcode(ahead.last)
+            || ahead.place.isAtChunkStart
+                && (chunk.epoch != before.epoch || chunk.received &- before.received > Self.barcodeGap)
     }
 
     /// Takes the bytes that the encoder took of `input`.
     @inline(__always)
-    private mutating func take(_ run: EventBatch.Run, of input: Span<UInt8>, _ table: CompiledTable) {
+    private mutating func take(_ run: EventBatch.Run, of input: Span<UInt8>) {
         guard run.taken > 0 else { return }
-        ahead.barcode = table.endsBarcode(input[run.taken - 1]) ? .begins : .typed
+        ahead.last = input[run.taken &- 1]
+        ahead.outcome = .typed
         ahead.place.advance(run.taken)
-        ahead.typed &+= run.typed
-        ahead.rejected &+= run.rejected
-        ahead.discarded &+= run.taken &- run.typed &- run.rejected
-        endLine(run.endsInCarriageReturn, .typed)
+        tally.taken &+= run.taken
+        tally.typed &+= run.typed
+        if run.rejected != 0 { tally.rejected &+= run.rejected }
     }
 
-    /// Takes bytes up to a barcode's end, all with one outcome; answers how many bytes that are.
-    private mutating func takeBarcode(_ input: Span<UInt8>, _ fate: Ledger.Fate, _ table: CompiledTable) -> Int {
-        let count = table.barcodeLength(input)
-        let last = input[count - 1]
-        ahead.barcode = table.endsBarcode(last) ? .begins : .refused(fate)
-        ahead.place.advance(count)
-        endLine(table.joinsLineEnds && last == ByteTable.carriageReturn, fate)
-        return count
-    }
-
-    private func isFollowed(_ lineEnd: LineEnd, _ consumer: borrowing ByteRing.Consumer) -> Bool {
-        lineEnd.isFollowed(by: ahead.place.bytes(of: consumer)[0], of: ahead.place.chunk)
+    /// True where the next byte is the line feed of the carriage return before it.
+    private func isFollowed(_ consumer: borrowing ByteRing.Consumer) -> Bool {
+        let byte = ahead.place.bytes(of: consumer)[0]
+        guard ahead.place.isAtChunkStart else { return byte == ByteTable.lineFeed }
+        return LineEnd(epoch: ahead.before.epoch, received: ahead.before.received, fate: .typed)
+            .isFollowed(by: byte, of: ahead.place.chunk)
     }
 
     /// Counts bytes that were taken and are not typed, and gives them back to the ring.
@@ -227,11 +344,5 @@ struct StreamReader {
     ) {
         ledger.add(count, to: fate)
         settle(&consumer, ledger)
-    }
-
-    @inline(__always)
-    private mutating func endLine(_ isEnd: Bool, _ fate: Ledger.Fate) {
-        let chunk = ahead.place.chunk
-        ahead.lineEnd = isEnd ? LineEnd(epoch: chunk.epoch, received: chunk.received, fate: fate) : nil
     }
 }

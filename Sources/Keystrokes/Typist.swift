@@ -55,7 +55,7 @@ public struct Typist: ~Copyable {
     private let barcodes: BarcodeReader?
     /// The keystrokes that leave next.
     private var batch = EventBatch()
-    /// The events of `batch` that have left, and those that leave in the next write, from the first on.
+    /// The bytes of `batch` that have left, and those that leave in the next write, from the first on.
     private var written = 0
     private var due = 0
     /// True from `next` answering `write` to the report.
@@ -111,11 +111,11 @@ public struct Typist: ~Copyable {
     /// The events to write, after `next` asked for it.
     public var output: RawSpan {
         @_lifetime(borrow self)
-        borrowing get { batch.bytes.extracting(written &* InputEvent.size..<due &* InputEvent.size) }
+        borrowing get { batch.bytes.extracting(written..<due) }
     }
 
     /// The number of events in `output`.
-    public var outputEvents: Int { due &- written }
+    public var outputEvents: Int { (due &- written) / InputEvent.size }
 
     /// True where `output` ends with a barcode's last key.
     public var endsBarcode: Bool { end == .barcodeEnd }
@@ -140,43 +140,20 @@ public struct Typist: ~Copyable {
             consumer.stayAwake()
             isDrowsy = false
         }
-        let conditions = Conditions(
-            now: now,
-            maximumAge: maximumAge,
-            staleBefore: staleBefore,
-            gate: gate.state,
-            capsLock: light?.isOn ?? false
-        )
-        while true {
-            // A keystroke whose press has left is finished whatever holds now.
-            if written == 0 {
-                var wakeUp: Int64?
-                if let barcodes, !barcodes.find(&consumer, ledger, conditions, &wakeUp) {
-                    isDrowsy = consumer.mayFallAsleep(at: barcodes.position)
-                    guard isDrowsy else { continue }
-                    return wakeUp.map { .wait(until: $0) } ?? .sleep
-                }
-                choose(conditions)
-                guard batch.count > 0 else {
-                    settle()
-                    guard barcodes == nil else { continue }
-                    isDrowsy = consumer.mayFallAsleep(at: stream.position)
-                    if isDrowsy { return .sleep }
-                    continue
-                }
-                if leadsModifiers { batch.separateModifiers() }
-                cut()
-            }
-            if isPacing {
-                let time = pacer.pacedTime(forEvents: due &- written, now: now)
-                guard time <= now else {
-                    attend(now: time)
-                    return .wait(until: time)
-                }
-            }
-            isWriting = true
-            return .write
-        }
+        // A keystroke whose press has left is finished whatever holds now.
+        if written == 0, let step = choose(now) { return step }
+        if isPacing, let time = pacedTime(after: now) { return .wait(until: time) }
+        isWriting = true
+        return .write
+    }
+
+    /// The time of the next paced keystroke; nil where it may leave now.
+    @inline(never)
+    private mutating func pacedTime(after now: Int64) -> Int64? {
+        let time = pacer.pacedTime(forEvents: outputEvents, now: now)
+        guard time > now else { return nil }
+        attend(now: time)
+        return time
     }
 
     /// Takes note that the device took all of `output`; `now` is the time after the write.
@@ -184,14 +161,21 @@ public struct Typist: ~Copyable {
         guard isWriting else { return }
         called(now)
         isWriting = false
-        if !isUnlimited { pacer.record(events: due &- written, now: now, batch.part(written, due)) }
+        if !isUnlimited { record(now) }
         written = due
-        if written < batch.count {
+        if written < batch.byteCount {
             cut()
         } else {
             settle()
             keystrokesLeft(now: now)
         }
+    }
+
+    /// Tells the pacer of `output`.
+    @inline(never)
+    private mutating func record(_ now: Int64) {
+        let part = batch.part(written / InputEvent.size, due / InputEvent.size)
+        pacer.record(events: outputEvents, now: now, part)
     }
 
     /// Takes note that the device took only the first `events` of `output`, or none; `now` is the time after the write.
@@ -201,9 +185,9 @@ public struct Typist: ~Copyable {
     public mutating func fail(acceptedEvents events: Int, now: Int64) {
         guard isWriting else { return }
         isWriting = false
-        let accepted = written + min(max(events, 0), due - written)
-        pacer.record(events: accepted - written, now: now, .whole)
-        settle(typing: batch.keystrokes(in: accepted))
+        let accepted = min(max(events, 0), outputEvents)
+        pacer.record(events: accepted, now: now, .whole)
+        settle(typing: batch.keystrokes(in: written / InputEvent.size + accepted))
         keystrokesLeft(now: now)
     }
 }
@@ -226,6 +210,9 @@ extension Typist {
         var staleBefore: Int64
         var gate: Gate.State
         var capsLock: Bool
+
+        /// What was received after this time is neither gated nor too old.
+        var border: Int64 { max(gate.refusedThrough, staleBefore == .min ? .min : staleBefore &- 1) }
     }
 
     /// Takes note of a call: where the last one was too long ago, what has waited since before is stale.
@@ -235,44 +222,110 @@ extension Typist {
         free = max(free, now)
     }
 
-    /// Chooses what to write: a whole barcode at once, all that waits where nothing is paced, or one keystroke.
-    private mutating func choose(_ conditions: Conditions) {
-        let now = conditions.now
-        guard !isUnlimited else {
-            return encode(limit: EventBatch.capacity, stopAtBarcodeEnd: keepsLines, conditions)
+    /// Fills the batch with what is to be written; the step to answer where that is nothing.
+    @inline(__always)
+    private mutating func choose(_ now: Int64) -> Step? {
+        if let barcodes {
+            if let step = choose(barcodes, conditions(now)) { return step }
+        } else {
+            while true {
+                if !stream.isDone(&consumer) {
+                    chooseOfStream(conditions(now))
+                    if batch.byteCount > 0 { break }
+                    settle()
+                }
+                isDrowsy = consumer.mayFallAsleep(at: stream.position)
+                if isDrowsy { return .sleep }
+            }
         }
+        if leadsModifiers { batch.separateModifiers() }
+        cut()
+        return nil
+    }
+
+    private func conditions(_ now: Int64) -> Conditions {
+        Conditions(
+            now: now,
+            maximumAge: maximumAge,
+            staleBefore: staleBefore,
+            gate: gate.state,
+            capsLock: light?.isOn ?? false
+        )
+    }
+
+    /// As `choose`, in scan mode.
+    @inline(never)
+    private mutating func choose(_ barcodes: BarcodeReader, _ conditions: Conditions) -> Step? {
+        while true {
+            var wakeUp: Int64?
+            guard barcodes.find(&consumer, ledger, conditions, &wakeUp) else {
+                isDrowsy = consumer.mayFallAsleep(at: barcodes.position)
+                guard isDrowsy else { continue }
+                return wakeUp.map { .wait(until: $0) } ?? .sleep
+            }
+            var limit = firstLimit(conditions.now)
+            while true {
+                barcodes.begin()
+                end = barcodes.encode(&batch, limit: limit, capsLock: conditions.capsLock)
+                if isChosen(limit, conditions.now) { break }
+                limit = EventBatch.oneByte
+            }
+            if batch.count > 0 { return nil }
+            settle()
+        }
+    }
+
+    /// Encodes a whole barcode at once, all that waits where nothing is paced, or one keystroke.
+    @inline(__always)
+    private mutating func chooseOfStream(_ conditions: Conditions) {
+        let limit = firstLimit(conditions.now)
+        encodeStream(limit, conditions)
+        if !isChosen(limit, conditions.now) { encodeStream(EventBatch.oneByte, conditions) }
+    }
+
+    @inline(never)
+    private mutating func encodeStream(_ limit: Int, _ conditions: Conditions) {
+        stream.begin()
+        end = stream.encode(
+            &batch,
+            &consumer,
+            table,
+            ledger,
+            limit: limit,
+            stopAtBarcodeEnd: !isUnlimited || keepsLines,
+            conditions
+        )
+    }
+
+    /// The most events to encode: all where nothing is paced, what the pacer allows for a whole barcode, or one keystroke's.
+    @inline(__always)
+    private mutating func firstLimit(_ now: Int64) -> Int {
+        isUnlimited ? EventBatch.capacity : pacedLimit(now)
+    }
+
+    @inline(never)
+    private mutating func pacedLimit(_ now: Int64) -> Int {
         if isPacing, now &- lastKeystroke > Pace.longestGap, pacer.pacedTime(forEvents: 0, now: now) <= now {
             isPacing = false
         }
         if isSpread { isPacing = true }
-        if !isPacing {
-            encode(limit: pacer.allowance(now: now), stopAtBarcodeEnd: true, conditions)
-            switch end {
-            case .barcodeEnd: return
-            case .exhausted where batch.count == 0 || pacer.canGoOn(afterEvents: batch.count, now: now): return
-            case .exhausted, .full: isPacing = true
-            }
-        }
-        encode(limit: EventBatch.oneByte, stopAtBarcodeEnd: true, conditions)
+        return isPacing ? EventBatch.oneByte : pacer.allowance(now: now)
     }
 
-    /// Encodes from what is done on, until `limit` events, the ring's end or, if asked for, a barcode's.
-    private mutating func encode(limit: Int, stopAtBarcodeEnd: Bool, _ conditions: Conditions) {
-        if let barcodes {
-            barcodes.begin()
-            end = barcodes.encode(&batch, limit: limit, capsLock: conditions.capsLock)
-        } else {
-            stream.begin()
-            end = stream.encode(
-                &batch,
-                &consumer,
-                table,
-                ledger,
-                limit: limit,
-                stopAtBarcodeEnd: stopAtBarcodeEnd,
-                conditions
-            )
+    /// True where what was encoded with that limit is written; else one keystroke is to be encoded in its place.
+    @inline(__always)
+    private mutating func isChosen(_ limit: Int, _ now: Int64) -> Bool {
+        isUnlimited || limit == EventBatch.oneByte || isWhole(now)
+    }
+
+    @inline(never)
+    private mutating func isWhole(_ now: Int64) -> Bool {
+        switch end {
+        case .barcodeEnd: return true
+        case .exhausted where batch.count == 0 || pacer.canGoOn(afterEvents: batch.count, now: now): return true
+        case .exhausted, .full: isPacing = true
         }
+        return false
     }
 
     /// Counts what became of the bytes that the batch stands for, all of which has left, and gives them back to the ring.
@@ -298,11 +351,16 @@ extension Typist {
     }
 
     /// Puts the next write's end to the batch's end, or to the next report where keystrokes are spread out.
+    @inline(__always)
     private mutating func cut() {
-        due = batch.count
-        guard isSpread else { return }
-        var index = written
-        while index < due, batch[index] != .report { index += 1 }
-        due = min(index + 1, due)
+        due = batch.byteCount
+        if isSpread { cutAtReport() }
+    }
+
+    @inline(never)
+    private mutating func cutAtReport() {
+        var index = written / InputEvent.size
+        while index < batch.count, batch[index] != .report { index += 1 }
+        due = min((index + 1) * InputEvent.size, due)
     }
 }
