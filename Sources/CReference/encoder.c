@@ -9,12 +9,16 @@ static uint64_t word(uint16_t key, uint64_t value) {
 }
 
 static void set(cref_encoder *encoder, uint8_t byte, uint16_t key, unsigned shift) {
-    struct cref_rows *rows = &encoder->rows;
-    rows->down[byte] = word(key, 1);
-    rows->keep[byte] = 0;
-    rows->shift[byte] = word(KEY_LEFTSHIFT, shift);
-    rows->held[byte] = shift ? cref_event : 0;
-    rows->size[byte] = cref_key;
+    bool is_letter = (byte | 0x20) >= 'a' && (byte | 0x20) <= 'z';
+    for (unsigned caps_lock = 0; caps_lock < 2; caps_lock++) {
+        struct cref_rows *rows = &encoder->rows[caps_lock];
+        unsigned down = is_letter ? shift ^ caps_lock : shift;
+        rows->down[byte] = word(key, 1);
+        rows->keep[byte] = 0;
+        rows->shift[byte] = word(KEY_LEFTSHIFT, down);
+        rows->held[byte] = down ? cref_event : 0;
+        rows->size[byte] = cref_key;
+    }
 }
 
 static void set_row(cref_encoder *encoder, uint16_t first, const char *plain, const char *shifted) {
@@ -27,7 +31,7 @@ cref_encoder *cref_encoder_create(void) {
     if (encoder == NULL) return NULL;
     memset(encoder, 0, sizeof *encoder);
     // A byte that types nothing moves no end and leaves Shift as it is.
-    memset(encoder->rows.keep, 0xFF, sizeof encoder->rows.keep);
+    for (int bank = 0; bank < 2; bank++) memset(encoder->rows[bank].keep, 0xFF, sizeof encoder->rows[bank].keep);
     set_row(encoder, KEY_1, "1234567890-=", "!@#$%^&*()_+");
     set_row(encoder, KEY_Q, "qwertyuiop[]", "QWERTYUIOP{}");
     set_row(encoder, KEY_A, "asdfghjkl;'`", "ASDFGHJKL:\"~");
@@ -49,7 +53,8 @@ const uint8_t *cref_encoder_output(const cref_encoder *encoder) {
 
 size_t cref_encode(cref_encoder *encoder, const uint8_t *input, size_t count, size_t *taken) {
     struct cref_state state = {0};
-    *taken = cref_type(encoder, &state, input, count);
+    *taken = cref_type(encoder, encoder->rows, &state, input, count);
+    encoder->discarded += state.discarded;
     return cref_finish(encoder, &state);
 }
 
@@ -71,10 +76,10 @@ size_t cref_store_blocks(const cref_encoder *encoder, const uint8_t *input, size
     static struct bare_rows rows;
     for (int byte = 0; byte < 256; byte++) {
         uint8_t from = byte == '\n' ? '\r' : (uint8_t)byte;
-        rows.down[byte] = encoder->rows.down[from];
-        rows.shift[byte] = encoder->rows.shift[from];
-        rows.held[byte] = encoder->rows.held[from];
-        rows.size[byte] = encoder->rows.size[from];
+        rows.down[byte] = encoder->rows[0].down[from];
+        rows.shift[byte] = encoder->rows[0].shift[from];
+        rows.held[byte] = encoder->rows[0].held[from];
+        rows.size[byte] = encoder->rows[0].size[from];
     }
     alignas(64) static uint8_t batch[(64 * 5 + 8) * sizeof(struct input_event)];
     size_t bytes = 0;

@@ -21,7 +21,8 @@ struct cref_rows {
 };
 
 struct cref_encoder {
-    struct cref_rows rows;
+    struct cref_rows rows[2]; // without CapsLock, and with it
+    size_t discarded; // of all calls of cref_encode
     // One event before the first, which the end of an empty batch is written to, and room for one key more than the limit.
     alignas(64) uint8_t memory[(1 + cref_batch_events + 8) * sizeof(struct input_event)];
 };
@@ -39,6 +40,7 @@ static inline void cref_store(uint8_t *place, uint64_t word) {
 struct cref_state {
     size_t end;
     uint64_t held;
+    size_t discarded; // bytes that typed nothing
     uint8_t last;
 };
 
@@ -58,13 +60,13 @@ static inline __attribute__((always_inline)) void cref_fill(const struct cref_ro
 
 // Encodes the bytes that fit into the batch; returns their number. As the product does: two keys at a time while nothing but
 // keys comes and all fit whatever they are, then byte by byte without a branch for those that type nothing.
-static inline __attribute__((always_inline)) size_t cref_type(struct cref_encoder *encoder, struct cref_state *state,
+static inline __attribute__((always_inline)) size_t cref_type(struct cref_encoder *encoder,
+                                                              const struct cref_rows *rows, struct cref_state *state,
                                                               const uint8_t *input, size_t count) {
-    const struct cref_rows *rows = &encoder->rows;
     uint8_t *const first = cref_batch(encoder);
     uint8_t *place = first + state->end;
     uint64_t held = state->held;
-    size_t index = 0;
+    size_t index = 0, discarded = 0;
     while (index < count) {
         size_t rest = cref_batch_events * cref_event - (size_t)(place - first);
         // So many keys fit, each with a change of Shift, and its release after them: five events have at most 128 bytes.
@@ -90,9 +92,11 @@ static inline __attribute__((always_inline)) size_t cref_type(struct cref_encode
                 if ((index > 0 ? input[index - 1] : state->last) == '\r') continue;
                 byte = '\r';
             }
+            discarded -= rows->keep[byte];
             cref_fill(rows, byte, (held & rows->keep[byte]) | rows->held[byte], rows->size[byte], &place, &held);
         }
     }
+    state->discarded += discarded;
     if (index > 0) state->last = input[index - 1];
     state->end = (size_t)(place - first);
     state->held = held;

@@ -95,13 +95,9 @@ public enum EncoderMeasurement {
             let span = input.span
             let count = span.count
             var at = 0
-            var bytes = 0
-            while at < count {
-                at &+= encoder.encode(span.extracting(at..<min(at &+ block, count)))
-                bytes &+= encoder.output.byteCount
-            }
+            while at < count { at &+= encoder.encode(span.extracting(at..<min(at &+ block, count))) }
             self.encoder = .some(consume encoder)
-            return bytes
+            return at
         }
     }
 

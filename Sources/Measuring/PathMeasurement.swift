@@ -33,12 +33,27 @@ public enum PathMeasurement {
         }
     }
 
-    /// Our path in one thread, a notification at a time: feed, then type; for the count of allocations.
-    public static func turns(_ pattern: Pattern, _ table: CompiledTable, chunk: Int, to sink: Sink) throws -> (Int) ->
-        Void
-    {
+    /// Our path in one thread, so many notifications at a time: feed, then type until nothing waits.
+    public static func turns(
+        _ pattern: Pattern,
+        _ table: CompiledTable,
+        chunk: Int,
+        burst: Int = 1,
+        to sink: Sink
+    ) throws -> (Int) -> Void {
         let path = try Path(table)
-        return { count in path.turns(pattern, chunk, count, to: sink) }
+        return { count in path.turns(pattern, chunk, burst, count, to: sink) }
+    }
+
+    /// The same in C.
+    public static func referenceTurns(
+        _ pattern: Pattern,
+        chunk: Int,
+        burst: Int = 1,
+        to sink: Sink
+    ) throws -> (Int) -> Void {
+        let path = try CPath(sink)
+        return { count in path.turns(pattern, chunk, burst, count) }
     }
 
     /// The file that events are written to.
@@ -110,14 +125,18 @@ public enum PathMeasurement {
             }
         }
 
-        func turns(_ pattern: Pattern, _ chunk: Int, _ count: Int, to sink: Sink) {
+        func turns(_ pattern: Pattern, _ chunk: Int, _ burst: Int, _ count: Int, to sink: Sink) {
             guard var feed = feed.take(), var typist = typist.take() else { return }
             let bytes = unsafe pattern.bytes.span.bytes
-            for turn in 0..<count {
-                let offset = turn * chunk & (pattern.period &- 1)
-                let source = bytes.extracting(offset..<(offset &+ chunk))
+            var sent = 0
+            for _ in 0..<count {
+                for _ in 0..<burst {
+                    let offset = sent & (pattern.period &- 1)
+                    let source = bytes.extracting(offset..<(offset &+ chunk))
+                    _ = feed.receive(source, epoch: 1, now: MonotonicClock.nanoseconds)
+                    sent &+= chunk
+                }
                 var now = MonotonicClock.nanoseconds
-                _ = feed.receive(source, epoch: 1, now: now)
                 while case .write = typist.next(now: now) {
                     guard (try? sink.descriptor.write(typist.output)) != nil else { break }
                     now = MonotonicClock.nanoseconds
@@ -155,6 +174,11 @@ public enum PathMeasurement {
         func consume(_ total: Int) {
             // Sound: as above.
             unsafe cref_path_consume(path, total)
+        }
+
+        func turns(_ pattern: Pattern, _ chunk: Int, _ burst: Int, _ count: Int) {
+            // Sound: as above.
+            unsafe pattern.withC { unsafe cref_path_turns(path, $0, chunk, burst, count) }
         }
     }
 }

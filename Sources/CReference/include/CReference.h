@@ -64,13 +64,17 @@ size_t cref_store_blocks(const cref_encoder *encoder, const uint8_t *input, size
 // Copies `lengths[i]` bytes with memcpy, for each i below `count`, from one place to the other.
 size_t cref_copy_blocks(uint8_t *to, const uint8_t *from, const uint32_t *lengths, size_t count);
 
-// The whole path: records (length, link, time, bytes) pass through a ring with a flag of the sleeping reader, are
-// checked for their age, encoded, written to `fd`, and counted.
+// The whole path: records (length, link, time, bytes) pass through a ring with a flag of the sleeping reader. They are
+// refused where another thread has said so, and where they are too old though no barcode was begun with them; else they are
+// encoded for CapsLock as it is, CR LF as one Enter on one link and in time, written to `fd`, and counted by what became of
+// them.
 typedef struct cref_path cref_path;
 cref_path *cref_path_create(size_t capacity, int fd);
 void cref_path_destroy(cref_path *path);
 void cref_path_produce(cref_path *path, cref_pattern pattern, size_t chunk, size_t total);
 void cref_path_consume(cref_path *path, size_t total);
+// Both in one thread: `turns` times, `burst` records are pushed, and typed until nothing waits.
+void cref_path_turns(cref_path *path, cref_pattern pattern, size_t chunk, size_t burst, size_t turns);
 
 // The calling thread. `cref_pin_thread` binds it to the n-th processor that the process may use, and returns false if
 // there is none; `cref_preemptions` is the number of its involuntary context switches.
