@@ -20,10 +20,14 @@ struct BenchCommand: ParsableCommand {
             no application hears it; it prints the events a second, and the time from a write to its reading, for each \
             length of the reader's queue.
 
+            With --profile one case runs in one thread and nothing is measured: for a profiler, or to count instructions. \
+            Its names end in -c where the case is written in C; `typing` is the daemon's own path.
+
             EXAMPLES:
               blewedge bench
               blewedge bench --seconds 20 --json
               blewedge bench --uinput
+              valgrind --tool=callgrind blewedge bench --profile path --units 65536
             """
     )
 
@@ -36,7 +40,33 @@ struct BenchCommand: ParsableCommand {
     @Flag(help: "Measure the way through the kernel too.")
     var uinput = false
 
+    @Option(help: ArgumentHelp("Run this case only, and measure nothing: \(Profiled.names).", valueName: "case"))
+    var profile: Profiled?
+
+    @Option(help: ArgumentHelp("Bytes or notifications of --profile.", valueName: "count"))
+    var units = 1 << 16
+
+    /// The cases of `--profile`.
+    enum Profiled: ExpressibleByArgument {
+        case measured(ProfiledCase)
+        case typing
+
+        static let allValueStrings = ProfiledCase.allCases.map(\.rawValue) + ["typing"]
+        static let names = allValueStrings.joined(separator: ", ")
+
+        init?(argument: String) {
+            if argument == "typing" {
+                self = .typing
+            } else if let measured = ProfiledCase(rawValue: argument) {
+                self = .measured(measured)
+            } else {
+                return nil
+            }
+        }
+    }
+
     func validate() throws {
+        if !(1...1 << 30 ~= units) { throw ValidationError("--units must be from 1 to 1073741824.") }
         if seconds.duration < .seconds(1) || seconds.duration > .seconds(3600) {
             throw ValidationError("--seconds must be from 1 to 3600.")
         }
@@ -51,6 +81,11 @@ struct BenchCommand: ParsableCommand {
             table = try CompiledTable(.linble)
         } catch {
             throw CommandFailure(.internal, CommandFaultText.measurement, "\(error)")
+        }
+        switch profile {
+        case .measured(let profiled): return try profiled.run(units, table)
+        case .typing: return try TypingProfile.run(units, Pattern(.mixed).bytes, table)
+        case nil: break
         }
         let seconds = Double(self.seconds.duration.components.seconds)
         if !json { try print("what", "ours MB/s", "ours ns/B", "C ns/B", "ours / C", "quartiles") }
