@@ -9,26 +9,18 @@ import Measuring
 
 /// One thing in one thread, so often that a profiler sees nothing else.
 ///
-///     valgrind --tool=callgrind Benchmarks/.build/release/Ratios profile --only encode
+///     valgrind --tool=callgrind Benchmarks/.build/release/Ratios profile --only reports
 enum Profile {
-    /// Bytes encoded, notifications typed, or reports listed.
+    /// Reports listed; of a case of the data path, a sixteenth.
     static let units = 1 << 20
 
     static func run(_ what: String?) throws {
-        let table = try CompiledTable(.linble)
-        let input = Corpus.mixed.bytes(16384)
+        if let profiled = what.flatMap(ProfiledCase.init) {
+            return try profiled.run(units / 16, CompiledTable(.linble))
+        }
         let events = AdvertisingEvents()
         let done: Int
         switch what {
-        case "encode":
-            _ = try EncoderMeasurement.ours(input, table).run(units / input.count)
-            done = units
-        case "encode-c":
-            _ = try EncoderMeasurement.reference(input).run(units / input.count)
-            done = units
-        case "path":
-            try PathMeasurement.turns(Pattern(.mixed), table, chunk: 20, to: .init())(units / 16)
-            done = units / 16
         case "reports":
             var devices = DeviceTable()
             done = (0..<units / 1024).reduce(0) { sum, _ in sum + events.handle(with: &devices, now: .zero) }

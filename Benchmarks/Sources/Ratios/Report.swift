@@ -9,9 +9,13 @@ struct Report {
         var seed: UInt64
         var values: [Double]
         var deviation: Double?
+        /// The machine's load when the launch ended.
+        var load: Double
 
         var ratio: Double { values[0] }
         var isVoid: Bool { abs(deviation ?? 0) > Anchor.tolerance }
+        /// True where more repetitions were spoilt than counted.
+        var isDisturbed: Bool { values[6] > values[5] }
     }
 
     private let options: Options
@@ -30,8 +34,8 @@ struct Report {
         var seed = options.seed
         var launched = 0
         print("\(Machine.processor), \(Machine.processors) processors, load \(Machine.load)")
-        // Launches that a busy machine has spoilt are done again, three times as many at most.
-        while launched < options.launches || (launched < 3 * options.launches && hasTooFew) {
+        // Launches that a busy machine has spoilt are done again, twice as many at most.
+        while launched < options.launches || (launched < 2 * options.launches && hasTooFew) {
             try launch(seed: seed)
             seed += 1
             launched += 1
@@ -40,7 +44,9 @@ struct Report {
     }
 
     private var hasTooFew: Bool {
-        rows.values.contains { $0.count { !$0.isVoid } < options.launches }
+        rows.values.contains { row in
+            row.count { !$0.isVoid } < options.launches || 3 * row.count { $0.isDisturbed } > row.count
+        }
     }
 
     private mutating func launch(seed: UInt64) throws {
@@ -67,7 +73,8 @@ struct Report {
             let deviation =
                 isAnchorsMachine
                 ? anchor.flatMap { found[$0].map { [anchor] in $0 / (anchor?.expected ?? 1) - 1 } } : nil
-            rows[id, default: []].append(Row(seed: seed, values: values, deviation: deviation))
+            let load = Double(Machine.load) ?? 0
+            rows[id, default: []].append(Row(seed: seed, values: values, deviation: deviation, load: load))
         }
         note("launch with seed \(seed): \(lines.count) cases, load \(Machine.load)")
     }
@@ -91,12 +98,14 @@ struct Report {
         print("")
         print(
             "row".padded(14) + "what".padded(32) + "ratio".padded(9) + "launches".padded(17) + "gate".padded(7)
-                + "goal".padded(7) + "ours ns".padded(12) + "other ns".padded(12) + "counted".padded(9) + "verdict"
+                + "goal".padded(7) + "ours ns".padded(12) + "other ns".padded(12) + "counted".padded(9)
+                + "disturbed".padded(11) + "load".padded(6) + "verdict"
         )
         for row in Case.all {
             guard let all = rows[row.id] else { continue }
             let sound = all.filter { !$0.isVoid }
-            let isVoid = sound.count < options.launches
+            let disturbed = all.count { $0.isDisturbed }
+            let isVoid = sound.count < options.launches || 3 * disturbed > all.count
             let counted = isVoid ? all : sound
             let ratios = counted.map(\.ratio)
             let ratio = ratios.quantile(0.5)
@@ -104,32 +113,33 @@ struct Report {
             if let gate = row.gate, let goal = row.goal {
                 verdict = ratio >= goal ? "goal" : ratio >= gate ? "gate" : "MISSED"
                 if isVoid {
-                    verdict = "void (\(verdict))"
                     isUncertain = true
                 } else if ratio < gate {
                     isMissed = true
                 }
             }
+            if isVoid { verdict = "void (\(verdict))" }
             let ours = counted.map { $0.values[3] }.quantile(0.5)
             let other = counted.map { $0.values[4] }.quantile(0.5)
             print(
                 row.id.padded(14) + row.what.padded(32) + ratio.text.padded(9)
                     + "\(ratios.min()?.text ?? "-") … \(ratios.max()?.text ?? "-")".padded(17)
                     + (row.gate?.text ?? "-").padded(7) + (row.goal?.text ?? "-").padded(7) + ours.text.padded(12)
-                    + other.text.padded(12) + "\(counted.count)/\(all.count)".padded(9) + verdict
+                    + other.text.padded(12) + "\(counted.count)/\(all.count)".padded(9)
+                    + "\(disturbed)/\(all.count)".padded(11) + all.map(\.load).quantile(0.5).text.padded(6) + verdict
             )
             guard let file else { continue }
             for launch in all {
                 fputs(
                     "{\"case\":\"\(row.id)\",\"seed\":\(launch.seed),\"ratio\":\(launch.ratio),\"quartiles\":[\(launch.values[1]),\(launch.values[2])],"
                         + "\"ours_ns\":\(launch.values[3]),\"reference_ns\":\(launch.values[4]),\"repetitions\":\(Int(launch.values[5])),"
-                        + "\"disturbed\":\(Int(launch.values[6])),\"deviation\":\(launch.deviation.map { "\($0)" } ?? "null"),\"void\":\(launch.isVoid)}\n",
+                        + "\"load\":\(launch.load),\"disturbed\":\(Int(launch.values[6])),\"deviation\":\(launch.deviation.map { "\($0)" } ?? "null"),\"void\":\(launch.isVoid)}\n",
                     file
                 )
             }
             fputs(
                 "{\"case\":\"\(row.id)\",\"what\":\"\(row.what)\",\"median\":\(ratio),\"gate\":\(row.gate.map { "\($0)" } ?? "null"),"
-                    + "\"goal\":\(row.goal.map { "\($0)" } ?? "null"),\"launches\":\(all.count),\"counted\":\(counted.count),\"verdict\":\"\(verdict)\"}\n",
+                    + "\"goal\":\(row.goal.map { "\($0)" } ?? "null"),\"launches\":\(all.count),\"counted\":\(counted.count),\"disturbed\":\(disturbed),\"verdict\":\"\(verdict)\"}\n",
                 file
             )
         }
