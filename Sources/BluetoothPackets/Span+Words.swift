@@ -9,22 +9,35 @@ extension Span<UInt8> {
         UInt64(littleEndian: unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
     }
 
-    /// Whether these bytes begin with all of `prefix`, compared eight at a time.
+    /// True where these bytes begin with all of `prefix`, compared sixteen at a time.
     @inlinable @inline(__always)
     public func begins(with prefix: Span<UInt8>) -> Bool {
         let count = prefix.count
         guard self.count >= count else { return false }
-        guard count >= 8 else {
-            for index in 0..<count where self[index] != prefix[index] { return false }
-            return true
+        guard count >= 16 else {
+            guard count >= 8 else {
+                for index in 0..<count where self[index] != prefix[index] { return false }
+                return true
+            }
+            return word(at: 0) == prefix.word(at: 0) && word(at: count &- 8) == prefix.word(at: count &- 8)
         }
-        // The last word overlaps the one before where the count is no multiple of eight.
-        let last = count &- 8
+        let last = count &- 16
+        // The last two words overlap those before where the count is no multiple of sixteen.
+        var difference = self.difference(prefix, at: last)
         var offset = 0
         while offset < last {
-            if word(at: offset) != prefix.word(at: offset) { return false }
-            offset &+= 8
+            difference |= self.difference(prefix, at: offset)
+            offset &+= 16
         }
-        return word(at: last) == prefix.word(at: last)
+        return difference == SIMD2<UInt64>()
+    }
+
+    /// The bits in which sixteen bytes differ; both spans have them.
+    @inlinable @inline(__always)
+    func difference(_ other: Span<UInt8>, at offset: Int) -> SIMD2<UInt64> {
+        // Sound: `begins` has compared the counts, and any sixteen bytes are two numbers.
+        let one = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: SIMD2<UInt64>.self)
+        let two = unsafe other.bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: SIMD2<UInt64>.self)
+        return one ^ two
     }
 }

@@ -224,10 +224,12 @@ public struct DeviceTable: Sendable {
         now: Duration
     ) -> Change? {
         guard let place = index.place(of: sender) ?? add(sender, report.rssi, now) else { return nil }
-        let isNew = entries[place].hear(report, data, isTruncated: isTruncated, now)
-        standings.hear(place, entries[place].rssi, counters.reports)
-        if isNew { store(data, place, isResponse: report.eventType.contains(.scanResponse), isTruncated: isTruncated) }
-        return entries[place].change(isNew, reportsDuplicates)
+        // One access to the entry: each is a check of its bounds and of its array's only reference.
+        let heard = entries[place].hear(report, data, isTruncated: isTruncated, now, reportsDuplicates)
+        standings.hear(place, heard.rssi, counters.reports)
+        guard heard.isNew else { return heard.change }
+        store(data, place, isResponse: report.eventType.contains(.scanResponse), isTruncated: isTruncated)
+        return entries[place].change(true, reportsDuplicates)
     }
 
     /// Stores data that is new.

@@ -47,10 +47,23 @@ public struct DiscoveredDevice: Hashable, Sendable {
         if let rssi = report.rssi { self.rssi = rssi }
     }
 
+    /// Takes a report: whether its data is new, its strength, and the change to pass on where nothing is new.
+    @inline(__always)
+    mutating func hear(
+        _ report: borrowing AdvertisingReport,
+        _ data: Span<UInt8>,
+        isTruncated: Bool,
+        _ now: Duration,
+        _ reportsDuplicates: Bool
+    ) -> (isNew: Bool, rssi: Int8?, change: DeviceTable.Change?) {
+        let isNew = hear(report, data, isTruncated: isTruncated, now)
+        return (isNew, rssi, isNew ? nil : change(false, reportsDuplicates))
+    }
+
     /// Takes a report and compares its data, or the data that was put together, with what is known: true where it is
     /// new.
     @inline(__always)
-    mutating func hear(
+    private mutating func hear(
         _ report: borrowing AdvertisingReport,
         _ data: Span<UInt8>,
         isTruncated: Bool,
