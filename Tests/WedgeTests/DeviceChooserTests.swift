@@ -103,6 +103,27 @@ struct DeviceChooserTests {
         }
     }
 
+    @Test(
+        "BT-3: a device is found by the name that people read, whatever its name is padded with",
+        arguments: [
+            ("BDM\0\0\0\0\0\0\0\0\0\0\0\0", "BDM"), ("BT4\0BT35\0", "BT4"), ("BARCODE SCANNER ", "barcode scanner"),
+            ("HMSoft\r\n", "HMSoft"), (" HMSoft", "HMSoft"), ("HMSoft", "HMSoft "), ("HM Soft", "HM Soft"),
+        ]
+    )
+    func padded(_ advertised: String, _ meant: String) throws {
+        let choice = try #require(DeviceChoice(meant))
+        var chooser = DeviceChooser(choice)
+        var table = chooser.choice.devices(advertisedAt: nil)
+        let device = try #require(try hear(&table, 0xF0F1_F2F3_F4F5, name: advertised, now: .zero))
+        #expect(chooser.heard(device, now: .zero) == .listen)
+        #expect(chooser.decide(now: .seconds(1)) == .take(device))
+        let kept = choice.keptChoice(of: device, advertisedAt: nil)
+        #expect(kept.name?.lowercased() == LocalName.trimmed(meant).lowercased() && choice.means(kept))
+        #expect(try hear(&table, 0xF0F1_F2F3_F4F6, name: "HMSof", now: .zero) == nil)
+        // As earlier versions kept it.
+        #expect(choice.means(KeptChoice(kept.device, name: LocalName.trimmed(meant) + " ")))
+    }
+
     @Test("A choice is an address where it looks like one, else a name; nothing is no choice")
     func reading() {
         #expect(DeviceChoice("F0:F1:F2:F3:F4:F5") == .address(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5)))

@@ -4,7 +4,7 @@ public import BluetoothPackets
 
 /// The devices that a scan is for.
 public struct ScanFilter: Hashable, Sendable {
-    /// A condition on the name; letters of either case are equal (BT-3).
+    /// A condition on the name; letters of either case are equal, and blanks at its ends do not count (BT-3).
     public enum Name: Hashable, Sendable {
         /// The whole name is this.
         case exactly(String)
@@ -54,7 +54,7 @@ public struct ScanFilter: Hashable, Sendable {
         guard let name else { return true }
         guard let deviceName else { return false }
         switch name {
-        case .exactly(let text): return deviceName.text.lowercased() == text.lowercased()
+        case .exactly(let text): return LocalName.isSame(deviceName.text, text)
         case .prefix(let text): return deviceName.text.lowercased().hasPrefix(text.lowercased())
         }
     }

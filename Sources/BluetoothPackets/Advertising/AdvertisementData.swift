@@ -49,6 +49,8 @@ public struct AdvertisementData: Hashable, Sendable {
     }
 
     /// The name; a complete one is preferred to a shortened one, and the first to later ones.
+    ///
+    /// An empty one is none.
     public var localName: LocalName?
     /// Discoverability and BR/EDR bits (Supplement, Part A, 1.3), the first byte of them.
     public var flags: UInt8?
@@ -132,6 +134,8 @@ public struct AdvertisementData: Hashable, Sendable {
     }
 
     private mutating func take(_ name: LocalName) {
+        // One of blanks or zeros only keeps the place of no other.
+        guard !name.text.isEmpty else { return }
         guard let known = localName else {
             localName = name
             return

@@ -6,7 +6,11 @@ import Printable
 ///
 /// Core Specification Supplement, Part A, 1.2.
 public struct LocalName: Hashable, Sendable {
-    /// The name as Unicode: broken UTF-8 is repaired with U+FFFD, zero bytes at the end are left out.
+    /// The name as people read it: its part before the first NUL and before the first invalid UTF-8, without
+    /// blanks and control characters at its ends.
+    ///
+    /// Names are padded with them, or followed by the rest of a buffer. Where it begins with invalid UTF-8, that is
+    /// repaired with U+FFFD.
     ///
     /// It may hold control characters: show `printable` to people.
     public let text: String
@@ -20,10 +24,35 @@ public struct LocalName: Hashable, Sendable {
 
     /// The name in the given bytes.
     public init(_ bytes: Span<UInt8>, isComplete: Bool) {
-        var end = min(bytes.count, Self.maximumLength)
-        while end > 0, bytes[end &- 1] == 0 { end &-= 1 }
-        text = String(decoding: [UInt8](copying: bytes.extracting(first: end)), as: UTF8.self)
+        var end = 0
+        while end < min(bytes.count, Self.maximumLength), bytes[end] != 0 { end &+= 1 }
+        let before = [UInt8](copying: bytes.extracting(first: end))
+        let valid = Self.validPrefix(before)
+        text = Self.trimmed(valid.isEmpty ? String(decoding: before, as: UTF8.self) : valid)
         self.isComplete = isComplete
+    }
+
+    /// The text of UTF-8 before its first fault.
+    private static func validPrefix(_ bytes: [UInt8]) -> String {
+        var (decoder, rest) = (UTF8(), bytes.makeIterator())
+        var prefix = String.UnicodeScalarView()
+        while case .scalarValue(let scalar) = decoder.decode(&rest) { prefix.append(scalar) }
+        return String(prefix)
+    }
+
+    /// `text` without blanks and control characters at its ends.
+    public static func trimmed(_ text: String) -> String {
+        let isBlank: (Unicode.Scalar) -> Bool = {
+            $0.properties.isWhitespace || $0.properties.generalCategory == .control
+        }
+        var scalars = text.unicodeScalars.drop(while: isBlank)
+        while let last = scalars.last, isBlank(last) { scalars.removeLast() }
+        return String(scalars)
+    }
+
+    /// True for two texts of one name: letters of either case are equal, and blanks at the ends do not count.
+    public static func isSame(_ text: String, _ other: String) -> Bool {
+        trimmed(text).lowercased() == trimmed(other).lowercased()
     }
 
     /// The name with everything replaced by U+FFFD that could move a cursor, turn the writing's direction, or hide.

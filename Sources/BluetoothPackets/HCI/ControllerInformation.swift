@@ -35,15 +35,9 @@ public struct ControllerInformation: Hashable, Sendable {
         currentSettings = ManagementSettings(rawValue: try reader.readUInt32("Current_Settings"))
         let classBytes = try reader.readSpan(count: 3, "Class_Of_Device")
         deviceClass = UInt32(classBytes[0]) | UInt32(classBytes[1]) &<< 8 | UInt32(classBytes[2]) &<< 16
-        name = Self.name(try reader.readSpan(count: Self.nameLength, "Name"))
-        shortName = Self.name(try reader.readSpan(count: Self.shortNameLength, "Short_Name"))
+        name = LocalName(try reader.readSpan(count: Self.nameLength, "Name"), isComplete: true)
+        shortName = LocalName(try reader.readSpan(count: Self.shortNameLength, "Short_Name"), isComplete: true)
         try reader.expectEnd()
-    }
-
-    /// The name before the first zero byte.
-    private static func name(_ field: Span<UInt8>) -> LocalName {
-        let end: Int = field.indices.first { field[$0] == 0 } ?? field.count
-        return LocalName(field.extracting(first: end), isComplete: true)
     }
 }
 

@@ -6,7 +6,7 @@ package import BluetoothLE
 package enum DeviceChoice: Hashable, Sendable, CustomStringConvertible {
     /// The one with this address.
     case address(BluetoothAddress)
-    /// The one that calls itself so, in letters of either case.
+    /// The one that calls itself so, in letters of either case, blanks at the ends apart.
     case name(String)
     /// The one that is kept, by its address and the address's type (D-4).
     case kept(KeptChoice)
@@ -46,7 +46,7 @@ package enum DeviceChoice: Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .address(let address): device.address == address || advertised.contains(address)
         case .kept(let kept): device == kept.device || advertised.contains(kept.device.address)
-        case .name(let text): name?.lowercased() == text.lowercased()
+        case .name(let text): name.map { LocalName.isSame($0, text) } ?? false
         }
     }
 
