@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test(
-        "T15: with more advertisers than slots each advertisement is right or absent, never a piece",
+        "T15: with more advertisers than slots each advertisement is right, or a beginning that is marked",
         arguments: 1...50
     )
     func crowded(_ seed: UInt64) {
@@ -97,8 +97,13 @@ import Testing
                 ScanEvents.extended(pending[index].device, part, type: isLast ? 0x01 : ScanEvents.more)
             )
             for update in updates {
-                passedOn += 1
-                #expect(update.device.advertisement == payload(500, seed: UInt8(pending[index].device)))
+                let device = update.device
+                let whole = payload(500, seed: UInt8(truncatingIfNeeded: device.address.address.rawValue))
+                if !device.isTruncated { passedOn += 1 }
+                #expect(
+                    device.advertisement
+                        == (device.isTruncated ? Array(whole.prefix(device.advertisement.count)) : whole)
+                )
             }
             if isLast { pending.remove(at: index) }
         }
@@ -136,9 +141,10 @@ import Testing
     @Test("T15: an advertisement that never ends is cut at 1,650 bytes and marked")
     func overlong() {
         var scanner = Scanner.scanning(.extended)
-        let part = payload(229, seed: 1)
-        for _ in 0..<100 { scanner.feed(ScanEvents.extended(1, part, type: ScanEvents.more)) }
-        #expect(scanner.feed(ScanEvents.extended(1, part)).map(\.device.isTruncated) == [true])
+        for seed in UInt8(1)...100 {
+            scanner.feed(ScanEvents.extended(1, payload(229, seed: seed), type: ScanEvents.more))
+        }
+        #expect(scanner.feed(ScanEvents.extended(1, payload(229, seed: 0))).map(\.device.isTruncated) == [true])
         #expect(scanner.devices[ScanEvents.device(1)]?.advertisement.count == 1650)
         #expect(scanner.devices.counters.badData == 0)
     }
@@ -158,7 +164,59 @@ import Testing
         #expect(scanner.devices[ScanEvents.device(1)]?.advertisement == whole)
     }
 
-    @Test("T15: a partial advertisement is dropped after 5 s, and the next one begins anew")
+    @Test("T15: an advertisement whose rest never comes is listed as truncated when its first fragment comes again")
+    func beginsAgain() {
+        var scanner = Scanner.scanning(.extended)
+        let part = ScanEvents.name("SCAN") + payload(30, seed: 1)
+        #expect(scanner.feed(ScanEvents.extended(1, part, type: ScanEvents.more)).isEmpty)
+        let updates = scanner.feed(
+            ScanEvents.extended(1, part, type: ScanEvents.more, rssi: -70),
+            at: .milliseconds(150)
+        )
+        #expect(updates.map(\.change) == [.appeared])
+        let device = updates.first?.device
+        #expect(device?.name?.text == "SCAN")
+        #expect(device?.isTruncated == true)
+        #expect(device?.isConnectable == true)
+        #expect(device?.advertisement == part)
+        #expect(device?.rssi == -50)
+        for round in 2...100 {
+            let now = Duration.milliseconds(150 * round)
+            #expect(scanner.feed(ScanEvents.extended(1, part, type: ScanEvents.more), at: now).isEmpty)
+        }
+        #expect(scanner.devices[ScanEvents.device(1)]?.advertisement == part)
+        #expect(scanner.devices.counters.partialsDropped == 100)
+        // The rest comes once: the whole takes the beginning's place.
+        let whole = scanner.feed(ScanEvents.extended(1, [2, 1, 6]), at: .seconds(16))
+        #expect(whole.map(\.device.isTruncated) == [false])
+        #expect(whole.map(\.device.advertisement) == [part + [2, 1, 6]])
+    }
+
+    @Test(
+        "T15: an advertisement whose rest never comes is listed as truncated when it expires, and passed on after that"
+    )
+    func neverContinued() {
+        var scanner = Scanner.scanning(.extended, devices: DeviceTable(filter: ScanFilter(name: .exactly("SCAN"))))
+        let part = ScanEvents.name("SCAN")
+        let more = UInt8(0x08) | ScanEvents.more
+        scanner.feed(ScanEvents.extended(1, part, type: ScanEvents.more))
+        scanner.feed(ScanEvents.extended(2, payload(20, seed: 2), type: ScanEvents.more))
+        scanner.feed(ScanEvents.extended(2, part, type: more))
+        _ = scanner.devices.expire(now: .milliseconds(4999))
+        #expect(scanner.devices.count == 0)
+        _ = scanner.devices.expire(now: .seconds(5))
+        #expect(scanner.devices.devices.map(\.address.address.rawValue) == [1, 2])
+        #expect(scanner.devices.devices.map(\.isTruncated) == [true, true])
+        #expect(scanner.devices.devices.map(\.reports) == [1, 1])
+        #expect(scanner.devices[ScanEvents.device(2)]?.scanResponse == part)
+        let updates = scanner.feed(ScanEvents.legacy(3, []), at: .seconds(6))
+        #expect(updates.map(\.device.address.address.rawValue) == [1, 2])
+        #expect(scanner.feed(ScanEvents.legacy(3, []), at: .seconds(7)).isEmpty)
+        // Silent for a minute since its last fragment.
+        #expect(scanner.devices.expire(now: .seconds(60)).count == 2)
+    }
+
+    @Test("T15: a partial advertisement is given up after 5 s, and the next one begins anew")
     func timeOut() {
         for (pause, isDropped) in [(Duration.milliseconds(4999), false), (.seconds(5), true)] {
             var scanner = Scanner.scanning(.extended)

@@ -34,7 +34,7 @@ public struct DeviceTable: Sendable {
         public internal(set) var badData: UInt64 = 0
         /// Reports without an address.
         public internal(set) var anonymous: UInt64 = 0
-        /// Partial advertisements that were given up.
+        /// Partial advertisements that were given up; their beginnings are used as truncated ones.
         public internal(set) var partialsDropped: UInt64 = 0
         /// Fragments without a beginning.
         public internal(set) var fragmentsDiscarded: UInt64 = 0
@@ -44,6 +44,8 @@ public struct DeviceTable: Sendable {
 
     /// The most devices in the table.
     public static let capacity = 256
+    /// The most effects that wait for the next report.
+    private static let mostLate = 2 * AdvertisementAssembler.maximumPartials
     /// The silence after which a device leaves (LK-3).
     public static let lifetime = Duration.seconds(60)
 
@@ -64,6 +66,8 @@ public struct DeviceTable: Sendable {
     private var standings = DeviceStandings()
     private var index = DeviceIndex()
     private var assembler = AdvertisementAssembler()
+    /// The effects of advertisements that were given up, which are passed on with the next report.
+    private var late: [Update] = []
 
     /// An empty table.
     public init(filter: ScanFilter = ScanFilter(), reportsDuplicates: Bool = false) {
@@ -95,6 +99,7 @@ public struct DeviceTable: Sendable {
         standings.end()
         index.removeAll()
         assembler.removeAll()
+        late.removeAll()
     }
 
     /// Counts an event that was refused.
@@ -105,7 +110,7 @@ public struct DeviceTable: Sendable {
     /// Removes the devices that were silent for `lifetime`, and returns them.
     public mutating func expire(now: Duration) -> [DeviceAddress] {
         assembler.expire(now: now)
-        copyCounters()
+        takeGivenUp()
         let gone = entries.indices.filter { isSilent($0, now) }.map { entries[$0].address }
         for address in gone { remove(address) }
         return gone
@@ -148,7 +153,12 @@ public struct DeviceTable: Sendable {
         now: Duration,
         update: (Update) -> Void
     ) {
-        guard let change = take(report, from: sender, now: now), let device = self[sender] else { return }
+        let change = take(report, from: sender, now: now)
+        if !late.isEmpty {
+            for beginning in late { update(beginning) }
+            late.removeAll()
+        }
+        guard let change, let device = self[sender] else { return }
         update(Update(device: device, change: change))
     }
 
@@ -156,7 +166,11 @@ public struct DeviceTable: Sendable {
     ///
     /// The device as it stands then is the subscript's.
     public mutating func handle(_ report: borrowing AdvertisingReport, now: Duration) -> Change? {
-        admitted(report).flatMap { take(report, from: $0, now: now) }
+        guard let sender = admitted(report) else { return nil }
+        let change = take(report, from: sender, now: now)
+        if late.isEmpty { return change }
+        defer { late.removeAll() }
+        return change ?? late.last { $0.device.address == sender }?.change
     }
 
     /// Counts a report, and answers its sender where the table has a use for it.
@@ -197,7 +211,7 @@ public struct DeviceTable: Sendable {
         now: Duration
     ) -> Change? {
         let result = assembler.add(report, from: sender, now: now)
-        copyCounters()
+        takeGivenUp()
         switch result {
         case .whole(let isTruncated):
             return take(report, report.data, from: sender, isTruncated: isTruncated, now: now)
@@ -230,6 +244,28 @@ public struct DeviceTable: Sendable {
         guard heard.isNew else { return heard.change }
         store(data, place, isResponse: report.eventType.contains(.scanResponse), isTruncated: isTruncated)
         return entries[place].change(true, reportsDuplicates)
+    }
+
+    /// Takes the beginnings of advertisements that were given up, as truncated ones.
+    private mutating func takeGivenUp() {
+        copyCounters()
+        for beginning in assembler.takeGivenUp() {
+            let sender = beginning.key.sender
+            let known = index.place(of: sender)
+            guard let place = known ?? add(sender, beginning.rssi, beginning.lastHeard) else { continue }
+            if known == nil {
+                entries[place].rssi = beginning.rssi
+                entries[place].reports = 1
+                standings.hear(place, beginning.rssi, counters.reports)
+            }
+            let isNew = entries[place].isNew(beginning.eventType, beginning.bytes.span, isTruncated: true)
+            if isNew {
+                store(beginning.bytes.span, place, isResponse: beginning.key.isScanResponse, isTruncated: true)
+            }
+            guard let change = entries[place].change(isNew, reportsDuplicates) else { continue }
+            if late.count >= Self.mostLate { late.removeFirst() }
+            late.append(Update(device: entries[place], change: change))
+        }
     }
 
     /// Stores data that is new.

@@ -70,7 +70,12 @@ public struct DiscoveredDevice: Hashable, Sendable {
         _ now: Duration
     ) -> Bool {
         hear(report, now)
-        let type = report.eventType
+        return isNew(report.eventType, data, isTruncated: isTruncated)
+    }
+
+    /// Compares data of that kind with what is known: true where it is new.
+    @inline(__always)
+    mutating func isNew(_ type: AdvertisingEventType, _ data: Span<UInt8>, isTruncated: Bool) -> Bool {
         if type.contains(.scanResponse) { return !Self.says(scanResponse, data, isTruncated: isTruncated) }
         isConnectable = type.contains(.connectable)
         // A directed advertisement of the legacy kind has no data, and says nothing about the rest.

@@ -82,23 +82,35 @@ struct ScanEntry {
         report = [4, 0x3E, UInt8(report.count)] + report
         sent += 1
         if !isLegacy { streams[key, default: []] += data }
-        var told: DiscoveredDevice?
-        scanner.handle(report.span, now: now) { told = $0.device }
-        guard isKnown, let told, key.sender == UInt8(truncatingIfNeeded: told.address.address.rawValue) else { return }
-        check(told, key, isLegacy ? data : streams[key, default: []])
+        var told: [DiscoveredDevice] = []
+        scanner.handle(report.span, now: now) { told.append($0.device) }
+        guard isKnown else { return }
+        for device in told { check(device, key, isLegacy ? data : streams[key, default: []]) }
     }
 
-    /// What is kept of a device is what was kept before, or has now been sent by it, the last of it at last.
+    /// What is kept of a device is what was kept before, or has now been sent by it, the last of it at last; a beginning
+    /// that was given up is a piece of what was sent.
     private mutating func check(_ device: DiscoveredDevice, _ key: Key, _ sent: [UInt8]) {
-        let now = key.isResponse ? device.scanResponse : device.advertisement
-        let place = Key(sender: key.sender, sid: 0, isResponse: key.isResponse)
-        guard now.count <= 1650 else { return broken = "an advertisement of \(now.count) bytes" }
-        if now.count < 1650, now != kept[place, default: []],
-            !sent.suffix(now.count).elementsEqual(now)
-        {
-            broken = "an advertisement that nobody has sent"
+        let sender = UInt8(truncatingIfNeeded: device.address.address.rawValue)
+        for isResponse in [false, true] {
+            let now = isResponse ? device.scanResponse : device.advertisement
+            let place = Key(sender: sender, sid: 0, isResponse: isResponse)
+            guard now.count <= 1650 else { return broken = "an advertisement of \(now.count) bytes" }
+            if now.count < 1650, now != kept[place, default: []] {
+                let isLast = sender == key.sender && isResponse == key.isResponse && !device.isTruncated
+                let isRight = isLast ? sent.suffix(now.count).elementsEqual(now) : wasSent(now, sender, isResponse)
+                if !isRight { broken = "an advertisement that nobody has sent" }
+            }
+            kept[place] = now
         }
-        kept[place] = now
+    }
+
+    private func wasSent(_ piece: [UInt8], _ sender: UInt8, _ isResponse: Bool) -> Bool {
+        if piece.isEmpty { return true }
+        return streams.contains { key, sent in
+            guard key.sender == sender, key.isResponse == isResponse, sent.count >= piece.count else { return false }
+            return (0...(sent.count - piece.count)).contains { sent[$0...].starts(with: piece) }
+        }
     }
 
     private func check() -> String? {
