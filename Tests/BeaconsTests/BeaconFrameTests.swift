@@ -96,7 +96,7 @@ struct BeaconFrameTests {
                 UInt8.random(in: 0...255, using: &random)
             }
             if !bytes.isEmpty, Bool.random(using: &random) {
-                bytes[0] = [26, 27, 23][Int.random(in: 0..<3, using: &random)]
+                bytes[0] = UInt8.random(in: 20...28, using: &random)
             }
             if bytes.count > 1 { bytes[1] = Bool.random(using: &random) ? 0xFF : 0x16 }
             _ = BeaconFrame(advertisement: bytes.span)

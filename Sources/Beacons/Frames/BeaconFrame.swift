@@ -6,7 +6,8 @@ package import BluetoothLE
 ///
 /// iBeacon: manufacturer data of company 0x004C, type 0x02, length 0x15. AltBeacon 1.0: manufacturer data of any company
 /// that begins with 0xBEAC. Eddystone-UID: service data of 0xFEAA, frame type 0x00. Anything else is no beacon, nor is such a
-/// frame that is a byte too short or too long.
+/// frame that ends before its identity and its power do. Bytes behind them are not read: devices append a battery level, or
+/// leave out AltBeacon's manufacturer byte and Eddystone's two reserved ones, which Eddystone's first version did not have.
 package struct BeaconFrame: Hashable, Sendable {
     /// The kinds of frames.
     package enum Format: String, Hashable, Sendable, CaseIterable {
@@ -35,6 +36,11 @@ package struct BeaconFrame: Hashable, Sendable {
     static let eddystoneService: UInt16 = 0xFEAA
     /// The byte for a power that is not told.
     private static let unknownPower: Int8 = 127
+
+    /// The length of iBeacon's and AltBeacon's structure as far as their power.
+    private static let numberedLength = 26
+    /// The length of Eddystone-UID's structure as far as its instance.
+    private static let instanceLength = 21
 
     /// A frame to be sent; nil where the format cannot carry the identity.
     package init?(_ format: Format, _ identity: BeaconIdentity, measuredPower: Int8?) {
@@ -68,15 +74,15 @@ package struct BeaconFrame: Hashable, Sendable {
     /// A beacon of one AD structure, its type first.
     private init?(structure: Span<UInt8>) {
         switch (structure.count, structure[0]) {
-        case (26, 0xFF):
-            guard structure[1] == 0x4C, structure[2] == 0x00, structure[3] == 0x02, structure[4] == 0x15 else {
+        case (Self.numberedLength..., 0xFF):
+            if structure[1] == 0x4C, structure[2] == 0x00, structure[3] == 0x02, structure[4] == 0x15 {
+                self.init(.iBeacon, Self.identity(structure, from: 5), power: structure[25])
+            } else if structure[3] == 0xBE, structure[4] == 0xAC {
+                self.init(.altBeacon, Self.identity(structure, from: 5), power: structure[25])
+            } else {
                 return nil
             }
-            self.init(.iBeacon, Self.identity(structure, from: 5), power: structure[25])
-        case (27, 0xFF):
-            guard structure[3] == 0xBE, structure[4] == 0xAC else { return nil }
-            self.init(.altBeacon, Self.identity(structure, from: 5), power: structure[25])
-        case (23, 0x16):
+        case (Self.instanceLength..., 0x16):
             guard structure[1] == 0xAA, structure[2] == 0xFE, structure[3] == 0x00 else { return nil }
             let namespace = BluetoothUUID(
                 high: Self.number(structure, from: 5, count: 2),
