@@ -4,7 +4,8 @@
 ///
 /// Every byte that goes in is part of a payload, or is counted: as wrapping in a good frame, or as bad, outside of
 /// frames or in a frame with a wrong length or checksum. After a bad frame the search goes on from its second byte,
-/// so that a lost notification costs no complete frame.
+/// so that a lost notification costs no complete frame. So it does after a frame that is never completed: when its pause
+/// is over (`expire` at `deadline`), when others are known to be lost, and at the end of the link (`end`).
 package struct Deframer: Sendable {
     /// The outcome for the bytes of one notification.
     package struct Result: Equatable, Sendable {
@@ -21,6 +22,8 @@ package struct Deframer: Sendable {
 
     private enum Frame {
         case incomplete
+        /// Incomplete, and so is every later one: its end marks are not among the bytes.
+        case endless
         case bad
         case good(payload: Range<Int>, length: Int)
     }
@@ -37,20 +40,47 @@ package struct Deframer: Sendable {
     /// The number of bytes that wait for the rest of their frame.
     package var waiting: Int { bytes.count }
 
+    /// The time at which an incomplete frame is given up, by `expire`; nil while no byte waits.
+    package var deadline: Duration? { bytes.isEmpty ? nil : lastReceived + Framing.longestPause }
+
     /// Takes the bytes of a notification, received at the time `now`.
     ///
-    /// A pause of more than `Framing.longestPause` ends a frame.
+    /// A pause of `Framing.longestPause` ends a frame.
     package mutating func receive(_ received: Span<UInt8>, now: Duration) -> Result {
-        var result = Result()
-        if !bytes.isEmpty, now - lastReceived > Framing.longestPause { result.bad = end() }
+        var result = expire(now: now)
         lastReceived = now
         bytes.reserveCapacity(bytes.count + received.count)
         for index in received.indices { bytes.append(received[index]) }
+        scan(into: &result, isOver: false)
+        return result
+    }
+
+    /// Gives up an incomplete frame whose pause is over: whole frames behind its beginning are taken.
+    package mutating func expire(now: Duration) -> Result {
+        guard let deadline, now >= deadline else { return Result() }
+        return end()
+    }
+
+    /// Gives up the incomplete frame, because nothing more comes, or others were lost: whole frames behind its
+    /// beginning are taken.
+    ///
+    /// No byte waits after it.
+    package mutating func end() -> Result {
+        var result = Result()
+        scan(into: &result, isOver: true)
+        return result
+    }
+
+    /// Takes all frames; where nothing more comes, an incomplete one is bad.
+    private mutating func scan(into result: inout Result, isOver: Bool) {
         var first = 0
         scan: while first < bytes.count {
             switch frame(at: first) {
-            case .incomplete: break scan
-            case .bad:
+            case .incomplete where !isOver, .endless where !isOver: break scan
+            case .endless:
+                result.bad += bytes.count - first
+                first = bytes.count
+            case .bad, .incomplete:
                 result.bad += 1
                 first += 1
             case .good(let payload, let length):
@@ -60,15 +90,6 @@ package struct Deframer: Sendable {
             }
         }
         bytes.removeFirst(first)
-        return result
-    }
-
-    /// Discards the incomplete frame at the end of the link.
-    ///
-    /// Returns the number of its bytes.
-    package mutating func end() -> Int {
-        defer { bytes.removeAll(keepingCapacity: true) }
-        return bytes.count
     }
 
     /// The frame that begins at index `first`.
@@ -90,7 +111,7 @@ package struct Deframer: Sendable {
             payload = begin..<begin + count
         } else {
             guard let found = endOfPayload(from: afterHeader) else {
-                return bytes.count - afterHeader > framing.maximum + framing.end.count ? .bad : .incomplete
+                return bytes.count - afterHeader > framing.maximum + framing.end.count ? .bad : .endless
             }
             payload = afterHeader..<found
         }

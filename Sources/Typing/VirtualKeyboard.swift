@@ -62,6 +62,9 @@ package final class VirtualKeyboard {
     /// The decoder of frames; nil if the link's bytes have none.
     private var deframer: Deframer?
     private var framing: Framing?
+    /// The link of the bytes that wait for the rest of their frame, and whether its device is open.
+    private var framed: (epoch: UInt32, isFromOpenDevice: Bool) = (0, true)
+    private var frameTimer: EventLoop.Timer?
     /// The length of the text in the field with the focus; nil if no client may delete it.
     private let field: TypedField?
     /// The function that gets the bytes instead of the typist, for raw output.
@@ -174,8 +177,25 @@ package final class VirtualKeyboard {
         deframer = framing.map { Deframer($0) }
     }
 
+    /// Gives up the frame that is not complete.
     private func endFrame() {
-        if let rest = deframer?.end() { feed.skip(wrapping: 0, bad: rest) }
+        if let rest = deframer?.end() { take(rest) }
+    }
+
+    /// Takes what the decoder has found among the bytes of the link that it has bytes of.
+    private func take(_ result: Deframer.Result) {
+        feed.skip(wrapping: result.wrapping, bad: result.bad)
+        pass(result.payload.span, epoch: framed.epoch, framed.isFromOpenDevice)
+    }
+
+    /// Sees to it that an incomplete frame is given up in time.
+    private func watchFrame() {
+        guard frameTimer == nil, let deadline = deframer?.deadline else { return }
+        frameTimer = loop.schedule(at: deadline) { [unowned self] in
+            frameTimer = nil
+            if let rest = deframer?.expire(now: MonotonicClock.now) { take(rest) }
+            watchFrame()
+        }
     }
 
     /// Takes the bytes of a notification on the link with the number `epoch`.
@@ -187,12 +207,13 @@ package final class VirtualKeyboard {
             push(value, epoch: epoch, isFromOpenDevice)
             return
         }
+        framed = (epoch, isFromOpenDevice)
         guard let result = deframer?.receive(value, now: MonotonicClock.now) else {
             pass(value, epoch: epoch, isFromOpenDevice)
             return
         }
-        feed.skip(wrapping: result.wrapping, bad: result.bad)
-        pass(result.payload.span, epoch: epoch, isFromOpenDevice)
+        take(result)
+        watchFrame()
     }
 
     /// Takes bytes that no device has sent, and that have no frame: a barcode by itself, as an open device's.
@@ -200,7 +221,7 @@ package final class VirtualKeyboard {
 
     /// Notes that values of this link were lost before the next one: what has begun is not continued by that.
     package func noteMissing(epoch: UInt32) {
-        if let rest = deframer?.end() { feed.skip(wrapping: 0, bad: rest) }
+        endFrame()
         feed.noteMissing(epoch: epoch)
     }
 
@@ -279,8 +300,8 @@ package final class VirtualKeyboard {
 
     /// Makes the thread type the bytes that may still be typed, and calls `completion` when it has ended.
     package func stop(completion: @escaping () -> Void) {
-        if let remakeTimer { loop.cancel(remakeTimer) }
-        remakeTimer = nil
+        for timer in [remakeTimer, frameTimer] { if let timer { loop.cancel(timer) } }
+        (remakeTimer, frameTimer) = (nil, nil)
         if registration == nil {
             completion()
         } else {

@@ -20,7 +20,8 @@ struct DeframerTests {
         for line in try VectorFile.lines("framing.txt") {
             if line.text.hasPrefix("== ") {
                 all.append(Vector(title: String(line.text.dropFirst(3))))
-            } else if ["<", ">", "p"].contains(line.text.prefix(1)) {
+            } else if ["<", ">"].contains(line.text.prefix(1)) || ["pause", "time-out", "link-end"].contains(line.text)
+            {
                 all[all.count - 1].events.append(line)
             } else {
                 let words = line.text.split(separator: " ", maxSplits: 1)
@@ -44,7 +45,7 @@ struct DeframerTests {
     @Test("X-1: every vector of Tests/Vectors/framing.txt, and every byte is accounted for")
     func vectors() throws {
         let all = try Self.vectors()
-        #expect(all.count == 14)
+        #expect(all.count == 20)
         for vector in all {
             var deframer = Deframer(try Self.framing(vector.keys))
             var sum = Deframer.Result()
@@ -62,12 +63,32 @@ struct DeframerTests {
                     sum.wrapping += result.wrapping
                     sum.bad += result.bad
                 case "p": now += .seconds(2)
+                case "t", "l":
+                    let waitedBefore = deframer.waiting
+                    if event.text == "time-out" { now = try #require(deframer.deadline) }
+                    let result = event.text == "time-out" ? deframer.expire(now: now) : deframer.end()
+                    #expect(result.payload.count + result.wrapping + result.bad == waitedBefore)
+                    sum.payload += result.payload
+                    sum.wrapping += result.wrapping
+                    sum.bad += result.bad
                 default:
                     #expect(Self.shown(sum, deframer.waiting) == event.text, "\(vector.title), line \(event.number)")
                     sum = Deframer.Result()
                 }
             }
         }
+    }
+
+    @Test("An incomplete frame is given up a second after its last byte, and not before")
+    func deadline() throws {
+        var deframer = Deframer(try Framing(start: [2], end: [3]))
+        #expect(deframer.deadline == nil)
+        _ = deframer.receive([2, 0x31, 2, 0x32].span, now: .seconds(5))
+        #expect(deframer.deadline == .seconds(6))
+        #expect(deframer.expire(now: .milliseconds(5999)) == Deframer.Result())
+        #expect(deframer.waiting == 4)
+        #expect(deframer.expire(now: .seconds(6)).bad == 4)
+        #expect(deframer.deadline == nil)
     }
 
     @Test("X-1: random bytes and random splits: the account balances, what waits is bounded, good frames come through")
@@ -93,7 +114,8 @@ struct DeframerTests {
                 #expect(outcome + deframer.waiting == received)
                 #expect(deframer.waiting <= Framing.greatestPayload + 4 * Framing.longestMark)
             }
-            outcome += deframer.end()
+            let rest = deframer.end()
+            outcome += rest.payload.count + rest.wrapping + rest.bad
             #expect(outcome == received)
             #expect(deframer.waiting == 0)
         }

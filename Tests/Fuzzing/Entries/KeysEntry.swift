@@ -91,22 +91,27 @@ struct KeysEntry: ~Copyable {
         case 7, 8, 9: _ = type(accepting: nil)
         default: receive(input.bytes(128))
         }
+        if let rest = deframer?.expire(now: .nanoseconds(now)) { take(rest) }
         check()
     }
 
     private mutating func receive(_ bytes: [UInt8]) {
         received += bytes.count
-        var payload = bytes
-        if let result = deframer?.receive(bytes.span, now: .nanoseconds(now)) {
-            payload = result.payload
-            feed.skip(wrapping: result.wrapping, bad: result.bad)
-        }
+        if let result = deframer?.receive(bytes.span, now: .nanoseconds(now)) { take(result) } else { pass(bytes) }
+    }
+
+    private mutating func take(_ result: Deframer.Result) {
+        feed.skip(wrapping: result.wrapping, bad: result.bad)
+        pass(result.payload)
+    }
+
+    private mutating func pass(_ payload: [UInt8]) {
         let span = payload.span.bytes
         _ = feed.receive(span, epoch: epoch, now: now)
     }
 
     private mutating func newLink() {
-        if let bad = deframer?.end() { feed.skip(wrapping: 0, bad: bad) }
+        if let rest = deframer?.end() { take(rest) }
         gate.endLink(through: epoch)
         epoch += 1
     }
