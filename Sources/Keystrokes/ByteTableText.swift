@@ -7,7 +7,7 @@
 //     0x41 = text "b"               one character or several
 //     0x0d = key enter
 //     0x1d = key ctrl+rightbrace    with shift+, altgr+, ctrl+, alt+, meta+, before a key or a character: ctrl+"]"
-//     gs = text "<GS>"              gs is 0x1d, the group separator of GS1 codes
+//     gs = text "<GS>"              gs is 0x1d, the group separator of GS1 codes; `ByteName.all` are all names
 //     0x02 = macro key f9 text "a"  several of these, one after the other
 //     0x00-0x1f = discard           a run of bytes; later lines stand above earlier ones
 
@@ -247,12 +247,10 @@ private struct LineWords {
         throw error(column: index + 1, "\"\(sign)\" expected")
     }
 
-    /// A byte's value: `0x` and one or two hexadecimal digits, or `gs`.
+    /// A byte's value, which a name or number has.
     func subject(_ word: Word) throws(ByteTable.TextError) -> UInt8 {
-        if word.text == "gs" { return ByteTable.groupSeparator }
-        let digits = word.text.dropFirst(2)
-        guard word.text.hasPrefix("0x"), 1...2 ~= digits.utf8.count, let byte = UInt8(digits, radix: 16) else {
-            throw error(at: word, "\(word.quoted) is no byte; write it as 0x0d")
+        guard let byte = ByteName.byte(word.text) else {
+            throw error(at: word, "\(word.quoted) is no byte; write it as 0x0d, or by its name as cr")
         }
         return byte
     }

@@ -7,6 +7,22 @@ import Testing
 
 @Suite("LK-21: tables")
 struct ByteTableTests {
+    @Test("A table knows a byte by every name, and by its number, in letters of either case")
+    func byteNames() throws {
+        for (name, byte) in ByteName.all + [("0x1d", 0x1D), ("0X7", 0x07), ("0xfF", 0xFF)] {
+            for text in [name, name.uppercased()] {
+                let table = try ByteTable(text: "base = strict\n\(text) = key f8\n")
+                var expected = ByteTable(.strict)
+                expected[byte] = .key(.f8)
+                #expect(table == expected, "\(text)")
+                #expect(ByteName.byte(text) == byte)
+            }
+        }
+        let run = try ByteTable(text: "base = strict\nfs-US = discard\n")
+        #expect((0x1C...0x1F).allSatisfy { run[$0] == .discard })
+        for text in ["", "0x", "0x100", "0x+1", "0x-1", "1d", "cr ", "tabs"] { #expect(ByteName.byte(text) == nil) }
+    }
+
     @Test("LK-21: what the built-in tables mean")
     func builtIn() {
         for byte in UInt8.min...UInt8.max {
@@ -142,13 +158,43 @@ struct ByteTableTests {
     static let faults: [Fault] = [
         Fault(text: "0x41", line: 1, column: 5, reason: "\"=\" expected"),
         Fault(text: "\n\n  0x41 text \"a\"", line: 3, column: 8, reason: "\"=\" expected"),
-        Fault(text: "41 = discard", line: 1, column: 1, reason: "\"41\" is no byte; write it as 0x0d"),
-        Fault(text: "0x = discard", line: 1, column: 1, reason: "\"0x\" is no byte; write it as 0x0d"),
-        Fault(text: "0x100 = discard", line: 1, column: 1, reason: "\"0x100\" is no byte; write it as 0x0d"),
-        Fault(text: "0x+1 = discard", line: 1, column: 1, reason: "\"0x\" is no byte; write it as 0x0d"),
-        Fault(text: "0x05- = discard", line: 1, column: 7, reason: "nothing is no byte; write it as 0x0d"),
+        Fault(
+            text: "41 = discard",
+            line: 1,
+            column: 1,
+            reason: "\"41\" is no byte; write it as 0x0d, or by its name as cr"
+        ),
+        Fault(
+            text: "0x = discard",
+            line: 1,
+            column: 1,
+            reason: "\"0x\" is no byte; write it as 0x0d, or by its name as cr"
+        ),
+        Fault(
+            text: "0x100 = discard",
+            line: 1,
+            column: 1,
+            reason: "\"0x100\" is no byte; write it as 0x0d, or by its name as cr"
+        ),
+        Fault(
+            text: "0x+1 = discard",
+            line: 1,
+            column: 1,
+            reason: "\"0x\" is no byte; write it as 0x0d, or by its name as cr"
+        ),
+        Fault(
+            text: "0x05- = discard",
+            line: 1,
+            column: 7,
+            reason: "nothing is no byte; write it as 0x0d, or by its name as cr"
+        ),
         Fault(text: "0x05-0x04 = discard", line: 1, column: 6, reason: "the run ends before it begins"),
-        Fault(text: "= discard", line: 1, column: 1, reason: "nothing is no byte; write it as 0x0d"),
+        Fault(
+            text: "= discard",
+            line: 1,
+            column: 1,
+            reason: "nothing is no byte; write it as 0x0d, or by its name as cr"
+        ),
         Fault(text: "0x41 = drop", line: 1, column: 8, reason: "\"drop\" is none of discard, text, key, macro"),
         Fault(text: "0x41 =", line: 1, column: 7, reason: "nothing is none of discard, text, key, macro"),
         Fault(text: "0x41 = key", line: 1, column: 11, reason: "unknown key nothing"),
@@ -202,7 +248,12 @@ struct ByteTableTests {
         Fault(text: "0x41 = key ctrl+\"ab\"", line: 1, column: 17, reason: "exactly one character expected"),
         Fault(text: "gs = drop", line: 1, column: 6, reason: "\"drop\" is none of discard, text, key, macro"),
         Fault(text: "gs-0x1c = discard", line: 1, column: 4, reason: "the run ends before it begins"),
-        Fault(text: "fs = discard", line: 1, column: 1, reason: "\"fs\" is no byte; write it as 0x0d"),
+        Fault(
+            text: "enter = discard",
+            line: 1,
+            column: 1,
+            reason: "\"enter\" is no byte; write it as 0x0d, or by its name as cr"
+        ),
         Fault(text: "0x41 = text \"\\", line: 1, column: 14, reason: "a character expected after \\"),
         Fault(text: "0x41 = text \"\\n\"", line: 1, column: 14, reason: "unknown escape; known are \\\" \\\\ \\u{…}"),
         Fault(text: "0x41 = text \"\\u{d800}\"", line: 1, column: 14, reason: "no character has this number"),
