@@ -88,7 +88,7 @@ package struct Snippets: Equatable, Sendable {
     package init(file path: String) throws(CommandFailure) {
         let bytes: [UInt8]
         do {
-            bytes = try FileSystem.contents(of: path, limit: Self.largestFile)
+            bytes = try FileSystem.textContents(of: path, limit: Self.largestFile)
         } catch .noSuchFileOrDirectory {
             self = .builtIn
             return

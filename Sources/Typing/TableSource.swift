@@ -11,7 +11,7 @@ package enum TableSource {
         if let table = ByteTable(named: source) { return table }
         let bytes: [UInt8]
         do {
-            bytes = try FileSystem.contents(of: source, limit: ByteTable.largestText)
+            bytes = try FileSystem.textContents(of: source, limit: ByteTable.largestText)
         } catch {
             let names = ByteTable.BuiltIn.allCases.map(\.rawValue).joined(separator: ", ")
             throw CommandFailure(

@@ -306,6 +306,8 @@ struct TUIModelTests {
         #expect(set("a = 1\n status-line=true # x\nb = 2\n") == "a = 1\nstatus-line = false\nb = 2\n")
         #expect(set("#status-line = true\n") == "status-line = false\n#status-line = true\n")
         #expect(set("[x]\nstatus-line = true\n") == "status-line = false\n[x]\nstatus-line = true\n")
+        #expect(set("a = 1\r\nstatus-line = true\r\nb = 2\r\n") == "a = 1\r\nstatus-line = false\r\nb = 2\r\n")
+        #expect(set("a = 1\r\n[x]\r\n") == "status-line = false\r\na = 1\r\n[x]\r\n")
         let written = try Configuration(text: set("adapter = \"hci1\"\n\n[scan]\nrefresh = \"5s\"\n"))
         #expect(!written.showsStatus && written.refreshPeriod == .seconds(5))
     }

@@ -22,6 +22,20 @@ struct FileSystemTests {
         }
     }
 
+    @Test("A text is read without the byte order mark before it, which does not count against the limit")
+    func byteOrderMark() throws {
+        let directory = try TestDirectory()
+        for (written, text) in [
+            ("\u{FEFF}abc", "abc"), ("abc", "abc"), ("a\u{FEFF}", "a\u{FEFF}"), ("\u{FEFF}", ""), ("", ""),
+        ] {
+            try directory.write(written, to: "file")
+            let count = text.utf8.count
+            #expect(try FileSystem.textContents(of: directory("file"), limit: count) == Array(text.utf8))
+            guard count > 0 else { continue }
+            #expect(throws: Errno.fileTooLarge) { try FileSystem.textContents(of: directory("file"), limit: count - 1) }
+        }
+    }
+
     @Test("A file that is replaced has the mode that was asked for, whatever the mask of the process")
     func replacedMode() throws {
         let directory = try TestDirectory()

@@ -28,7 +28,7 @@ extension DesignatedBeacons {
     /// Reads such a text, whole or not at all.
     package init(text: String) throws(UnreadableLine) {
         self.init()
-        var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        var lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
         guard lines.first.map(String.init) == Self.heading else { throw UnreadableLine(line: 1) }
         // The end of the last line is the proof that the text is whole.
         guard lines.removeLast().isEmpty else { throw UnreadableLine(line: lines.count + 1) }

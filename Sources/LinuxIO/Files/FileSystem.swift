@@ -38,6 +38,22 @@ package enum FileSystem {
         return contents
     }
 
+    /// The bytes of a text that people edit, at most `limit`, without the byte order mark that editors on Windows put
+    /// before it; a longer one throws `fileTooLarge`.
+    package static func textContents(of path: String, limit: Int) throws(Errno) -> [UInt8] {
+        let text = withoutByteOrderMark(try contents(of: path, limit: limit + byteOrderMark.count))
+        guard text.count <= limit else { throw .fileTooLarge }
+        return text
+    }
+
+    /// The bytes of a text without the byte order mark before it.
+    package static func withoutByteOrderMark(_ bytes: [UInt8]) -> [UInt8] {
+        bytes.starts(with: byteOrderMark) ? Array(bytes.dropFirst(byteOrderMark.count)) : bytes
+    }
+
+    /// U+FEFF in UTF-8.
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
     /// The first line of a small file such as those of sysfs, without white space at its ends; nil if unreadable.
     package static func line(of path: String) -> String? {
         guard let bytes = try? contents(of: path, limit: 4096) else { return nil }

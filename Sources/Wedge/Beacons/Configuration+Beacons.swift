@@ -74,7 +74,7 @@ extension Configuration {
         guard let path = beacons.regionsFile else { return RegionCatalogue(RegionFile()) }
         let bytes: [UInt8]
         do throws(Errno) {
-            bytes = try FileSystem.contents(of: path, limit: RegionFile.mostBytes)
+            bytes = try FileSystem.textContents(of: path, limit: RegionFile.mostBytes)
         } catch {
             throw CommandFailure(
                 error == .permissionDenied ? .permission : .configuration,

@@ -21,7 +21,7 @@ package struct DesignatedStore: Sendable {
     package func read() throws(CommandFailure) -> DesignatedBeacons {
         let bytes: [UInt8]
         do throws(Errno) {
-            bytes = try FileSystem.contents(of: path.string, limit: Self.limit)
+            bytes = try FileSystem.textContents(of: path.string, limit: Self.limit)
         } catch {
             if error.recovery(of: .file) == .absent { return DesignatedBeacons() }
             let isForbidden = error.recovery(of: .file) == .forbidden

@@ -14,7 +14,7 @@ extension Configuration {
     package static func read(_ path: FilePath, mustExist: Bool = false) throws(CommandFailure) -> Configuration {
         let bytes: [UInt8]
         do throws(Errno) {
-            bytes = try FileSystem.contents(of: path.string, limit: largestText)
+            bytes = try FileSystem.textContents(of: path.string, limit: largestText)
         } catch  where !mustExist && error.recovery(of: .file) == .absent {
             return Configuration()
         } catch {
@@ -56,7 +56,7 @@ extension Configuration {
         }
         let bytes: [UInt8]
         do throws(Errno) {
-            bytes = try FileSystem.contents(of: profile, limit: Profile.largestText)
+            bytes = try FileSystem.textContents(of: profile, limit: Profile.largestText)
         } catch {
             throw CommandFailure(.configuration, FileFaultText.profileUnreadable, profile, "\(error)")
         }

@@ -31,7 +31,7 @@ package struct ChoiceStore: Sendable {
     package func read() throws(Failure) -> KeptChoice? {
         let bytes: [UInt8]
         do throws(Errno) {
-            bytes = try FileSystem.contents(of: path.string, limit: Self.limit)
+            bytes = try FileSystem.textContents(of: path.string, limit: Self.limit)
         } catch {
             if error.recovery(of: .file) == .absent { return nil }
             throw .unreadable(path, error)

@@ -45,7 +45,7 @@ package struct KeptChoice: Hashable, Sendable {
         var name: String?
         var security = GATTLinkSecurity.Level.none
         var seen: Set<Substring> = []
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
         for (index, line) in lines.enumerated() where !line.isEmpty && !line.hasPrefix("#") {
             func fault(_ cause: String) -> Fault { Fault(line: index + 1, cause: cause) }
             let parts = line.split(separator: "=", maxSplits: 1).map { $0.trimming { $0 == " " } }

@@ -51,7 +51,7 @@ struct TUIPlaces {
         do throws(Errno) {
             var bytes: [UInt8] = []
             do throws(Errno) {
-                bytes = try FileSystem.contents(of: file.string, limit: Configuration.largestText)
+                bytes = try FileSystem.textContents(of: file.string, limit: Configuration.largestText)
             } catch .noSuchFileOrDirectory {
                 try FileSystem.makeDirectory(paths.configuration, mode: 0o755)
             }
@@ -65,16 +65,18 @@ struct TUIPlaces {
     /// The configuration's text with that value of a key that stands in no table: in the place of its line, else before
     /// everything.
     static func setting(_ key: String, to value: String, in text: String) -> String {
-        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        // By scalars: CR LF is one character.
+        var lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        let lineEnd = lines.first?.unicodeScalars.last == "\r" ? "\r" : ""
         let firstTable = lines.firstIndex { $0.drop { $0 == " " || $0 == "\t" }.hasPrefix("[") } ?? lines.count
         let place = lines[..<firstTable].firstIndex { line in
             let words = line.split(separator: "=", maxSplits: 1)
             return words.count == 2 && words[0].filter { $0 != " " && $0 != "\t" } == key
         }
         if let place {
-            lines[place] = "\(key) = \(value)"
+            lines[place] = "\(key) = \(value)\(lineEnd)"
         } else {
-            lines.insert("\(key) = \(value)", at: 0)
+            lines.insert("\(key) = \(value)\(lineEnd)", at: 0)
         }
         return lines.joined(separator: "\n")
     }
