@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Keystrokes
+import TestSupport
+import Testing
+import Typing
+
+/// SIGKILL, as the data path and the kernel's keyboard have it: no last word, and everything forgotten.
+@Suite("A process that is killed", .timeLimit(.minutes(30)))
+struct KillTests {
+    /// The barcodes of a run, each with its number: shifted letters, signs and digits.
+    private static func barcodes(_ seed: UInt64) -> [String] {
+        var random = SeededGenerator(seed: seed)
+        let letters = Array("ABcd{}|:<>?~!@#$%^&*()_+0123456789")
+        return (0..<6).map { number in
+            let rest = (0..<Int.random(in: 0...10, using: &random)).compactMap { _ in
+                letters.randomElement(using: &random)
+            }
+            return "\(number)/\(seed % 10)" + String(rest) + "\r"
+        }
+    }
+
+    /// A barcode as notifications of at most 8 bytes.
+    private static func notifications(_ barcode: String, _ framing: Framing?) -> [[UInt8]] {
+        var bytes = Array(barcode.utf8)
+        if framing != nil {
+            bytes = [0x02, UInt8(bytes.count)] + bytes
+            bytes += Checksum.crc8Maxim.value(of: bytes[...])
+        }
+        return stride(from: 0, to: bytes.count, by: 8).map { Array(bytes[$0..<min($0 + 8, bytes.count)]) }
+    }
+
+    private struct Outcome {
+        /// The moments at which the process could have been killed.
+        var moments = 0
+        var fault: String?
+    }
+
+    /// What is wrong with a process that replays what it was last given, or a kernel that keeps keys.
+    private struct Flaws {
+        var keepsKeys = false
+        var replays = false
+    }
+
+    /// Types the barcodes in one process, which is killed at a moment, and the rest in the next; nil lets it live.
+    private func run(_ settings: KillSettings, seed: UInt64, killedAt moment: Int?, _ flaws: Flaws = Flaws()) throws
+        -> Outcome
+    {
+        let barcodes = Self.barcodes(seed)
+        let keyboard = try KernelKeyboard()
+        keyboard.releasesKeys = !flaws.keepsKeys
+        var outcome = Outcome()
+        let mayGoOn = {
+            defer { outcome.moments += 1 }
+            return outcome.moments != moment
+        }
+        var now: Int64 = 1_000_000_000
+        var first = try KeyboardProcess.start(settings)
+        var next = barcodes.count
+        var given: [UInt8] = []
+        // Half of the time the typist is behind what comes.
+        let gap: Int64 = seed % 2 == 0 ? 5_000_000 : 300_000_000
+        deliver: for (number, barcode) in barcodes.enumerated() {
+            for bytes in Self.notifications(barcode, settings.framing) {
+                next = number + 1
+                guard mayGoOn() else { break deliver }
+                first.receive(bytes, now: now)
+                given = bytes
+                guard try first.type(on: keyboard, from: now, until: now + gap, mayGoOn) else { break deliver }
+                now += gap
+            }
+            if number == barcodes.count - 1 {
+                guard try first.type(on: keyboard, from: now, until: .max, mayGoOn) else { break deliver }
+                next = barcodes.count
+            }
+        }
+        try keyboard.close()
+        let before = keyboard.takeText()
+        if !keyboard.held.isEmpty { outcome.fault = "keys stay down" }
+
+        // The device connects again between two barcodes; what it sent meanwhile is lost in the air.
+        now += 10_000_000_000
+        var second = try KeyboardProcess.start(settings)
+        if flaws.replays { second.receive(given, now: now) }
+        let rest = barcodes[next...]
+        for bytes in rest.flatMap({ Self.notifications($0, settings.framing) }) {
+            second.receive(bytes, now: now)
+            _ = try second.type(on: keyboard, from: now, until: now + gap) { true }
+            now += gap
+        }
+        _ = try second.type(on: keyboard, from: now, until: .max) { true }
+        let after = keyboard.takeText()
+        let typed = { (barcodes: ArraySlice<String>) in
+            barcodes.map { $0.dropLast() + "\n" }.joined()
+        }
+        if !typed(barcodes[..<next]).hasPrefix(before) { outcome.fault = "typed \(before) of \(barcodes)" }
+        if moment == nil, before != typed(barcodes[...]) { outcome.fault = "typed \(before)" }
+        if after != typed(rest) { outcome.fault = "then typed \(after) instead of \(typed(rest))" }
+        if !keyboard.held.isEmpty { outcome.fault = "keys stay down" }
+        return outcome
+    }
+
+    @Test(
+        "X-2: killed before and after every write and at every wait: no key stays down, nothing twice, no halves joined"
+    )
+    func moments() throws {
+        let wanted = RunCount.from("BLEWEDGE_KILL_MOMENTS", usual: RunCount.isOptimized ? 10_000 : 1_000)
+        let all = try KillSettings.all()
+        var killed = 0
+        var faults = 0
+        var seed: UInt64 = 0
+        // Where few are wanted, not every moment of a run, so that each way of typing is among them.
+        let step = max(1, all.count * 100 / wanted)
+        while killed < wanted, faults < 3 {
+            for (index, settings) in all.enumerated() where faults < 3 {
+                let whole = try run(settings, seed: seed, killedAt: nil)
+                if let fault = whole.fault { Issue.record("alive, settings \(index), seed \(seed): \(fault)") }
+                for moment in stride(from: Int(seed) % step, to: whole.moments, by: step) {
+                    killed += 1
+                    guard let fault = try run(settings, seed: seed, killedAt: moment).fault else { continue }
+                    faults += 1
+                    Issue.record("settings \(index), seed \(seed), moment \(moment): \(fault)")
+                }
+            }
+            seed += 1
+        }
+        print("X-2: killed at \(killed) moments")
+        #expect(killed >= wanted)
+    }
+
+    @Test(
+        "X-2: a kernel that keeps keys down, and a process that types what the last one was given, are found out (control)"
+    )
+    func control() throws {
+        var found = [0, 0]
+        for settings in try KillSettings.all() {
+            let moments = try run(settings, seed: 1, killedAt: nil).moments
+            for moment in stride(from: 0, to: moments, by: max(5, moments / 8)) {
+                if try run(settings, seed: 1, killedAt: moment, Flaws(keepsKeys: true)).fault != nil { found[0] += 1 }
+                if try run(settings, seed: 1, killedAt: moment, Flaws(replays: true)).fault != nil { found[1] += 1 }
+            }
+        }
+        #expect(found.allSatisfy { $0 > 10 })
+    }
+}
