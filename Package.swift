@@ -27,7 +27,7 @@ let swiftSettings: [SwiftSetting] =
 let fuzzing = Context.environment["BLEWEDGE_FUZZING"]
 
 /// What takes hostile bytes, and counts its edges for libFuzzer; the rest would only be more to look at after each input.
-let fuzzed: Set = ["BluetoothPackets", "BluetoothHost", "Keystrokes", "Typing", "Wedge"]
+let fuzzed: Set = ["BluetoothPackets", "BluetoothHost", "Keystrokes", "Typing", "Wedge", "BeaconServer"]
 
 /// The settings of a target of the product.
 func settings(_ name: String) -> [SwiftSetting] {
@@ -250,7 +250,9 @@ let package = Package(
         // What is fuzzed: Tests/Fuzzing/run builds it with libFuzzer, and FuzzingTests replays the corpus.
         .target(
             name: "Fuzzing",
-            dependencies: ["BluetoothHost", "BluetoothPackets", "Keystrokes", "Typing", "Wedge"],
+            dependencies: [
+                "BluetoothHost", "BluetoothPackets", "Keystrokes", "Typing", "Wedge", "BeaconServer", "Texts",
+            ],
             path: "Tests/Fuzzing/Entries",
             swiftSettings: testSettings
         ),

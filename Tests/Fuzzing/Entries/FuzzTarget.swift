@@ -36,6 +36,12 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case handshake
     /// Files of captured traffic.
     case capture
+    /// Two hosts that pair, with a stranger between them.
+    case pairing
+    /// A record of the file of bonds.
+    case bond
+    /// An answer of the server of beacons.
+    case answer
 
     /// What is wrong with the product when it is given this; nil where nothing is.
     public func fault(in input: [UInt8]) -> String? {
@@ -56,6 +62,9 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
         case .snippets: SnippetsEntry.fault(in: input)
         case .handshake: HandshakeEntry.fault(in: input)
         case .capture: CaptureEntry.fault(in: input)
+        case .pairing: PairingEntry.fault(in: input)
+        case .bond: BondEntry.fault(in: input)
+        case .answer: AnswerEntry.fault(in: input)
         }
     }
 }
