@@ -55,19 +55,18 @@ struct KeyboardProcess: ~Copyable {
         let ring = try ByteRing(capacity: 4096)
         guard let producer = ring.takeProducer() else { throw NoHandle() }
         guard let consumer = ring.takeConsumer() else { throw NoHandle() }
-        return KeyboardProcess(settings, try CompiledTable(.linble), producer, consumer)
+        return KeyboardProcess(settings, producer, consumer)
     }
 
     private init(
         _ settings: KillSettings,
-        _ table: CompiledTable,
         _ producer: consuming ByteRing.Producer,
         _ consumer: consuming ByteRing.Consumer
     ) {
         feed = Feed(producer, ledger: ledger)
         typist = Typist(
             consumer,
-            table: table,
+            table: settings.table,
             pacer: Pacer(settings.pace),
             barcodes: settings.rules,
             gate: Gate(),
@@ -115,6 +114,7 @@ struct KeyboardProcess: ~Copyable {
 
 /// How a process types.
 struct KillSettings {
+    var table: CompiledTable
     var pace: Pace
     var rules: BarcodeRules?
     var framing: Framing?
@@ -123,11 +123,13 @@ struct KillSettings {
     static func all() throws -> [KillSettings] {
         let framing = try Framing(start: [0x02], length: .init(), check: .init(.crc8Maxim))
         let rules = try BarcodeRules()
+        let table = try CompiledTable(.linble)
         var all: [KillSettings] = []
         for profile in Pace.Profile.allCases {
             for queue in ReaderQueue.allCases {
                 for (rules, framing) in [(nil, nil), (rules, nil), (nil, framing), (rules, framing)] {
-                    all.append(KillSettings(pace: try Pace(profile, queue: queue), rules: rules, framing: framing))
+                    let pace = try Pace(profile, queue: queue)
+                    all.append(KillSettings(table: table, pace: pace, rules: rules, framing: framing))
                 }
             }
         }
