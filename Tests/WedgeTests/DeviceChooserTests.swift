@@ -2,6 +2,7 @@
 
 import BluetoothLE
 import Testing
+import Texts
 import Wedge
 
 @Suite("Choosing the device")
@@ -122,6 +123,24 @@ struct DeviceChooserTests {
         #expect(try hear(&table, 0xF0F1_F2F3_F4F6, name: "HMSof", now: .zero) == nil)
         // As earlier versions kept it.
         #expect(choice.means(KeptChoice(kept.device, name: LocalName.trimmed(meant) + " ")))
+    }
+
+    @Test("T15: a device whose advertisement goes on and never ends is taken, and listed as truncated")
+    func truncated() throws {
+        // An extended event with one report, connectable, of which more is to come.
+        let data: [UInt8] = [5, 0x09] + Array("SCAN".utf8)
+        let event: [UInt8] =
+            [0x04, 0x3E, UInt8(26 + data.count), 0x0D, 0x01, 0x21, 0x00, 0x01] + [0xF5, 0xF4, 0xF3, 0xF2, 0xF1, 0xF0]
+            + [1, 1, 0, 0x7F, 0xC8, 0, 0, 0] + [UInt8](repeating: 0, count: 6) + [UInt8(data.count)] + data
+        var chooser = DeviceChooser(.name("SCAN"))
+        var table = chooser.choice.devices(advertisedAt: nil)
+        var heard: [DiscoveredDevice] = []
+        for step in 0...1 { table.handle(event.span, now: .milliseconds(150 * step)) { heard.append($0.device) } }
+        let device = try #require(heard.first)
+        #expect(heard.count == 1)
+        #expect(JSONObject(device).text.contains(#""truncated":true"#))
+        #expect(chooser.heard(device, now: .zero) == .listen)
+        #expect(chooser.decide(now: .seconds(1)) == .take(device))
     }
 
     @Test("A choice is an address where it looks like one, else a name; nothing is no choice")

@@ -93,6 +93,8 @@ extension JSONObject {
 
     private static func end(of device: DiscoveredDevice) -> JSONObject {
         var object = JSONObject()
+        // The rest of its advertisement was lost, or never sent.
+        if device.isTruncated { object.add("truncated", true) }
         object.add("lastHeard", WallClock.universal(WallClock.seconds(at: device.lastHeard)))
         return object
     }
