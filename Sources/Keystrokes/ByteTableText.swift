@@ -250,7 +250,7 @@ private struct LineWords {
     /// A byte's value, which a name or number has.
     func subject(_ word: Word) throws(ByteTable.TextError) -> UInt8 {
         guard let byte = ByteName.byte(word.text) else {
-            throw error(at: word, "\(word.quoted) is no byte; write it as 0x0d, or by its name as cr")
+            throw error(at: word, "\(word.quoted) is no byte; write it as 0x0d or cr")
         }
         return byte
     }

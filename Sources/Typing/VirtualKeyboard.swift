@@ -177,7 +177,6 @@ package final class VirtualKeyboard {
         deframer = framing.map { Deframer($0) }
     }
 
-    /// Gives up the frame that is not complete.
     private func endFrame() {
         if let rest = deframer?.end() { take(rest) }
     }
@@ -188,7 +187,6 @@ package final class VirtualKeyboard {
         pass(result.payload.span, epoch: framed.epoch, framed.isFromOpenDevice)
     }
 
-    /// Sees to it that an incomplete frame is given up in time.
     private func watchFrame() {
         guard frameTimer == nil, let deadline = deframer?.deadline else { return }
         frameTimer = loop.schedule(at: deadline) { [unowned self] in

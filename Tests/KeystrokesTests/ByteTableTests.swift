@@ -158,43 +158,13 @@ struct ByteTableTests {
     static let faults: [Fault] = [
         Fault(text: "0x41", line: 1, column: 5, reason: "\"=\" expected"),
         Fault(text: "\n\n  0x41 text \"a\"", line: 3, column: 8, reason: "\"=\" expected"),
-        Fault(
-            text: "41 = discard",
-            line: 1,
-            column: 1,
-            reason: "\"41\" is no byte; write it as 0x0d, or by its name as cr"
-        ),
-        Fault(
-            text: "0x = discard",
-            line: 1,
-            column: 1,
-            reason: "\"0x\" is no byte; write it as 0x0d, or by its name as cr"
-        ),
-        Fault(
-            text: "0x100 = discard",
-            line: 1,
-            column: 1,
-            reason: "\"0x100\" is no byte; write it as 0x0d, or by its name as cr"
-        ),
-        Fault(
-            text: "0x+1 = discard",
-            line: 1,
-            column: 1,
-            reason: "\"0x\" is no byte; write it as 0x0d, or by its name as cr"
-        ),
-        Fault(
-            text: "0x05- = discard",
-            line: 1,
-            column: 7,
-            reason: "nothing is no byte; write it as 0x0d, or by its name as cr"
-        ),
+        Fault(text: "41 = discard", line: 1, column: 1, reason: "\"41\" is no byte; write it as 0x0d or cr"),
+        Fault(text: "0x = discard", line: 1, column: 1, reason: "\"0x\" is no byte; write it as 0x0d or cr"),
+        Fault(text: "0x100 = discard", line: 1, column: 1, reason: "\"0x100\" is no byte; write it as 0x0d or cr"),
+        Fault(text: "0x+1 = discard", line: 1, column: 1, reason: "\"0x\" is no byte; write it as 0x0d or cr"),
+        Fault(text: "0x05- = discard", line: 1, column: 7, reason: "nothing is no byte; write it as 0x0d or cr"),
         Fault(text: "0x05-0x04 = discard", line: 1, column: 6, reason: "the run ends before it begins"),
-        Fault(
-            text: "= discard",
-            line: 1,
-            column: 1,
-            reason: "nothing is no byte; write it as 0x0d, or by its name as cr"
-        ),
+        Fault(text: "= discard", line: 1, column: 1, reason: "nothing is no byte; write it as 0x0d or cr"),
         Fault(text: "0x41 = drop", line: 1, column: 8, reason: "\"drop\" is none of discard, text, key, macro"),
         Fault(text: "0x41 =", line: 1, column: 7, reason: "nothing is none of discard, text, key, macro"),
         Fault(text: "0x41 = key", line: 1, column: 11, reason: "unknown key nothing"),
@@ -248,12 +218,7 @@ struct ByteTableTests {
         Fault(text: "0x41 = key ctrl+\"ab\"", line: 1, column: 17, reason: "exactly one character expected"),
         Fault(text: "gs = drop", line: 1, column: 6, reason: "\"drop\" is none of discard, text, key, macro"),
         Fault(text: "gs-0x1c = discard", line: 1, column: 4, reason: "the run ends before it begins"),
-        Fault(
-            text: "enter = discard",
-            line: 1,
-            column: 1,
-            reason: "\"enter\" is no byte; write it as 0x0d, or by its name as cr"
-        ),
+        Fault(text: "enter = discard", line: 1, column: 1, reason: "\"enter\" is no byte; write it as 0x0d or cr"),
         Fault(text: "0x41 = text \"\\", line: 1, column: 14, reason: "a character expected after \\"),
         Fault(text: "0x41 = text \"\\n\"", line: 1, column: 14, reason: "unknown escape; known are \\\" \\\\ \\u{…}"),
         Fault(text: "0x41 = text \"\\u{d800}\"", line: 1, column: 14, reason: "no character has this number"),
