@@ -46,7 +46,7 @@ def _busybox(release: str, cache: Path) -> Path:
     if not folder.exists():
         scratch = folder.with_suffix(".new")
         shutil.rmtree(scratch, ignore_errors=True)
-        archive = Archive(kernels.SUITES[SUITES[release]], scratch / "apt", ["arm64"])
+        archive = Archive(kernels.ORIGINS[SUITES[release]].suite, scratch / "apt", ["arm64"])
         archive.get("download", "busybox-static", cwd=scratch)
         for package in scratch.glob("*.deb"):
             run(["dpkg-deb", "-x", str(package), str(scratch)])

@@ -22,22 +22,22 @@ def run(argv: list[str], cwd: Path | None = None) -> str:
     return done.stdout
 
 
-def mirror() -> tuple[str, str]:
-    """The Debian archive this machine uses, and the keyring that signs it."""
+def mirror(label: str = "Debian") -> tuple[str, str]:
+    """The archive of this label that this machine uses, and the keyring that signs it."""
     targets = run(["apt-get", "indextargets", "--format", "$(CREATED_BY)|$(REPO_URI)|$(LABEL)|$(SIGNED_BY)"])
     for line in targets.splitlines():
-        created, uri, label, signed = line.split("|")
-        if created == "Packages" and label == "Debian":
+        created, uri, archive, signed = line.split("|")
+        if created == "Packages" and archive == label:
             keyring = signed if signed.startswith("/") else "/usr/share/keyrings/debian-archive-keyring.gpg"
             return uri, keyring
-    raise ArchiveError("apt knows no Debian archive on this machine (apt-get update?)")
+    raise ArchiveError(f"apt knows no archive {label} on this machine (apt-get update?)")
 
 
 class Archive:
     """One suite, by its lists in a folder; the first architecture is apt's own."""
 
     def __init__(self, suite: str, folder: Path, architectures: list[str]) -> None:
-        uri, keyring = mirror()
+        uri, keyring = mirror("Debian-Security" if suite.endswith("-security") else "Debian")
         for place in ("lists/partial", "cache/archives/partial"):
             (folder / place).mkdir(parents=True)
         sources, status = folder / "sources.list", folder / "status"
@@ -64,6 +64,11 @@ class Archive:
         printed = run(["apt-cache", *self._flags, "depends", "--important", package])
         found = [re.fullmatch(rf"\s+(?:Pre)?Depends: ({pattern})", line) for line in printed.splitlines()]
         return [match[1] for match in found if match]
+
+    def versions(self, package: str) -> list[str]:
+        """The versions of a package that are served, none of one that is not."""
+        printed = run(["apt-cache", *self._flags, "madison", package])
+        return [line.split("|")[1].strip() for line in printed.splitlines()]
 
     def closure(self, packages: list[str]) -> list[Path]:
         """These packages with all that they depend on, downloaded."""

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Kernels of the matrix: each is the package that Debian's linux-image-amd64 (of another processor, linux-image-arm64)
-# depends on in one suite, downloaded with apt from this machine's own mirror, checked against the installed keyring, unpacked
-# into the cache and never installed.
+# Kernels of the matrix, packages of Debian's: downloaded with apt from this machine's own mirror, checked against the installed
+# keyring, unpacked into the cache and never installed.
 
 from __future__ import annotations
 
@@ -16,7 +15,32 @@ from pathlib import Path
 
 import archive
 
-SUITES = {"6.1": "bookworm", "6.12": "trixie", "5.10": "bullseye", "7.2": "sid"}
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a kernel comes from: of a suite the package that is named, or the one that linux-image-amd64 (of another processor,
+    linux-image-arm64) depends on."""
+
+    suite: str
+    package: str = ""  # without `linux-image-` and the processor
+    version: str = ""  # of that package
+    is_stand_in_welcome: bool = False  # where it is not served: what linux-image-amd64 depends on, and the lab says so
+
+    def named(self, architecture: str) -> str:
+        return f"linux-image-{self.package}-{architecture}"
+
+
+# Debian 12 has two: what its point release came with is sound, its last update (by name in FAULTY) is not. The sound one is the
+# lab's 6.1, because every scenario can be played on it; on the other one a scenario that meets the fault ends the machine.
+ORIGINS = {
+    "6.1": Origin("bookworm", "6.1.0-50", "6.1.176-1", is_stand_in_welcome=True),
+    "6.1.192": Origin("bookworm-security", "6.1.0-56", "6.1.192-2"),
+    "6.12": Origin("trixie"),
+    "5.10": Origin("bullseye"),
+    "7.2": Origin("sid"),
+}
+# Kernels that free the channel of a link twice (scenarios/keyless.py).
+FAULTY = {"6.1.192"}
 
 # Without these the lab cannot stand; the others are built in, renamed or not needed in some releases.
 REQUIRED = ["9p", "9pnet_virtio", "virtio_pci", "overlay", "virtio_console", "bluetooth", "hci_vhci", "uinput", "evdev"]
@@ -37,7 +61,17 @@ class KernelError(Exception):
 class Kernel:
     name: str
     release: str
+    package: str  # its name and version, and why it is not the one that was meant
     folder: Path
+
+    @property
+    def series(self) -> str:
+        """What releases of one series have in common: 6.1 of 6.1.192."""
+        return ".".join(self.name.split(".")[:2])
+
+    @property
+    def is_faulty(self) -> bool:
+        return self.name in FAULTY
 
     @property
     def image(self) -> Path:
@@ -63,19 +97,26 @@ def number(name: str) -> list[int]:
 
 def get(name: str, cache: Path, target: Target = LAB) -> Kernel:
     """The unpacked kernel, downloaded if the cache has none."""
-    folder = cache / "kernels" / name
+    origin, folder = ORIGINS[name], cache / "kernels" / name
     folder.parent.mkdir(parents=True, exist_ok=True)
     with (cache / "kernels" / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # of the lab's workers two may want the same one
-        if not (folder / "release").exists():
+        # Of another origin, or of a lab that did not write it down: anew.
+        if not ((folder / "origin").exists() and (folder / "origin").read_text() == f"{origin}\n"):
             scratch = cache / "kernels" / f"{name}.new"
             shutil.rmtree(scratch, ignore_errors=True)
             scratch.mkdir()
-            release = _unpack(_download(SUITES[name], target.architecture, scratch), target, scratch)
+            packages, remark = _download(origin, target.architecture, scratch)
+            image = next(package for package in packages if package.name.startswith("linux-image-"))
+            told = _run(["dpkg-deb", "--show", "--showformat=${Package} ${Version}", str(image)])
+            release = _unpack(packages, target, scratch)
             (scratch / "release").write_text(release + "\n")
+            (scratch / "package").write_text(told + remark + "\n")
+            (scratch / "origin").write_text(f"{origin}\n")
             shutil.rmtree(folder, ignore_errors=True)
             scratch.rename(folder)
-    return Kernel(name, (folder / "release").read_text().strip(), folder)
+    release, package = ((folder / file).read_text().strip() for file in ("release", "package"))
+    return Kernel(name, release, package, folder)
 
 
 def _run(argv: list[str], cwd: Path | None = None) -> str:
@@ -85,23 +126,39 @@ def _run(argv: list[str], cwd: Path | None = None) -> str:
         raise KernelError(str(error)) from error
 
 
-def _download(suite: str, architecture: str, scratch: Path) -> list[Path]:
+def _download(origin: Origin, architecture: str, scratch: Path) -> tuple[list[Path], str]:
+    """The packages, and how far they are not what was meant."""
     apt = scratch / "apt"
     try:
-        source = archive.Archive(suite, apt, [architecture])
-        wanted, packages = [f"linux-image-{architecture}"], []
-        while wanted:  # newer releases split image, binary and modules into packages of their own
-            for package in source.depends(wanted.pop(), r"linux-(?:image|binary|modules)-\d\S*"):
-                if package not in packages:
-                    packages.append(package)
-                    wanted.append(package)
-        if not packages:
-            raise KernelError(f"linux-image-{architecture} of {suite} names no kernel package")
+        source = archive.Archive(origin.suite, apt, [architecture])
+        packages, remark = wanted(origin, architecture, source)
         source.get("download", *packages, cwd=scratch)
     except archive.ArchiveError as error:
         raise KernelError(str(error)) from error
     shutil.rmtree(apt)
-    return sorted(scratch.glob("*.deb"))
+    return sorted(scratch.glob("*.deb")), remark
+
+
+def wanted(origin: Origin, architecture: str, source: archive.Archive) -> tuple[list[str], str]:
+    """The packages to download, and why they are not what was meant."""
+    remark = ""
+    if origin.package:
+        named = origin.named(architecture)
+        if origin.version in source.versions(named):
+            return [f"{named}={origin.version}"], ""
+        remark = f"{named} {origin.version} is not served by {origin.suite} any more"
+        if not origin.is_stand_in_welcome:
+            raise KernelError(f"{remark}, and no other will do: kernels.py wants another one with the same fault")
+        remark = f" ({remark})"
+    left, packages = [f"linux-image-{architecture}"], []
+    while left:  # newer releases split image, binary and modules into packages of their own
+        for package in source.depends(left.pop(), r"linux-(?:image|binary|modules)-\d\S*"):
+            if package not in packages:
+                packages.append(package)
+                left.append(package)
+    if not packages:
+        raise KernelError(f"linux-image-{architecture} of {origin.suite} names no kernel package{remark}")
+    return packages, remark
 
 
 def _unpack(packages: list[Path], target: Target, scratch: Path) -> str:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -29,13 +29,23 @@ class Plan:
     takes of the common ones. Scenarios during which nobody else may run come last, because all others wait for them.
     """
 
-    def __init__(self, kernels: list[str], chosen: list[Scenario], spare: bool, workers: int) -> None:
-        """To `spare` time, what is not the kernel's doing runs on one kernel only: on the last if there is one worker."""
-        is_common = lambda one: spare and one.once and not one.newest and workers > 1 and len(kernels) > 1  # noqa: E731
-        self._own = {
-            name: [one for one in chosen if not is_common(one) and not (spare and one.once and name != kernels[-1])]
-            for name in kernels
-        }
+    def __init__(
+        self, kernels: list[str], chosen: list[Scenario], spare: bool, workers: int, faulty: Collection[str] = ()
+    ) -> None:
+        """To `spare` time, what is not the kernel's doing runs on one kernel only: on the last if there is one worker.
+
+        On a faulty kernel only the scenarios run that name it.
+        """
+        self._sound = [name for name in kernels if name not in faulty]
+        may_move = spare and workers > 1 and len(self._sound) > 1
+        is_common = lambda one: may_move and one.once and not one.newest and not one.kernels  # noqa: E731
+
+        def is_own(name: str, one: Scenario) -> bool:
+            if name in faulty or (spare and one.kernels):
+                return name in one.kernels
+            return not is_common(one) and not (spare and one.once and name != self._sound[-1])
+
+        self._own = {name: [one for one in chosen if is_own(name, one)] for name in kernels}
         common = [one for one in chosen if is_common(one)]
         self._anywhere = {one.name for one in common}
         self._planned = [(name, one.name) for name, own in self._own.items() for one in own] + [("", name) for name in self._anywhere]
@@ -87,5 +97,7 @@ class Plan:
         return next((name for name, own in self._own.items() if own and name not in taken), "")
 
     def _with_kernel(self, worker: int) -> str:
-        """The kernel that the worker has booted; the last, if it has none."""
-        return self._kernel_of.setdefault(worker, list(self._own)[-1])
+        """The kernel that the worker has booted; the last sound one, if it has none of these."""
+        if self._kernel_of.get(worker) not in self._sound:
+            self._kernel_of[worker] = self._sound[-1]
+        return self._kernel_of[worker]

@@ -14,7 +14,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 REPOSITORY = HERE.parents[1]
 TESTS = REPOSITORY / "Tests"
 ROW = re.compile(r"^([A-Z]{1,2}-\d+[a-z]?|T\d+) ", re.MULTILINE)
-KERNEL = re.compile(r"^\d+\.\d+$")
+KERNEL = re.compile(r"^\d+\.\d+(\.\d+)?$")
 STANDARD_KERNEL = "6.12"
 # The most mutants of no row that may stay alive, each with its reason.
 MOST_ALIVE = 3

@@ -24,6 +24,7 @@ class Scenario:
     once: bool  # the product's own doings more than the kernel's: in the short tier on one kernel only
     newest: bool  # that kernel is the newest: what it shows is not so on older ones
     alone: bool  # tells how soon or how late something was: meanwhile no other machine of the lab is at work
+    kernels: tuple[str, ...]  # in the short tier on these only; one with a fault (kernels.FAULTY) has no others
 
 
 ALL: dict[str, Scenario] = {}
@@ -37,10 +38,11 @@ def scenario(
     once: bool = False,
     newest: bool = False,
     alone: bool = False,
+    kernels: tuple[str, ...] = (),
 ) -> Callable[[Body], Body]:
     def register(body: Body) -> Body:
         about = (body.__doc__ or "").strip().splitlines()[0]
-        ALL[name] = Scenario(name, about, peer, deadline, body, only_long, once, newest, alone)
+        ALL[name] = Scenario(name, about, peer, deadline, body, only_long, once, newest, alone, kernels)
         return body
 
     return register

@@ -10,6 +10,7 @@ import signal
 
 from bench import Bench, compare
 from daemons import CONFIGURATION, FOREVER, fresh, start, status, until_connected, write
+from faultykernel import known_fault
 from guest import Program
 from peer import ean13
 from product import Product
@@ -27,11 +28,6 @@ HELD = (
     "strace", "--seccomp-bpf", "-D", "-f", "-qq", "-o", CONNECTS,
     "-e", "trace=connect", "-e", "inject=connect:delay_enter=3000000",
 )  # fmt: skip
-# Releases of these free the channel of a link that ends while it is being made, and use it when the socket is closed:
-# 6.1.192 does, 6.1.176 does not. Nothing that a program does avoids it.
-FAULTY = {"6.1"}
-FAULT = re.compile(r"RIP: \S+ hci_chan_del\S*|list_del corruption[^\n]*")
-REMEDY = "another kernel (6.1.176, 6.12), or kernel.panic_on_oops=1 and kernel.panic=10, which start the machine anew"
 
 
 class Replug:
@@ -169,7 +165,7 @@ async def pending(bench: Bench, replug: Replug, daemon: Product) -> None:
 
 @scenario("adapter-replug-connecting", peer="no adapter", deadline=300, once=True)
 async def adapter_replug_connecting(bench: Bench) -> None:
-    """X-7: killed while a connection is being made, back under another number: the daemon resumes, or 6.1 itself fails as is known of it."""
+    """X-7: killed while a connection is being made, back under another number: the daemon resumes, or a kernel fails that is known to."""
     replug, daemon, reader = await plugged(bench, HELD)
     await pending(bench, replug, daemon)
     try:
@@ -184,9 +180,3 @@ async def adapter_replug_connecting(bench: Bench) -> None:
     await reader.until(bench.peer.burst(map(ean13, range(3))), 20)
     await ends(bench, daemon, reader, whole)
     bench.note = replug.note
-
-
-def known_fault(bench: Bench) -> str:
-    """What 6.1.192 does: it uses a channel that it has freed, when the socket of the attempt is closed; and the remedy."""
-    fault = bench.machine.vm.kernel.name in FAULTY and FAULT.search(bench.machine.vm.console_text())
-    return f"{fault[0].strip()}; remedy: {REMEDY}" if fault else ""
