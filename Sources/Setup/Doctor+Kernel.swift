@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import BluetoothLE
+import LinuxIO
 package import Texts
 
 // The checks of what the kernel has.
@@ -15,8 +17,12 @@ extension Doctor {
         // A finding of its own tells of event nodes.
         let missed = KernelFeature.allCases.filter { $0.weight == .missed && $0 != .evdev && facts.lacks($0) }
         var findings = missed.isEmpty ? [] : [finding(.kernelLacks, .success, .note, missed)]
-        if facts.kernelRelease.hasPrefix("6.1.") {
-            findings.append(Finding(.kernelQuirk, .success, .note, of: facts.kernelRelease))
+        // The user channel and H4 do not use the kernel's channels.
+        guard facts.usesKernelChannels, let version = facts.kernelVersion else { return findings }
+        switch ChannelFault(version) {
+        case .absent: break
+        case .present: findings.append(Finding(.kernelQuirk, .unavailable, .hinders, of: version.text))
+        case .unknown: findings.append(Finding(.kernelQuirkPossible, .success, .note, of: version.text))
         }
         return findings
     }

@@ -20,6 +20,8 @@ extension Doctor {
         if let fault = facts.adapterFault {
             return [Finding(.adapterUnreadable, .unavailable, of: fault, command: kernelLog)]
         }
+        // The daemon's own controller, over the user channel or H4, is not the kernel's.
+        if !facts.usesKernelChannels, case .running = facts.daemon { return otherServices(facts) }
         guard let adapter = facts.adapter else { return [absence(facts)] + otherServices(facts) }
         return state(of: adapter, facts) + otherServices(facts)
     }

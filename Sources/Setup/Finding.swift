@@ -66,6 +66,7 @@ package struct Finding: Equatable, Sendable {
         case kernelUnfit = "kernel-unfit"
         case kernelLacks = "kernel-lacks"
         case kernelQuirk = "kernel-quirk"
+        case kernelQuirkPossible = "kernel-quirk-possible"
     }
 
     /// The id of the cause.

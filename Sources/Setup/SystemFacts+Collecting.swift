@@ -41,7 +41,8 @@ extension SystemFacts {
         configuration = asked.state
         selector = adapter ?? asked.configuration.adapter.selector ?? .any
         layout = named ?? daemon.status?.layout ?? asked.configuration.layout
-        kernelRelease = ModuleState.kernelRelease
+        kernelVersion = .running
+        usesKernelChannels = asked.configuration.adapter.exclusiveName == nil
         service = Self.installedService
         missingCapabilities = Capability.missing
         hasEventNodes = DeviceProbe.hasEventNodes()

@@ -125,8 +125,10 @@ package struct SystemFacts: Equatable, Sendable {
         }
     }
 
-    /// The version of the kernel, as `uname -r` prints it.
-    package var kernelRelease = ""
+    /// The version of the kernel; nil where it cannot be read.
+    package var kernelVersion: KernelVersion?
+    /// True where connections use the kernel's L2CAP sockets, not the user channel or H4.
+    package var usesKernelChannels = true
     /// What the kernel has of all that the product uses; empty where it was not asked.
     package var kernel: [KernelFeature: KernelFeature.State] = [:]
     /// The availability of Bluetooth sockets.

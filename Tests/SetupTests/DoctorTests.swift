@@ -15,7 +15,7 @@ import Typing
 /// A machine on which everything works: an adapter, a choice, a daemon that is connected and has typed.
 func healthy() throws -> SystemFacts {
     var facts = SystemFacts()
-    facts.kernelRelease = "6.12.107+deb13-amd64"
+    facts.kernelVersion = debian("6.12.107+deb13-amd64", "6.12.107-1")
     facts.adapters = [try adapter(0)]
     facts.choice = .chosen("LINBLE-TEST")
     facts.service = .systemd
@@ -139,7 +139,8 @@ let causes: [(cause: Finding.Cause, make: @Sendable (inout SystemFacts) -> Void)
     (.layoutDiffers, { $0.layoutDifferences = [LayoutDifference(meant: "z", given: "y")] }),
     (.kernelUnfit, { $0.kernel[.management] = .absent(nil) }),
     (.kernelLacks, { $0.kernel[.systemCallFilter] = .absent("Invalid argument") }),
-    (.kernelQuirk, { $0.kernelRelease = "6.1.0-56-amd64" }),
+    (.kernelQuirk, { $0.kernelVersion = debian("6.1.0-56-amd64", "6.1.192-2") }),
+    (.kernelQuirkPossible, { $0.kernelVersion = debian("6.1.0-57-amd64", "6.1.193-1") }),
 ]
 
 @Suite("The doctor")

@@ -170,16 +170,30 @@ extension FindingText {
 
     static let kernelQuirk = FindingText(
         what: LocalText(
-            "Linux {1} belongs to a series in which a connection can break the kernel",
-            "Linux {1} は、接続によってカーネルに障害が起きることのある系列です"
+            "Linux {1} frees a Bluetooth channel twice when a link ends early (hci_chan_del)",
+            "Linux {1} は、接続が早く切れるとBluetoothのチャネルを二重に解放します(hci_chan_del)"
         ),
-        why: LocalText(
-            "an adapter that is unplugged while a connection is being made can leave a process that nothing ends",
-            "接続処理中にアダプタを抜くと、終了できないプロセスが残ることがあります"
-        ),
+        why: kernelQuirkEffect,
         remedy: LocalText(
-            "use Linux 5.10, or 6.12 and later, where adapters come and go",
-            "アダプタを抜き差しする環境では、Linux 5.10、または6.12以降を使用してください"
+            "boot Linux 6.1.190 or older of that series, or 6.12; or write `adapter = \"user:hci0\"`, which avoids that code",
+            "同じ系列の6.1.190以前、または6.12で起動するか、その処理を使わない `adapter = \"user:hci0\"` を設定してください"
         )
+    )
+
+    static let kernelQuirkPossible = FindingText(
+        what: LocalText(
+            "Linux {1} may free a Bluetooth channel twice, as 6.1.191 and 6.1.192 do (hci_chan_del)",
+            "Linux {1} は、6.1.191、6.1.192と同じくBluetoothのチャネルを二重に解放する可能性があります(hci_chan_del)"
+        ),
+        why: kernelQuirkEffect,
+        remedy: LocalText(
+            "if the kernel's log shows hci_chan_del, boot Linux 6.12, or write `adapter = \"user:hci0\"`",
+            "カーネルのログにhci_chan_delがあれば、Linux 6.12で起動するか、`adapter = \"user:hci0\"` を設定してください"
+        )
+    )
+
+    private static let kernelQuirkEffect = LocalText(
+        "a device that disconnects before its first packet hangs blewedge and Bluetooth until a reboot",
+        "デバイスが最初のパケットより前に切断すると、再起動するまでblewedgeとBluetoothが停止します"
     )
 }

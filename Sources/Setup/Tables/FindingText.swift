@@ -64,6 +64,7 @@ extension Finding.Cause {
         case .kernelUnfit: .kernelUnfit
         case .kernelLacks: .kernelLacks
         case .kernelQuirk: .kernelQuirk
+        case .kernelQuirkPossible: .kernelQuirkPossible
         }
     }
 }

@@ -44,7 +44,8 @@ struct DoctorCommand: ParsableCommand {
 
     func run() throws {
         let places = try DaemonPaths.reachable()
-        let facts = SystemFacts(at: places, adapter: adapterOptions.adapter?.selector, layout: layout)
+        var facts = SystemFacts(at: places, adapter: adapterOptions.adapter?.selector, layout: layout)
+        if let adapter = adapterOptions.adapter { facts.usesKernelChannels = adapter.exclusiveName == nil }
         let findings = Doctor.findings(facts)
         let text =
             json ? Doctor.object(findings, kernel: Doctor.table(facts)).text + "\n" : Doctor.text(findings, .current)

@@ -71,14 +71,13 @@ class Patient:
         return {row["id"]: row["state"] for row in report["kernel"]}
 
     async def findings(self, *arguments: str, before: tuple[str, ...] = ()) -> tuple[list[str], int]:
-        """What the doctor finds but notes, which belong to the kernel that runs; and how it ends."""
+        """What the doctor finds but notes, and how it ends."""
         report, status = await self.report(*arguments, before=before)
         notes = [finding["id"] for finding in report["findings"] if finding["severity"] == "note"]
         # A daemon says what its keyboard may press; `settled` asks for it.
         self.says_keys = "keys-beyond-text" in notes
         notes = [note for note in notes if note != "keys-beyond-text"]
-        expected = ["kernel-quirk"] if self.bench.machine.vm.kernel.name == "6.1" else []
-        expect(notes == expected, f"notes {notes}, expected {expected}")
+        expect(notes == [], f"notes {notes}, expected none")
         for finding in report["findings"]:
             expect(finding["what"] and finding["why"] and finding["remedy"], f"says too little: {finding}")
         return [finding["id"] for finding in report["findings"] if finding["severity"] != "note"], status

@@ -273,12 +273,10 @@ async def tells_nothing(machine: Target) -> None:
 
 
 async def doctor_finds(machine: Target) -> str:
-    """What the doctor finds: which keys an open device's service may press; on Linux 6.1 a note that belongs to the kernel too."""
+    """What the doctor finds: which keys an open device's service may press."""
     doctor = await machine.bench.guest.run(INSTALLED, "doctor", "--json", seconds=60)
     expect(len(doctor.objects) == 1, f"the doctor printed no object{doctor.evidence()}")
     found = [finding["id"] for finding in doctor.objects[0]["findings"]]
     expected = ["keys-beyond-text"]
-    if machine.bench.machine.vm.kernel.name == "6.1":
-        expected.insert(0, "kernel-quirk")
     expect(found == expected, f"the doctor found {found}, expected {expected}")
     return ", ".join(found) or "nothing"

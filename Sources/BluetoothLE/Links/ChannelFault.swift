@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import LinuxIO
+
+/// A kernel's double free of the HCI channel under an L2CAP socket.
+///
+/// When a link ends, the kernel frees the channel. If the socket is closed later, a faulty kernel frees it again
+/// (`l2cap_conn_free` calls `hci_chan_del`): "kernel BUG at lib/list_debug.c", the process cannot be ended, and Bluetooth
+/// hangs until a reboot. The first whole packet that the device sends on a link prevents this, because the kernel then
+/// leaks a reference.
+///
+/// Found in the machine code of Debian's 6.1.192-1 and 6.1.192-2, and not in that of 6.1.176-1, 6.1.177-1, 6.1.180-1,
+/// 6.1.187-1, 6.1.190-1, 5.10.262-1, 6.12.95-1, 6.12.118-1 and 7.3.4-1. According to Debian's changelog it came with 6.1.191.
+/// The series 5.15, 6.6 and 6.18 were not examined.
+///
+/// Tried on 6.1.192-2 with a device that has lost its key, in `Tests/KernelLab`:
+///
+/// | way | outcome |
+/// | --- | --- |
+/// | BT_SECURITY after connect(), or before; shutdown() first; a second socket (EBUSY) | BUG at close() |
+/// | socket kept open after the end of the link | BUG at the end of the process |
+/// | close() at the failed Encryption Change, before Disconnection Complete | BUG: too late |
+/// | mgmt Pair Device of a bonded device | Already Paired, no link |
+/// | mgmt Pair Device, keys unloaded | no BUG, but pairs with the stranger |
+/// | mgmt Add Device, and a socket on the link that it makes | BUG at close() |
+/// | mgmt Add Device, and LE Start Encryption over a raw HCI socket, no L2CAP socket | no BUG: key refused (0x06), link ended |
+/// | ATT request over the socket, answer, then BT_SECURITY | no BUG: EACCES |
+/// | the same request as a raw ACL packet on a link of mgmt Add Device, before there is a socket | no BUG |
+/// | no security, the device disconnects at once | BUG at close() |
+/// | HCI user channel | no BUG: the kernel's L2CAP is not used |
+package enum ChannelFault: Equatable, Sendable {
+    /// The kernel does not have the fault.
+    case absent
+    /// The kernel has the fault.
+    case present
+    /// A release of 6.1 that was not examined.
+    case unknown
+
+    /// Looks a version up.
+    package init(_ version: KernelVersion?) {
+        guard let version, version.major == 6, version.minor == 1 else {
+            self = .absent
+            return
+        }
+        switch version.patch {
+        case .some(...190): self = .absent
+        case 191, 192: self = .present
+        default: self = .unknown
+        }
+    }
+
+    /// The fault of the running kernel.
+    package static let running = ChannelFault(.running)
+}

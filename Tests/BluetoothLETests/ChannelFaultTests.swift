@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import LinuxIO
+import Testing
+
+@testable import BluetoothLE
+
+@Suite("The double free of a channel")
+struct ChannelFaultTests {
+    @Test(
+        "kernels that were examined have it or not, other releases of 6.1 may",
+        arguments: [
+            ("6.1.0-50-amd64", "Debian 6.1.176-1", .absent), ("6.1.0-54-amd64", "Debian 6.1.190-1", .absent),
+            ("6.1.0-55-amd64", "Debian 6.1.192-1", .present), ("6.1.0-56-amd64", "Debian 6.1.192-2", .present),
+            ("6.1.0-57-arm64", "Debian 6.1.193-1", .unknown), ("6.1.0-1036-oem", "#36-Ubuntu", .unknown),
+            ("6.1.190", "", .absent), ("6.1.191", "", .present), ("6.1.192", "", .present), ("6.1.193", "", .unknown),
+            ("5.10.0-46-amd64", "Debian 5.10.262-1", .absent), ("6.12.118+deb13-amd64", "Debian 6.12.118-1", .absent),
+            ("7.1.192", "", .absent), ("6.11.192", "", .absent),
+        ] as [(String, String, ChannelFault)]
+    )
+    func versions(release: String, build: String, fault: ChannelFault) {
+        #expect(ChannelFault(KernelVersion(release: release, build: build)) == fault)
+        #expect(ChannelFault(nil) == .absent)
+    }
+}
