@@ -22,4 +22,15 @@ struct ChannelFaultTests {
         #expect(ChannelFault(KernelVersion(release: release, build: build)) == fault)
         #expect(ChannelFault(nil) == .absent)
     }
+
+    @Test("the question asks for services from the last handle on, and its response or any error answers it")
+    func question() {
+        #expect(ChannelFault.question == [0x10, 0xFF, 0xFF, 0xFF, 0xFF, 0x00, 0x28])
+        let answers: [[UInt8]] = [[0x01, 0x10, 0xFF, 0xFF, 0x0A], [0x01, 0x07, 0x1A, 0x00, 0x0A], [0x11, 0x06]]
+        let others: [[UInt8]] = [[], [0x1B, 0x03, 0x00, 0x41], [0x10, 0xFF], [0x03, 0xF7, 0x00]]
+        for pdu in answers + others {
+            let isAnswer = ChannelFault.isAnswer(pdu.span)
+            #expect(isAnswer == answers.contains(pdu))
+        }
+    }
 }

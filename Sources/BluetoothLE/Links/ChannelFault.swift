@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import BluetoothHost
+import BluetoothPackets
 package import LinuxIO
 
 /// A kernel's double free of the HCI channel under an L2CAP socket.
@@ -28,6 +30,10 @@ package import LinuxIO
 /// | the same request as a raw ACL packet on a link of mgmt Add Device, before there is a socket | no BUG |
 /// | no security, the device disconnects at once | BUG at close() |
 /// | HCI user channel | no BUG: the kernel's L2CAP is not used |
+///
+/// `KernelATTChannel.secure` sends a request first on a faulty kernel. A device that disconnects before it answers still
+/// triggers the fault, paired or not. Only the user channel and the link of mgmt Add Device prevent that. The latter is not
+/// used: it takes raw ACL packets past the kernel's flow control, and a change of the kernel's accept list.
 package enum ChannelFault: Equatable, Sendable {
     /// The kernel does not have the fault.
     case absent
@@ -51,4 +57,21 @@ package enum ChannelFault: Equatable, Sendable {
 
     /// The fault of the running kernel.
     package static let running = ChannelFault(.running)
+
+    /// The request that is sent before encryption: services from the last handle on.
+    ///
+    /// Every GATT server answers it, and it changes nothing. Core 6.0, Vol 3, Part G, 4.4.1.
+    package static let question = ATTPDU.readByGroupTypeRequest(
+        AttributeHandleRange(start: .last, end: .last),
+        type: GATTAttributeType.primaryService
+    ).encoded
+
+    /// Returns true for a response to the request: the next request may be sent.
+    ///
+    /// Some servers name another request in their Error Response.
+    package static func isAnswer(_ pdu: Span<UInt8>) -> Bool {
+        guard pdu.count > 0 else { return false }
+        let opcode = ATTOpcode(rawValue: pdu[0])
+        return opcode == .errorResponse || opcode == .readByGroupTypeResponse
+    }
 }

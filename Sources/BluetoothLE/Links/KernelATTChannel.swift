@@ -37,6 +37,8 @@ package final class KernelATTChannel: ATTChannel {
     private var securing: (level: GATTLinkSecurity.Level, completion: (Result<Void, LinkFailure>) -> Void)?
     /// True once the link was secured, and from the beginning where the peer may do that.
     private var isSecured = false
+    /// True while the answer to `ChannelFault.question` is awaited.
+    private var isAsking = false
     /// How long the link may take to be encrypted.
     private static let securingTime = Duration.seconds(10)
 
@@ -198,24 +200,42 @@ package final class KernelATTChannel: ATTChannel {
         guard let registration else { return }
         securing = (level, completion)
         timer = loop.schedule(at: MonotonicClock.now + Self.securingTime) { [unowned self] in fail(.notSecured) }
+        isAsking = ChannelFault.running != .absent
         do throws(Errno) {
-            readSecurity()
-            if !security.suffices(for: level) { try socket.raiseSecurity(to: level == .authenticated ? 3 : 2) }
-            try loop.change(registration, socket.descriptor, to: [.readable, .writable])
+            if isAsking {
+                guard case .done = try socket.send(ChannelFault.question) else { throw .wouldBlock }
+            } else {
+                try raiseSecurity(to: level, registration)
+            }
         } catch {
             // The caller goes on first.
             _ = loop.schedule(at: .zero) { [weak self] in self?.fail(.notSecured) }
         }
     }
 
+    /// Starts encryption; `finishSecuring` checks its result.
+    private func raiseSecurity(
+        to level: GATTLinkSecurity.Level,
+        _ registration: EventLoop.Registration
+    ) throws(Errno) {
+        readSecurity()
+        if !security.suffices(for: level) { try socket.raiseSecurity(to: level == .authenticated ? 3 : 2) }
+        try loop.change(registration, socket.descriptor, to: [.readable, .writable])
+    }
+
     /// Looks whether the link is secure, once the socket is ready for anything.
     private func finishSecuring() {
         guard let registration, let (level, completion) = securing else { return }
         readSecurity()
+        let wasAsking = isAsking
         var isOver = socket.descriptor.takePendingError() != nil
         // What has come by now was sent before the key was proved.
         while !isOver {
-            guard let received = try? socket.receive({ _, dropped in self.dropped = dropped }) else {
+            let taken = try? socket.receive { pdu, dropped in
+                self.dropped = dropped
+                if ChannelFault.isAnswer(pdu) { isAsking = false }
+            }
+            guard let received = taken else {
                 isOver = true
                 break
             }
@@ -223,6 +243,15 @@ package final class KernelATTChannel: ATTChannel {
             isOver = count == 0
         }
         guard !isOver else { return fail(.notSecured) }
+        guard !isAsking else { return }
+        if wasAsking {
+            do throws(Errno) {
+                try raiseSecurity(to: level, registration)
+            } catch {
+                fail(.notSecured)
+            }
+            return
+        }
         guard security.suffices(for: level) else { return }
         do throws(Errno) {
             try loop.change(registration, socket.descriptor, to: .readable)

@@ -101,6 +101,7 @@ from scenarios import (  # noqa: E402, F401, I001
     controls,
     pairing,
     bonds,
+    keyless,
     hostile,
     beacons,
 )
