@@ -71,6 +71,8 @@ extension CommandFailure {
                 remedy: remedy?.message()
             )
         case .inUse(let path): self.init(.timeout, BeaconServerFaultText.inUse, "\(path)")
+        case .locked(let lock, let process, let signal):
+            self.init(lock: "\(lock)", heldBy: process, signal: signal)
         }
     }
 

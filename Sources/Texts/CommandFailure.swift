@@ -29,4 +29,19 @@ package struct CommandFailure: Error, Equatable, Sendable {
             remedy: remedy ?? fault.remedyMessage(with: arguments)
         )
     }
+
+    /// Another process, 0 if unknown, holds a lock file, and the time limit has passed or a signal has come.
+    package init(lock: String, heldBy process: Int32, signal: Int32?) {
+        let status: ExitStatus =
+            switch signal {
+            case nil: .timeout
+            case 2: .interrupted
+            default: .terminated
+            }
+        if process == 0 {
+            self.init(status, FileFaultText.locked, lock)
+        } else {
+            self.init(status, FileFaultText.lockedBy, lock, "\(process)")
+        }
+    }
 }

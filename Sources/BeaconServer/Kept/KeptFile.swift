@@ -15,6 +15,8 @@ package struct KeptFile: Sendable {
         case unwritable(FilePath, Errno)
         /// Another process sends what waits there.
         case inUse(FilePath)
+        /// Another process holds the lock of the file's directory.
+        case locked(FilePath, by: Int32, signal: Int32?)
     }
 
     /// The file.
@@ -47,14 +49,21 @@ package struct KeptFile: Sendable {
 
     /// Does something while no other process that does it this way reads or writes a file in its directory.
     func withLock<Result>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
-        let lock: DirectoryLock
+        let directory = path.removingLastComponent()
         do throws(Errno) {
-            try FileSystem.makeDirectory(path.removingLastComponent(), mode: 0o755)
-            lock = try DirectoryLock(path.removingLastComponent())
+            try FileSystem.makeDirectory(directory, mode: 0o755)
         } catch {
             throw .unwritable(path, error)
         }
-        return try withExtendedLifetime(lock, body)
+        return try DirectoryLock.hold(directory, refused: refusal, body)
+    }
+
+    private func refusal(_ failure: DirectoryLock.Failure) -> Failure {
+        switch failure {
+        case .held(let lock, let process): .locked(lock, by: process, signal: nil)
+        case .interrupted(let lock, let process, let signal): .locked(lock, by: process, signal: signal)
+        case .failed(let error): .unwritable(path, error)
+        }
     }
 }
 

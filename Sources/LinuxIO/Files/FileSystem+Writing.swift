@@ -30,9 +30,15 @@ extension FileSystem {
 
     /// Puts a file with these bytes in the place of whatever was there: a reader finds the old bytes or the new, whole.
     ///
-    /// The file belongs to the directory's owner. When this returns, the new bytes are on the disk; when it throws, the
-    /// old file is as it was. The corresponding C functions are `open`, `write`, `fsync` and `rename`.
-    package static func replace(_ path: FilePath, with bytes: [UInt8], mode: UInt32) throws(Errno) {
+    /// The file belongs to the directory's owner. When this returns, the new bytes are on the disk, unless they need not be
+    /// durable; when it throws, the old file is as it was. The corresponding C functions are `open`, `write`, `fsync` and
+    /// `rename`.
+    package static func replace(
+        _ path: FilePath,
+        with bytes: [UInt8],
+        mode: UInt32,
+        isDurable: Bool = true
+    ) throws(Errno) {
         guard let name = path.lastComponent else { throw .invalidArgument }
         let directory = path.removingLastComponent()
         let folder = try Descriptor.open(directory.isEmpty ? "." : directory.string, O_RDONLY | O_DIRECTORY)
@@ -52,13 +58,13 @@ extension FileSystem {
             let number = file.number
             // The full mode, whatever the process's mask.
             _ = try SystemCall.run { fchmod(number, mode) }
-            _ = try SystemCall.run(CallSite(.file, .fsync)) { fsync(number) }
+            if isDurable { _ = try SystemCall.run(CallSite(.file, .fsync)) { fsync(number) } }
             _ = try SystemCall.run(CallSite(.file, .rename)) { unsafe rename(temporary, path.string) }
         } catch {
             _ = unsafe unlink(temporary)
             throw error
         }
-        try folder.synchronizeDirectory()
+        if isDurable { try folder.synchronizeDirectory() }
     }
 
     /// Removes a file, and the removal is on the disk when this returns; without a file nothing is done.
@@ -89,7 +95,7 @@ extension Descriptor {
     }
 
     /// Gives the file to the directory's owner, where this process may.
-    fileprivate func giveToOwner(of directory: borrowing Descriptor) throws(Errno) {
+    func giveToOwner(of directory: borrowing Descriptor) throws(Errno) {
         var status = stat()
         let (file, folder) = (number, directory.number)
         // Sound: the kernel fills the structure that the call is for.

@@ -17,17 +17,23 @@ package struct LockFile: ~Copyable {
 
     /// Locks the file, which is made where it is not there.
     ///
-    /// Throws `wouldBlock` where another process has it. The corresponding C function is `flock`.
+    /// Throws `wouldBlock` where another process has it, `notPermitted` where another user has put a file there, or a link to
+    /// one. Root gives it to the directory's owner, who can open it then if root's process is killed. The corresponding C
+    /// functions are `flock`, `fstat`, `fchmod` and `fchown`.
     package init(_ path: FilePath) throws(Errno) {
+        let directory = path.removingLastComponent()
+        let folder = try Descriptor.open(directory.isEmpty ? "." : directory.string, O_RDONLY | O_DIRECTORY)
         while true {
             let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK
             let opened = try Descriptor.open(path.string, flags, mode: Self.mode)
             try Self.lock(opened)
             // Whoever had it may have removed it meanwhile: what is locked then is no longer the file of that name.
             guard Self.isFile(opened, at: path) else { continue }
+            guard try opened.isUnshared(in: folder) else { throw .notPermitted }
             let number = opened.number
             // One that an earlier version has made is everybody's to lock.
             _ = try SystemCall.run { fchmod(number, Self.mode) }
+            try opened.giveToOwner(of: folder)
             self.init(locked: opened, path)
             return
         }
@@ -50,7 +56,8 @@ package struct LockFile: ~Copyable {
         self.path = path
         isAbandoned = Self.named(path) != nil
         // Without it the lock holds all the same; only nobody learns whose it is.
-        try? FileSystem.replace(Self.note(path), with: Array("\(ProcessFacts.number)\n".utf8), mode: 0o644)
+        let text = Array("\(ProcessFacts.number)\n".utf8)
+        try? FileSystem.replace(Self.note(path), with: text, mode: 0o644, isDurable: false)
     }
 
     /// Gives the lock back, and removes its files.
@@ -123,5 +130,20 @@ package struct LockFile: ~Copyable {
         } catch {
             return error != .noSuchProcess
         }
+    }
+}
+
+extension Descriptor {
+    /// True for a regular file with one name that belongs to this process's user or to the directory's owner.
+    ///
+    /// The corresponding C function is `fstat`.
+    fileprivate func isUnshared(in directory: borrowing Descriptor) throws(Errno) -> Bool {
+        var (file, folder) = (stat(), stat())
+        let (number, folderNumber) = (number, directory.number)
+        // Sound: the kernel fills the structures that the calls are for.
+        _ = try SystemCall.run { unsafe fstat(number, &file) }
+        _ = try SystemCall.run { unsafe fstat(folderNumber, &folder) }
+        return file.st_mode & S_IFMT == S_IFREG && file.st_nlink == 1
+            && (file.st_uid == geteuid() || file.st_uid == folder.st_uid)
     }
 }

@@ -4,7 +4,7 @@
 package enum FileFaultText: String, FaultText {
     // The file of the chosen device.
     case choiceUnreadable, choiceForbidden, choiceGarbled, choiceNotPermitted, choiceNotKept, choiceNotFollowed
-    case noPlace, stateWritable, stateOfOthers
+    case noPlace, stateWritable, stateOfOthers, locked, lockedBy
     // The configuration and its profiles.
     case configurationUnreadable, noText, configurationFaults, noProfile, profileUnreadable, profileFaults
     case noProfiles, stall, byteTooLong, scanMode, scanAffix, faulty, notKept
@@ -75,6 +75,16 @@ package enum FileFaultText: String, FaultText {
                     "デバイスの選択を置く {1} に、ほかのユーザが書き込めます(モード {2})"
                 ),
                 LocalText("`chmod go-w {1}`", "`chmod go-w {1}` を実行してください")
+            )
+        case .locked:
+            (
+                LocalText("another process holds {1}", "別のプロセスが {1} をロックしています"),
+                LocalText("`fuser {1}` names it; try again when it has ended", "`fuser {1}` で確認し、終了してから再度お試しください")
+            )
+        case .lockedBy:
+            (
+                LocalText("process {2} holds {1}", "プロセス {2} が {1} をロックしています"),
+                LocalText("try again when process {2} has ended", "プロセス {2} が終了してから再度お試しください")
             )
         case .stateOfOthers:
             (

@@ -59,8 +59,16 @@ package struct DesignatedStore: Sendable {
     package func locked<Result>(_ body: () throws -> Result) throws -> Result {
         let directory = path.removingLastComponent()
         try? FileSystem.makeDirectory(directory, mode: 0o755)
-        let lock = try? DirectoryLock(directory)
-        return try withExtendedLifetime(lock, body)
+        return try DirectoryLock.hold(directory, refused: refusal, { () throws(any Error) in try body() })
+    }
+
+    private func refusal(_ failure: DirectoryLock.Failure) -> any Error {
+        switch failure {
+        case .held(let lock, let process): CommandFailure(lock: "\(lock)", heldBy: process, signal: nil)
+        case .interrupted(let lock, let process, let signal):
+            CommandFailure(lock: "\(lock)", heldBy: process, signal: signal)
+        case .failed(let error): CommandFailure(designating: error, path)
+        }
     }
 
     /// Forgets all of them; none is no error.

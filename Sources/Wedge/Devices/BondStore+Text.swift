@@ -45,6 +45,8 @@ extension CommandFailure {
             )
         case .known(let device): self.init(.usage, BondFaultText.known, "\(device)", "\(device.address)")
         case .full: self.init(.unavailable, BondFaultText.full, "\(BondStore.mostBonds)")
+        case .locked(let lock, let process, let signal):
+            self.init(lock: "\(lock)", heldBy: process, signal: signal)
         }
     }
 

@@ -20,6 +20,8 @@ package struct BondStore: Sendable {
         case known(DeviceAddress)
         /// There are as many bonds as there may be.
         case full
+        /// Another process holds the lock of the file's directory.
+        case locked(FilePath, by: Int32, signal: Int32?)
     }
 
     /// What the file has.
@@ -79,7 +81,9 @@ package struct BondStore: Sendable {
     /// Removes the bonds with a device, whatever adapter they are of; those that were there.
     @discardableResult
     package func remove(_ device: DeviceAddress) throws(Failure) -> [Bond] {
-        try withLock { () throws(Failure) in
+        // A state directory without such a bond needs neither be there nor be writable.
+        guard try load().contents.bonds.contains(where: { $0.identityAddress == device }) else { return [] }
+        return try withLock { () throws(Failure) in
             let (lines, contents) = try load()
             let removed = contents.bonds.filter { $0.identityAddress == device }
             guard !removed.isEmpty else { return [] }
@@ -95,11 +99,17 @@ package struct BondStore: Sendable {
     }
 
     /// Reads and writes anew while nobody else does: another adapter's pairing may end at the same time.
-    ///
-    /// Where there is no lock, reading says why.
     private func withLock<Result>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
-        let lock = try? DirectoryLock(directory)
-        return try withExtendedLifetime(lock, body)
+        try DirectoryLock.hold(directory, refused: refusal, body)
+    }
+
+    private func refusal(_ failure: DirectoryLock.Failure) -> Failure {
+        switch failure {
+        case .held(let lock, let process): .locked(lock, by: process, signal: nil)
+        case .interrupted(let lock, let process, let signal): .locked(lock, by: process, signal: signal)
+        case .failed(.notPermitted): .foreign(path)
+        case .failed(let error): .unwritable(path, error)
+        }
     }
 
     /// The lines that are no heading, and the contents; the directory of no keys stays as it is unless there will be some.
