@@ -12,7 +12,7 @@ extension SystemFacts.Daemon {
     /// Asks the first of these places where a daemon listens.
     package init(at places: [DaemonPaths]) {
         do throws(CommandFailure) {
-            var client = try ControlClient(at: places.map(\.controlSocket.string))
+            var client = try ControlClient(at: places.map(\.controlSocket.string), patience: Self.patience)
             let answer = try client.ask(.status, patience: Self.patience)
             self = SystemFacts.Status(answer: answer.value).map { .running($0) } ?? .silent(pid: Self.holder(places))
         } catch {

@@ -113,11 +113,24 @@ private final class FakeDaemon: ControlHandler {
         }
         script.ready.wait(until: nil)
         let result = Result { try body(script) }
-        if var client = try? ControlClient(at: [path]) { _ = try? client.ask(.stop) }
+        // It refuses whoever comes while too many are connected.
+        var isStopped = false
+        while !isStopped, var client = try? ControlClient(at: [path]) {
+            isStopped = (try? client.ask(.stop)) != nil
+        }
         thread.join()
         try result.get()
         return script.requests.withLock { $0 }
     }
+}
+
+/// A thread that an array can hold.
+private final class ThreadBox {
+    private var thread: SystemThread?
+
+    init(_ body: @escaping @Sendable () -> Void) throws { thread = try SystemThread(name: "member", body: body) }
+
+    func join() { thread.take()?.join() }
 }
 
 @Suite("Commands and the daemon", .timeLimit(.minutes(10)))
@@ -127,6 +140,39 @@ struct DaemonCommandTests {
         ["key", "1"],
         ["snippet", "link"], ["clear"], ["send", "--text", "R"], ["ask", "01"], ["reload"], ["stop"],
     ]
+
+    @Test("Two members of the group who reconnect without end keep no command of the owner from its answer")
+    func reconnecting() throws {
+        try #require(geteuid() == 0, "only root can be another user")
+        let directory = try TestDirectory()
+        try #require(chmod(directory.path, 0o755) == 0)
+        let path = directory("control")
+        let isOver = Atomic<Bool>(false)
+        let asked = try FakeDaemon.run(at: path) { _ in
+            try #require(chmod(path, 0o666) == 0)
+            let members = try (0..<2).map { _ in
+                try ThreadBox {
+                    // A thread has a user of its own for the kernel; the C library's setresuid changes all.
+                    typealias Call = @convention(c) (Int, Int, Int, Int) -> Int
+                    let call = dlsym(nil, "syscall").map { unsafeBitCast($0, to: Call.self) }
+                    #if arch(x86_64)
+                        let setresuid = 117
+                    #else
+                        let setresuid = 147
+                    #endif
+                    #expect(call?(setresuid, -1, 65_534, -1) == 0)
+                    while !isOver.load(ordering: .relaxed) { _ = try? LocalStream(connectingTo: path) }
+                }
+            }
+            for _ in 0..<25 {
+                let outcome = try run(["pause", "--socket", path])
+                #expect(outcome.status == 0, "\(outcome)")
+            }
+            isOver.store(true, ordering: .relaxed)
+            for member in members { member.join() }
+        }
+        #expect(asked.count { $0 == "pause" } == 25)
+    }
 
     @Test("D-8, D-10: without a daemon: exit status 69, said with what to do", arguments: commands)
     func noDaemon(command: [String]) throws {

@@ -2,6 +2,7 @@
 
 import Glibc
 import LinuxIO
+import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
@@ -34,6 +35,21 @@ private struct CannedDaemon: ~Copyable {
     }
 
     consuming func join() { thread.join() }
+}
+
+/// As many clients as a daemon's queue takes, none of which it has accepted.
+private final class QueuedClients: Sendable {
+    private let clients = Mutex<[Int32]>([])
+
+    init(at path: String) {
+        while let stream = try? LocalStream(connectingTo: path) {
+            clients.withLock { $0.append(dup(stream.descriptor.unownedNumber)) }
+        }
+    }
+
+    func leave() {
+        clients.withLock { for client in $0 { close(client) } }
+    }
 }
 
 @Suite("The client of the control socket", .timeLimit(.minutes(10)))
@@ -89,6 +105,31 @@ struct ControlClientTests {
         for answer in ["", "{\"ok\":"] {
             #expect(try failure(answer, hangsUp: false, patience: .milliseconds(50))?.status == .timeout)
         }
+    }
+
+    @Test("While the daemon's queue is full, a client tries again within its patience, and is told 75 after it")
+    func fullQueue() throws {
+        let directory = try TestDirectory()
+        let path = directory("control")
+        let listener = try LocalListener(at: path, mode: 0o600)
+        let waiting = QueuedClients(at: path)
+        #expect(throws: CommandFailure(reachingDaemon: path, .wouldBlock)) {
+            _ = try ControlClient(at: [path], patience: .milliseconds(50))
+        }
+        let thread = try SystemThread(name: "late") {
+            usleep(300_000)
+            waiting.leave()
+        }
+        // The daemon takes who has gone, and who comes then.
+        let taking = try SystemThread(name: "taking") { [number = listener.descriptor.unownedNumber] in
+            usleep(400_000)
+            for _ in 0..<64 { close(accept(number, nil, nil)) }
+        }
+        let client = try ControlClient(at: [path])
+        _ = consume client
+        thread.join()
+        shutdown(listener.descriptor.unownedNumber, Int32(SHUT_RDWR))
+        taking.join()
     }
 
     @Test("D-8, D-10: nobody there is 69; what may not be opened is 77; no socket at all is no daemon")

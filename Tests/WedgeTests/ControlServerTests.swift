@@ -2,6 +2,7 @@
 
 import Glibc
 import Keystrokes
+import LinuxIO
 import TestSupport
 import Testing
 import Texts
@@ -31,6 +32,42 @@ struct ControlServerTests {
         #expect(peer.values[2]["error"]?["cause"]?.string == "word 3: nothing may follow here")
         #expect(bench.handler.requests == [.status, .key([.character("1"), .key(.enter)]), .stop])
         #expect(!peer.isClosed)
+    }
+
+    @Test("The owner has a queue of its own: a full one of the group keeps it from nothing")
+    func ownersQueue() throws {
+        var limits = ControlServer.Limits()
+        // Here the crowd is the owner too.
+        limits.clients = 64
+        let bench = try ControlBench(limits: limits)
+        var status = stat()
+        try #require(lstat(bench.path + ".owner", &status) == 0)
+        #expect(status.st_mode & 0o7777 == 0o600 && status.st_uid == geteuid())
+        var crowd: [Int32] = []
+        defer { for client in crowd { close(client) } }
+        while let stream = try? LocalStream(connectingTo: bench.path) {
+            crowd.append(dup(stream.descriptor.unownedNumber))
+        }
+        #expect(crowd.count >= 16)
+        // It is connected before the daemon has taken anybody.
+        let stream = try ControlSocket.connect(to: bench.path, patience: .zero)
+        #expect(try stream.write(Array("version 1 pause\n".utf8)) == .done(16))
+        #expect(try bench.run(until: { bench.handler.requests == [.pause] }))
+        bench.server.close()
+        #expect(lstat(bench.path + ".owner", &status) != 0)
+    }
+
+    @Test("A socket beside the daemon's that is another user's is not taken for the owner's")
+    func foreignQueue() throws {
+        try #require(geteuid() == 0, "only root can give a file away")
+        let directory = try TestDirectory()
+        let listener = try LocalListener(at: directory("control"), mode: 0o600)
+        let other = try LocalListener(at: directory("control.owner"), mode: 0o666)
+        try #require(chown(directory("control.owner"), 65_534, 65_534) == 0)
+        let stream = try ControlSocket.connect(to: directory("control"), patience: .zero)
+        let (own, foreign) = (try listener.accept() != nil, try other.accept() != nil)
+        #expect(own && !foreign)
+        _ = consume stream
     }
 
     @Test("D-9: the next request of a client waits for the answer to the last; other clients do not")

@@ -19,8 +19,8 @@ package enum DirectoryLock {
         case failed(Errno)
     }
 
-    /// Pause between two attempts, in nanoseconds.
-    private static let pause = 10_000_000
+    /// Pause between two attempts, in milliseconds.
+    private static let pause = 10
     /// Attempts before the lock is given up: 5 s.
     private static let attempts = 500
 
@@ -63,11 +63,10 @@ package enum DirectoryLock {
 
     /// Sleeps for a pause; returns the signal that ended it or is pending, nil for none.
     ///
-    /// The corresponding C functions are `ppoll` and `sigpending`.
+    /// The corresponding C function is `sigpending`.
     private static func sleep() -> Int32? {
-        var time = timespec(tv_sec: 0, tv_nsec: pause)
-        // Sound: no entries, and a local that outlives the call. Without signalfd a handler has run then (EventLoop).
-        if unsafe blewedge_ppoll(nil, 0, &time) < 0 { return SIGINT }
+        // Without signalfd a handler runs (EventLoop).
+        guard SystemThread.sleep(milliseconds: pause) else { return SIGINT }
         var pending = sigset_t()
         // Sound: the set is a local that outlives each call.
         guard unsafe sigpending(&pending) == 0 else { return nil }

@@ -58,6 +58,16 @@ package struct SystemThread: ~Copyable {
     /// The corresponding C function is `pthread_self`.
     static var current: UInt { UInt(pthread_self()) }
 
+    /// Sleeps, by the real clock; returns false if a signal handler has ended the sleep.
+    ///
+    /// The corresponding C function is `ppoll`.
+    @discardableResult
+    package static func sleep(milliseconds: Int) -> Bool {
+        var time = timespec(tv_sec: milliseconds / 1000, tv_nsec: milliseconds % 1000 * 1_000_000)
+        // Sound: no entries, and a local that outlives the call.
+        return unsafe blewedge_ppoll(nil, 0, &time) >= 0
+    }
+
     /// Waits until the thread has ended; who waits is awake for `VirtualClock`, whose time stands still.
     ///
     /// The corresponding C function is `pthread_join`.

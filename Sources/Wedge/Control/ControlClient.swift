@@ -26,12 +26,13 @@ package struct ControlClient: ~Copyable {
 
     /// Connects to the daemon at the first of these paths where one listens.
     ///
-    /// Fails with `unavailable` where none does, and with what is wrong with the last one that is there.
-    package init(at paths: [String]) throws(CommandFailure) {
+    /// `patience` is how long a full queue is waited for. Fails with `unavailable` where none does, and with what is wrong with
+    /// the last one that is there.
+    package init(at paths: [String], patience: Duration = ControlClient.patience) throws(CommandFailure) {
         var failure = CommandFailure.noDaemon
         for path in paths {
             do {
-                stream = try LocalStream(connectingTo: path)
+                stream = try ControlSocket.connect(to: path, patience: patience)
                 // After what can throw: Swift 6.2 destroys twice what is set before it.
                 self.path = path
                 input = LineSplitter(longestLine: Self.mostBytes + 1, ends: .lineFeed)

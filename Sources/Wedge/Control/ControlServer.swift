@@ -30,6 +30,8 @@ package final class ControlServer {
     private static let recovery = Duration.seconds(1)
     /// The socket's mode: its owner and its group.
     private static let mode: UInt32 = 0o660
+    /// The mode of the owner's socket.
+    private static let ownersMode: UInt32 = 0o600
 
     /// False where the configuration says `keys = off`.
     package var allowsKeys: Bool {
@@ -41,8 +43,7 @@ package final class ControlServer {
     private let limits: Limits
     private weak var handler: (any ControlHandler)?
     private var rights: ControlRights
-    private var listener: LocalListener?
-    private var registration: EventLoop.Registration?
+    private var entrances: [Entrance] = []
     private var recoveryTimer: EventLoop.Timer?
     private var connections: [ObjectIdentifier: ControlConnection] = [:]
     /// The answer to `status` that was made in this turn of the loop, for all who ask in the same turn (B-21).
@@ -63,9 +64,16 @@ package final class ControlServer {
         self.handler = handler
         rights = ControlRights(owner: ProcessFacts.user, allowsKeys: allowsKeys)
         do {
-            listener = try LocalListener(at: path, mode: Self.mode)
+            entrances.append(Entrance(try LocalListener(at: path, mode: Self.mode)))
         } catch {
             throw CommandFailure(controlSocket: path, error)
+        }
+        let own = ControlSocket.ownersPath(path)
+        do throws(Errno) {
+            entrances.append(Entrance(try LocalListener(at: own, mode: Self.ownersMode)))
+        } catch {
+            // One socket serves everybody where the path leaves no room for a second one.
+            guard error == .fileNameTooLong else { throw CommandFailure(controlSocket: own, error) }
         }
         do {
             try listen()
@@ -95,27 +103,32 @@ package final class ControlServer {
         if let recoveryTimer { loop.cancel(recoveryTimer) }
         recoveryTimer = nil
         stopListening()
-        listener = nil
+        entrances = []
         for connection in connections.values { connection.end() }
     }
 
     // MARK: Clients
 
     private func listen() throws(Errno) {
-        guard listener != nil else { return }
-        registration = try listener?.watch(on: loop) { [weak self] in self?.accept() }
+        for entrance in entrances where entrance.registration == nil {
+            entrance.registration = try entrance.listener.watch(on: loop) { [weak self, unowned entrance] in
+                self?.accept(at: entrance)
+            }
+        }
     }
 
     private func stopListening() {
-        if let registration { listener?.unwatch(registration, on: loop) }
-        registration = nil
+        for entrance in entrances {
+            if let registration = entrance.registration { entrance.listener.unwatch(registration, on: loop) }
+            entrance.registration = nil
+        }
     }
 
-    private func accept() {
+    private func accept(at entrance: Entrance) {
         do throws(Errno) {
             // A client that comes and goes again and again is one of many: the others have their turn.
             for _ in 0..<limits.clients {
-                guard let stream = try listener?.accept() else { return }
+                guard let stream = try entrance.listener.accept() else { return }
                 try welcome(stream)
             }
         } catch {
@@ -214,4 +227,12 @@ package final class ControlServer {
         }
         return answer
     }
+}
+
+/// A socket on which clients come, and its watch.
+private final class Entrance {
+    let listener: LocalListener
+    var registration: EventLoop.Registration?
+
+    init(_ listener: consuming LocalListener) { self.listener = listener }
 }

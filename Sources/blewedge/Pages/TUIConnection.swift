@@ -29,7 +29,8 @@ final class TUIConnection {
     init(to path: String, on loop: EventLoop) throws(CommandFailure) {
         self.loop = loop
         do throws(Errno) {
-            stream = try LocalStream(connectingTo: path)
+            // The pages try again themselves.
+            stream = try ControlSocket.connect(to: path, patience: .zero)
         } catch {
             throw CommandFailure(reachingDaemon: path, error)
         }
