@@ -130,7 +130,7 @@ let package = Package(
             name: "blewedge",
             dependencies: [
                 "Setup", "Wedge", "BeaconServer", "Typing", "Beacons", "Texts", "Measuring", "BluetoothLE",
-                "VirtualTransport", "Keystrokes", "LinuxIO", argumentParser, systemPackage,
+                "VirtualTransport", "Keystrokes", "LinuxIO", "Cryptography", argumentParser, systemPackage,
             ],
             swiftSettings: swiftSettings,
             // Nobody links with the program: its names are not listed in it.

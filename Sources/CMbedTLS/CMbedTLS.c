@@ -8,10 +8,15 @@
 #include <mbedtls/cmac.h>
 #include <mbedtls/ecp.h>
 #include <mbedtls/platform_util.h>
+#include <mbedtls/version.h>
 #include <string.h>
 
 /// An uncompressed point: 4, X, Y.
 enum { POINT_LENGTH = 65 };
+
+const char *cmbedtls_version(void) {
+    return MBEDTLS_VERSION_STRING;
+}
 
 int cmbedtls_aes128(const uint8_t key[16], const uint8_t block[16], uint8_t result[16]) {
     mbedtls_aes_context context;

@@ -29,13 +29,19 @@ package enum Doctor {
         findings.first { $0.severity != .note }?.status ?? .success
     }
 
-    /// The findings as one JSON object for programs, with the table of what the kernel has.
-    package static func object(_ findings: [Finding], kernel table: [JSONObject] = []) -> JSONObject {
+    /// The findings as one JSON object for programs, with the table of what the kernel has and the version of mbedTLS, which is
+    /// linked in.
+    package static func object(
+        _ findings: [Finding],
+        kernel table: [JSONObject] = [],
+        mbedTLS: String? = nil
+    ) -> JSONObject {
         var object = JSONObject()
         object.add("version", 1)
         object.add("status", status(findings).rawValue)
         object.add("findings", findings.map(\.object))
         if !table.isEmpty { object.add("kernel", table) }
+        object.add("mbedTLS", mbedTLS)
         return object
     }
 

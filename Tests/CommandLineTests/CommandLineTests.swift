@@ -190,6 +190,17 @@ struct CommandLineTests {
         #expect(outcome.error.contains("others may write to \(home.path)") && outcome.error.contains("chmod go-w"))
     }
 
+    @Test("`--version` and `doctor` name the mbedTLS that is linked in")
+    func cryptography() throws {
+        let version = try run(["--version"]).output
+        #expect(version.hasPrefix("0.1.0\nmbedTLS "), "\(version)")
+        let number = version.split(separator: "\n").last?.split(separator: " ").dropFirst().first?.dropLast()
+        let text = try run(["doctor"])
+        #expect(text.error.contains("mbedTLS \(number ?? "?") is linked in"), "\(text)")
+        let object = try JSONValue(Array(try run(["doctor", "--json"]).output.utf8))
+        #expect(object["mbedTLS"]?.string == number.map(String.init))
+    }
+
     @Test("D-10: a stream that leads to no controller is exit status 69, with cause and remedy")
     func streams() throws {
         for (address, cause) in [

@@ -43,7 +43,7 @@ def is_less(one, other):
 def source_version():
     """The version that the source gives itself."""
     text = (ROOT / "Sources/blewedge/Commands/BlewedgeCommand.swift").read_text()
-    return re.search(r'^        version: "([0-9.]+)",$', text, re.MULTILINE).group(1)
+    return re.search(r'^    static let programVersion = "([0-9.]+)"$', text, re.MULTILINE).group(1)
 
 
 def version(source, described, count, commit):

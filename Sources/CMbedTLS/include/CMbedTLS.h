@@ -19,6 +19,9 @@ enum cmbedtls_outcome {
     CMBEDTLS_REFUSED = 1,
 };
 
+/// The version of mbedTLS that is linked in, such as `2.28.3`.
+const char *cmbedtls_version(void);
+
 /// Encrypts one block with AES-128.
 ///
 /// FIPS 197.

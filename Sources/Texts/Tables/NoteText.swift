@@ -3,7 +3,7 @@
 /// The notes of commands on their work, apart from their data.
 package enum NoteText: String, Localized {
     // Introductions to other texts.
-    case toMend, why, nothingWrong
+    case toMend, why, nothingWrong, linkedIn
     // Changes made by the daemon.
     case chosen, chosenForRun, choiceGarbled, replaceChoice, forgotten, connects, disconnected, paused, resumed
     case reloaded, ends, commandWritten, given, useOpenDevice, noFilter
@@ -21,6 +21,11 @@ package enum NoteText: String, Localized {
         case .toMend: LocalText("  to mend it: {1}", "  対処: {1}")
         case .why: LocalText("  why: {1}", "  影響: {1}")
         case .nothingWrong: LocalText("nothing is wrong", "問題はありません")
+        case .linkedIn:
+            LocalText(
+                "{1} is linked in: after its security updates install a newer blewedge, or build it again",
+                "{1} を静的にリンクしています。セキュリティ更新の後は、新しいblewedgeを導入するか再ビルドしてください"
+            )
         case .chosen: LocalText("{1} is chosen", "{1} を選択しました")
         case .chosenForRun:
             LocalText(

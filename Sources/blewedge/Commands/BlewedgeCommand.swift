@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import ArgumentParser
+import Cryptography
 import LinuxIO
 import SystemPackage
 import Texts
@@ -46,6 +47,9 @@ func runCommandLine() -> Never {
 
 /// `blewedge` itself.
 struct BlewedgeCommand: ParsableCommand {
+    /// The version of the program.
+    static let programVersion = "0.1.0"
+
     static let configuration = CommandConfiguration(
         commandName: "blewedge",
         abstract: "Types what a Bluetooth LE device sends, without bluetoothd, D-Bus or a desktop.",
@@ -90,7 +94,7 @@ struct BlewedgeCommand: ParsableCommand {
               74 reading or writing failed · 75 nothing came in time · 77 permission missing
               78 wrong configuration · 130 and 143 after SIGINT and SIGTERM
             """,
-        version: "0.1.0",
+        version: "\(programVersion)\nmbedTLS \(CryptographyLibrary.version), linked in",
         subcommands: [
             DemoCommand.self, GuideCommand.self, TUICommand.self, ScanCommand.self, RunCommand.self, GATTCommand.self,
             SimulateCommand.self, CaptureCommand.self, TableCommand.self, ConfigCommand.self, ProfilesCommand.self,

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import BluetoothLE
+import Cryptography
 import LinuxIO
 import Setup
 import Texts
@@ -48,8 +49,11 @@ struct DoctorCommand: ParsableCommand {
         if let adapter = adapterOptions.adapter { facts.usesKernelChannels = adapter.exclusiveName == nil }
         let findings = Doctor.findings(facts)
         let text =
-            json ? Doctor.object(findings, kernel: Doctor.table(facts)).text + "\n" : Doctor.text(findings, .current)
+            json
+            ? Doctor.object(findings, kernel: Doctor.table(facts), mbedTLS: CryptographyLibrary.version).text + "\n"
+            : Doctor.text(findings, .current)
         try StandardStream.output.write(text)
+        if !json { Console.note(NoteText.linkedIn.message("mbedTLS \(CryptographyLibrary.version)")) }
         let status = Doctor.status(findings)
         guard status == .success else { throw status }
     }

@@ -23,7 +23,7 @@ struct ManualCommand: ParsableCommand {
     static func page() throws(CommandFailure) -> String {
         do {
             let help = try JSONValue(Array(BlewedgeCommand._dumpHelp().utf8))
-            return ManualText.page(ofHelp: help, version: BlewedgeCommand.configuration.version)
+            return ManualText.page(ofHelp: help, version: BlewedgeCommand.programVersion)
         } catch {
             throw CommandFailure(.internal, CommandFaultText.noHelp, "\(error)")
         }

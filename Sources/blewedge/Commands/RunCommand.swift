@@ -300,7 +300,7 @@ struct RunCommand: ParsableCommand {
             profile: profiles.map(\.name).joined(separator: ", "),
             layout: configuration.layout,
             table: configuration.tableName(profiles),
-            program: BlewedgeCommand.configuration.version
+            program: BlewedgeCommand.programVersion
         )
     }
 }
