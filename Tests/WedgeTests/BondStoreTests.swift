@@ -105,6 +105,29 @@ struct BondStoreTests {
         #expect(mode(directory("later")) == 0o700)
     }
 
+    @Test(
+        "A FIFO in the place of the file, and a file with a second name, are refused and left as they are",
+        .timeLimit(.minutes(1))
+    )
+    func irregular() throws {
+        let directory = try TestDirectory()
+        let store = BondStore(FilePath(directory("state")).appending("bonds"))
+        try store.add(bond(1))
+        try #require(link(store.path.string, directory("second")) == 0 && chmod(directory("second"), 0o644) == 0)
+        #expect(throws: BondStore.Failure.irregular(store.path)) { try store.read() }
+        #expect(mode(directory("second")) == 0o644)
+        try #require(unlink(directory("second")) == 0)
+        #expect(try store.read().bonds == [try bond(1)])
+        try #require(unlink(store.path.string) == 0 && mkfifo(store.path.string, 0o600) == 0)
+        #expect(throws: BondStore.Failure.irregular(store.path)) { try store.read() }
+        #expect(throws: BondStore.Failure.irregular(store.path)) { try store.add(bond(2)) }
+        // With a writer too.
+        let writer = open(store.path.string, O_RDWR | O_NONBLOCK)
+        defer { close(writer) }
+        #expect(throws: BondStore.Failure.irregular(store.path)) { try store.read() }
+        #expect(CommandFailure(BondStore.Failure.irregular(store.path)).status == .permission)
+    }
+
     @Test("X-8: another user's directory, or a link in the place of the file, is refused")
     func foreign() throws {
         let directory = try TestDirectory()

@@ -20,13 +20,14 @@ extension FileSystem {
     /// The bytes of a private file, at most `limit`; and whether it had to be tightened.
     ///
     /// Throws `notPermitted` for another user's, `fileTooLarge` for a longer one, `tooManySymbolicLinkLevels` (ELOOP) for a
-    /// symbolic link. The corresponding C functions are `open`, `fstat`, `fchmod` and `read`.
+    /// symbolic link, `tooManyLinks` (EMLINK) for a file with a second name, `invalidArgument` for what is no regular file. The corresponding C functions are `open`, `fstat`, `fchmod` and `read`.
     package static func privateContents(
         of path: FilePath,
         limit: Int,
         service: String
     ) throws(Errno) -> (bytes: [UInt8], isTightened: Bool) {
         let file = try Descriptor.open(path.string, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+        try file.checkRegular()
         let isTightened = try file.keepPrivate(service: service)
         var contents: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
@@ -63,6 +64,16 @@ extension FileSystem {
 }
 
 extension Descriptor {
+    /// Throws for what is no regular file, or has a second name, by which another directory's users reach it.
+    fileprivate func checkRegular() throws(Errno) {
+        var status = stat()
+        let number = number
+        // Sound: the kernel fills the structure that the call is for.
+        _ = try SystemCall.run { unsafe fstat(number, &status) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .invalidArgument }
+        guard status.st_nlink == 1 else { throw .tooManyLinks }
+    }
+
     /// Takes the permissions of group and others away, if they have any, from what this process's user owns.
     fileprivate func keepPrivate(service: String) throws(Errno) -> Bool {
         var status = stat()

@@ -77,7 +77,7 @@ package enum BondFaultText: String, FaultText {
     case noAddress, known, knownToKernel, disagreed, declined, notInTime, notBonded, tooWeak, keyTooShort
     case notReached
     // The file.
-    case foreign, unreadable, notKept, full, notPermitted
+    case foreign, irregular, unreadable, notKept, full, notPermitted
     // Forgetting.
     case unknownDevice
 
@@ -156,6 +156,17 @@ package enum BondFaultText: String, FaultText {
                 LocalText(
                     "run as the owner of {2}, or give it to this user",
                     "{2} の所有者として実行するか、所有者をこのユーザに変更してください"
+                )
+            )
+        case .irregular:
+            (
+                LocalText(
+                    "{1} is no regular file, or is a hard link to one that others can reach",
+                    "{1} は通常のファイルではないか、ほかから参照できるハードリンクです"
+                ),
+                LocalText(
+                    "remove {1} and pair again",
+                    "{1} を削除し、ペアリングし直してください"
                 )
             )
         case .unreadable:

@@ -23,6 +23,7 @@ extension CommandFailure {
         switch failure {
         case .foreign(let path):
             self.init(.permission, BondFaultText.foreign, "\(path)", "\(path.removingLastComponent())")
+        case .irregular(let path): self.init(.permission, BondFaultText.irregular, "\(path)")
         case .unreadable(let path, let error), .unwritable(let path, let error):
             if error.recovery(of: .file) == .forbidden {
                 let directory = "\(path.removingLastComponent())"

@@ -12,6 +12,8 @@ package struct BondStore: Sendable {
     package enum Failure: Error, Equatable, Sendable {
         /// The file, or its directory, is another user's.
         case foreign(FilePath)
+        /// The file is no regular file, or has a second name.
+        case irregular(FilePath)
         /// The file is there, and cannot be read.
         case unreadable(FilePath, Errno)
         /// The file cannot be written.
@@ -126,7 +128,11 @@ package struct BondStore: Sendable {
             bytes = read.bytes
         } catch {
             if error.recovery(of: .file) == .absent { return ([], contents) }
-            throw error == .notPermitted ? .foreign(path) : .unreadable(path, error)
+            switch error {
+            case .notPermitted: throw .foreign(path)
+            case .invalidArgument, .tooManyLinks: throw .irregular(path)
+            default: throw .unreadable(path, error)
+            }
         }
         var lines: [String] = []
         let pieces = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
