@@ -190,6 +190,30 @@ struct CommandLineTests {
         #expect(outcome.error.contains("others may write to \(home.path)") && outcome.error.contains("chmod go-w"))
     }
 
+    @Test("`run` reads no configuration, and runs no hook, that others may write: 77, the file and the remedy")
+    func openConfiguration() throws {
+        let home = try TestDirectory()
+        try home.write("hook = \"\(home("hook"))\"\n", to: "blewedge.toml")
+        try home.write("#!/bin/sh\n", to: "hook")
+        try home.write("{}", to: "snippets.json")
+        try #require(chmod(home("hook"), 0o755) == 0)
+        let command = ["run", "--device", "X", "--adapter", "h4:unix:/nonexistent", "--to", "unix:\(home("wire"))"]
+        for name in ["blewedge.toml", "hook", "snippets.json"] {
+            var status = stat()
+            try #require(stat(home(name), &status) == 0 && chmod(home(name), status.st_mode | 0o022) == 0)
+            let outcome = try run(command, environment: home.environment)
+            #expect(outcome.status == 77, "\(outcome)")
+            #expect(outcome.error.contains("others may write to \(home(name)) (mode"), "\(outcome)")
+            #expect(outcome.error.contains("chmod go-w \(home(name))"), "\(outcome)")
+            try #require(chmod(home(name), status.st_mode) == 0)
+        }
+        #expect(try run(command, environment: home.environment).status == 69)
+        // Instead of the configuration in its usual place.
+        try home.write("", to: "other.toml")
+        try #require(chmod(home("other.toml"), 0o666) == 0)
+        #expect(try run(command + ["--config", home("other.toml")], environment: home.environment).status == 77)
+    }
+
     @Test("`--version` and `doctor` name the mbedTLS that is linked in")
     func cryptography() throws {
         let version = try run(["--version"]).output

@@ -13,6 +13,73 @@ struct DaemonPathsTests {
         DaemonPaths(user: user) { environment[$0] }
     }
 
+    @Test(
+        "A state directory below one that others may write, or that is theirs, is refused; below a sticky one it is not"
+    )
+    func above() throws {
+        let directory = try TestDirectory()
+        let own = geteuid()
+        try directory.write("", to: "above/state/mark")
+        let paths = DaemonPaths(
+            configuration: FilePath(directory("etc")),
+            state: FilePath(directory("above/state")),
+            runtime: FilePath(directory("run"))
+        )
+        try #require(chmod(directory("above/state"), 0o755) == 0)
+        for (mode, isRefused) in [(0o755, false), (0o757, true), (0o777, true), (0o1777, false)] as [(mode_t, Bool)] {
+            try #require(chmod(directory("above"), mode) == 0)
+            let failure = failure { () throws(CommandFailure) in try paths.checkState(user: own) }
+            #expect((failure?.status == .permission) == isRefused, "\(String(mode, radix: 8))")
+            #expect(!isRefused || failure?.cause.english.contains("\(directory("above")),") == true)
+        }
+        // A link in a directory that is anybody's.
+        try #require(symlink(directory("above/state"), directory("link")) == 0 && chmod(directory.path, 0o777) == 0)
+        let linked = DaemonPaths(
+            configuration: paths.configuration,
+            state: FilePath(directory("link")),
+            runtime: "/run"
+        )
+        #expect(failure { () throws(CommandFailure) in try linked.checkState(user: own) }?.status == .permission)
+        try #require(chmod(directory.path, 0o700) == 0 && chmod(directory("above"), 0o755) == 0)
+        guard own == 0 else { return }
+        try #require(chown(directory("above"), 12345, 12345) == 0)
+        #expect(failure { () throws(CommandFailure) in try paths.checkState(user: 0, serviceUser: 7) } != nil)
+        #expect(failure { () throws(CommandFailure) in try paths.checkState(user: 0, serviceUser: 12345) } == nil)
+    }
+
+    @Test("A file that says what is typed or run is refused where others may write to it, or to a directory above it")
+    func files() throws {
+        let directory = try TestDirectory()
+        try directory.write("", to: "above/file")
+        let file = FilePath(directory("above/file"))
+        func status(_ user: UInt32 = geteuid(), invoker: UInt32? = nil) -> Texts.ExitStatus? {
+            failure { () throws(CommandFailure) in try DaemonPaths.check(file, user: user, invoker: invoker) }?.status
+        }
+        #expect(status() == nil)
+        #expect(failure { () throws(CommandFailure) in try DaemonPaths.check("/nonexistent/file") } == nil)
+        for (path, mode, isRefused) in [
+            ("above/file", 0o666, true), ("above/file", 0o606, true), ("above/file", 0o644, false),
+            ("above", 0o777, true), ("above", 0o1777, false), ("above", 0o755, false),
+        ] as [(String, mode_t, Bool)] {
+            try #require(chmod(directory(path), mode) == 0)
+            #expect((status() == .permission) == isRefused, "\(path) \(String(mode, radix: 8))")
+        }
+        guard geteuid() == 0 else { return }
+        try #require(chown(directory("above"), 12345, 12345) == 0 && chown(file.string, 12345, 12345) == 0)
+        #expect(status(0) == .permission && status(4242) == .permission)
+        // The user's own, and root's by sudo.
+        #expect(status(12345) == nil && status(0, invoker: 12345) == nil && status(4242, invoker: 12345) == .permission)
+    }
+
+    private func failure(_ body: () throws(CommandFailure) -> Void) -> CommandFailure? {
+        do throws(CommandFailure) {
+            try body()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
     @Test("T31: a state directory that others may write is refused with 77; one's own, root's, the service's is not")
     func state() throws {
         let directory = try TestDirectory()

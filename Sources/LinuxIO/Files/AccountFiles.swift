@@ -43,6 +43,18 @@ package struct AccountFiles: Sendable {
         }
     }
 
+    /// True where a group has no member but the user: neither by the group's line nor as another user's own group.
+    ///
+    /// passwd(5), group(5).
+    package func isPrivate(group: UInt32, of user: UInt32) -> Bool {
+        let users = lines(of: "passwd", fields: 7)
+        let names = Set(users.filter { UInt32($0[2]) == user }.map { $0[0] })
+        guard users.allSatisfy({ UInt32($0[3]) != group || names.contains($0[0]) }) else { return false }
+        return lines(of: "group", fields: 4).allSatisfy { fields in
+            UInt32(fields[2]) != group || fields[3].split(separator: ",").allSatisfy(names.contains)
+        }
+    }
+
     private func lines(of file: String, fields count: Int) -> [[Substring]] {
         guard let bytes = try? FileSystem.contents(of: "\(directory)/\(file)", limit: Self.limit) else { return [] }
         return String(decoding: bytes, as: UTF8.self).split(separator: "\n").compactMap { line in

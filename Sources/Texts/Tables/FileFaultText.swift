@@ -4,7 +4,8 @@
 package enum FileFaultText: String, FaultText {
     // The file of the chosen device.
     case choiceUnreadable, choiceForbidden, choiceGarbled, choiceNotPermitted, choiceNotKept, choiceNotFollowed
-    case noPlace, stateWritable, stateOfOthers, locked, lockedBy
+    case noPlace, stateWritable, stateOfOthers, fileWritable, fileOfOthers
+    case locked, lockedBy
     // The configuration and its profiles.
     case configurationUnreadable, noText, configurationFaults, noProfile, profileUnreadable, profileFaults
     case noProfiles, stall, byteTooLong, scanMode, scanAffix, faulty, notKept
@@ -75,6 +76,25 @@ package enum FileFaultText: String, FaultText {
                     "デバイスの選択を置く {1} に、ほかのユーザが書き込めます(モード {2})"
                 ),
                 LocalText("`chmod go-w {1}`", "`chmod go-w {1}` を実行してください")
+            )
+        case .fileWritable:
+            (
+                LocalText(
+                    "others may write to {1} (mode {2}), and so decide what {3} does",
+                    "ほかのユーザが {1} に書き込める(モード {2})ため、{3} の動作を変えられます"
+                ),
+                LocalText("`chmod go-w {1}`", "`chmod go-w {1}` を実行してください")
+            )
+        case .fileOfOthers:
+            (
+                LocalText(
+                    "{1} belongs to user {2}, who so decides what {3} does",
+                    "{1} の所有者がほかのユーザ {2} のため、{3} の動作を変えられます"
+                ),
+                LocalText(
+                    "give it to root, or to the user who runs this",
+                    "rootか、実行するユーザのものにしてください"
+                )
             )
         case .locked:
             (

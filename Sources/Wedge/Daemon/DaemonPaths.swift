@@ -63,8 +63,8 @@ package struct DaemonPaths: Hashable, Sendable {
 
     /// Refuses a state directory in which others could put what they want to be chosen (T31).
     ///
-    /// It belongs to `user`, to root, or for root to the service's user, and nobody else writes there. One that is not
-    /// there is fine.
+    /// It belongs to `user`, to root, or for root to the service's user, and nobody else writes there or can replace one of
+    /// the directories above it. One that is not there is fine.
     package func checkState(
         user: UInt32 = ProcessFacts.user,
         serviceUser: UInt32? = AccountFiles().user(named: name)?.number
@@ -75,6 +75,33 @@ package struct DaemonPaths: Hashable, Sendable {
         guard mode & 0o022 == 0 else {
             throw CommandFailure(.permission, FileFaultText.stateWritable, "\(state)", String(mode, radix: 8))
         }
+        let trusted = Set([user] + (user == 0 ? [serviceUser].compactMap(\.self) : []))
+        guard let exposure = FileSystem.exposure(of: state, trusted: trusted) else { return }
+        throw exposure.isForeign
+            ? CommandFailure(.permission, FileFaultText.stateOfOthers, exposure.path, "\(exposure.owner)")
+            : CommandFailure(.permission, FileFaultText.stateWritable, exposure.path, String(exposure.mode, radix: 8))
+    }
+
+    /// Refuses an existing file that says what is typed or run, and that another user can change: the configuration, and what
+    /// it names.
+    ///
+    /// It belongs to `user`, to root, or to the user who became root by sudo(8), and so do the directories above it.
+    package static func check(
+        _ path: FilePath,
+        user: UInt32 = ProcessFacts.user,
+        invoker: UInt32? = ProcessFacts.environment("SUDO_UID").flatMap { UInt32($0) }
+    ) throws(CommandFailure) {
+        let trusted = Set([user] + (user == 0 ? [invoker].compactMap(\.self) : []))
+        guard let exposure = FileSystem.exposure(of: path, trusted: trusted) else { return }
+        throw exposure.isForeign
+            ? CommandFailure(.permission, FileFaultText.fileOfOthers, exposure.path, "\(exposure.owner)", "\(path)")
+            : CommandFailure(
+                .permission,
+                FileFaultText.fileWritable,
+                exposure.path,
+                String(exposure.mode, radix: 8),
+                "\(path)"
+            )
     }
 
     /// The daemon's settings.

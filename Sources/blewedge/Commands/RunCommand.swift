@@ -216,12 +216,19 @@ struct RunCommand: ParsableCommand {
 
     private func plan(_ choice: DeviceChoice?, _ paths: DaemonPaths) throws(CommandFailure) -> Plan {
         let configuration = try configuration(paths)
+        try DaemonPaths.check(paths.snippets)
+        for path in [configuration.table, configuration.profile].compactMap(\.self) where path.contains("/") {
+            try DaemonPaths.check(FilePath(path))
+        }
         let snippets = try Snippets(file: paths.snippets.string)
         let settings = try settings(configuration, choice, try keypad(configuration, snippets), snippets)
         _ = try settings.typing.declaredKeys()
         try KeyboardGate.check(configuration.gateTerminal)
         let hook = hook ?? configuration.hook
-        if let hook { try HookRunner.check(hook) }
+        if let hook {
+            try HookRunner.check(hook)
+            if hook.contains("/") { try DaemonPaths.check(FilePath(hook)) }
+        }
         return Plan(
             configuration: configuration,
             settings: settings,
@@ -245,6 +252,7 @@ struct RunCommand: ParsableCommand {
     /// The settings of the file, with those of the options in their place.
     private func configuration(_ paths: DaemonPaths) throws(CommandFailure) -> Configuration {
         let file = config.map { FilePath($0) } ?? paths.configurationFile
+        try DaemonPaths.check(file)
         var configuration = try Configuration.read(file, mustExist: config != nil)
         if let adapter = adapterOptions.adapter { configuration.adapter = adapter }
         if let security { configuration.security = security }
