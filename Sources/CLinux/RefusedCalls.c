@@ -2,7 +2,7 @@
 //
 // The system calls that no keyboard needs and that lead out of what it may do, as far as this machine's kernel has them:
 // other namespaces and mounts, modules and kernels, other processes' memory, keys of the kernel, programs in the kernel,
-// clocks and names of the machine, users and groups.
+// clocks and names of the machine, users and groups; and calls that no keyboard needs and that faults of kernels were reached by.
 
 #include "CLinux.h"
 
@@ -46,6 +46,32 @@ static const int refused_calls[] = {
 #ifdef SYS_process_madvise
     SYS_process_madvise,
 #endif
+    // Pages and memory by other ways than reading and writing, and programs that have no file.
+    SYS_vmsplice,
+#ifdef SYS_move_pages
+    SYS_move_pages, SYS_migrate_pages,
+#endif
+#ifdef SYS_memfd_create
+    SYS_memfd_create,
+#endif
+#ifdef SYS_memfd_secret
+    SYS_memfd_secret,
+#endif
+#ifdef SYS_execveat
+    SYS_execveat,
+#endif
+    // Queues, memory and semaphores that outlive their processes.
+    SYS_io_setup, SYS_io_destroy, SYS_io_submit, SYS_io_cancel, SYS_io_getevents,
+    SYS_shmget, SYS_shmat, SYS_shmctl, SYS_shmdt, SYS_semget, SYS_semop, SYS_semctl, SYS_msgget, SYS_msgsnd, SYS_msgrcv,
+    SYS_msgctl,
+#ifdef SYS_semtimedop
+    SYS_semtimedop,
+#endif
+    // Devices and FIFOs by their numbers.
+#ifdef SYS_mknod
+    SYS_mknod,
+#endif
+    SYS_mknodat,
     // The kernel's keys, and programs and queues in the kernel.
     SYS_add_key, SYS_request_key, SYS_keyctl, SYS_bpf, SYS_perf_event_open, SYS_userfaultfd,
 #ifdef SYS_io_uring_setup
@@ -64,8 +90,10 @@ static const int refused_calls[] = {
 #endif
     // Users and groups.
     SYS_setuid, SYS_setgid, SYS_setreuid, SYS_setregid, SYS_setresuid, SYS_setresgid, SYS_setgroups,
+    SYS_setfsuid, SYS_setfsgid,
 #ifdef SYS_setuid32
     SYS_setuid32, SYS_setgid32, SYS_setreuid32, SYS_setregid32, SYS_setresuid32, SYS_setresgid32, SYS_setgroups32,
+    SYS_setfsuid32, SYS_setfsgid32,
 #endif
 };
 

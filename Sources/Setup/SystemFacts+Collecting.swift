@@ -108,7 +108,7 @@ extension SystemFacts {
     ///
     /// This can be tested only if the daemon has the user of this process.
     private mutating func lookAtEventNode() {
-        guard let status = daemon.status, FileSystem.owner(of: "/proc/\(status.pid)") == ProcessFacts.user,
+        guard let status = daemon.status, ProcessFacts.user(of: status.pid) == ProcessFacts.user,
             let node = status.eventNode, DeviceProbe.readingFault(node) == .permissionDenied
         else { return }
         unreadableEventNode = node

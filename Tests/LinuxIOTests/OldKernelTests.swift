@@ -138,7 +138,7 @@
         func filter(_ code: Int32) async {
             await #expect(processExitsWith: .success) { [code = code as Int32] in
                 CallScript.use { $0.call == .prctl ? .error(Errno(rawValue: code)) : nil }
-                let isInstalled = try SystemCallFilter.install()
+                let isInstalled = try SystemCallFilter.install(allowsInternet: false)
                 #expect(!isInstalled)
             }
         }

@@ -17,9 +17,10 @@ struct SystemCallFilterTests {
     private func outcome(
         _ number: UInt32,
         _ argument: UInt32 = 0,
-        _ architecture: UInt32 = blewedge_audit_architecture
+        _ architecture: UInt32 = blewedge_audit_architecture,
+        allowsInternet: Bool = false
     ) throws -> UInt32 {
-        let steps = try #require(SystemCallFilter.steps())
+        let steps = try #require(SystemCallFilter.steps(allowsInternet: allowsInternet))
         var (place, value) = (0, UInt32(0))
         while true {
             let step = steps[place]
@@ -44,8 +45,17 @@ struct SystemCallFilterTests {
             #expect(try outcome(number) == Self.refused, "\(number)")
             count += 1
         }
-        #expect(count > 50)
-        for call in [SYS_read, SYS_write, SYS_epoll_ctl, SYS_socket, SYS_ioctl, SYS_execve, SYS_exit_group, SYS_futex] {
+        #expect(count > 80)
+        for call in [
+            SYS_setfsuid, SYS_setfsgid, SYS_mknodat, SYS_vmsplice, SYS_io_setup, SYS_move_pages, SYS_memfd_create,
+            SYS_execveat, SYS_shmget, SYS_semget, SYS_msgget,
+        ] {
+            #expect(try outcome(UInt32(call)) == Self.refused, "\(call)")
+        }
+        for call in [
+            SYS_read, SYS_write, SYS_epoll_ctl, SYS_socketpair, SYS_bind, SYS_ioctl, SYS_execve, SYS_exit_group,
+            SYS_futex, SYS_splice,
+        ] {
             #expect(try outcome(UInt32(call)) == Self.allowed, "\(call)")
         }
     }
@@ -60,6 +70,22 @@ struct SystemCallFilterTests {
         #expect(try outcome(blewedge_SYS_clone3, Self.newUser) == UInt32(SECCOMP_RET_ERRNO) | UInt32(ENOSYS))
         // Its flags are another call's anything.
         #expect(try outcome(UInt32(SYS_read), Self.newUser) == Self.allowed)
+    }
+
+    @Test(
+        "Sockets are unix's and Bluetooth's; the internet's where a controller or a hook may need them, and no others"
+    )
+    func families() throws {
+        let none = UInt32(SECCOMP_RET_ERRNO) | UInt32(EAFNOSUPPORT)
+        for family in 0..<UInt32(64) {
+            let isOurs = [AF_UNIX, AF_BLUETOOTH].contains(Int32(family))
+            let isInternet = [AF_INET, AF_INET6].contains(Int32(family))
+            #expect(try outcome(UInt32(SYS_socket), family) == (isOurs ? Self.allowed : none), "\(family)")
+            let withInternet = try outcome(UInt32(SYS_socket), family, allowsInternet: true)
+            #expect(withInternet == (isOurs || isInternet ? Self.allowed : none), "\(family)")
+            // A family is another call's anything.
+            #expect(try outcome(UInt32(SYS_read), family) == Self.allowed)
+        }
     }
 
     @Test("T31: a call by another architecture's or convention's numbers does not pass as what it is here")
@@ -77,9 +103,14 @@ struct SystemCallFilterTests {
             @Sendable func note(_ text: String) { found.withLock { $0.append(text) } }
             do throws(Errno) {
                 try ThreadPrivileges.refuseGains()
-                note("installed: \(try SystemCallFilter.install())")
+                note("installed: \(try SystemCallFilter.install(allowsInternet: false))")
                 // It changes nothing where it is not refused.
                 note("chroot: \(chroot("/") == 0 ? "done" : "\(Errno(rawValue: errno))")")
+                for family in [AF_NETLINK, AF_INET, AF_UNIX] {
+                    let number = socket(family, Int32(SOCK_DGRAM.rawValue), 0)
+                    note("\(family): \(number < 0 ? "\(Errno(rawValue: errno))" : "made")")
+                    if number >= 0 { close(number) }
+                }
                 let another = try SystemThread(name: "another") { note("another thread") }
                 another.join()
                 let child = try ChildProcess("/bin/true", environment: [], replacing: "BLEWEDGE_")
@@ -91,7 +122,8 @@ struct SystemCallFilterTests {
         thread.join()
         #expect(
             found.withLock { $0 } == [
-                "installed: true", "chroot: \(Errno.notPermitted)", "another thread", "exited(0)",
+                "installed: true", "chroot: \(Errno.notPermitted)", "16: \(Errno.addressFamilyNotSupported)",
+                "2: \(Errno.addressFamilyNotSupported)", "1: made", "another thread", "exited(0)",
             ]
         )
         #expect(chroot("/") == 0 || geteuid() != 0)

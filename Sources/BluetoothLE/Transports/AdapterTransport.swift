@@ -88,6 +88,11 @@ public enum AdapterTransport: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// True if the controller is reached by TCP.
+    package var isInternet: Bool {
+        if case .h4(.tcp) = self { true } else { false }
+    }
+
     /// True if the kernel carries the packets, which needs CAP_NET_ADMIN and CAP_NET_RAW.
     package var needsCapabilities: Bool {
         switch self {

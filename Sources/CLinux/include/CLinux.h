@@ -73,6 +73,7 @@ extern const uint32_t blewedge_other_convention;
 
 // System calls by number, as the type that a filter compares.
 static const uint32_t blewedge_SYS_clone = SYS_clone;
+static const uint32_t blewedge_SYS_socket = SYS_socket;
 #ifdef SYS_clone3
 static const uint32_t blewedge_SYS_clone3 = SYS_clone3;
 #else

@@ -13,6 +13,13 @@ package enum Process {
         blewedge_ignore_signal(SIGPIPE)
     }
 
+    /// Refuses core dumps, and keeps this process's memory from other processes of its user: no ptrace(2), no /proc/PID/mem.
+    ///
+    /// A program that takes this one's place has to ask again. The corresponding C function is `prctl` (PR_SET_DUMPABLE).
+    package static func refuseInspection() throws(Errno) {
+        _ = try SystemCall.run { blewedge_prctl(PR_SET_DUMPABLE, 0, 0) }
+    }
+
     /// Runs this program anew in this process, with the same arguments and these variables in its environment.
     ///
     /// The corresponding C functions are `setenv` and `execv`.

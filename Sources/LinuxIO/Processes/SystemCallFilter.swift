@@ -4,18 +4,19 @@ package import CLinux
 package import SystemPackage
 
 /// The system calls that a keyboard, and what it starts, refuses itself: those of RefusedCalls.c, namespaces with a new
-/// process, and those of another machine's calling convention.
+/// process, those of another machine's calling convention, and sockets of other families than unix and Bluetooth.
 ///
-/// A refused call fails with EPERM; of another architecture it ends the process. `clone3`, whose flags a filter cannot see,
+/// A refused call fails with EPERM, a socket with EAFNOSUPPORT; a call of another architecture ends the process. `clone3`, whose flags a filter cannot see,
 /// is answered as by a kernel that has it not (ENOSYS), and the C library asks `clone`.
 package enum SystemCallFilter {
     /// Puts the filter in front of the calling thread's system calls, and of those of the threads and programs that it
     /// starts from now on, for good.
     ///
-    /// False where there is none for this machine, or the kernel cannot filter. Throws `permissionDenied` for a thread that
+    /// `allowsInternet` is for a controller that is reached by TCP, and for a program of the user's that may ask a server. False
+    /// where there is none for this machine, or the kernel cannot filter. Throws `permissionDenied` for a thread that
     /// may get privileges yet (`ThreadPrivileges.refuseGains`). The corresponding C function is `prctl` (PR_SET_SECCOMP).
-    package static func install() throws(Errno) -> Bool {
-        guard let steps = steps() else { return false }
+    package static func install(allowsInternet: Bool) throws(Errno) -> Bool {
+        guard let steps = steps(allowsInternet: allowsInternet) else { return false }
         return try install(steps)
     }
 
@@ -43,7 +44,7 @@ package enum SystemCallFilter {
     /// The program that the kernel runs at each call; nil for a machine that it is not written for.
     ///
     /// struct seccomp_data: the number at 0, the architecture at 4, the first argument's low half at 16.
-    package static func steps() -> [sock_filter]? {
+    package static func steps(allowsInternet: Bool) -> [sock_filter]? {
         guard blewedge_audit_architecture != 0 else { return nil }
         var numbers: [UInt32] = []
         while let number = UInt32(exactly: blewedge_refused_call(Int32(numbers.count))) { numbers.append(number) }
@@ -69,6 +70,15 @@ package enum SystemCallFilter {
             sock_filter(.returns, refuse),
             allow,
         ]
+        let families = [AF_UNIX, AF_BLUETOOTH] + (allowsInternet ? [AF_INET, AF_INET6] : [])
+        steps += [
+            sock_filter(.isEqual, blewedge_SYS_socket, otherwise: UInt8(families.count + 3)),
+            sock_filter(.loads, 16),
+        ]
+        for (index, family) in families.enumerated() {
+            steps.append(sock_filter(.isEqual, UInt32(family), then: UInt8(families.count - index)))
+        }
+        steps += [sock_filter(.returns, UInt32(SECCOMP_RET_ERRNO) | UInt32(EAFNOSUPPORT)), allow]
         while let number = numbers.popLast() {
             steps.append(sock_filter(.isEqual, number, then: UInt8(numbers.count + 1)))
         }

@@ -48,6 +48,7 @@ final class PairRun {
     /// Runs until the keys are kept or a signal comes; throws why it came to nothing, or the exit status.
     func run() throws {
         defer { lock?.release() }
+        try Process.refuseInspection()
         try foreground.run { [unowned self] radio in find(on: radio) }
     }
 

@@ -37,6 +37,7 @@ final class KeyboardRun {
     private let status: StatusLine?
     private let events: KeyboardEvents
     private let captureOptions: CaptureOptions
+    private let hasHook: Bool
     /// Standard output; nil where it cannot be written to.
     private let lines: LineWriter?
     private var daemon: Daemon?
@@ -60,6 +61,7 @@ final class KeyboardRun {
         self.output = output
         self.journal = journal
         captureOptions = capture
+        hasHook = hook != nil
         let loop = try EventLoop.ofCommand()
         self.loop = loop
         journal.join(loop)
@@ -74,6 +76,8 @@ final class KeyboardRun {
 
     /// Runs until a signal comes, or a client asks for the end; throws the exit status.
     func run() throws {
+        // What is received, and the keys of devices, are not for a hook or another program of this user.
+        try Process.refuseInspection()
         // Before any thread is made, so that every thread leaves the signals to the loop.
         try loop.handleSignals(ExitStatus.signals + [Terminal.hungUp]) { [unowned self] number in
             if number == Terminal.hungUp { return hungUp() }
@@ -129,7 +133,9 @@ final class KeyboardRun {
         // Who has capabilities by the program's file would lose them as the program begins anew.
         guard !Capability.allCases.contains(where: \.isGrantedByFile) else { return }
         try ThreadPrivileges.refuseGains()
-        if try !SystemCallFilter.install() { say(.warning, NoteText.noFilter.message()) }
+        // A hook may ask a server, as far as the service manager lets it.
+        let allowsInternet = hasHook || settings.adapter.isInternet
+        if try !SystemCallFilter.install(allowsInternet: allowsInternet) { say(.warning, NoteText.noFilter.message()) }
     }
 
     /// Ends the process's work, or begins it anew with `memory` of what the user has asked for; throws the exit status.
