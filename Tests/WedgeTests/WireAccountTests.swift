@@ -394,10 +394,10 @@ struct WireAccountTests {
         let directory = try TestDirectory()
         let stage = try Stage(.terminal(directory("line")), .dropNewest, isRaw: isRaw)
         try stage.settle()
-        try stage.receive(barcodes: 20_000)
-        try stage.run { !stage.isBehind }
         let line = open(directory("line"), O_RDWR | O_NOCTTY)
         try #require(line >= 0)
+        try stage.receive(barcodes: 20_000)
+        try stage.run { !stage.isBehind }
         let reader = Reader(line)
         try stage.run {
             reader.readAll()

@@ -2,6 +2,7 @@
 
 import Glibc
 import LinuxIO
+import SystemPackage
 import TestSupport
 import Testing
 import Texts
@@ -106,6 +107,129 @@ struct WireTests {
             end.close()
         }
         #expect(!FileSystem.exists(path))
+    }
+
+    @Test("A terminal that no program has open is given nothing, counted so; who opens it later is given nothing old")
+    func nobody() throws {
+        let directory = try TestDirectory()
+        let path = directory("line")
+        let loop = try EventLoop()
+        for policy in [SlowReaderPolicy.dropNewest, .dropOldest, .wait] {
+            let end = try #require(try WireEnd(.terminal(path), policy, on: loop))
+            var outcomes: [[Int]] = []
+            end.onOutcome = { delivered, undelivered in outcomes.append([delivered, undelivered]) }
+            func deliver(_ text: String) {
+                let line = end.line(Array(text.utf8), cost: text.utf8.count)
+                #expect(end.hasRoom(for: line))
+                end.deliver(line)
+                end.flush()
+            }
+            func got(_ line: Int32, within milliseconds: Int32 = 0) -> String {
+                var entry = pollfd(fd: line, events: Int16(POLLIN), revents: 0)
+                poll(&entry, 1, milliseconds)
+                var buffer = [UInt8](repeating: 0, count: 512)
+                return String(decoding: buffer.prefix(max(0, read(line, &buffer, buffer.count))), as: UTF8.self)
+            }
+            deliver("old\n")
+            #expect(outcomes == [[0, 4]])
+            for turn in 1...2 {
+                let line = open(path, O_RDWR | O_NOCTTY | O_NONBLOCK)
+                try #require(line >= 0)
+                #expect(got(line) == "", "turn \(turn), \(policy)")
+                deliver("new\n")
+                #expect(outcomes.last == [4, 0] && got(line, within: 10_000) == "new\n")
+                deliver("unread\n")
+                #expect(outcomes.last == [7, 0])
+                close(line)
+                deliver("closed\n")
+                #expect(outcomes.last == [0, 7])
+            }
+            // Nobody has it open: nothing is reported without end.
+            var turns = 0
+            _ = loop.schedule(at: MonotonicClock.now + .milliseconds(100)) { loop.stop() }
+            end.onRoom = { turns += 1 }
+            try loop.run()
+            #expect(turns == 0)
+            end.close()
+        }
+    }
+
+    @Test("What a program did not read is not given to the next one, though nothing was sent in between")
+    func unread() throws {
+        let directory = try TestDirectory()
+        let path = directory("line")
+        let loop = try EventLoop()
+        let end = try #require(try WireEnd(.terminal(path), on: loop))
+        let line = open(path, O_RDWR | O_NOCTTY | O_NONBLOCK)
+        end.deliver(end.line(Array("unread\n".utf8), cost: 7))
+        end.flush()
+        close(line)
+        end.onRoom = { loop.stop() }
+        try Self.run(loop) { end.counts.readers.allSatisfy { !$0.isAttended } }
+        let next = open(path, O_RDWR | O_NOCTTY | O_NONBLOCK)
+        defer { close(next) }
+        var byte: UInt8 = 0
+        #expect(read(next, &byte, 1) < 0 && errno == EAGAIN)
+        end.close()
+    }
+
+    @Test("A client of the socket that has ended its writing goes on reading, until it closes")
+    func halfClosed() throws {
+        let directory = try TestDirectory()
+        let loop = try EventLoop()
+        let end = try #require(try WireEnd(.socket(directory("wire")), on: loop))
+        do {
+            let client = try LocalStream(connectingTo: directory("wire"))
+            var received: [UInt8] = []
+            end.onBytes = { bytes in
+                received += bytes
+                loop.stop()
+            }
+            _ = try client.write([1])
+            try client.finishWriting()
+            try Self.run(loop) { received == [1] }
+            _ = loop.schedule(at: MonotonicClock.now + .milliseconds(50)) { loop.stop() }
+            try loop.run()
+            #expect(end.counts.readers.count == 1)
+            var outcomes: [[Int]] = []
+            end.onOutcome = { delivered, undelivered in outcomes.append([delivered, undelivered]) }
+            end.deliver(end.line([2, 3], cost: 2))
+            end.flush()
+            #expect(outcomes == [[2, 0]])
+            var buffer = [UInt8](repeating: 0, count: 8)
+            #expect(try client.descriptor.read(into: &buffer) == .done(2))
+            end.onRoom = { loop.stop() }
+        }
+        try Self.run(loop) { end.counts.readers.isEmpty }
+        #expect(end.counts.readers.isEmpty)
+        end.close()
+    }
+
+    @Test("Standard output that is full or closed is told, and what was for it is counted as not delivered")
+    func lostOutput() throws {
+        LinuxIO.Process.ignoreBrokenPipes()
+        let loop = try EventLoop()
+        var ends: [Int32] = [0, 0]
+        try #require(pipe(&ends) == 0)
+        close(ends[0])
+        let full = open("/dev/full", O_WRONLY)
+        defer {
+            close(full)
+            close(ends[1])
+        }
+        for (number, error) in [(full, Errno.noSpace), (ends[1], .brokenPipe)] {
+            let end = try #require(try WireEnd(.standardOutput, output: number, on: loop))
+            var losses: [Errno] = []
+            var outcomes: [[Int]] = []
+            end.onLoss = { losses.append($0) }
+            end.onOutcome = { delivered, undelivered in outcomes.append([delivered, undelivered]) }
+            for _ in 0..<2 {
+                end.deliver(end.line([0x31, 0x0A], cost: 2))
+                end.flush()
+            }
+            #expect(losses == [error] && outcomes == [[0, 2], [0, 2]])
+            end.close()
+        }
     }
 
     @Test("X-9: destinations are read as they are written, and others are refused")

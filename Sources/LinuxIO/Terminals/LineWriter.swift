@@ -32,6 +32,8 @@ package final class LineWriter {
     private var registration: EventLoop.Registration?
     /// The lines that were left out since the last notice.
     private var missing = 0
+    /// The last error of a write; nil for none.
+    package private(set) var fault: Errno?
 
     /// Writes to a standard stream; `notice` makes the line that tells how many are missing.
     package convenience init(_ stream: StandardStream, notice: @escaping (Int) -> String) throws(Errno) {
@@ -99,6 +101,7 @@ package final class LineWriter {
         } catch {
             // The reader has gone, and what it did not read with it; there may be another for the next line.
             waiting.removeAll()
+            fault = error
         }
         unwatch()
     }

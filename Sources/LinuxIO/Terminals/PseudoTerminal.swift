@@ -11,8 +11,10 @@ package struct PseudoTerminal: ~Copyable {
     /// The device that other programs open; the path leads to it.
     package let device: String
     private let path: String
-    /// Held open, so that this end stays quiet while nobody else has the line open.
-    private let line: Descriptor
+    /// Tells of programs that open the device; nil on a kernel without inotify.
+    private let openings: OpeningWatch?
+    /// Held open where openings cannot be watched, so that this end stays quiet.
+    private let line: Descriptor?
 
     /// A line, raw in both directions, to which `path` becomes a symbolic link.
     ///
@@ -39,7 +41,52 @@ package struct PseudoTerminal: ~Copyable {
         descriptor = end
         self.device = device
         self.path = path
-        self.line = line
+        if let watch = try? OpeningWatch(device) {
+            openings = consume watch
+            // Its settings stay as long as this end is open.
+            self.line = nil
+            _ = consume line
+        } else {
+            openings = nil
+            self.line = consume line
+        }
+    }
+
+    /// True while a program has the device open; always where that cannot be known.
+    ///
+    /// The corresponding C function is `poll`.
+    package var isOpened: Bool {
+        guard line == nil else { return true }
+        var entry = pollfd(fd: descriptor.number, events: 0, revents: 0)
+        // Sound: one entry, a local.
+        return unsafe poll(&entry, 1, 0) < 1 || entry.revents & Int16(POLLHUP) == 0
+    }
+
+    /// Calls `handler` after each opening of the device; nil where that cannot be known.
+    package func watchOpenings(
+        on loop: EventLoop,
+        handler: @escaping () -> Void
+    ) throws(Errno) -> EventLoop.Registration? {
+        try openings?.watch(on: loop, handler: handler)
+    }
+
+    /// Ends the watching.
+    package func unwatchOpenings(_ registration: EventLoop.Registration, on loop: EventLoop) {
+        openings?.unwatch(registration, on: loop)
+    }
+
+    /// Takes note of the openings so far.
+    package func clearOpenings() { openings?.clear() }
+
+    /// Discards what no program has read, so that the next one to open the device is not given it.
+    ///
+    /// The corresponding C functions are `open` and `tcflush`.
+    package func discardUnread() throws(Errno) {
+        let opened = try Descriptor.open(device, O_RDWR | O_NOCTTY | O_NONBLOCK)
+        // What is on its way first, then what has arrived.
+        for (number, queue) in [(descriptor.number, TCOFLUSH), (opened.number, TCIFLUSH)] {
+            _ = try SystemCall.run { tcflush(number, queue) }
+        }
     }
 
     deinit {

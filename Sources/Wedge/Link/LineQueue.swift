@@ -67,6 +67,12 @@ package struct LineQueue {
         }
     }
 
+    /// Counts a line that comes while there is no reader.
+    package mutating func refuse(_ line: WireLine) {
+        isInLine = false
+        counts.missed &+= UInt64(line.cost)
+    }
+
     /// The first of the bytes that wait, at most that many.
     package func next(_ most: Int) -> [UInt8] {
         var bytes: [UInt8] = []

@@ -44,6 +44,53 @@ package enum WireChannel: ~Copyable {
         }
     }
 
+    fileprivate func watchOpenings(
+        on loop: EventLoop,
+        handler: @escaping () -> Void
+    ) throws(Errno) -> EventLoop.Registration? {
+        switch self {
+        case .terminal(let terminal): try terminal.watchOpenings(on: loop, handler: handler)
+        default: nil
+        }
+    }
+
+    fileprivate func unwatchOpenings(_ registration: EventLoop.Registration, on loop: EventLoop) {
+        switch self {
+        case .terminal(let terminal): terminal.unwatchOpenings(registration, on: loop)
+        default: break
+        }
+    }
+
+    fileprivate func clearOpenings() {
+        switch self {
+        case .terminal(let terminal): terminal.clearOpenings()
+        default: break
+        }
+    }
+
+    fileprivate func discardUnread() {
+        switch self {
+        case .terminal(let terminal): try? terminal.discardUnread()
+        default: break
+        }
+    }
+
+    /// True unless it is a terminal that no program has open.
+    fileprivate var isOpened: Bool {
+        switch self {
+        case .terminal(let terminal): terminal.isOpened
+        default: true
+        }
+    }
+
+    /// True where the other end can end its writing and go on reading.
+    fileprivate var isSocket: Bool {
+        switch self {
+        case .client: true
+        default: false
+        }
+    }
+
     fileprivate func read(into buffer: inout [UInt8]) throws(Errno) -> NonBlocking<Int> {
         switch self {
         case .terminal(let terminal): try terminal.descriptor.read(into: &buffer)
@@ -80,7 +127,16 @@ package final class WireConnection {
 
     private let loop: EventLoop
     private let channel: WireChannel
+    /// The error that ended it; nil where the other end has gone.
+    package private(set) var fault: Errno?
+
     private var registration: EventLoop.Registration?
+    /// The watch for programs that open a terminal; nil for other ends.
+    private var openings: EventLoop.Registration?
+    /// False while no program has the terminal open: nothing is kept for the next one.
+    package private(set) var isAttended = true
+    /// True after a socket's client has ended its writing; it may go on reading.
+    private var isInputOver = false
     private var timer: EventLoop.Timer?
     private var isOpen = true
     private var isWaitingForRoom = false
@@ -91,12 +147,43 @@ package final class WireConnection {
         self.channel = channel
         self.loop = loop
         queue = LineQueue(policy)
+        openings = try self.channel.watchOpenings(on: loop) { [unowned self] in
+            self.channel.clearOpenings()
+            attend()
+        }
+        // A terminal that nobody has open would be reported as hung up without end.
+        isAttended = openings == nil || self.channel.isOpened
+        if isAttended { try watch() }
+    }
+
+    private func watch() throws(Errno) {
         do throws(Errno) {
-            registration = try self.channel.watch(on: loop) { [unowned self] readiness in ready(readiness) }
+            registration = try channel.watch(on: loop) { [unowned self] readiness in ready(readiness) }
         } catch {
             // A file, which epoll does not take, is always ready.
             guard error.recovery(of: .loop) == .absent else { throw error }
         }
+    }
+
+    /// Looks whether a program has the terminal open, and drops what was for the last one.
+    private func attend() {
+        guard isOpen, openings != nil, channel.isOpened != isAttended else { return }
+        isAttended.toggle()
+        guard isAttended else {
+            if let registration { channel.unwatch(registration, on: loop) }
+            registration = nil
+            isWaitingForRoom = false
+            queue.removeAll()
+            channel.discardUnread()
+            onRoom?()
+            return
+        }
+        do throws(Errno) {
+            try watch()
+        } catch {
+            return end(error)
+        }
+        onRoom?()
     }
 
     /// What the reader took and missed so far.
@@ -107,13 +194,16 @@ package final class WireConnection {
 
     /// Whether a line can wait for the reader without another being dropped.
     package func fits(_ line: WireLine) -> Bool {
+        attend()
         if !queue.fits(line) { flush() }
-        return !isOpen || queue.fits(line)
+        return !isOpen || !isAttended || queue.fits(line)
     }
 
     /// Puts a line into the queue, or drops one, as the policy says; `flush` sends it.
     package func append(_ line: WireLine) {
         guard isOpen else { return }
+        attend()
+        guard isAttended else { return queue.refuse(line) }
         if !queue.fits(line) { flush() }
         queue.append(line)
     }
@@ -129,7 +219,7 @@ package final class WireConnection {
     }
 
     private func write() {
-        guard isOpen else { return }
+        guard isOpen, isAttended else { return }
         let before = queue.waiting
         do throws(Errno) {
             while queue.waiting > 0 {
@@ -140,7 +230,7 @@ package final class WireConnection {
             }
             try wait(forRoom: queue.waiting > 0)
         } catch {
-            return end()
+            return end(error)
         }
         if queue.waiting < before { onRoom?() }
     }
@@ -152,6 +242,8 @@ package final class WireConnection {
         timer = nil
         if let registration { channel.unwatch(registration, on: loop) }
         registration = nil
+        if let openings { channel.unwatchOpenings(openings, on: loop) }
+        openings = nil
         queue.removeAll()
     }
 
@@ -169,26 +261,42 @@ package final class WireConnection {
             return
         }
         guard isWaiting != wasWaiting else { return }
-        try channel.change(registration, to: isWaiting ? [.readable, .writable] : .readable, on: loop)
+        try channel.change(registration, to: interest, on: loop)
+    }
+
+    private var interest: EventLoop.Readiness {
+        let input: EventLoop.Readiness = isInputOver ? [] : .readable
+        return isWaitingForRoom ? input.union(.writable) : input
     }
 
     private func ready(_ readiness: EventLoop.Readiness) {
         if readiness.contains(.writable) { write() }
-        if readiness.hasInput { read() }
+        guard readiness.hasInput else { return }
+        read(isHungUp: !readiness.isDisjoint(with: [.hangUp, .error]))
+        if readiness.contains(.hangUp) { attend() }
     }
 
-    private func read() {
+    private func read(isHungUp: Bool) {
         var buffer = [UInt8](repeating: 0, count: 4096)
         do throws(Errno) {
             guard isOpen, case .done(let count) = try channel.read(into: &buffer) else { return }
-            if count == 0 { end() } else { onBytes?(Array(buffer.prefix(count))) }
+            guard count == 0 else {
+                onBytes?(Array(buffer.prefix(count)))
+                return
+            }
+            guard channel.isSocket, !isHungUp, let registration else { return end() }
+            isInputOver = true
+            try channel.change(registration, to: interest, on: loop)
         } catch {
-            end()
+            // A terminal reports EIO when the last program has closed it.
+            attend()
+            if isAttended, openings == nil { end(error) }
         }
     }
 
-    private func end() {
+    private func end(_ error: Errno? = nil) {
         guard isOpen else { return }
+        fault = error
         close()
         onEnd?(self)
     }

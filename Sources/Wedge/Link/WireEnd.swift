@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import LinuxIO
-import SystemPackage
+package import SystemPackage
 package import Texts
 
 /// The other end of the wire where that is not the keyboard: standard output, a pseudo-terminal, or a local socket.
@@ -15,11 +15,15 @@ package final class WireEnd {
     package var onOutcome: ((_ delivered: Int, _ undelivered: Int) -> Void)?
     /// Called each time a reader took some of what waited, or came, or went.
     package var onRoom: (() -> Void)?
+    /// Called once when standard output cannot be written to any more.
+    package var onLoss: ((Errno) -> Void)?
     /// Takes what comes for the device.
     package var onBytes: (([UInt8]) -> Void)?
     /// Where it is, for people; nil for standard output.
     package let place: String?
 
+    /// True for standard output, which has one reader and no other after it.
+    private var isStandardOutput: Bool { place == nil }
     private let loop: EventLoop
     private var listener: Listener?
     private let policy: SlowReaderPolicy
@@ -138,7 +142,7 @@ package final class WireEnd {
     /// What the readers took and missed, each by itself, and what those missed that are gone.
     package var counts: WireCounts {
         WireCounts(
-            readers: connections.map { ($0.counts, $0.waiting) },
+            readers: connections.map { ($0.counts, $0.waiting, $0.isAttended) },
             missedByGone: missedByGone
         )
     }
@@ -191,6 +195,7 @@ package final class WireEnd {
             connections.removeAll { $0 === ended }
             missedByGone &+= ended.counts.missed
             onRoom?()
+            if isStandardOutput { onLoss?(ended.fault ?? .brokenPipe) }
         }
         connections.append(connection)
     }
@@ -198,8 +203,9 @@ package final class WireEnd {
 
 /// What the readers of another end took and missed, in received bytes.
 package struct WireCounts: Sendable {
-    /// Each reader's counts, and the bytes that wait for it, in the order in which they came.
-    package var readers: [(counts: LineQueue.Counts, waiting: Int)]
+    /// Each reader's counts, the bytes that wait for it, and false for a terminal that no program has open, in the order in
+    /// which they came.
+    package var readers: [(counts: LineQueue.Counts, waiting: Int, isAttended: Bool)]
     /// What those missed that are gone.
     package var missedByGone: UInt64
 

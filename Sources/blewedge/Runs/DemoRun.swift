@@ -198,7 +198,12 @@ final class DemoRun {
             stages.text = String(typed.split(separator: "\n").last ?? "")
             draw()
         } else if !isJSON, !isFast {
-            try? StandardStream.output.write(text)
+            do throws(Errno) {
+                try StandardStream.output.write(text)
+            } catch {
+                let failure = CommandFailure(.inputOutput, CommandFaultText.noOutput, "\(error)")
+                finish(error == .brokenPipe ? .success(.success) : .failure(failure))
+            }
         }
         if typed.utf8.lazy.filter({ $0 == 0x0A }).count == barcodes.count { finish(.success(.success)) }
     }

@@ -53,6 +53,9 @@ final class KeyboardEvents {
         if let hook { hook.drain(completion: completion) } else { completion() }
     }
 
+    /// The last error of a write to standard output; nil for none.
+    private(set) var fault: Errno?
+
     /// Prints a line, unless its reader is too far behind: then the next line says how many are missing.
     func print(_ object: JSONObject) {
         do throws(Errno) {
@@ -65,7 +68,8 @@ final class KeyboardEvents {
             }
             if try !StandardStream.output.writeAtOnce(object.text + "\n") { missed &+= 1 }
         } catch {
-            // A reader that has gone does not stop a keyboard.
+            // It does not stop a keyboard.
+            fault = error
         }
     }
 

@@ -86,6 +86,7 @@ final class KeyboardRun {
             finish(.success(ExitStatus(signal: number)))
         }
         wire = try makeWire?(loop) ?? nil
+        wire?.end.onLoss = { [unowned self] error in finish(.failure(Self.noOutput(error))) }
         let memory = ProcessFacts.environment(Self.reloadVariable)
         guard try isPermitted() else { return try end(memory: memory ?? "") }
         // Before a thread is made, so that it holds for all.
@@ -143,6 +144,11 @@ final class KeyboardRun {
         wire?.close()
         if case .failure(let failure)? = outcome { journal.report(failure) }
         lines?.finish(within: Self.patience)
+        if case .success? = outcome, !isReloading, let error = lines?.fault ?? events.fault, error != .brokenPipe {
+            let failure = Self.noOutput(error)
+            journal.report(failure)
+            outcome = .success(failure.status)
+        }
         journal.finish()
         if isReloading { try Process.replaceBySelf(telling: [(Self.reloadVariable, memory)]) }
         switch outcome {
@@ -150,6 +156,10 @@ final class KeyboardRun {
         case .success(let status): throw status
         case .failure(let failure): throw failure.status
         }
+    }
+
+    private static func noOutput(_ error: Errno) -> CommandFailure {
+        CommandFailure(.inputOutput, CommandFaultText.noOutput, "\(error)")
     }
 
     /// Waits for the permissions that are missing, for as long as it takes; a keyboard for one device does not.
