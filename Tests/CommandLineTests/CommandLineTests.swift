@@ -3,6 +3,7 @@
 import Glibc
 import TestSupport
 import Testing
+import Texts
 
 /// What a run of the program left behind.
 struct Outcome {
@@ -30,7 +31,8 @@ func programPath() throws -> String {
 /// The program that was built with these tests, at work, without a terminal.
 ///
 /// Its directories are those that the variables name, else some that are empty and go with it: never the machine's. The
-/// descriptors in `closed`, of 0 to 2, are closed as it starts, and those in `turned` are open in the wrong direction.
+/// descriptors in `closed`, of 0 to 2, are closed as it starts, and those in `turned` are open in the wrong direction; standard
+/// output is `file` where that is not nil. A shell runs `prelude` before it.
 final class RunningProgram {
     let child: pid_t
     private var outputs: [Int32]
@@ -42,7 +44,9 @@ final class RunningProgram {
         _ arguments: [String],
         environment variables: [String]? = nil,
         closed: Set<Int32> = [],
-        turned: Set<Int32> = []
+        turned: Set<Int32> = [],
+        file: String? = nil,
+        prelude: String? = nil
     ) throws {
         home = try TestDirectory()
         let path = try programPath()
@@ -64,14 +68,17 @@ final class RunningProgram {
         for number in turned {
             posix_spawn_file_actions_addopen(&actions, number, "/dev/null", number == 0 ? O_WRONLY : O_RDONLY, 0)
         }
+        if let file { posix_spawn_file_actions_addopen(&actions, 1, file, O_WRONLY, 0) }
         defer { posix_spawn_file_actions_destroy(&actions) }
 
-        var argv = ([path] + arguments).map { strdup($0) } + [nil]
+        let shell = prelude.map { ["/bin/sh", "-c", $0 + "; exec \"$0\" \"$@\""] } ?? []
+        let words = shell + [path] + arguments
+        var argv = words.map { strdup($0) } + [nil]
         defer { for argument in argv { free(argument) } }
         var environment = (variables ?? home.environment).map { strdup($0) } + [nil]
         defer { for variable in environment { free(variable) } }
         var child: pid_t = 0
-        try #require(posix_spawn(&child, path, &actions, nil, &argv, &environment) == 0)
+        try #require(posix_spawn(&child, words[0], &actions, nil, &argv, &environment) == 0)
         for pipe in pipes { close(pipe.write) }
         self.child = child
         outputs = pipes.map(\.read)
@@ -116,9 +123,18 @@ func run(
     _ arguments: [String],
     environment variables: [String]? = nil,
     closed: Set<Int32> = [],
-    turned: Set<Int32> = []
+    turned: Set<Int32> = [],
+    file: String? = nil,
+    prelude: String? = nil
 ) throws -> Outcome {
-    try RunningProgram(arguments, environment: variables, closed: closed, turned: turned).end()
+    try RunningProgram(
+        arguments,
+        environment: variables,
+        closed: closed,
+        turned: turned,
+        file: file,
+        prelude: prelude
+    ).end()
 }
 
 @Suite("The command line", .timeLimit(.minutes(10)))

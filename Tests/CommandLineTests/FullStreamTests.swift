@@ -63,3 +63,72 @@ struct FullStreamTests {
         #expect(waitpid(child, &status, 0) == child && status == 0)
     }
 }
+
+@Suite("A standard output that is full", .timeLimit(.minutes(5)))
+struct FullOutputTests {
+    @Test(
+        "Every command that prints says so and ends with 74, help and version too",
+        arguments: [
+            ["--version"], ["--help"], ["help", "run"], ["run", "--help"], ["manual"], ["table", "show"], ["profiles"],
+            ["config", "show", "--commented"], ["completions", "bash"], ["doctor"], ["doctor", "--json"],
+            ["demo", "--fast", "--barcodes", "2"], ["demo", "--barcodes", "1"], ["demo", "--fast", "--json"],
+        ]
+    )
+    func full(arguments: [String]) throws {
+        let outcome = try run(arguments, file: "/dev/full")
+        #expect(outcome.status == 74, "\(outcome)")
+        #expect(outcome.error.contains("No space left on device"), "\(outcome)")
+    }
+
+    @Test("A daemon whose lines could not be written says so at its end, with 74", arguments: ["--json", "--events"])
+    func daemon(option: String) throws {
+        let home = try TestDirectory()
+        let program = try RunningProgram(
+            ["run", "--adapter", "h4:unix:\(home("none"))", "--to", "unix:\(home("wire"))", option],
+            environment: home.environment,
+            file: "/dev/full"
+        )
+        var isStopped = false
+        while !isStopped {
+            usleep(5000)
+            guard var client = try? ControlClient(at: [home("control")]) else { continue }
+            isStopped = try client.ask(.stop).value["ok"]?.bool == true
+        }
+        let outcome = try program.end()
+        #expect(outcome.status == 74 && outcome.error.contains("cannot write to standard output"), "\(outcome)")
+    }
+}
+
+@Suite("A mask that takes the owner's permissions", .timeLimit(.minutes(5)))
+struct MaskTests {
+    @Test("Directories, files and sockets are their owner's to use", arguments: ["0177", "0777", "0700"])
+    func mask(mask: String) throws {
+        let home = try TestDirectory()
+        let environment = ["CONFIGURATION_DIRECTORY", "STATE_DIRECTORY", "RUNTIME_DIRECTORY"].map {
+            "\($0)=\(home("new"))/\($0.prefix(3))"
+        }
+        let prelude = "umask \(mask)"
+        let use = ["use", "F0:F1:F2:F3:F4:F5", "--type", "random", "--security", "none"]
+        _ = try run(use, environment: environment, prelude: prelude)
+        let program = try RunningProgram(
+            ["run", "--adapter", "h4:unix:\(home("none"))", "--to", "unix:\(home("wire"))"],
+            environment: environment,
+            prelude: prelude
+        )
+        let socket = home("new/RUN/control")
+        var modes: [String: UInt32] = [:]
+        var isStopped = false
+        while !isStopped {
+            usleep(5000)
+            guard var client = try? ControlClient(at: [socket]) else { continue }
+            for path in ["new", "new/RUN", "new/STA", "new/RUN/control", "new/RUN/control.owner", "wire"] {
+                modes[path] = FileSystem.ownerAndMode(of: home(path))?.mode
+            }
+            isStopped = try client.ask(.stop).value["ok"]?.bool == true
+        }
+        #expect(try program.end().status == 0)
+        for directory in ["new", "new/RUN"] { #expect(modes[directory].map { $0 & 0o700 } == 0o700, "\(directory)") }
+        #expect(modes["new/STA"].map { $0 & 0o700 } ?? 0o700 == 0o700)
+        #expect(modes["new/RUN/control"] == 0o660 && modes["new/RUN/control.owner"] == 0o600 && modes["wire"] == 0o600)
+    }
+}

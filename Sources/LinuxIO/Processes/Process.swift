@@ -13,6 +13,12 @@ package enum Process {
         blewedge_ignore_signal(SIGPIPE)
     }
 
+    /// Leaves the owner of a new file or directory its permissions, whatever mask the process was started with: a directory
+    /// that was made under 0177 could not be entered.
+    ///
+    /// To be called before anything is made. The corresponding C function is `umask`.
+    package static func keepOwnersPermissions() { _ = umask(umask(0o077) & 0o077) }
+
     /// Refuses core dumps, and keeps this process's memory from other processes of its user: no ptrace(2), no /proc/PID/mem.
     ///
     /// A program that takes this one's place has to ask again. The corresponding C function is `prctl` (PR_SET_DUMPABLE).

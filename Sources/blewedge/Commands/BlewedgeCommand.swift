@@ -10,6 +10,7 @@ import Wedge
 /// Reads the command line, carries out the command, and ends the process with its exit status (D-10).
 func runCommandLine() -> Never {
     Process.ignoreBrokenPipes()
+    Process.keepOwnersPermissions()
     do throws(Errno) {
         try Process.openStandardStreams()
     } catch {
@@ -40,7 +41,15 @@ func runCommandLine() -> Never {
         // Help, the version, and what the parser refuses: its own text, on the stream that it is for.
         let isHelp = BlewedgeCommand.exitCode(for: error) == .success
         let text = BlewedgeCommand.fullMessage(for: error)
-        if !text.isEmpty { try? (isHelp ? StandardStream.output : .error).write(text + "\n") }
+        do throws(Errno) {
+            if !text.isEmpty { try (isHelp ? StandardStream.output : .error).write(text + "\n") }
+        } catch {
+            // Whoever read has enough where the pipe is closed.
+            if isHelp, error != .brokenPipe {
+                Console.report(CommandFailure(.inputOutput, CommandFaultText.noOutput, "\(error)"))
+                Process.exit(ExitStatus.inputOutput.rawValue)
+            }
+        }
         Process.exit(isHelp ? ExitStatus.success.rawValue : ExitStatus.usage.rawValue)
     }
 }
