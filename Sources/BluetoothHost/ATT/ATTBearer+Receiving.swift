@@ -105,7 +105,7 @@ extension ATTBearer {
             // The handle may be any: common servers name another one than was asked for, and it decides nothing.
             guard refused == request.opcode else {
                 counters.misdirectedErrors &+= 1
-                return .errorForAnotherRequest(refused, expected: request.opcode)
+                return .errorForAnotherRequest(refused, expected: request.opcode, handle: handle, error: error)
             }
             return .errorResponse(request: refused, handle: handle, error: error)
         case .exchangeMTUResponse(let serverReceiveMTU):

@@ -70,7 +70,7 @@ public struct ATTBearer: Sendable {
         /// The refusal of our request.
         case errorResponse(request: ATTOpcode, handle: AttributeHandle, error: ATTError)
         /// The end of our request by an Error Response that names another one: what became of ours is not known.
-        case errorForAnotherRequest(ATTOpcode, expected: ATTOpcode)
+        case errorForAnotherRequest(ATTOpcode, expected: ATTOpcode, handle: AttributeHandle, error: ATTError)
         /// A notification; its value begins at the PDU's byte 3.
         case notification(AttributeHandle)
         /// An indication, whose confirmation waits to be sent; its value begins at the PDU's byte 3.

@@ -16,9 +16,11 @@ extension GATTProcedure {
     /// The step after an input.
     mutating func step(_ input: GATTProcedureInput, mtu: Int) throws(GATTError) -> GATTStep {
         switch input {
-        case .beginning: try begin(mtu: mtu)
-        case .response(let response): try receive(response, mtu: mtu)
-        case .refusal(let refusal): try receive(refusal, mtu: mtu)
+        case .beginning: return try begin(mtu: mtu)
+        case .response(let response): return try receive(response, mtu: mtu)
+        case .refusal(let refusal):
+            if refusal.named != refusal.request, !isSearch { throw refusal.asError }
+            return try receive(refusal, mtu: mtu)
         }
     }
 }

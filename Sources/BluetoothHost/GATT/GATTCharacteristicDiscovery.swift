@@ -6,6 +6,7 @@ import BluetoothPackets
 ///
 /// Core 6.0, Vol 3, Part G, 4.6.1 and 4.6.2.
 struct GATTCharacteristicDiscovery: GATTProcedure {
+    var isSearch: Bool { true }
     private let range: AttributeHandleRange
     private let uuid: BluetoothUUID?
     private var progress: GATTProgress
@@ -67,7 +68,7 @@ struct GATTCharacteristicDiscovery: GATTProcedure {
     }
 
     mutating func receive(_ refusal: GATTRefusal, mtu: Int) throws(GATTError) -> GATTStep {
-        guard refusal.error == .attributeNotFound else { throw refusal.asError }
+        guard refusal.endsSearch(foundSome: !found.isEmpty) else { throw refusal.asError }
         return finish()
     }
 }
@@ -76,6 +77,7 @@ struct GATTCharacteristicDiscovery: GATTProcedure {
 ///
 /// Core 6.0, Vol 3, Part G, 4.7.1.
 struct GATTDescriptorDiscovery: GATTProcedure {
+    var isSearch: Bool { true }
     private var progress: GATTProgress
     private var found: [GATTDescriptor] = []
     /// The descriptor type that ends the search when it is found; nil to find all.
@@ -107,7 +109,7 @@ struct GATTDescriptorDiscovery: GATTProcedure {
     }
 
     mutating func receive(_ refusal: GATTRefusal, mtu: Int) throws(GATTError) -> GATTStep {
-        guard refusal.error == .attributeNotFound else { throw refusal.asError }
+        guard refusal.endsSearch(foundSome: !found.isEmpty) else { throw refusal.asError }
         return .finish(.descriptors(found))
     }
 }
@@ -116,6 +118,7 @@ struct GATTDescriptorDiscovery: GATTProcedure {
 ///
 /// Core 6.0, Vol 3, Part G, 3.3.3.3 and 4.12.3.
 struct GATTConfiguration: GATTProcedure {
+    var isSearch: Bool { true }
     private let value: AttributeHandle
     private let bits: UInt16
     private var search: GATTDescriptorDiscovery?

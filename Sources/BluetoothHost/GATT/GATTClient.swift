@@ -158,9 +158,10 @@ public struct GATTClient: Sendable {
         case .response(let pdu):
             advance(now, .response(pdu))
         case .errorResponse(let request, let handle, let error):
-            advance(now, .refusal(GATTRefusal(request: request, handle: handle, error: error)))
-        case .errorForAnotherRequest(let opcode, let expected):
-            end(.failure(.errorForAnotherRequest(opcode, expected: expected)))
+            advance(now, .refusal(GATTRefusal(request: request, named: request, handle: handle, error: error)))
+        case .errorForAnotherRequest(let opcode, let expected, let handle, let error):
+            let refusal = GATTRefusal(request: expected, named: opcode, handle: handle, error: error)
+            advance(now, .refusal(refusal))
         case .failed: break
         }
         startNext(now)

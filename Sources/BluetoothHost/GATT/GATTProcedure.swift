@@ -18,19 +18,43 @@ protocol GATTProcedure: Sendable {
     mutating func receive(_ response: ATTPDU, mtu: Int) throws(GATTError) -> GATTStep
     /// The step after a refusal.
     mutating func receive(_ refusal: GATTRefusal, mtu: Int) throws(GATTError) -> GATTStep
+    /// True for a search through a server's attributes, which ends at a refusal whichever request that names.
+    var isSearch: Bool { get }
 }
 
 /// An Error Response to a procedure's request.
 struct GATTRefusal: Sendable {
+    /// The request that was sent.
     var request: ATTOpcode
+    /// The request that the server has named.
+    var named: ATTOpcode
     var handle: AttributeHandle
     var error: ATTError
 
     /// The refusal as the procedure's error.
-    var asError: GATTError { .errorResponse(request: request, handle: handle, error: error) }
+    var asError: GATTError {
+        named == request
+            ? .errorResponse(request: request, handle: handle, error: error)
+            : .errorForAnotherRequest(named, expected: request)
+    }
+
+    /// The codes by which servers end a search that has found something, in the place of Attribute Not Found.
+    ///
+    /// None of them asks for a more secure link.
+    private static let ends: Set<ATTError> = [
+        .attributeNotFound, .invalidHandle, .readNotPermitted, .writeNotPermitted, .unlikelyError,
+    ]
+
+    /// True where a search is over, and what it has found is all there is.
+    func endsSearch(foundSome: Bool) -> Bool {
+        guard foundSome else { return error == .attributeNotFound }
+        return Self.ends.contains(error) || error.isApplicationError
+    }
 }
 
 extension GATTProcedure {
+    var isSearch: Bool { false }
+
     mutating func receive(_ refusal: GATTRefusal, mtu: Int) throws(GATTError) -> GATTStep {
         throw refusal.asError
     }

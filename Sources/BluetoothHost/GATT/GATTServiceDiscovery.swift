@@ -6,6 +6,7 @@ import BluetoothPackets
 ///
 /// Core 6.0, Vol 3, Part G, 4.4.1.
 struct GATTPrimaryServiceDiscovery: GATTProcedure {
+    var isSearch: Bool { true }
     private var progress: GATTProgress
     private var services: [GATTService] = []
 
@@ -35,7 +36,7 @@ struct GATTPrimaryServiceDiscovery: GATTProcedure {
     }
 
     mutating func receive(_ refusal: GATTRefusal, mtu: Int) throws(GATTError) -> GATTStep {
-        guard refusal.error == .attributeNotFound else { throw refusal.asError }
+        guard refusal.endsSearch(foundSome: !services.isEmpty) else { throw refusal.asError }
         return .finish(.services(services))
     }
 }
@@ -47,6 +48,7 @@ struct GATTPrimaryServiceDiscovery: GATTProcedure {
 ///
 /// Core 6.0, Vol 3, Part G, 4.4.2 and 4.4.1.
 struct GATTServiceSearch: GATTProcedure {
+    var isSearch: Bool { true }
     private let uuid: BluetoothUUID
     private var progress: GATTProgress
     private var services: [GATTService] = []
@@ -85,7 +87,8 @@ struct GATTServiceSearch: GATTProcedure {
 
     mutating func receive(_ refusal: GATTRefusal, mtu: Int) throws(GATTError) -> GATTStep {
         if isOfAll { return chosen(try all.receive(refusal, mtu: mtu)) }
-        guard [.attributeNotFound, .requestNotSupported].contains(refusal.error) else { throw refusal.asError }
+        let isUnknown = refusal.error == .requestNotSupported
+        guard isUnknown || refusal.endsSearch(foundSome: !services.isEmpty) else { throw refusal.asError }
         guard services.isEmpty else { return .finish(.services(services)) }
         isOfAll = true
         return try all.begin(mtu: mtu)
@@ -102,6 +105,7 @@ struct GATTServiceSearch: GATTProcedure {
 ///
 /// Core 6.0, Vol 3, Part G, 4.5.1.
 struct GATTIncludedServiceDiscovery: GATTProcedure {
+    var isSearch: Bool { true }
     private var progress: GATTProgress
     private var found: [GATTIncludedService] = []
     /// Include declarations whose services' UUIDs are still to be read, the next one last.
@@ -166,7 +170,7 @@ struct GATTIncludedServiceDiscovery: GATTProcedure {
     }
 
     mutating func receive(_ refusal: GATTRefusal, mtu: Int) throws(GATTError) -> GATTStep {
-        guard refusal.error == .attributeNotFound, unread.isEmpty else { throw refusal.asError }
+        guard unread.isEmpty, refusal.endsSearch(foundSome: !found.isEmpty) else { throw refusal.asError }
         return finish()
     }
 }
