@@ -157,7 +157,9 @@ import Testing
         #expect(waiting == 64)
     }
 
-    @Test("T20: our own MTU stays within 23 to 517, and nothing longer than the MTU is taken")
+    @Test(
+        "T20: our own MTU stays within 23 to 517, and no value longer than it is taken, nor any other PDU longer than the MTU"
+    )
     func ownMTU() {
         #expect(ATTBearer(localMTU: 0).localMTU == 23)
         #expect(ATTBearer(localMTU: 23).localMTU == 23)
@@ -173,8 +175,20 @@ import Testing
         }
         let longest = [0x1B, 3, 0] + [UInt8](repeating: 0x41, count: 20)
         #expect(bearer.receive(longest.span, now: .zero) == .notification(Self.handle))
-        #expect(bearer.receive((longest + [0x41]).span, now: .zero) == .ignored)
-        #expect(bearer.counters.tooLong == 1)
+        #expect(bearer.receive((longest + [0x41]).span, now: .zero) == .notification(Self.handle))
+        #expect(bearer.receive(([0x52, 3, 0] + longest).span, now: .zero) == .ignored)
+        #expect(bearer.counters.tooLong == 1 && bearer.counters.tooLongValues == 0)
+        for (opcode, told): (UInt8, ATTBearer.Reception) in [
+            (0x1B, .notification(Self.handle)), (0x1D, .indication(Self.handle)),
+        ] {
+            var bearer = ATTBearer()
+            let pdu = [opcode, 3, 0] + [UInt8](repeating: 0x41, count: 514)
+            #expect(bearer.receive(pdu.span, now: .zero) == told)
+            _ = bearer.nextOutgoing()
+            #expect(bearer.receive((pdu + [0x41]).span, now: .zero) == .ignored)
+            #expect(bearer.nextOutgoing() == (opcode == 0x1D ? [0x1E] : nil))
+            #expect(bearer.counters.tooLongValues == 1 && bearer.counters.tooLong == 1)
+        }
     }
 
     @Test("CB-12: the MTU is asked for once on a link, whatever the answer was")

@@ -89,22 +89,46 @@ import Testing
         #expect(client.isIdle)
     }
 
-    @Test("T19: a value that never ends stops at 512 bytes")
+    @Test("T19: a value that never ends stops at 4,096 bytes, and is refused by name")
     func endlessValue() throws {
         var client = GATTClient()
         _ = try client.readLong(AttributeHandle(3), now: .zero)
-        #expect(Self.serve(&client, hasLongValues: true) == 24)
-        #expect(client.nextEvent()?.result == .failure(.valueTooLong(limit: 512)))
+        #expect(Self.serve(&client, hasLongValues: true) == 187)
+        #expect(client.nextEvent()?.result == .failure(.valueTooLong(limit: 4096)))
+        #expect(GATTError.valueTooLong(limit: 4096).description == "value longer than 4096 bytes")
         _ = try client.exchangeMTU(now: .zero)
         let request = client.nextOutgoing()
         #expect(request == [0x02, 0x05, 0x02])
-        // 257 - 1 divides 512: the value that is exactly as long as one can be ends without another request.
+        // 257 - 1 divides 4096: the value that is exactly as long as one can be ends without another request.
         _ = client.receive([0x03, 0x01, 0x01].span, now: .zero)
         #expect(client.nextEvent()?.result == .success(.mtu(257)))
         _ = try client.readLong(AttributeHandle(3), now: .zero)
-        #expect(Self.serve(&client, hasLongValues: true) == 2)
+        #expect(Self.serve(&client, hasLongValues: true) == 16)
         let event = client.nextEvent()
-        #expect(try event?.result.get().count == 512)
+        #expect(try event?.result.get().count == 4096)
+    }
+
+    @Test(
+        "A value of 512 bytes whose server says Invalid Offset behind it is whole; so is one of 513, read to its end"
+    )
+    func longestValue() throws {
+        for (code, rest): (UInt8, [UInt8]?) in [(0x07, nil), (0x01, nil), (0x00, [0x42])] {
+            var client = GATTClient(localMTU: 257)
+            _ = client.receive([0x02, 0x01, 0x01].span, now: .zero)
+            _ = client.nextOutgoing()
+            _ = try client.readLong(AttributeHandle(3), now: .zero)
+            for opcode: UInt8 in [0x0B, 0x0D] {
+                #expect(client.nextOutgoing() != nil)
+                let part = [opcode] + [UInt8](repeating: 0x41, count: 256)
+                _ = client.receive(part.span, now: .zero)
+            }
+            #expect(client.nextOutgoing() == [0x0C, 0x03, 0x00, 0x00, 0x02])
+            let answer: [UInt8] = rest.map { [0x0D] + $0 } ?? [0x01, 0x0C, 0x03, 0x00, code]
+            _ = client.receive(answer.span, now: .zero)
+            let event = client.nextEvent()
+            let count = try? event?.result.get().count
+            #expect(count == (code == 0x01 ? nil : 512 + (rest?.count ?? 0)))
+        }
     }
 
     /// Plays the honest, endless server, which takes a time for each answer, until the client asks no more.

@@ -197,7 +197,7 @@ extension GATTClient.Outcome {
     /// How many attributes or bytes it has.
     var count: Int {
         switch self {
-        case .mtu, .done: 0
+        case .mtu, .done, .listening: 0
         case .services(let all): all.count
         case .includedServices(let all): all.count
         case .characteristics(let all): all.count

@@ -194,12 +194,26 @@ import Testing
         try await peripheral.subscribe(to: level) { value in total.add(Int(value[0])) }
         let seen = try await adapter.fake { adapter in
             adapter.channels[0].deliver([0x1B, 0x12, 0x00, 40])
-            adapter.channels[0].deliver([0x1B, 0x12, 0x00, 2])
+            // The device chooses how it sends (D-36).
+            adapter.channels[0].deliver([0x1D, 0x12, 0x00, 2])
             // Another handle's value is not this subscription's.
             adapter.channels[0].deliver([0x1B, 0x15, 0x00, 100])
             return total.value
         }
         #expect(seen == 42)
+    }
+
+    @Test("D-36: a characteristic without a configuration is subscribed to all the same, and nothing is written")
+    func noConfiguration() async throws {
+        let (adapter, peripheral, level) = try await connected()
+        try await adapter.fake { $0.answers[[0x04, 0x13, 0x00, 0x14, 0x00]] = [0x01, 0x04, 0x13, 0x00, 0x0A] }
+        let values = try await peripheral.subscribe(to: level)
+        try await adapter.fake { $0.channels[0].deliver([0x1B, 0x12, 0x00, 7]) }
+        var iterator = values.makeAsyncIterator()
+        #expect(try await iterator.next() == [7])
+        try await peripheral.unsubscribe(from: level)
+        #expect(try await iterator.next() == nil)
+        #expect(try await adapter.fake { $0.channels[0].sent.allSatisfy { $0.first != 0x12 } })
     }
 
     @Test("CB-10: a reader that goes away ends the subscription")

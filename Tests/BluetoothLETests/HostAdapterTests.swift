@@ -141,6 +141,69 @@ struct HostAdapterTests {
         }
     }
 
+    /// A connection of an adapter, and a way to say packets in the place of its controller, behind the connection's handle.
+    private struct Linked {
+        let adapter: HostAdapter
+        let other: HostAdapter
+        let channel: any ATTChannel
+        let say: ((_ handle: [UInt8]) -> [UInt8]) -> Void
+
+        func close() {
+            adapter.close()
+            other.close()
+        }
+    }
+
+    private func linked() throws -> Linked {
+        let loop = try EventLoop()
+        let radio = MemoryRadio(on: loop, speed: 20)
+        let controller = radio.addController(Self.address)
+        let adapter = try opening(on: loop, controller).0.get()
+        let other = try opening(on: loop, radio.addController(BluetoothAddress(rawValue: 0xC0FF_EE00_0002))).0.get()
+        var handle: [UInt8] = []
+        let forward = controller.onReceive
+        controller.onReceive = { packet in
+            // LE Connection Complete, of either kind.
+            let isConnection = packet.count > 6 && packet[1] == 0x3E && [0x01, 0x0A].contains(packet[3])
+            if isConnection { handle = [packet[5], packet[6]] }
+            forward?(packet)
+        }
+        other.advertise(
+            Advertisement(data: [], interval: .milliseconds(20)),
+            onConnection: { _ in },
+            completion: { _ in }
+        )
+        var made: (any ATTChannel)?
+        _ = try adapter.connect(to: DeviceAddress(other.address, .public), timeout: .seconds(10)) { result in
+            made = try? result.get()
+            loop.stop()
+        }
+        try loop.run()
+        return Linked(adapter: adapter, other: other, channel: try #require(made)) { packet in
+            let bytes = packet(handle)
+            forward?(bytes.span)
+        }
+    }
+
+    @Test("A frame that is too long to be a value is counted, and the next one is taken")
+    func longFrame() throws {
+        let linked = try linked()
+        var values: [[UInt8]] = []
+        linked.channel.onReceive = { pdu in values.append([UInt8](copying: pdu)) }
+        func frame(_ count: Int) {
+            let pdu = [0x1B, 3, 0] + [UInt8](repeating: 0x41, count: count)
+            let frame = [UInt8(pdu.count & 0xFF), UInt8(pdu.count >> 8), 4, 0] + pdu
+            linked.say { handle in
+                [0x02, handle[0], handle[1] | 0x20, UInt8(frame.count & 0xFF), UInt8(frame.count >> 8)] + frame
+            }
+        }
+        frame(1022)
+        #expect(linked.adapter.controllerCounts.badFrames == 1 && values.isEmpty)
+        frame(1021)
+        #expect(linked.adapter.controllerCounts.badFrames == 1 && values.map(\.count) == [1024])
+        linked.close()
+    }
+
     @Test("X-7: when the stream ends, connections, attempts and the scan end with it, and the loss is told once")
     func loss() throws {
         let loop = try EventLoop()

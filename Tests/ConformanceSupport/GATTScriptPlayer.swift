@@ -126,6 +126,7 @@ package struct GATTScriptPlayer {
             case .values(let all):
                 return "values" + all.map { " \($0.handle) 0x" + Hexadecimal.text($0.value) }.joined()
             case .done: return "done"
+            case .listening: return "listening"
             }
         }
     }

@@ -205,9 +205,29 @@ struct GATTBrowserTests {
             return
         }
         #expect(found.value == AttributeHandle(3))
-        #expect(browser.isWanted(AttributeHandle(3), .indications))
-        #expect(!browser.isWanted(AttributeHandle(3), .notifications))
-        #expect(!browser.isWanted(AttributeHandle(4), .indications))
+        #expect(browser.isWanted(AttributeHandle(3)))
+        #expect(!browser.isWanted(AttributeHandle(4)))
+    }
+
+    @Test("D-36: a characteristic without a configuration is listened to; of two of a UUID the one that sends is")
+    func listen() throws {
+        let two: Exchange = (
+            Self.search,
+            [0x09, 0x07, 0x02, 0x00, 0x0C, 0x03, 0x00, 0xE1, 0xFF, 0x04, 0x00, 0x12, 0x05, 0x00, 0xE1, 0xFF]
+        )
+        let end = Self.end([0x08, 0x05, 0x00, 0xFF, 0xFF, 0x03, 0x28])
+        let target = GATTTarget.uuid(BluetoothUUID(0xFFE1 as UInt16))
+        let (progress, browser) = try play(
+            .subscribe(target),
+            [Self.mtu, two, end, Self.end([0x04, 0x06, 0x00, 0xFF, 0xFF])]
+        )
+        guard case .subscribed(let found) = progress else {
+            Issue.record("\(progress)")
+            return
+        }
+        #expect(found.value == AttributeHandle(5) && browser.isWanted(AttributeHandle(5)))
+        let task = GATTBrowser.Task.write(target, [7], withResponse: true)
+        #expect(try play(task, [Self.mtu, two, end, ([0x12, 0x03, 0x00, 7], [0x13])]).0 == .written)
     }
 
     @Test("CB-10: a characteristic that neither notifies nor indicates is refused without a request")

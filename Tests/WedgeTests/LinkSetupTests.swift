@@ -55,7 +55,7 @@ struct LinkSetupTests {
             ([0x12, 0x13, 0x00, 0x01, 0x00], [0x13]),
         ])
         #expect(progress == .ready(AttributeHandle(0x0012)))
-        #expect(setup.wanted == LinkSetup.Source(handle: AttributeHandle(0x0012), kind: .notifications))
+        #expect(setup.wanted == AttributeHandle(0x0012))
         #expect(setup.replies == nil)
     }
 
@@ -96,5 +96,76 @@ struct LinkSetupTests {
     func noExchange() throws {
         let (progress, _) = try play([(Self.mtu.sent, [0x01, 0x02, 0x00, 0x00, 0x06]), Self.service])
         #expect(progress == .underWay)
+    }
+
+    @Test("D-36: a characteristic without a client configuration descriptor is listened to, notified or indicated")
+    func noConfiguration() {
+        for opcode: UInt8 in [0x1B, 0x1D] {
+            var service = ScriptedDevice.Service(.linble)
+            service.isConfigurable = false
+            let device = ScriptedDevice([service], LinkSetup(profile: .linble))
+            device.run()
+            #expect(device.progress == [.ready(AttributeHandle(0x0014))])
+            device.notify([0x41], opcode: opcode)
+            #expect(device.typed == [0x41])
+        }
+    }
+
+    @Test(
+        "D-36: of two services the one that can be told to send is taken, whichever comes first; of two without, the first"
+    )
+    func oneWithConfiguration() {
+        for isConfigurable in [[false, true], [true, false], [false, false]] {
+            var services = [ScriptedDevice.Service(.nordic), .init(.hm10, write: 0x08)]
+            for index in services.indices { services[index].isConfigurable = isConfigurable[index] }
+            let device = ScriptedDevice(services, LinkSetup(profiles: [.nordic, .hm10]))
+            device.run()
+            #expect(device.setup.profile == (isConfigurable == [false, true] ? .hm10 : .nordic))
+            #expect(
+                device.setup.output?.properties
+                    == (isConfigurable == [false, true] ? [.notify, .write] : .writeWithoutResponse)
+            )
+            #expect(device.progress.count == 1)
+        }
+    }
+
+    @Test(
+        "D-36: a value is delivered by its handle, notified or indicated, whichever was asked for",
+        arguments: [0x10, 0x20, 0x30]
+    )
+    func byHandle(_ properties: UInt8) {
+        var service = ScriptedDevice.Service(.linble)
+        service.output?.properties = properties
+        let device = ScriptedDevice([service], LinkSetup(profile: .linble))
+        device.run()
+        for opcode: UInt8 in [0x1B, 0x1D] { device.notify([opcode], opcode: opcode) }
+        #expect(device.typed == [0x1B, 0x1D])
+    }
+
+    @Test(
+        "One UUID twice in a service: the one that sends is subscribed to, the one that takes bytes is written, in either order"
+    )
+    func sameUUIDTwice() throws {
+        // FFE1 at 0x0012 and 0x0014: one is written (0C), the other read and notified (12).
+        for (first, second): (UInt8, UInt8) in [(0x0C, 0x12), (0x12, 0x0C)] {
+            let notifying: UInt8 = first == 0x12 ? 0x12 : 0x14
+            let writing: UInt8 = first == 0x12 ? 0x14 : 0x12
+            var client = GATTClient()
+            var setup = LinkSetup(profile: .hm10)
+            var progress = setup.begin(&client, now: .zero)
+            let answers: [[UInt8]] = [
+                [0x03, 0x17, 0x00], [0x07, 0x10, 0x00, 0xFF, 0xFF],
+                [0x09, 0x07, 0x11, 0x00, first, 0x12, 0x00, 0xE1, 0xFF, 0x13, 0x00, second, 0x14, 0x00, 0xE1, 0xFF],
+                [0x01, 0x08, 0x14, 0x00, 0x0A],
+            ]
+            for answer in answers {
+                #expect(client.nextOutgoing() != nil)
+                _ = client.receive(answer.span, now: .zero)
+                while let event = client.nextEvent() { progress = setup.handle(event, &client, now: .zero) }
+            }
+            #expect(progress == (notifying == 0x12 ? .ready(AttributeHandle(0x12)) : .underWay))
+            #expect(setup.wanted == AttributeHandle(UInt16(notifying)))
+            #expect(setup.output?.value == AttributeHandle(UInt16(writing)))
+        }
     }
 }

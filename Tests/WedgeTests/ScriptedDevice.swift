@@ -13,6 +13,8 @@ final class ScriptedDevice {
         var uuid: BluetoothUUID
         var input: (uuid: BluetoothUUID, properties: UInt8)?
         var output: (uuid: BluetoothUUID, properties: UInt8)?
+        /// False for an output without a client configuration descriptor.
+        var isConfigurable = true
 
         /// A service as the profile says: notify, and write with or without response.
         init(_ profile: Profile, write: UInt8 = 0x04) {
@@ -58,10 +60,10 @@ final class ScriptedDevice {
         return true
     }
 
-    /// The device notifies.
-    func notify(_ value: [UInt8]) {
+    /// The device notifies, or does so by another opcode.
+    func notify(_ value: [UInt8], opcode: UInt8 = 0x1B) {
         guard let place = place(where: { $0.output != nil }) else { return }
-        hear([0x1B] + Self.little(place + 4) + value)
+        hear([opcode] + Self.little(place + 4) + value)
     }
 
     /// Time passes, and whoever waits is told.
@@ -73,18 +75,16 @@ final class ScriptedDevice {
 
     private func hear(_ pdu: [UInt8]) {
         switch client.receive(pdu.span, now: now) {
-        case .notification(let handle): take(handle, .notifications, Array(pdu.dropFirst(3)))
-        case .indication(let handle): take(handle, .indications, Array(pdu.dropFirst(3)))
+        case .notification(let handle), .indication(let handle): take(handle, Array(pdu.dropFirst(3)))
         case .handled, .ignored: break
         }
         while let event = client.nextEvent() { note(setup.handle(event, &client, now: now)) }
     }
 
-    private func take(_ handle: AttributeHandle, _ kind: GATTSubscriptionKind, _ value: [UInt8]) {
-        let source = LinkSetup.Source(handle: handle, kind: kind)
-        if source == setup.wanted {
+    private func take(_ handle: AttributeHandle, _ value: [UInt8]) {
+        if handle == setup.wanted {
             typed += value
-        } else if source == setup.replies {
+        } else if handle == setup.replies {
             note(setup.receive(value, &client, now: now))
         }
     }
@@ -141,7 +141,8 @@ final class ScriptedDevice {
             }
             return refusal(0x0A)
         case 0x04:
-            return first & 0xF == 5 ? [[0x05, 0x01] + Self.little(first) + [0x02, 0x29]] : refusal(0x0A)
+            guard first & 0xF == 5, services[Int(first >> 4) - 1].isConfigurable else { return refusal(0x0A) }
+            return [[0x05, 0x01] + Self.little(first) + [0x02, 0x29]]
         case 0x12 where first & 0xF == 5: return [[0x13]]
         case 0x12:
             written.append(Array(pdu[3...]))
@@ -149,6 +150,8 @@ final class ScriptedDevice {
         case 0x52:
             written.append(Array(pdu[3...]))
             return notifications(reply(Array(pdu[3...])))
+        // A confirmation has no answer.
+        case 0x1E: return []
         default: return refusal(0x06)
         }
     }

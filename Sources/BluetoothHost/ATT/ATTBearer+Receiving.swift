@@ -5,9 +5,11 @@ import BluetoothPackets
 extension ATTBearer {
     /// Takes one arriving PDU.
     ///
+    /// Values may be longer than the MTU, as servers send them that ignore it, up to this side's own MTU.
+    ///
     /// A notification costs a few comparisons and no memory, and nobody asks what time it is.
     public mutating func receive(_ bytes: Span<UInt8>, now: @autoclosure () -> Duration) -> Reception {
-        if case .none = failure, bytes.count >= 3, bytes.count <= Int(mtu),
+        if case .none = failure, bytes.count >= 3, bytes.count <= Int(localMTU),
             bytes[0] == ATTOpcode.handleValueNotification.rawValue
         {
             let handle = AttributeHandle(UInt16(bytes[1]) | UInt16(bytes[2]) &<< 8)
@@ -21,14 +23,16 @@ extension ATTBearer {
         guard failure == nil else { return .failed }
         guard !bytes.isEmpty else { return ignore() }
         let opcode = ATTOpcode(rawValue: bytes[0])
-        if bytes.count > Int(mtu) { counters.tooLong &+= 1 }
+        if bytes.count > Int(opcode.isValue ? localMTU : mtu) { counters.tooLong &+= 1 }
         switch opcode.kind {
         case .request: return receiveRequest(opcode, bytes)
         case .response: return receiveResponse(opcode, bytes)
         case .indication: return receiveIndication(bytes)
         case .confirmation: return receiveConfirmation(opcode, bytes)
         case .command: return receiveCommand(bytes)
-        case .notification: return ignore()
+        case .notification:
+            if opcode.isValue, bytes.count > Int(localMTU) { counters.tooLongValues &+= 1 }
+            return ignore()
         case nil:
             guard !opcode.isCommand else { return ignore() }
             return refuse(opcode, .requestNotSupported)
@@ -118,7 +122,7 @@ extension ATTBearer {
         }
     }
 
-    /// Confirms once; an indication without a handle, or of no handle, or longer than the MTU is confirmed and
+    /// Confirms once; an indication without a handle, or of no handle, or longer than this side's own MTU is confirmed and
     /// discarded.
     ///
     /// Core 6.0, Vol 3, Part F, 3.4.7.2.
@@ -127,7 +131,11 @@ extension ATTBearer {
         confirmationWaiting = true
         counters.confirmed &+= 1
         queueConfirmation()
-        guard bytes.count >= 3, bytes.count <= Int(mtu) else { return ignore() }
+        guard bytes.count <= Int(localMTU) else {
+            counters.tooLongValues &+= 1
+            return ignore()
+        }
+        guard bytes.count >= 3 else { return ignore() }
         let handle = AttributeHandle(UInt16(bytes[1]) | UInt16(bytes[2]) &<< 8)
         return handle.isValid ? .indication(handle) : ignore()
     }
@@ -138,4 +146,9 @@ extension ATTBearer {
         self.indication = nil
         return .confirmed
     }
+}
+
+extension ATTOpcode {
+    /// True for a notification or indication of one value.
+    fileprivate var isValue: Bool { self == .handleValueNotification || self == .handleValueIndication }
 }

@@ -85,10 +85,12 @@ public struct ATTBearer: Sendable {
 
     /// Counts for status and tests; each number wraps.
     public struct Counters: Equatable, Sendable {
-        /// PDUs that were ignored, those longer than the MTU among them.
+        /// PDUs that were ignored, the values that were too long among them.
         public var ignored: UInt64 = 0
-        /// PDUs longer than the MTU.
+        /// PDUs longer than the MTU; notifications and indications longer than this side's own MTU.
         public var tooLong: UInt64 = 0
+        /// Notifications and indications longer than this side's own MTU, which were not delivered.
+        public var tooLongValues: UInt64 = 0
         /// Requests of the peer that were answered, errors included.
         public var answered: UInt64 = 0
         /// Indications that were confirmed.

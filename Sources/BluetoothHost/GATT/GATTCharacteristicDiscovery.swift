@@ -114,18 +114,16 @@ struct GATTDescriptorDiscovery: GATTProcedure {
     }
 }
 
-/// Finds the client characteristic configuration descriptor and writes it.
+/// Finds the client characteristic configuration descriptor and writes it; without one nothing is written.
 ///
 /// Core 6.0, Vol 3, Part G, 3.3.3.3 and 4.12.3.
 struct GATTConfiguration: GATTProcedure {
     var isSearch: Bool { true }
-    private let value: AttributeHandle
     private let bits: UInt16
     private var search: GATTDescriptorDiscovery?
 
     /// `bits` is 0x0000 to end a subscription.
     init(_ characteristic: GATTCharacteristic, bits: UInt16, limit: Int) {
-        value = characteristic.value
         self.bits = bits
         search = characteristic.descriptorHandles.map {
             GATTDescriptorDiscovery(range: $0, wanted: GATTAttributeType.clientConfiguration, limit: limit)
@@ -133,8 +131,7 @@ struct GATTConfiguration: GATTProcedure {
     }
 
     mutating func begin(mtu: Int) throws(GATTError) -> GATTStep {
-        guard let step = try search?.begin(mtu: mtu) else { throw .noClientConfiguration(value) }
-        return step
+        try search?.begin(mtu: mtu) ?? unconfigured
     }
 
     mutating func receive(_ response: ATTPDU, mtu: Int) throws(GATTError) -> GATTStep {
@@ -150,10 +147,13 @@ struct GATTConfiguration: GATTProcedure {
         return try write(after: step)
     }
 
+    /// The end without a descriptor: to listen needs none, and to end a subscription neither.
+    private var unconfigured: GATTStep { .finish(bits == 0x0000 ? .done : .listening) }
+
     private func write(after step: GATTStep) throws(GATTError) -> GATTStep {
         guard case .finish(.descriptors(let found)) = step else { return step }
         guard let descriptor = found.last, descriptor.uuid == GATTAttributeType.clientConfiguration else {
-            throw .noClientConfiguration(value)
+            return unconfigured
         }
         var writer = ByteWriter(reservingCapacity: 2)
         writer.write(bits)

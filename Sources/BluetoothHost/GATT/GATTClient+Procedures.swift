@@ -75,7 +75,8 @@ extension GATTClient {
         )
     }
 
-    /// Asks the server to send a characteristic's values; ends with `done`.
+    /// Asks the server to send a characteristic's values; ends with `done`, or with `listening` where the characteristic
+    /// has no client configuration descriptor, and the server may send them all the same.
     ///
     /// Without a kind, notifications are preferred to indications. Refused when the properties have neither, or not
     /// this one. `subscriptions` has the characteristic from now on, and loses it when the procedure fails.
@@ -130,11 +131,11 @@ extension GATTClient {
         try submit(.read(GATTRead(handle: valid(handle))), now: now)
     }
 
-    /// Reads a value or descriptor of any length up to 512 bytes; ends with `value`.
+    /// Reads a value or descriptor of any length up to 4,096 bytes; ends with `value`.
     ///
     /// Core 6.0, Vol 3, Part G, 4.8.3 and 4.12.2.
     public mutating func readLong(_ handle: AttributeHandle, now: Duration) throws(GATTError) -> ProcedureID {
-        try submit(.longRead(GATTLongRead(handle: valid(handle), limit: Self.longestValue)), now: now)
+        try submit(.longRead(GATTLongRead(handle: valid(handle), limit: Self.longestRead)), now: now)
     }
 
     /// Reads the values of one type in a range; ends with `values`, or fails with Attribute Not Found.

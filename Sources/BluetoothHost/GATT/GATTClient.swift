@@ -55,6 +55,9 @@ public struct GATTClient: Sendable {
         case values([ATTPDU.HandleValue])
         /// The write or subscription is done.
         case done
+        /// The subscription is made here, and nothing was written: the characteristic has no client configuration
+        /// descriptor.
+        case listening
     }
 
     /// A procedure has ended.
@@ -89,6 +92,8 @@ public struct GATTClient: Sendable {
     ///
     /// Core 6.0, Vol 3, Part F, 3.2.9.
     public static let longestValue = 512
+    /// The longest value that is read: some servers have longer ones than the specification allows.
+    public static let longestRead = 4096
     /// The most values of one reliable write.
     public static let mostReliableWrites = 32
 

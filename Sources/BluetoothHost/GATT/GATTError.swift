@@ -26,8 +26,6 @@ public enum GATTError: Error, Equatable, Sendable {
     case valueTooLong(limit: Int)
     /// The server gave back a prepared write that differs from what was sent.
     case echoDiffers(AttributeHandle)
-    /// The characteristic has no client characteristic configuration descriptor.
-    case noClientConfiguration(AttributeHandle)
     /// The characteristic can neither notify nor indicate, or not in the way that was asked for.
     case notSubscribable(AttributeHandle)
     /// The range or handle that was asked for is not one.
@@ -55,7 +53,6 @@ extension GATTError: CustomStringConvertible {
         case .tookTooLong(let limit): "longer than \(limit.components.seconds) s"
         case .valueTooLong(let limit): "value longer than \(limit) bytes"
         case .echoDiffers(let handle): "prepared write of \(handle) echoed differently"
-        case .noClientConfiguration(let handle): "characteristic value \(handle) has no client configuration"
         case .notSubscribable(let handle): "characteristic value \(handle) is not notified or indicated so"
         case .invalidArgument(let range): "\(range) is no range of handles"
         case .queueFull(let limit): "more than \(limit) procedures or commands wait"

@@ -72,9 +72,12 @@ struct GATTLongRead: GATTProcedure {
     }
 
     /// A refused Read Blob that says that there is no more, or that the server has no such request: the parts were all.
+    ///
+    /// Behind the longest value that the specification allows, Invalid Offset says no more than that.
     mutating func receive(_ refusal: GATTRefusal, mtu: Int) throws(GATTError) -> GATTStep {
+        let isWhole = refusal.error == .invalidOffset && value.count >= GATTClient.longestValue
         guard refusal.request == .readBlobRequest,
-            refusal.error == .attributeNotLong || refusal.error == .requestNotSupported
+            isWhole || refusal.error == .attributeNotLong || refusal.error == .requestNotSupported
         else { throw refusal.asError }
         return .finish(.value(value))
     }

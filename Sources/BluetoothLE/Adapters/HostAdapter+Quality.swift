@@ -12,6 +12,7 @@ extension HostAdapter {
         counts.droppedBytes = transport.droppedBytes
         counts.grantedParameters = host.counters.grantedParameters
         counts.refusedParameters = host.counters.refusedParameters
+        counts.badFrames = host.counters.badFrames
         return counts
     }
 

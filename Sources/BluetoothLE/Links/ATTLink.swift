@@ -70,6 +70,9 @@ package final class ATTLink {
     /// The number of received packets that were dropped below the link because they were not read in time.
     package var droppedPackets: UInt32 { channel.droppedPackets }
 
+    /// The number of received values that were longer than any link carries, and were not delivered.
+    package var tooLongValues: UInt64 { client.counters.tooLongValues }
+
     /// The ATT_MTU of the connection in bytes: the longest PDU of either side.
     package var mtu: UInt16 { client.mtu }
 

@@ -16,6 +16,8 @@ package struct ControllerCounts: Equatable, Sendable {
     package var grantedParameters: UInt64 = 0
     /// The peers' wishes for other connection parameters that were refused.
     package var refusedParameters: UInt64 = 0
+    /// The L2CAP frames that were broken, or too long to be a value.
+    package var badFrames: UInt64 = 0
     /// The links that were ended because they had come up as their attempt was given up and the kernel knew nothing of
     /// them.
     package var crossedLinks: UInt64 = 0
@@ -31,6 +33,7 @@ package struct ControllerCounts: Equatable, Sendable {
         droppedBytes &+= other.droppedBytes
         grantedParameters &+= other.grantedParameters
         refusedParameters &+= other.refusedParameters
+        badFrames &+= other.badFrames
         crossedLinks &+= other.crossedLinks
     }
 }

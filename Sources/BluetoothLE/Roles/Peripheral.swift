@@ -111,7 +111,7 @@ public actor Peripheral {
         try await value { (client, now) throws(GATTError) in try client.read(handle, now: now) }
     }
 
-    /// Reads the whole value of a characteristic or descriptor: at most 512 bytes (CB-9).
+    /// Reads the whole value of a characteristic or descriptor: at most 4,096 bytes (CB-9).
     public func readLong(_ handle: AttributeHandle) async throws(BluetoothError) -> [UInt8] {
         try await value { (client, now) throws(GATTError) in try client.readLong(handle, now: now) }
     }

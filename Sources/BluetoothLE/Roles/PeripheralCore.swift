@@ -70,7 +70,8 @@ final class PeripheralCore {
             case .closed(let failure): closed(DisconnectReason(failure))
             }
         }
-        link.onValue = { [weak self] handle, kind, value in self?.take(value, of: handle, kind) }
+        // The device chooses whether it notifies or indicates.
+        link.onValue = { [weak self] handle, _, value in self?.take(value, of: handle) }
         // A server that refuses the exchange leaves the MTU at 23 bytes, which needs no exchange.
         run({ (client, now) throws(GATTError) in try client.exchangeMTU(now: now) }) { [weak self] _ in
             self?.subscribeAgain(0)
@@ -198,9 +199,8 @@ final class PeripheralCore {
         }
     }
 
-    private func take(_ value: Span<UInt8>, of handle: AttributeHandle, _ kind: GATTSubscriptionKind) {
-        for subscription in subscriptions
-        where subscription.characteristic.value == handle && subscription.kind == kind {
+    private func take(_ value: Span<UInt8>, of handle: AttributeHandle) {
+        for subscription in subscriptions where subscription.characteristic.value == handle {
             subscription.sink(value)
         }
     }

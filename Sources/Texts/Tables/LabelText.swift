@@ -10,7 +10,8 @@ package enum LabelText: String, Localized {
     case notifications, refused, received, typed, discarded, rejected, gated, lost, waiting
     case withheld, untypable, tooShort, tooLong, duplicate, cut
     case ringFull, writeFailed, tooOld, disconnected, switched
-    case dropped, stray, keyboardRemakes, undelivered, missed, readers, delivered, verified, differing, readerDropped
+    case dropped, stray, oversized, keyboardRemakes, undelivered, missed, readers, delivered
+    case verified, differing, readerDropped
     // The links and their ends.
     case link, rssi, mtu, security, requiredSecurity, keySize, phy, packetBytes, intervalMicroseconds, latency,
         timeoutMilliseconds
@@ -19,7 +20,7 @@ package enum LabelText: String, Localized {
     case adapterOpened, adapterLost, scanArmed, scanQuiet, scanDisturbed, resumed, scanFailed, attemptsFailed,
         connectionsStalled, linksCrossed, stepsOverdue, adapterRestarted, adapterMoved, socketsRebuilt,
         attemptsCancelled, controllerProbes, resetsRepeated, connectionsRepeated, bytesBeforeReset,
-        parametersGranted, parametersRefused
+        parametersGranted, parametersRefused, framesBroken
     // Beacons.
     case beacons, available, watched, inside, advertising, reports, heard, badEvents, leftOut, displaced,
         regionsLeftOut, codesTaken, codesDropped,
@@ -92,6 +93,7 @@ package enum LabelText: String, Localized {
         case .switched: LocalText("switched", "切り替えのため")
         case .dropped: LocalText("dropped", "カーネルによる破棄")
         case .stray: LocalText("stray", "対象外の値")
+        case .oversized: LocalText("values too long to be received", "長すぎて受信できない値")
         case .keyboardRemakes: LocalText("keyboards made anew", "キーボードの再作成")
         case .undelivered: LocalText("not taken by the other end", "接続先が受け取らなかった分")
         case .missed: LocalText("missed by readers", "個々の接続先の取りこぼし")
@@ -146,6 +148,7 @@ package enum LabelText: String, Localized {
         case .bytesBeforeReset: LocalText("bytes dropped before the reset's answer", "リセット応答前に破棄したバイト")
         case .parametersGranted: LocalText("timing granted to devices", "デバイスの接続タイミング要求の受諾")
         case .parametersRefused: LocalText("timing refused to devices", "デバイスの接続タイミング要求の拒否")
+        case .framesBroken: LocalText("frames broken or too long", "壊れた、または長すぎるフレーム")
         case .yes: LocalText("yes", "はい")
         case .no: LocalText("no", "いいえ")
         case .open: LocalText("open", "する")

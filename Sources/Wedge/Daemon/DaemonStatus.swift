@@ -148,6 +148,7 @@ extension JSONObject {
         add("bytesBeforeReset", radio.controllers.droppedBytes)
         add("parametersGranted", radio.controllers.grantedParameters)
         add("parametersRefused", radio.controllers.refusedParameters)
+        add("framesBroken", radio.controllers.badFrames)
     }
 
     /// A choice, as programs are told of it.

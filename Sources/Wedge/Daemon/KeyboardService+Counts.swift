@@ -9,8 +9,10 @@ extension KeyboardService {
     package struct Counts: Sendable {
         /// Notifications of the profile's characteristic.
         package var notifications: UInt64
-        /// Values that nobody asked for: those of other handles, and indications where notifications were subscribed to.
+        /// Values that nobody asked for: those of other handles.
         package var strayValues: UInt64
+        /// Values that were longer than any link carries.
+        package var tooLongValues: UInt64 = 0
         /// Values that came while the link was less secure than it has to be.
         package var refusedValues: UInt64 = 0
         /// Packets that the kernel dropped because they were not read in time.
@@ -44,6 +46,7 @@ extension KeyboardService.Counts {
         for (name, count) in causes { object.add(name, count) }
         object.add("dropped", dropped)
         object.add("stray", strayValues)
+        object.add("oversized", tooLongValues)
         object.add("refused", refusedValues)
         object.add("keyboardRemakes", keyboardRemakes)
         object.add("missed", wire?.missed)

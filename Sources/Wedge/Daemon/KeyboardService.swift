@@ -212,6 +212,7 @@ package final class KeyboardService {
         Counts(
             notifications: link.notifications,
             strayValues: link.strayValues,
+            tooLongValues: link.tooLongValues,
             refusedValues: link.refusedValues,
             dropped: link.dropped,
             keyboardRemakes: keyboard.remakes,

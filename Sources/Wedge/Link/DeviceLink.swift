@@ -38,7 +38,7 @@ final class DeviceLink {
     private(set) var notifications: UInt64 = 0
     /// The time when the link became ready, and the values of the characteristic before it; nil without such a link.
     private var beginning: (time: Duration, notifications: UInt64)?
-    /// Values that nobody asked for: those of other handles, and indications where notifications were subscribed to.
+    /// Values that nobody asked for: those of other handles.
     private(set) var strayValues: UInt64 = 0
     /// Values that came while the link was less secure than it has to be: none of them is typed.
     private(set) var refusedValues: UInt64 = 0
@@ -51,6 +51,7 @@ final class DeviceLink {
     /// The links that were ready, and what ended them.
     private(set) var counts = LinkCounts()
     private var droppedBefore: UInt64 = 0
+    private var tooLongBefore: UInt64 = 0
 
     private let radio: RadioArbiter
     private let profiles: [Profile]
@@ -67,9 +68,8 @@ final class DeviceLink {
     /// The procedure by which the command under way is written; nil where none is outstanding.
     private var commandProcedure: GATTClient.ProcedureID?
     private var commandTimer: EventLoop.Timer?
-    /// The handle whose values are typed, and their kind; nil while a reply is waited for; a copy, at hand for each
-    /// value.
-    private var wanted: LinkSetup.Source?
+    /// The handle whose values are typed; nil while a reply is waited for; a copy, at hand for each value.
+    private var wanted: AttributeHandle?
     /// Called when no end of a link is waited for any more.
     private var closers: [() -> Void] = []
     private var closings = 0
@@ -86,6 +86,8 @@ final class DeviceLink {
 
     /// Packets that the kernel dropped because they were not read in time.
     var dropped: UInt64 { droppedBefore + UInt64(link?.droppedPackets ?? 0) }
+    /// Values that were longer than any link carries; none of their bytes was taken.
+    var tooLongValues: UInt64 { tooLongBefore &+ (link?.tooLongValues ?? 0) }
 
     /// The link that stands, as `status` has it; nil where none is ready.
     var facts: LinkFacts? {
@@ -141,9 +143,7 @@ final class DeviceLink {
             self.attempt = nil
             radio.cancel(attempt, completion: finish)
         } else if let link {
-            self.link = nil
-            droppedBefore += UInt64(link.droppedPackets)
-            link.close()
+            forget(link)
             radio.disconnect(link.device, completion: finish)
         } else {
             _ = radio.loop.schedule(at: .zero, handler: finish)
@@ -194,12 +194,21 @@ final class DeviceLink {
             self.link = link
             link.onEvent = { [unowned self] event in take(event, of: link) }
             link.onGap = { [unowned self] in onGap?() }
-            link.onValue = { [unowned self] handle, kind, value in take(value, of: handle, kind) }
+            // The device chooses whether it notifies or indicates (D-36).
+            link.onValue = { [unowned self] handle, _, value in take(value, of: handle) }
             secure(link)
         // Whoever uses the adapter hears of its loss.
         case .failure(.adapterLost): break
         case .failure(let failure): onEvent?(.failed(failure.message))
         }
+    }
+
+    /// Closes the link, and keeps what it has counted.
+    private func forget(_ link: ATTLink) {
+        self.link = nil
+        droppedBefore += UInt64(link.droppedPackets)
+        tooLongBefore &+= link.tooLongValues
+        link.close()
     }
 
     /// Begins with the device when the link is as secure as it has to be.
@@ -245,9 +254,7 @@ final class DeviceLink {
         case .procedure(let event): progress(link.perform { client, now in setup.handle(event, &client, now: now) })
         // A controller may call a connection made before the device has said a word.
         case .closed(.notEstablished) where MonotonicClock.now < connectEnd:
-            self.link = nil
-            droppedBefore += UInt64(link.droppedPackets)
-            link.close()
+            forget(link)
             connect(to: link.device)
         case .closed(let failure):
             counts.end(LinkCounts.End(failure))
@@ -281,11 +288,10 @@ final class DeviceLink {
     }
 
     /// The hot path begins: one comparison, and on to the keyboard's ring.
-    private func take(_ value: Span<UInt8>, of handle: AttributeHandle, _ kind: GATTSubscriptionKind) {
+    private func take(_ value: Span<UInt8>, of handle: AttributeHandle) {
         if required > .none, isRefused || link?.security.suffices(for: required) != true { return refuseValue() }
-        let source = LinkSetup.Source(handle: handle, kind: kind)
-        guard source == wanted else {
-            takeReply(value, from: source)
+        guard handle == wanted else {
+            takeReply(value, from: handle)
             return
         }
         notifications &+= 1
@@ -293,11 +299,11 @@ final class DeviceLink {
     }
 
     /// Hands what the device says during its profile's handshake to that, and later to the command under way.
-    private func takeReply(_ value: Span<UInt8>, from source: LinkSetup.Source) {
-        if commands.isAwaiting, source == setup.wanted {
+    private func takeReply(_ value: Span<UInt8>, from handle: AttributeHandle) {
+        if commands.isAwaiting, handle == setup.wanted {
             return take(commands.receive([UInt8](copying: value), now: MonotonicClock.now))
         }
-        guard let link, source == setup.replies else {
+        guard let link, handle == setup.replies else {
             strayValues &+= 1
             return
         }

@@ -79,11 +79,8 @@ package struct GATTBrowser: Sendable {
         self.task = task
     }
 
-    /// Whether a value that comes in this way on this handle is one of those that were subscribed to.
-    package func isWanted(_ handle: AttributeHandle, _ kind: GATTSubscriptionKind) -> Bool {
-        guard let subscribed, subscribed.value == handle else { return false }
-        return kind == (subscribed.properties.contains(.notify) ? .notifications : .indications)
-    }
+    /// Whether a value of this handle, notified or indicated, is one of those that were subscribed to (D-36).
+    package func isWanted(_ handle: AttributeHandle) -> Bool { subscribed?.value == handle }
 
     /// The first procedure.
     package mutating func begin(_ client: inout GATTClient, now: Duration) -> Progress {
@@ -155,7 +152,7 @@ package struct GATTBrowser: Sendable {
             return nextLongValue(&client, now)
         case (.search, .characteristics(let found)): return choose(found, &client, now)
         case (.write, .done), (.settle, .services): return .written
-        case (.subscription, .done): return subscribed.map { .subscribed($0) } ?? .underWay
+        case (.subscription, .done), (.subscription, .listening): return subscribed.map { .subscribed($0) } ?? .underWay
         default: return .underWay
         }
     }
@@ -237,12 +234,15 @@ package struct GATTBrowser: Sendable {
         case .write(let named, _, _), .subscribe(let named), .read(let named): target = named
         case .tree: return .underWay
         }
-        let fitting = found.filter {
+        var fitting = found.filter {
             switch target {
             case .handle(let handle): $0.value == handle
             case .uuid(let uuid): $0.uuid == uuid
             }
         }
+        // Some devices have one UUID twice, for each direction.
+        let able = fitting.filter { if case .write = task { $0.isWritable } else { $0.isSubscribable } }
+        if !able.isEmpty { fitting = able }
         guard let chosen = fitting.first else { return .failed(.missing(target)) }
         guard fitting.count == 1 else { return .failed(.ambiguous(target, fitting.map(\.value))) }
         if case .write(_, let bytes, let withResponse) = task {

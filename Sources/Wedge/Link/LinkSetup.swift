@@ -31,46 +31,37 @@ package struct LinkSetup: Sendable {
         var service: GATTService
     }
 
+    /// What was chosen of a candidate.
+    private struct Choice: Sendable {
+        var profile: Profile
+        var characteristic: GATTCharacteristic
+        var output: GATTCharacteristic?
+    }
+
     private let profiles: [Profile]
     private var step = Step.mtu
     private var procedure: GATTClient.ProcedureID?
     private var candidates: ArraySlice<Candidate> = []
     /// Why the last candidate was not taken.
     private var refusal: Message?
+    /// The first candidate that cannot be told to send, and may do so all the same; used where no other can be.
+    private var unconfigured: Choice?
     private var queue = Handshake([])
 
     /// The profile that the device was found to have.
     package private(set) var profile: Profile?
     /// The characteristic that is subscribed to, known from the moment its subscription begins: the first value can come
     /// before the answer.
-    package private(set) var characteristic: GATTCharacteristic? {
-        didSet {
-            source = characteristic.map { found in
-                Source(handle: found.value, kind: found.properties.contains(.notify) ? .notifications : .indications)
-            }
-        }
-    }
+    package private(set) var characteristic: GATTCharacteristic?
     /// The characteristic that takes bytes for the device; nil where there is none.
     package private(set) var output: GATTCharacteristic?
     /// The bytes that came after the last reply of the handshake: the first ones to type.
     package private(set) var earlyBytes: [UInt8] = []
 
-    /// Where values come from, and in which way.
-    package struct Source: Equatable, Sendable {
-        package var handle: AttributeHandle
-        package var kind: GATTSubscriptionKind
-
-        package init(handle: AttributeHandle, kind: GATTSubscriptionKind) {
-            self.handle = handle
-            self.kind = kind
-        }
-    }
-
-    /// The values that are for the keyboard; nil before it is known which.
-    package var wanted: Source? { hasHandshake ? nil : source }
-    /// The values that are for the handshake, to be passed to `receive`; nil where there are none.
-    package var replies: Source? { hasHandshake ? source : nil }
-    private var source: Source?
+    /// The handle whose values are for the keyboard, notified or indicated (D-36); nil before it is known which.
+    package var wanted: AttributeHandle? { hasHandshake ? nil : characteristic?.value }
+    /// The handle whose values are for the handshake, to be passed to `receive`; nil where there is none.
+    package var replies: AttributeHandle? { hasHandshake ? characteristic?.value : nil }
 
     /// True until the handshake has ended, false where there is none.
     private var hasHandshake = false
@@ -113,10 +104,8 @@ package struct LinkSetup: Sendable {
             )
             return nextCandidate(&client, now)
         case (.characteristics, .success(.characteristics(let found))): return subscribe(found, &client, now)
+        case (.subscription, .success(.listening)): return listen(&client, now)
         case (.subscription, .success): return beginHandshake(&client, now)
-        case (.subscription, .failure(.noClientConfiguration)):
-            refusal = LinkFaultText.noNotification.message(characteristic.map { "\($0.uuid)" } ?? "")
-            return nextCandidate(&client, now)
         case (.handshake, .success): return carryOut(queue.written(now: now), &client, now)
         case (_, .failure(let error)): return .failed(error)
         case (_, .success): return .underWay
@@ -176,6 +165,10 @@ package struct LinkSetup: Sendable {
     private mutating func nextCandidate(_ client: inout GATTClient, _ now: Duration) -> Progress {
         characteristic = nil
         guard let candidate = candidates.popFirst() else {
+            if let unconfigured {
+                choose(unconfigured)
+                return beginHandshake(&client, now)
+            }
             let service = profiles.count == 1 ? profiles.first.map { LinkFaultText.noService.message($0.title) } : nil
             return .unsupported(refusal ?? service ?? LinkFaultText.noSerialService.message())
         }
@@ -192,18 +185,16 @@ package struct LinkSetup: Sendable {
         _ now: Duration
     ) -> Progress {
         guard let profile else { return .underWay }
-        guard let input = found.first(where: { $0.uuid == profile.fromPeripheral }) else {
+        guard let input = found.chosen(profile.fromPeripheral, { $0.isSubscribable }) else {
             refusal = LinkFaultText.noCharacteristic.message("\(profile.fromPeripheral)")
             return nextCandidate(&client, now)
         }
-        output = found.first { $0.uuid == profile.toPeripheral }
+        let output = found.chosen(profile.toPeripheral) { $0.isWritable }
         if !profile.handshake.isEmpty, output?.isWritable != true {
             refusal = LinkFaultText.notWritable.message("\(profile.toPeripheral)")
             return nextCandidate(&client, now)
         }
-        characteristic = input
-        queue = Handshake(profile.handshake)
-        hasHandshake = !profile.handshake.isEmpty
+        choose(Choice(profile: profile, characteristic: input, output: output))
         step = .subscription
         do throws(GATTError) {
             procedure = try client.subscribe(input, now: now)
@@ -214,6 +205,22 @@ package struct LinkSetup: Sendable {
         } catch {
             return .failed(error)
         }
+    }
+
+    private mutating func choose(_ choice: Choice) {
+        profile = choice.profile
+        characteristic = choice.characteristic
+        output = choice.output
+        queue = Handshake(choice.profile.handshake)
+        hasHandshake = !choice.profile.handshake.isEmpty
+    }
+
+    /// Listens to a characteristic that cannot be told to send, unless there is one that can.
+    private mutating func listen(_ client: inout GATTClient, _ now: Duration) -> Progress {
+        if unconfigured == nil, let profile, let characteristic {
+            unconfigured = Choice(profile: profile, characteristic: characteristic, output: output)
+        }
+        return nextCandidate(&client, now)
     }
 
     // MARK: The handshake
@@ -267,4 +274,15 @@ package struct LinkSetup: Sendable {
 extension GATTCharacteristic {
     /// Whether its value can be written at all.
     var isWritable: Bool { properties.contains(.write) || properties.contains(.writeWithoutResponse) }
+    /// Whether its value can be notified or indicated.
+    var isSubscribable: Bool { properties.contains(.notify) || properties.contains(.indicate) }
+}
+
+extension [GATTCharacteristic] {
+    /// The first of a UUID that can do what is wanted, or the first of all: some devices have one UUID twice in a service,
+    /// for each direction.
+    fileprivate func chosen(_ uuid: BluetoothUUID, _ can: (GATTCharacteristic) -> Bool) -> GATTCharacteristic? {
+        let all = filter { $0.uuid == uuid }
+        return all.first(where: can) ?? all.first
+    }
 }

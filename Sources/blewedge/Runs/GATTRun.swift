@@ -138,7 +138,7 @@ final class GATTRun {
     }
 
     private func take(_ value: Span<UInt8>, of handle: AttributeHandle, _ kind: GATTSubscriptionKind) {
-        guard foreground.outcome == nil, browser.isWanted(handle, kind) else { return }
+        guard foreground.outcome == nil, browser.isWanted(handle) else { return }
         values &+= 1
         let origin: GATTText.Origin = kind == .notifications ? .notification : .indication
         foreground.print(output.value([UInt8](copying: value), of: handle, origin))

@@ -120,7 +120,7 @@ enum ClientProcedures {
     /// How many attributes or bytes an outcome has.
     static func size(_ outcome: GATTClient.Outcome) -> Int {
         switch outcome {
-        case .mtu, .done: 0
+        case .mtu, .done, .listening: 0
         case .services(let all): all.count
         case .includedServices(let all): all.count
         case .characteristics(let all): all.count

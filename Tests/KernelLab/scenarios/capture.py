@@ -46,7 +46,7 @@ async def capture(bench: Bench) -> None:
     reader = await EventReader.open(bench, product.node)
     scans = [ean13(number) for number in range(50)]
     sent = bench.peer.burst(scans)
-    bench.peer.indicate(b"stray")
+    bench.peer.indicate(b"stray", offset=3)
     await reader.until(sent, 30)
     await product.end(signal.SIGINT, 130)
     compare(b"".join(scans), reader.text)

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+import Keystrokes
+import LinuxIO
+import SystemPackage
+import TestSupport
+import Testing
+import Texts
+import Typing
+import Wedge
+
+/// A connection with a serial device of `ScriptedDevice`'s attributes, which answers in its own way where `habit` says so.
+final class FieldChannel: ATTChannel {
+    /// What the device does in the place of its answer.
+    enum Habit { case isSilent, isSlow(Duration), hangsUp }
+
+    let device: DeviceAddress
+    let droppedPackets: UInt32 = 0
+    var onReceive: ((Span<UInt8>) -> Void)?
+    var onGap: (() -> Void)?
+    var onWritable: (() -> Void)?
+    var onClosed: ((LinkFailure) -> Void)?
+    /// The PDUs that were sent to the device.
+    private(set) var sent: [[UInt8]] = []
+    private let script: ScriptedDevice
+    private let habit: ([UInt8]) -> Habit?
+    private let loop: EventLoop
+
+    init(
+        _ device: DeviceAddress,
+        _ service: ScriptedDevice.Service,
+        on loop: EventLoop,
+        habit: @escaping ([UInt8]) -> Habit?
+    ) {
+        self.device = device
+        self.loop = loop
+        self.habit = habit
+        script = ScriptedDevice([service], LinkSetup(profile: .linble))
+    }
+
+    func send(_ pdu: [UInt8]) throws(LinkFailure) -> Bool {
+        sent.append(pdu)
+        let habit = habit(pdu)
+        if case .isSilent = habit { return true }
+        let delay: Duration = if case .isSlow(let time) = habit { time } else { .zero }
+        _ = loop.schedule(at: MonotonicClock.now + delay) { [self] in
+            if case .hangsUp = habit { return end(.system(.connectionReset)) }
+            for answer in script.answers(to: pdu) { onReceive?(answer.span) }
+        }
+        return true
+    }
+
+    func close() {
+        onReceive = nil
+        onClosed = nil
+    }
+
+    /// The connection ends.
+    func end(_ failure: LinkFailure) {
+        let handler = onClosed
+        close()
+        handler?(failure)
+    }
+
+    /// A value of the serial service's characteristic, notified, or by another opcode.
+    func tell(_ value: [UInt8], opcode: UInt8 = 0x1B) { onReceive?(([opcode, 0x14, 0x00] + value).span) }
+
+    func tell(_ text: String) { tell(Array(text.utf8)) }
+}
+
+/// The wedge with one device that advertises all the time, and a screen that shows what is typed.
+final class FieldBench {
+    private static let peer = DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random)
+    private let loop: EventLoop
+    private let radio = QuietRadio()
+    private let keyboard: TextKeyboard
+    let service: KeyboardService
+    /// The connections so far.
+    private(set) var channels: [FieldChannel] = []
+    /// The states so far, each with its reason in English.
+    private(set) var states: [(state: Session.State, reason: String?)] = []
+    private(set) var typed = ""
+
+    init(
+        _ scripted: ScriptedDevice.Service = .init(.linble),
+        barcodes: BarcodeRules? = nil,
+        habit: @escaping ([UInt8]) -> FieldChannel.Habit? = { _ in nil }
+    ) throws {
+        loop = try EventLoop()
+        keyboard = try TextKeyboard(layout: .us)
+        var typing = TypingSettings(
+            table: try CompiledTable(ByteTable(.linble), layout: .us),
+            pacer: Pacer(try Pace(stall: 0, queue: .large)),
+            maximumAge: nil,
+            capsLock: .ignore,
+            verifies: false
+        )
+        typing.barcodes = barcodes
+        let settings = KeyboardSettings(
+            adapter: .any,
+            device: .kept(KeptChoice(Self.peer, name: nil)),
+            profiles: [.linble],
+            typing: typing
+        )
+        var note: ((KeyboardService.Event) -> Void)?
+        service = try KeyboardService(settings, through: AdapterCore(loop, using: radio), screen: keyboard) {
+            note?($0)
+        }
+        note = { [unowned self] event in
+            if case .state(let state, _, let reason) = event { states.append((state, reason?.cause.english)) }
+        }
+        radio.onConnect = { [unowned self] address, completion in
+            let channel = FieldChannel(address, scripted, on: loop, habit: habit)
+            channels.append(channel)
+            _ = loop.schedule(at: .zero) { completion(.success(channel)) }
+        }
+        service.start { _ in }
+        advertise()
+    }
+
+    private func advertise() {
+        radio.advertise(Self.peer.address, [0x02, 0x01, 0x06])
+        _ = loop.schedule(at: MonotonicClock.now + .milliseconds(100)) { [weak self] in self?.advertise() }
+    }
+
+    /// Runs until something holds, or for so long; whether it holds.
+    func run(_ limit: Duration = .seconds(60), until isDone: () -> Bool) throws -> Bool {
+        let end = MonotonicClock.now + limit
+        while !isDone(), MonotonicClock.now < end {
+            let next = min(end, MonotonicClock.now + .milliseconds(10))
+            let turn = loop.schedule(at: next) { [loop] in loop.stop() }
+            try loop.run()
+            loop.cancel(turn)
+            typed += keyboard.screen.takeText()
+        }
+        return isDone()
+    }
+
+    /// Lets time pass.
+    func pass(_ time: Duration) throws { _ = try run(time) { false } }
+
+    /// The connection, once it types what it is told.
+    func connected() throws -> FieldChannel {
+        #expect(try run { service.state == .connected }, "\(states)")
+        return try #require(channels.last)
+    }
+
+    /// Ends the wedge.
+    func end() throws {
+        var isOver = false
+        service.stop { isOver = true }
+        #expect(try run { isOver })
+    }
+
+    /// A member of the counts that `status` shows.
+    func count(_ name: String) -> Int64? {
+        (try? JSONValue(Array(service.counts.object.text.utf8)))?[name]?.integer
+    }
+}
