@@ -216,6 +216,26 @@ import Testing
         #expect(try await adapter.fake { $0.channels[0].sent.allSatisfy { $0.first != 0x12 } })
     }
 
+    @Test("A device that hangs up when it is asked for its MTU is not asked on the next connection, once")
+    func noExchange() async throws {
+        let adapter = try await BluetoothAdapter.fake { fake in
+            Script.play(fake)
+            fake.answers[[0x02, 0x05, 0x02]] = nil
+        }
+        let central = Central(adapter)
+        for turn in [0, 2] {
+            let attempt = Task { try await central.connect(to: Script.device) }
+            #expect(try await adapter.until { $0.channels.count == turn + 1 && !$0.channels[turn].sent.isEmpty })
+            #expect(try await adapter.fake { $0.channels[turn].sent } == [[0x02, 0x05, 0x02]])
+            try await adapter.fake { $0.channels[turn].lose(.system(.connectionReset)) }
+            await #expect(throws: BluetoothError.self) { try await attempt.value }
+            let peripheral = try await central.connect(to: Script.device)
+            #expect(await peripheral.mtu == 23)
+            #expect(try await adapter.fake { $0.channels[turn + 1].sent.isEmpty })
+            try await adapter.fake { $0.channels[turn + 1].lose(.system(.connectionReset)) }
+        }
+    }
+
     @Test("CB-10: a reader that goes away ends the subscription")
     func abandonedReader() async throws {
         let (adapter, peripheral, level) = try await connected()

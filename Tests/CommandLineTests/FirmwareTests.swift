@@ -199,6 +199,17 @@ struct FirmwareTests {
         #expect(line.firmware.requests.count > 1)
     }
 
+    @Test("`gatt` connects again without asking for the MTU where the device hangs up at that, once")
+    func noExchange() throws {
+        let directory = try TestDirectory()
+        let line = try line(directory) { $0.hangsUpAtMTU = true }
+        defer { line.end() }
+        let outcome = try run(["gatt", Self.name, "--adapter", line.adapter])
+        #expect(outcome.status == 0, "\(outcome)")
+        #expect(line.firmware.count(.leCreateConnection) == 2)
+        #expect(line.firmware.requests.map(\.first) == [0x02, 0x10])
+    }
+
     @Test("X-7: a refused connection names the command and what the controller said")
     func refusedConnection() throws {
         let directory = try TestDirectory()

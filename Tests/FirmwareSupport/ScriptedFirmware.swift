@@ -54,6 +54,8 @@ public struct ScriptedFirmware: Sendable {
     public var commands = SupportedCommands(Self.legacy)
     /// Its LMP features: LE, and no BR/EDR.
     public var features: UInt64 = 0x60 << 32
+    /// True for a peer that ends its connection when it is asked for its MTU.
+    public var hangsUpAtMTU = false
     /// True once it has died: it hears nothing and says nothing.
     public var isDead = false
     /// True while it is told to scan.
@@ -186,6 +188,13 @@ public struct ScriptedFirmware: Sendable {
         guard packet.count > 9, packet[7] == 4, packet[8] == 0 else { return [completed] }
         let request = Array(packet.dropFirst(9))
         requests.append(request)
+        if hangsUpAtMTU, request[0] == 0x02 {
+            isConnected = false
+            return [
+                completed,
+                Output([0x04, 0x05, 4, 0] + Self.handle + [HCIStatus.remoteUserTerminatedConnection.rawValue]),
+            ]
+        }
         let mtu: [UInt8] = [0x03, 23, 0]
         let handle = request.count > 2 ? Array(request[1...2]) : [0, 0]
         let answer = request[0] == 0x02 ? mtu : [0x01, request[0]] + handle + [0x0A]

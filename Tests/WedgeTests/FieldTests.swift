@@ -9,6 +9,77 @@ import Wedge
 /// What devices in the field do though no document asks for it, from the channel to the keyboard; time is virtual.
 @Suite("Habits of devices in the field", .timeLimit(.minutes(10)))
 struct FieldTests {
+    @Test(
+        "A device that hangs up when it is asked for its MTU is not asked the next time, once; so is one that never answers"
+    )
+    func noExchange() async {
+        await #expect(processExitsWith: .success) {
+            VirtualClock.begin()
+            for habit in [FieldChannel.Habit.hangsUp, .isSilent] {
+                let bench = try FieldBench { $0.first == 0x02 ? habit : nil }
+                let start = MonotonicClock.now
+                let second = try bench.connected()
+                let (failure, pause): (String, Duration) =
+                    if case .isSilent = habit {
+                        ("the device did not answer Exchange MTU Request within 30 s", .seconds(30))
+                    } else { ("the device ended the connection", .zero) }
+                #expect(bench.states.contains { $0.state == .failed && $0.reason == failure })
+                #expect(bench.channels.count == 2 && bench.channels[0].sent == [[0x02, 0x05, 0x02]])
+                #expect(second.sent.first?.first == 0x06)
+                #expect((pause + .seconds(3)...pause + .seconds(4)).contains(MonotonicClock.now - start))
+                second.tell("1\r")
+                #expect(try bench.run { bench.typed == "1\n" })
+                #expect(bench.service.linkFacts?.mtu == 23)
+                // A later link is asked again: nobody knows whether the device has changed.
+                second.end(.system(.connectionReset))
+                #expect(try bench.run { bench.channels.count == 4 })
+                #expect(try bench.run { bench.service.state == .connected })
+                #expect(bench.channels[2].sent == [[0x02, 0x05, 0x02]])
+                #expect(bench.channels[3].sent.first?.first == 0x06)
+                try bench.end()
+            }
+        }
+    }
+
+    @Test("A link that ends for another reason, or behind the exchange, is asked for its MTU the next time")
+    func exchange() async {
+        await #expect(processExitsWith: .success) {
+            VirtualClock.begin()
+            for failure in [LinkFailure.system(.timedOut), .system(.connectionReset)] {
+                let bench = try FieldBench { pdu in
+                    let isFirst = failure == .system(.timedOut) ? pdu.first == 0x02 : pdu.first == 0x06
+                    return isFirst ? .isSilent : nil
+                }
+                let request: UInt8 = failure == .system(.timedOut) ? 0x02 : 0x06
+                #expect(try bench.run { bench.channels.last?.sent.last?.first == request })
+                bench.channels.last?.end(failure)
+                #expect(try bench.run { bench.channels.count == 2 && !bench.channels[1].sent.isEmpty })
+                #expect(bench.channels[1].sent.first == [0x02, 0x05, 0x02])
+                try bench.end()
+            }
+        }
+    }
+
+    @Test(
+        "A device that takes 29 s for four of its answers is set up; one that takes more than 120 s in all is given up"
+    )
+    func slowAnswers() async {
+        await #expect(processExitsWith: .success) {
+            VirtualClock.begin()
+            // Its service twice, its descriptors and its configuration once each; its characteristics three times.
+            for (slow, isReady): (Set<UInt8>, Bool) in [([0x06, 0x04, 0x12], true), ([0x06, 0x08], false)] {
+                let bench = try FieldBench { pdu in slow.contains(pdu[0]) ? .isSlow(.seconds(29)) : nil }
+                let start = MonotonicClock.now
+                let isOver = try bench.run(.seconds(125)) { [.connected, .failed].contains(bench.service.state) }
+                #expect(isOver && (bench.service.state == .connected) == isReady, "\(bench.states)")
+                let time = MonotonicClock.now - start
+                #expect(time > .seconds(115) && time < .seconds(121))
+                if !isReady { #expect(bench.states.last?.reason == "the device did not finish within 120 s") }
+                try bench.end()
+            }
+        }
+    }
+
     @Test("D-36: a value is typed by its handle, notified or indicated, and with a length that the MTU does not allow")
     func values() throws {
         let bench = try FieldBench()

@@ -168,4 +168,14 @@ struct LinkSetupTests {
             #expect(setup.output?.value == AttributeHandle(UInt16(writing)))
         }
     }
+
+    @Test("The MTU is not asked for where that is left out, and the services are")
+    func withoutExchange() {
+        let device = ScriptedDevice([.init(.linble)], LinkSetup(profiles: [.linble], asksForMTU: false))
+        #expect(!device.setup.isExchangingMTU)
+        _ = device.setup.begin(&device.client, now: .zero)
+        #expect(!device.setup.isExchangingMTU)
+        #expect(device.client.nextOutgoing()?.first == 0x06)
+        #expect(device.client.mtu == 23)
+    }
 }

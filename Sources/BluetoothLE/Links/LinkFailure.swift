@@ -22,6 +22,14 @@ package enum LinkFailure: Error, Equatable, CustomStringConvertible {
     /// The adapter was lost, for this reason.
     case adapterLost(String)
 
+    /// True where the device may have ended the link because of what it was asked: it hung up, or never answered.
+    package var isHangUp: Bool {
+        switch self {
+        case .system(.connectionReset), .closedByPeer, .bearer(.transactionTimeout): true
+        default: false
+        }
+    }
+
     /// The failure in a few English words.
     package var description: String {
         switch self {

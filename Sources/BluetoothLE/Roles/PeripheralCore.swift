@@ -31,6 +31,10 @@ final class PeripheralCore {
     private unowned let radio: RadioArbiter
     private var link: ATTLink?
     private(set) var isConnected = false
+    /// True from the request for the MTU to its answer.
+    private var isExchangingMTU = false
+    /// True for the connection behind one that the device has ended at that request.
+    private var leavesMTU = false
     private var procedures: [GATTClient.ProcedureID: Completion] = [:]
     private var subscriptions: [Subscription] = []
     private var services: [GATTService] = []
@@ -67,13 +71,20 @@ final class PeripheralCore {
             switch event {
             case .procedure(let event):
                 procedures.removeValue(forKey: event.procedure)?(event.result.mapError { .procedure($0) })
-            case .closed(let failure): closed(DisconnectReason(failure))
+            case .closed(let failure):
+                leavesMTU = isExchangingMTU && failure.isHangUp
+                closed(DisconnectReason(failure))
             }
         }
         // The device chooses whether it notifies or indicates.
         link.onValue = { [weak self] handle, _, value in self?.take(value, of: handle) }
+        isExchangingMTU = !leavesMTU
+        guard isExchangingMTU else { return subscribeAgain(0) }
         // A server that refuses the exchange leaves the MTU at 23 bytes, which needs no exchange.
-        run({ (client, now) throws(GATTError) in try client.exchangeMTU(now: now) }) { [weak self] _ in
+        run({ (client, now) throws(GATTError) in try client.exchangeMTU(now: now) }) { [weak self] result in
+            // The link's end is told behind that of its procedures.
+            if case .failure(.procedure(.bearer)) = result { return }
+            self?.isExchangingMTU = false
             self?.subscribeAgain(0)
         }
     }

@@ -30,7 +30,7 @@ extension KeyboardService {
         let keys = keys(of: device, in: known)
         let required = max(chosenSecurity, keys)
         guard let lack = lack(of: device, keys, for: required) else {
-            return link.open(device, timeout: Session.usualAttemptTimeout, requiring: required)
+            return link.open(device, timeout: Session.connectTimeout, requiring: required)
         }
         // Not from within the step that asks for it.
         _ = loop.schedule(at: .zero) { [unowned self] in apply(.attemptFailed(Reason(lack))) }

@@ -24,7 +24,11 @@ package struct Session: Sendable {
     /// How long the device may stay unheard before the state says so.
     package static let patience = Duration.seconds(10)
     /// How long an attempt may take that needs no handshake, from a device just heard to its subscription.
-    package static let usualAttemptTimeout = Duration.seconds(15)
+    ///
+    /// Each of its requests has the 30 s of `ATTBearer.transactionTimeout`.
+    package static let usualAttemptTimeout = Duration.seconds(120)
+    /// How long a device that was just heard may take to answer the request to connect.
+    package static let connectTimeout = Duration.seconds(30)
     /// How long the end of a link is waited for.
     package static let closingTimeout = Duration.seconds(5)
 

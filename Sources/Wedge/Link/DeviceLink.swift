@@ -52,6 +52,8 @@ final class DeviceLink {
     private(set) var counts = LinkCounts()
     private var droppedBefore: UInt64 = 0
     private var tooLongBefore: UInt64 = 0
+    /// True for the attempt behind one in which the device has not survived to be asked for its MTU.
+    private var leavesMTU = false
 
     private let radio: RadioArbiter
     private let profiles: [Profile]
@@ -106,6 +108,7 @@ final class DeviceLink {
     /// Nothing is asked of the device, or taken from it, before the link has the `required` security.
     func open(_ device: DeviceAddress, timeout: Duration, requiring required: GATTLinkSecurity.Level = .none) {
         epoch &+= 1
+        leavesMTU = leavesMTU && device == self.device
         self.device = device
         self.required = required
         isRefused = false
@@ -114,7 +117,7 @@ final class DeviceLink {
     }
 
     private func connect(to device: DeviceAddress) {
-        setup = LinkSetup(profiles: profiles)
+        setup = LinkSetup(profiles: profiles, asksForMTU: !leavesMTU)
         let rest = connectEnd - MonotonicClock.now
         attempt = radio.connect(to: device, .once(rest)) { [unowned self] result in connected(result) }
     }
@@ -224,6 +227,7 @@ final class DeviceLink {
     }
 
     private func begin(_ link: ATTLink) {
+        leavesMTU = false
         progress(link.perform { client, now in setup.begin(&client, now: now) })
     }
 
@@ -254,9 +258,11 @@ final class DeviceLink {
         case .procedure(let event): progress(link.perform { client, now in setup.handle(event, &client, now: now) })
         // A controller may call a connection made before the device has said a word.
         case .closed(.notEstablished) where MonotonicClock.now < connectEnd:
+            leavesMTU = !setup.asksForMTU
             forget(link)
             connect(to: link.device)
         case .closed(let failure):
+            leavesMTU = setup.isExchangingMTU && failure.isHangUp
             counts.end(LinkCounts.End(failure))
             onEvent?(.failed(failure.message))
         }

@@ -50,12 +50,13 @@ package struct GATTBrowser: Sendable {
     package static let timeLimit = Duration.seconds(120)
 
     private enum Step: Sendable {
-        case mtu, services, includes, characteristics, descriptors, valuesByType, longValue, search, write, settle
-        case subscription
+        case start, mtu, services, includes, characteristics, descriptors, valuesByType, longValue, search, write
+        case settle, subscription
     }
 
     private let task: Task
-    private var step = Step.mtu
+    private let asksForMTU: Bool
+    private var step = Step.start
     private var procedure: GATTClient.ProcedureID?
     private var started = Duration.zero
     private var tree = GATTTree()
@@ -74,10 +75,14 @@ package struct GATTBrowser: Sendable {
     /// Core 6.0, Vol 3, Part F, 3.4.4.2.
     private static let longestListedValue = 253
 
-    /// A browser for one connection.
-    package init(_ task: Task) {
+    /// A browser for one connection; without asking for the MTU it stays at 23 bytes.
+    package init(_ task: Task, asksForMTU: Bool = true) {
         self.task = task
+        self.asksForMTU = asksForMTU
     }
+
+    /// True from the request for the MTU to its answer.
+    package var isExchangingMTU: Bool { step == .mtu }
 
     /// Whether a value of this handle, notified or indicated, is one of those that were subscribed to (D-36).
     package func isWanted(_ handle: AttributeHandle) -> Bool { subscribed?.value == handle }
@@ -85,6 +90,7 @@ package struct GATTBrowser: Sendable {
     /// The first procedure.
     package mutating func begin(_ client: inout GATTClient, now: Duration) -> Progress {
         started = now
+        guard asksForMTU else { return beginTask(&client, now) }
         return attempt(.mtu) { () throws(GATTError) in try client.exchangeMTU(now: now) }
     }
 

@@ -24,7 +24,7 @@ package struct LinkSetup: Sendable {
         case refused(Handshake.Failure)
     }
 
-    private enum Step: Sendable { case mtu, services, characteristics, subscription, handshake, done }
+    private enum Step: Sendable { case start, mtu, services, characteristics, subscription, handshake, done }
 
     private struct Candidate: Sendable {
         var profile: Profile
@@ -39,7 +39,9 @@ package struct LinkSetup: Sendable {
     }
 
     private let profiles: [Profile]
-    private var step = Step.mtu
+    /// False for a device that does not survive to be asked for its MTU.
+    package let asksForMTU: Bool
+    private var step = Step.start
     private var procedure: GATTClient.ProcedureID?
     private var candidates: ArraySlice<Candidate> = []
     /// Why the last candidate was not taken.
@@ -72,16 +74,24 @@ package struct LinkSetup: Sendable {
     }
 
     /// A setup for one connection, to a device of the first of these profiles that it offers.
-    package init(profiles: [Profile]) {
+    ///
+    /// Without asking for the MTU it stays at 23 bytes. Core 6.0, Vol 3, Part G, 4.3.1: a client may ask.
+    package init(profiles: [Profile], asksForMTU: Bool = true) {
         self.profiles = profiles
+        self.asksForMTU = asksForMTU
     }
+
+    /// True from the request for the MTU to its answer.
+    package var isExchangingMTU: Bool { step == .mtu }
 
     /// When `handleDeadline` wants to be called; nil while no reply is waited for.
     package var deadline: Duration? { step == .handshake ? queue.deadline : nil }
 
     /// The first procedure.
     package mutating func begin(_ client: inout GATTClient, now: Duration) -> Progress {
-        Self.attempt { () throws(GATTError) in procedure = try client.exchangeMTU(now: now) }
+        guard asksForMTU else { return findServices(&client, now) }
+        step = .mtu
+        return Self.attempt { () throws(GATTError) in procedure = try client.exchangeMTU(now: now) }
     }
 
     /// Takes the end of a procedure and begins the next.

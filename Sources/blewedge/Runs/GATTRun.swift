@@ -25,6 +25,8 @@ final class GATTRun {
     private let limit: SubscriptionLimit
     private let task: GATTBrowser.Task
     private var browser: GATTBrowser
+    /// False once the device has ended a link because it was asked for its MTU.
+    private var asksForMTU = true
     /// When a connection is given up that could not be established.
     private var connectEnd = Duration.zero
     private var finder: DeviceFinder?
@@ -81,7 +83,7 @@ final class GATTRun {
     }
 
     private func connectAgain(to device: DeviceAddress, on radio: RadioArbiter) {
-        browser = GATTBrowser(task)
+        browser = GATTBrowser(task, asksForMTU: asksForMTU)
         let rest = connectEnd - MonotonicClock.now
         attempt = radio.connect(to: device, .once(rest)) { [unowned self] result in connected(result) }
     }
@@ -109,6 +111,16 @@ final class GATTRun {
             self.link = nil
             link.close()
             connectAgain(to: link.device, on: radio)
+        // Some devices do not survive to be asked for their MTU: it is left alone once.
+        case .closed(let failure) where asksForMTU && browser.isExchangingMTU && failure.isHangUp:
+            guard let radio = foreground.core?.radio else { return }
+            asksForMTU = false
+            self.link = nil
+            link.close()
+            radio.disconnect(link.device) { [weak self] in
+                guard let self, foreground.outcome == nil else { return }
+                connect(to: link.device, on: radio)
+            }
         case .closed(let failure): foreground.finish(.failure(CommandFailure(failure)))
         }
     }
