@@ -112,7 +112,7 @@ final class BarcodeReader {
         guard place.findBytes(&consumer) else { return endWithoutBytes(isMissingBytes, ledger, conditions) }
         if place.isAtChunkStart, endsBeforeChunk(ledger) { return true }
 
-        if let lineEnd, isFollowed(lineEnd, consumer) {
+        if let lineEnd, isFollowed(lineEnd, consumer, within: conditions.gate.lineFeedTime) {
             self.lineEnd = nil
             ledger.add(1, to: lineEnd.fate)
             release(1, &consumer)
@@ -289,9 +289,13 @@ final class BarcodeReader {
 
     // MARK: Line ends
 
-    private func isFollowed(_ lineEnd: LineEnd, _ consumer: borrowing ByteRing.Consumer) -> Bool {
+    private func isFollowed(
+        _ lineEnd: LineEnd,
+        _ consumer: borrowing ByteRing.Consumer,
+        within time: Int64
+    ) -> Bool {
         (table.joinsLineEnds || rules.joinsLineEnds)
-            && lineEnd.isFollowed(by: place.bytes(of: consumer)[0], of: place.chunk)
+            && lineEnd.isFollowed(by: place.bytes(of: consumer)[0], of: place.chunk, within: time)
     }
 
     private func endLine(_ byte: UInt8, _ fate: Ledger.Fate) {

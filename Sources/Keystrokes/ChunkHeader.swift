@@ -99,17 +99,17 @@ struct RingPlace {
 
 /// A carriage return that may be followed by its line feed (D-3).
 struct LineEnd {
-    /// The longest time between the two, in nanoseconds.
-    static let longestTime: Int64 = 100_000_000
+    /// The time between the two that is allowed on every link, in nanoseconds.
+    static let usualTime: Int64 = 100_000_000
 
     var epoch: UInt32
     var received: Int64
     /// The outcome of the carriage return, which its line feed shares.
     var fate: Ledger.Fate
 
-    /// Whether the next byte, of this chunk, is the line feed that belongs to it: on the same link and in time.
+    /// Whether the next byte, of this chunk, is the line feed that belongs to it: on the same link and in this time.
     @inline(__always)
-    func isFollowed(by byte: UInt8, of chunk: ChunkHeader) -> Bool {
-        byte == ByteTable.lineFeed && epoch == chunk.epoch && chunk.received &- received <= Self.longestTime
+    func isFollowed(by byte: UInt8, of chunk: ChunkHeader, within time: Int64) -> Bool {
+        byte == ByteTable.lineFeed && epoch == chunk.epoch && chunk.received &- received <= time
     }
 }

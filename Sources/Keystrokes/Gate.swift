@@ -2,9 +2,10 @@
 
 import Synchronization
 
-/// Orders of other threads to the typist: to type or not, to drop bytes that wait, and to expect no more of a link.
+/// Orders of other threads to the typist: to type or not, to drop bytes that wait, to expect no more of a link, and how
+/// late the link's line feeds may be.
 ///
-/// Each is a border in time or in the numbers of links, before which bytes are refused. So it holds for bytes that
+/// Each but the last is a border in time or in the numbers of links, before which bytes are refused. So it holds for bytes that
 /// already wait, and a gate that was closed and opened again between two calls of `Typist.next` still refuses the bytes
 /// that came meanwhile.
 public final class Gate: Sendable {
@@ -23,6 +24,9 @@ public final class Gate: Sendable {
     private let droppedThrough = Atomic<UInt64>(0)
     /// Links until this epoch have ended.
     private let endedThrough = Atomic<UInt32>(0)
+
+    /// The longest time between a carriage return and its line feed.
+    private let lineFeedTime = Atomic<Int64>(LineEnd.usualTime)
 
     /// A gate, open or closed.
     public init(isOpen: Bool = true) {
@@ -56,6 +60,12 @@ public final class Gate: Sendable {
     /// Whole barcodes are still typed; one that waits for its end is cut (D-1). The typist must be woken.
     public func endLink(through epoch: UInt32) { endedThrough.store(epoch, ordering: .releasing) }
 
+    /// Joins a line feed to the carriage return before it where it comes within this time, in nanoseconds, or within 100 ms
+    /// (D-35).
+    public func joinLineFeeds(within time: Int64) {
+        lineFeedTime.store(max(time, LineEnd.usualTime), ordering: .relaxed)
+    }
+
     /// The borders as they stand.
     var state: State {
         let dropped = droppedThrough.load(ordering: .acquiring)
@@ -63,7 +73,8 @@ public final class Gate: Sendable {
             refusedThrough: refusedThrough.load(ordering: .acquiring),
             droppedThrough: UInt32(truncatingIfNeeded: dropped &>> 32),
             cause: Drop(rawValue: dropped & 0xFFFF_FFFF) ?? .disconnected,
-            endedThrough: endedThrough.load(ordering: .acquiring)
+            endedThrough: endedThrough.load(ordering: .acquiring),
+            lineFeedTime: lineFeedTime.load(ordering: .relaxed)
         )
     }
 
@@ -73,9 +84,19 @@ public final class Gate: Sendable {
         var droppedThrough: UInt32
         var cause: Drop
         var endedThrough: UInt32
+        /// The longest time between a carriage return and its line feed, in nanoseconds.
+        var lineFeedTime: Int64
 
         /// Everything is typed.
-        static let open = State(refusedThrough: Int64.min, droppedThrough: 0, cause: .disconnected, endedThrough: 0)
+        static func open(lineFeedTime: Int64) -> State {
+            State(
+                refusedThrough: Int64.min,
+                droppedThrough: 0,
+                cause: .disconnected,
+                endedThrough: 0,
+                lineFeedTime: lineFeedTime
+            )
+        }
 
         /// Why bytes of this link and this time are not typed, whatever they are; nil when they are.
         @inline(__always)

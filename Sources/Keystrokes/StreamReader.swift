@@ -46,6 +46,8 @@ struct StreamReader {
     private var tally = Tally()
     /// The state of CapsLock that they were encoded for.
     private var capsLock = false
+    /// The longest time between a carriage return and its line feed then, in nanoseconds.
+    private var lineFeedTime = LineEnd.usualTime
     /// True where lines go to another output than a keyboard, and none may be joined with another.
     private let keepsLines: Bool
     /// True where bytes before the encoded ones were lost, and `takeMissingMark` was not called since.
@@ -96,6 +98,7 @@ struct StreamReader {
     ) -> Typist.End {
         batch.clear()
         capsLock = conditions.capsLock
+        lineFeedTime = conditions.gate.lineFeedTime
         // Sound: the table, and so its rows, live for the call.
         let rules = unsafe EventBatch.Rules(
             table,
@@ -193,7 +196,7 @@ struct StreamReader {
             now: 0,
             maximumAge: Int64.max,
             staleBefore: Int64.min,
-            gate: .open,
+            gate: .open(lineFeedTime: lineFeedTime),
             capsLock: capsLock
         )
         encodeAgain(&batch, &consumer, table, ledger, limit: 0, open)
@@ -332,7 +335,7 @@ struct StreamReader {
         let byte = ahead.place.bytes(of: consumer)[0]
         guard ahead.place.isAtChunkStart else { return byte == ByteTable.lineFeed }
         return LineEnd(epoch: ahead.before.epoch, received: ahead.before.received, fate: .typed)
-            .isFollowed(by: byte, of: ahead.place.chunk)
+            .isFollowed(by: byte, of: ahead.place.chunk, within: lineFeedTime)
     }
 
     /// Counts bytes that were taken and are not typed, and gives them back to the ring.

@@ -167,6 +167,9 @@ package final class VirtualKeyboard {
         }
     }
 
+    /// Joins a line feed to the carriage return before it where it comes within this time, or within 100 ms (D-35).
+    package func joinLineFeeds(within time: Duration) { gate.joinLineFeeds(within: time.nanoseconds) }
+
     /// Sets the framing of the link's bytes, nil for none.
     ///
     /// It is called before the first byte; repeated calls with the same framing do nothing.

@@ -79,12 +79,13 @@ struct LinkQualityTests {
         var controller = LowEnergyHostTests.connected()
         let first = ConnectionTiming(interval: 24, latency: 0, supervisionTimeout: 400)
         #expect(controller.host.timing(of: 0x40) == first && controller.host.timing(of: 0x41) == nil)
+        controller.events = []
         controller.sendEvent(0x3E, [3, 0x3B, 0x40, 0, 40, 0, 2, 0, 0x58, 2])
-        #expect(controller.host.timing(of: 0x40) == first)
+        #expect(controller.host.timing(of: 0x40) == first && controller.events.isEmpty)
         controller.sendEvent(0x3E, [3, 0, 0x40, 0, 40, 0, 2, 0, 0x58, 2])
-        #expect(
-            controller.host.timing(of: 0x40) == ConnectionTiming(interval: 40, latency: 2, supervisionTimeout: 600)
-        )
+        let second = ConnectionTiming(interval: 40, latency: 2, supervisionTimeout: 600)
+        #expect(controller.host.timing(of: 0x40) == second && second.longestSilence == .milliseconds(150))
+        #expect(controller.events == [.timed(handle: 0x40, second)])
         controller.disconnect(0x40)
         #expect(controller.host.timing(of: 0x40) == nil)
     }

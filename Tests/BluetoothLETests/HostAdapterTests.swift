@@ -185,6 +185,20 @@ struct HostAdapterTests {
         }
     }
 
+    @Test("D-35: a channel knows its link's timing from the beginning, and tells of each change that was carried out")
+    func timing() throws {
+        let linked = try linked()
+        #expect((12...24).contains(linked.channel.timing?.interval ?? 0))
+        var told: [ConnectionTiming] = []
+        linked.channel.onTiming = { told.append($0) }
+        for status: UInt8 in [0x3B, 0x00] {
+            linked.say { handle in [0x04, 0x3E, 10, 0x03, status] + handle + [0x40, 0x01, 2, 0, 0x58, 0x02] }
+        }
+        let changed = ConnectionTiming(interval: 320, latency: 2, supervisionTimeout: 600)
+        #expect(told == [changed] && linked.channel.timing == changed)
+        linked.close()
+    }
+
     @Test("A frame that is too long to be a value is counted, and the next one is taken")
     func longFrame() throws {
         let linked = try linked()

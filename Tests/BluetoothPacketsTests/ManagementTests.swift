@@ -43,6 +43,9 @@ private func describe(_ packet: [UInt8]) throws(DecodingError) -> String {
     case .connectFailed(let device, let status):
         return "connectFailed \(index) \(text(device)) status=\(hex(status.rawValue))"
     case .discovering(let types, let isOn): return "discovering \(index) types=\(hex(types.rawValue)) on=\(isOn)"
+    case .newConnectionParameters(let device, let parameters, let isToBeKept):
+        return "newConnectionParameters \(index) \(text(device)) kept=\(isToBeKept) min=\(parameters.minimumInterval) "
+            + "max=\(parameters.maximumInterval) latency=\(parameters.latency) timeout=\(parameters.supervisionTimeout)"
     case .controllerSuspended(let state): return "controllerSuspended \(index) state=\(state)"
     case .controllerResumed(let reason, let device):
         return "controllerResumed \(index) reason=\(reason) \(text(device))"

@@ -60,6 +60,40 @@ struct LineEndTests {
         }
     }
 
+    @Test("D-35: a slow link's line feeds come later, whether what was typed left or not; never earlier than 100 ms")
+    func slowLink() throws {
+        for (time, isJoined): (Int64, Bool) in [(800_000_000, true), (800_000_001, false)] {
+            let path = try Path()
+            path.gate.joinLineFeeds(within: 800_000_000)
+            path.receive("a\r".bytes)
+            path.now += time
+            path.receive("\nb".bytes)
+            try path.typeAll()
+            #expect(path.keyboard.text == (isJoined ? "a\nb" : "a\n\nb"))
+            // Where a write fails, its bytes are looked at again by the same rule.
+            let failing = try Path()
+            failing.gate.joinLineFeeds(within: 800_000_000)
+            failing.receive("a\r".bytes)
+            failing.now += time
+            failing.receive("\nb".bytes)
+            try #require(failing.next() == .write)
+            failing.gate.joinLineFeeds(within: 0)
+            for event in failing.outputEvents().prefix(8) { try failing.keyboard.take(event) }
+            failing.fail(accepted: 8)
+            let account = failing.ledger.snapshot()
+            #expect(account.typed == (isJoined ? 3 : 2) && account.typed + account.lost(.writeFailed) == 4)
+        }
+        for (time, isJoined): (Int64, Bool) in [(100_000_000, true), (100_000_001, false)] {
+            let path = try Path()
+            path.gate.joinLineFeeds(within: 60_000_000)
+            path.receive([13])
+            path.now += time
+            path.receive([10])
+            try path.typeAll()
+            #expect(path.keyboard.text == (isJoined ? "\n" : "\n\n"))
+        }
+    }
+
     @Test("D-3: a table that gives CR or LF another meaning keeps it")
     func otherMeaning() throws {
         var table = ByteTable.linble

@@ -21,6 +21,8 @@ final class FieldChannel: ATTChannel {
     var onGap: (() -> Void)?
     var onWritable: (() -> Void)?
     var onClosed: ((LinkFailure) -> Void)?
+    var timing: ConnectionTiming?
+    var onTiming: ((ConnectionTiming) -> Void)?
     /// The PDUs that were sent to the device.
     private(set) var sent: [[UInt8]] = []
     private let script: ScriptedDevice
@@ -53,6 +55,7 @@ final class FieldChannel: ATTChannel {
 
     func close() {
         onReceive = nil
+        onTiming = nil
         onClosed = nil
     }
 
@@ -85,6 +88,7 @@ final class FieldBench {
     init(
         _ scripted: ScriptedDevice.Service = .init(.linble),
         barcodes: BarcodeRules? = nil,
+        timing: ConnectionTiming? = nil,
         habit: @escaping ([UInt8]) -> FieldChannel.Habit? = { _ in nil }
     ) throws {
         loop = try EventLoop()
@@ -112,6 +116,7 @@ final class FieldBench {
         }
         radio.onConnect = { [unowned self] address, completion in
             let channel = FieldChannel(address, scripted, on: loop, habit: habit)
+            channel.timing = timing
             channels.append(channel)
             _ = loop.schedule(at: .zero) { completion(.success(channel)) }
         }

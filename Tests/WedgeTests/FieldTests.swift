@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Keystrokes
 import LinuxIO
 import SystemPackage
 import Testing
@@ -113,5 +114,47 @@ struct FieldTests {
         channel.tell("49\r")
         #expect(try bench.run { bench.typed == "49\n" })
         try bench.end()
+    }
+
+    @Test(
+        "D-35: CR LF is one Enter within two intervals of the link, the skipped ones among them, whenever they change"
+    )
+    func slowLink() async {
+        await #expect(processExitsWith: .success) {
+            VirtualClock.begin()
+            for barcodes in [nil, try BarcodeRules()] {
+                let bench = try FieldBench(barcodes: barcodes)
+                let channel = try bench.connected()
+                try bench.pass(.seconds(1))
+                /// Whether a line feed so long after its carriage return types nothing, and is no barcode of its own.
+                func isJoined(after time: Duration) throws -> Bool {
+                    let enters = bench.typed.count { $0 == "\n" }
+                    let empty = bench.count("tooShort") ?? 0
+                    channel.tell("4902778020142ABCDEF\r")
+                    try bench.pass(time)
+                    channel.tell("\n")
+                    try bench.pass(.milliseconds(20))
+                    return bench.typed.count { $0 == "\n" } == enters + 1 && bench.count("tooShort") == empty
+                }
+                #expect(try isJoined(after: .milliseconds(99)))
+                #expect(try !isJoined(after: .milliseconds(105)))
+                // 400 ms, of which the device may skip one.
+                channel.onTiming?(ConnectionTiming(interval: 320, latency: 1, supervisionTimeout: 600))
+                #expect(try isJoined(after: .milliseconds(1595)))
+                #expect(try !isJoined(after: .milliseconds(1605)))
+                channel.onTiming?(ConnectionTiming(interval: 24, latency: 0, supervisionTimeout: 400))
+                #expect(try isJoined(after: .milliseconds(99)))
+                #expect(try !isJoined(after: .milliseconds(105)))
+                try bench.end()
+                // A link has its timing from the beginning.
+                let slow = try FieldBench(timing: ConnectionTiming(interval: 320, latency: 0, supervisionTimeout: 600))
+                let first = try slow.connected()
+                first.tell("1\r")
+                try slow.pass(.milliseconds(400))
+                first.tell("\n2\r")
+                #expect(try slow.run { slow.typed == "1\n2\n" })
+                try slow.end()
+            }
+        }
     }
 }

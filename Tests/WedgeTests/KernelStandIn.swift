@@ -218,6 +218,15 @@
             for peer in peers where peer.kind == .management { peer.send([0x04, 0x00, 0x07, 0x00, 0x00, 0x00]) }
         }
 
+        /// The kernel grants the device an interval, in units of 1.25 ms, of which it may skip none.
+        func grant(interval: UInt8) {
+            let address = KernelStandIn.device.address.rawValue
+            let event: [UInt8] =
+                [0x1C, 0x00, index, 0x00, 0x10, 0x00] + (0..<6).map { UInt8(truncatingIfNeeded: address >> (8 * $0)) }
+                + [0x02, 0x00, 0x18, 0x00, interval, 0x00, 0x00, 0x00, 0x58, 0x02]
+            for peer in peers where peer.kind == .management { peer.send(event) }
+        }
+
         /// The keyboard goes.
         func dropKeyboard() { for peer in peers where peer.kind == .keyboard { end(peer) } }
 

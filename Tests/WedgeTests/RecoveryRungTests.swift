@@ -99,6 +99,26 @@
             }
         }
 
+        @Test("D-35: twice the interval that the kernel grants a device is the time for the line feed of its Enter")
+        func slowLink() async {
+            await #expect(processExitsWith: .success) {
+                let bench = try RecoveryRungTests.steady()
+                func enters() throws -> Int {
+                    let before = bench.machine.barcodes
+                    bench.machine.notify("7\r")
+                    _ = try bench.until(.milliseconds(390)) { false }
+                    bench.machine.notify("\n")
+                    _ = try bench.until(.milliseconds(390)) { false }
+                    return bench.machine.barcodes - before
+                }
+                #expect(try enters() == 2)
+                // 200 ms.
+                bench.machine.grant(interval: 160)
+                #expect(try enters() == 1)
+                #expect(try bench.end())
+            }
+        }
+
         @Test("X-7: a broken management channel is told as the adapter's loss, and the next one is as good")
         func management() async {
             await #expect(processExitsWith: .success) {

@@ -69,7 +69,10 @@ extension LowEnergyHost {
         case .connectionUpdateComplete:
             let event = try LEConnectionUpdateComplete(parameters)
             links[event.handle]?.isUpdating = false
-            if event.status == .success { links[event.handle]?.timing = ConnectionTiming(event) }
+            guard event.status == .success, links[event.handle] != nil else { return }
+            let timing = ConnectionTiming(event)
+            links[event.handle]?.timing = timing
+            if announced.contains(event.handle) { emit(.timed(handle: event.handle, timing)) }
         case .longTermKeyRequest:
             answer(try LELongTermKeyRequest(parameters))
         case .remoteConnectionParameterRequest:

@@ -43,6 +43,8 @@ public struct LowEnergyHost: Sendable {
         case connectionFailed(DeviceAddress, ConnectionFailure)
         /// A connection has ended.
         case disconnected(Connection, reason: HCIStatus)
+        /// A connection has another timing from now on.
+        case timed(handle: UInt16, ConnectionTiming)
         /// A PDU of the Attribute Protocol.
         case received(handle: UInt16, pdu: [UInt8])
         /// News of a connection's encryption or pairing.

@@ -328,6 +328,7 @@ package final class HostAdapter: LowEnergyAdapter {
             let completions = disconnecting.filter { $0.handle == connection.handle }
             disconnecting.removeAll { $0.handle == connection.handle }
             for entry in completions { entry.completion() }
+        case .timed(let handle, let timing): channels[handle]?.take(timing)
         case .received(let handle, let pdu): channels[handle]?.receive(pdu)
         case .security(let handle, .changed(let security)): channels[handle]?.take(security)
         case .security(let handle, let news):

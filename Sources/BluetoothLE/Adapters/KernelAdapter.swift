@@ -31,6 +31,9 @@ package final class KernelAdapter: LowEnergyAdapter {
     /// The devices that were connected since the adapter was opened, and still are.
     private var connected: Set<ManagementAddress> = []
     private var failedAttempts = FailedAttempts()
+    /// The channels that this process has asked for, which are told of their timing.
+    private var channels: [ManagementAddress: WeakChannel] = [:]
+    private struct WeakChannel { weak var channel: KernelATTChannel? }
     /// The looks at the attempt that is made, and at those that were given up a moment ago.
     private var crossedLinks: [CrossedLinkWatch] = []
     /// The most of them at a time.
@@ -94,8 +97,10 @@ package final class KernelAdapter: LowEnergyAdapter {
             for watch in crossedLinks { watch.noteKnownLink() }
             if failedAttempts.takesLink(device) { management.send(.disconnect(index, device)) { _ in } }
             advertiser?.resume()
+        case .newConnectionParameters(let device, let parameters, _): channels[device]?.channel?.take(parameters)
         case .deviceDisconnected(let device, _):
             connected.remove(device)
+            channels[device] = nil
             signals[device] = nil
             window?.handle(event.kind)
             advertiser?.resume()
@@ -212,10 +217,16 @@ package final class KernelAdapter: LowEnergyAdapter {
             completion(result)
         }
         do throws(LinkFailure) {
-            return KernelAttempt(
-                try KernelATTChannel(to: device, from: address, on: loop, timeout: timeout, completion: ended),
-                watch
-            ) { crossed?.noteEnd() }
+            let channel = try KernelATTChannel(
+                to: device,
+                from: address,
+                on: loop,
+                timeout: timeout,
+                completion: ended
+            )
+            channels = channels.filter { $0.value.channel != nil }
+            channels[peer] = WeakChannel(channel: channel)
+            return KernelAttempt(channel, watch) { crossed?.noteEnd() }
         } catch {
             crossed?.end()
             throw error

@@ -27,6 +27,11 @@ package protocol ATTChannel: AnyObject {
     /// The security of the link, as it was read last.
     var security: GATTLinkSecurity { get }
 
+    /// The timing of the link as far as it is known, its slowest where only limits are; nil where nothing is.
+    var timing: ConnectionTiming? { get }
+    /// The handler that is called when the link has another timing.
+    var onTiming: ((ConnectionTiming) -> Void)? { get set }
+
     /// Encrypts the link with the key of a bond; `completion` is called once, later, unless the channel is closed before.
     ///
     /// What was received before is dropped: nobody knows who sent it. It has succeeded where the level is reached with a key
@@ -42,6 +47,14 @@ package protocol ATTChannel: AnyObject {
 extension ATTChannel {
     /// A link that cannot be encrypted.
     package var security: GATTLinkSecurity { GATTLinkSecurity() }
+
+    /// Nothing is known.
+    package var timing: ConnectionTiming? { nil }
+    /// Never called.
+    package var onTiming: ((ConnectionTiming) -> Void)? {
+        get { nil }
+        set {}
+    }
 
     /// Fails at once.
     package func secure(_ level: GATTLinkSecurity.Level, completion: @escaping (Result<Void, LinkFailure>) -> Void) {

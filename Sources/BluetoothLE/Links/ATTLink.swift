@@ -28,6 +28,14 @@ package final class ATTLink {
         set { channel.onGap = newValue }
     }
 
+    /// The timing of the link, as `ATTChannel.timing`.
+    package var timing: ConnectionTiming? { channel.timing }
+    /// The handler that is called when the link has another timing.
+    package var onTiming: ((ConnectionTiming) -> Void)? {
+        get { channel.onTiming }
+        set { channel.onTiming = newValue }
+    }
+
     private let channel: any ATTChannel
     private let loop: EventLoop
     private var client: GATTClient
@@ -101,6 +109,7 @@ package final class ATTLink {
         timer = nil
         isOpen = false
         channel.onGap = nil
+        channel.onTiming = nil
         channel.close()
         client.close()
         onEvent = nil

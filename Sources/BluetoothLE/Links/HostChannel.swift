@@ -19,6 +19,8 @@ package final class HostChannel: ATTChannel {
     private static let securingTime = Duration.seconds(10)
 
     package private(set) var security: GATTLinkSecurity
+    package private(set) var timing: ConnectionTiming?
+    package var onTiming: ((ConnectionTiming) -> Void)?
     package var onReceive: ((Span<UInt8>) -> Void)?
     /// Never called: between the host stack and its reader no packet is dropped.
     package var onGap: (() -> Void)?
@@ -29,6 +31,7 @@ package final class HostChannel: ATTChannel {
         self.connection = connection
         self.adapter = adapter
         security = adapter.host.security(of: connection.handle)
+        timing = adapter.host.timing(of: connection.handle)
     }
 
     package var device: DeviceAddress { connection.peer }
@@ -70,6 +73,12 @@ package final class HostChannel: ATTChannel {
         finishSecuring()
     }
 
+    /// Takes the timing that the link has from here on.
+    func take(_ timing: ConnectionTiming) {
+        self.timing = timing
+        onTiming?(timing)
+    }
+
     /// Passes a PDU on; what comes while the link is being secured is dropped.
     func receive(_ pdu: [UInt8]) {
         if securing == nil { onReceive?(pdu.span) }
@@ -95,6 +104,7 @@ package final class HostChannel: ATTChannel {
         securing = nil
         cancelTimer()
         onReceive = nil
+        onTiming = nil
         onWritable = nil
         onClosed = nil
     }

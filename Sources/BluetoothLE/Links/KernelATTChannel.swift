@@ -58,6 +58,8 @@ package final class KernelATTChannel: ATTChannel {
     /// It is private so that the compiler sees every access, and need not check the exclusivity of each.
     private var receiver: ((Span<UInt8>) -> Void)?
     package var onGap: (() -> Void)?
+    package private(set) var timing: ConnectionTiming?
+    package var onTiming: ((ConnectionTiming) -> Void)?
     /// The packets that were dropped before the last one that was read.
     private var dropped: UInt32 = 0
     private var queue = ReceiveQueue()
@@ -151,6 +153,7 @@ package final class KernelATTChannel: ATTChannel {
         securing = nil
         onReceive = nil
         onGap = nil
+        onTiming = nil
         onWritable = nil
         onClosed = nil
     }
@@ -192,6 +195,13 @@ package final class KernelATTChannel: ATTChannel {
         timer = nil
         self.completion = nil
         completion(.success(self))
+    }
+
+    /// Takes parameters that the device has asked for and the kernel has granted; the controller chooses within them.
+    func take(_ parameters: ConnectionParameters) {
+        let timing = ConnectionTiming(slowest: parameters)
+        self.timing = timing
+        onTiming?(timing)
     }
 
     // MARK: Security

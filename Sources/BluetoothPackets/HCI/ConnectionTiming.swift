@@ -18,6 +18,18 @@ public struct ConnectionTiming: Hashable, Sendable {
         self.supervisionTimeout = supervisionTimeout
     }
 
+    /// The longest time for which the peripheral may be silent: the interval, and those that it skips.
+    public var longestSilence: Duration { .microseconds(1250) * Int(interval) * (Int(latency) + 1) }
+
+    /// The slowest timing within parameters that were asked for.
+    public init(slowest parameters: ConnectionParameters) {
+        self.init(
+            interval: parameters.maximumInterval,
+            latency: parameters.latency,
+            supervisionTimeout: parameters.supervisionTimeout
+        )
+    }
+
     /// The timing with which a connection began.
     public init(_ event: LEConnectionComplete) {
         self.init(interval: event.interval, latency: event.latency, supervisionTimeout: event.supervisionTimeout)

@@ -41,6 +41,8 @@ public struct ManagementEvent: Hashable, Sendable {
         /// A pairing has given a resolving key (0x0018), to be kept where `isToBeKept`; `resolved` is the private address
         /// that belongs to the identity, zero for none.
         case newIdentityResolvingKey(ManagementResolvingKey, resolved: BluetoothAddress, isToBeKept: Bool)
+        /// A device has asked for these connection parameters, and they were granted (0x001C).
+        case newConnectionParameters(ManagementAddress, ConnectionParameters, isToBeKept: Bool)
         /// The machine went to sleep, and its controller with it (0x002D), in the state of this number.
         case controllerSuspended(state: UInt8)
         /// The controller was woken (0x002E), for the reason of this number, by a device or by none.
@@ -145,6 +147,10 @@ public struct ManagementEvent: Hashable, Sendable {
             let value = try reader.readUInt8("Discovering")
             guard value <= 1 else { throw reader.error("Discovering", .invalidValue(UInt64(value))) }
             kind = .discovering(types: types, isOn: value == 1)
+        case Code.newConnectionParameter:
+            let device = try ManagementAddress(from: &reader)
+            let isToBeKept = try reader.readUInt8("Store_Hint") != 0
+            kind = .newConnectionParameters(device, try ConnectionParameters(from: &reader), isToBeKept: isToBeKept)
         case Code.controllerSuspend: kind = .controllerSuspended(state: try reader.readUInt8("Suspend_State"))
         case Code.controllerResume:
             let reason = try reader.readUInt8("Wake_Reason")
@@ -177,6 +183,7 @@ public struct ManagementEvent: Hashable, Sendable {
         static let deviceUnpaired: UInt16 = 0x0016
         static let passkeyNotify: UInt16 = 0x0017
         static let newIdentityResolvingKey: UInt16 = 0x0018
+        static let newConnectionParameter: UInt16 = 0x001C
         static let controllerSuspend: UInt16 = 0x002D
         static let controllerResume: UInt16 = 0x002E
     }
@@ -199,6 +206,7 @@ public struct ManagementEvent: Hashable, Sendable {
         Code.deviceUnpaired: "Device Unpaired",
         Code.passkeyNotify: "Passkey Notify",
         Code.newIdentityResolvingKey: "New Identity Resolving Key",
+        Code.newConnectionParameter: "New Connection Parameter",
         Code.controllerSuspend: "Controller Suspend",
         Code.controllerResume: "Controller Resume",
     ]

@@ -82,6 +82,10 @@ package final class KeyboardService {
         link.onProfile = { [unowned self] profile in keyboard.useFraming(profile?.framing) }
         // The hot path goes on: from the profile's characteristic into the keyboard's ring.
         link.onValue = { [unowned self] value in receive(value) }
+        // A packet of two comes an interval behind the other, or two where it has to be sent again.
+        link.onTiming = { [unowned self] timing in
+            keyboard.joinLineFeeds(within: (timing?.longestSilence ?? .zero) * 2)
+        }
         link.onGap = { [unowned self] in keyboard.noteMissing(epoch: link.epoch) }
         core.onEvent = { [unowned self] event in take(event) }
         core.radio.restartsAdapter = true

@@ -25,6 +25,8 @@ final class DeviceLink {
     var onEvent: ((Event) -> Void)?
     /// Takes each value of the profile's characteristic, in place.
     var onValue: ((Span<UInt8>) -> Void)?
+    /// Told of the timing of a new link, nil where that is not known, and of each change.
+    var onTiming: ((ConnectionTiming?) -> Void)?
     /// Told before the first value behind packets that the kernel has dropped.
     var onGap: (() -> Void)?
     /// Told of the profile that a device is found to have, before its first value; nil as a link begins.
@@ -197,6 +199,8 @@ final class DeviceLink {
             self.link = link
             link.onEvent = { [unowned self] event in take(event, of: link) }
             link.onGap = { [unowned self] in onGap?() }
+            link.onTiming = { [unowned self] timing in onTiming?(timing) }
+            onTiming?(link.timing)
             // The device chooses whether it notifies or indicates (D-36).
             link.onValue = { [unowned self] handle, _, value in take(value, of: handle) }
             secure(link)
