@@ -37,6 +37,12 @@ struct FieldTests {
                 #expect(try bench.run { bench.service.state == .connected })
                 #expect(bench.channels[2].sent == [[0x02, 0x05, 0x02]])
                 #expect(bench.channels[3].sent.first?.first == 0x06)
+                // So is one behind a link that the user has ended.
+                bench.service.disconnect()
+                #expect(try bench.run { bench.service.state == .disconnected })
+                bench.service.connect()
+                #expect(try bench.run { bench.channels.count == 5 && !bench.channels[4].sent.isEmpty })
+                #expect(bench.channels[4].sent == [[0x02, 0x05, 0x02]])
                 try bench.end()
             }
         }
