@@ -145,7 +145,8 @@ public actor Peripheral {
 
     /// Subscribes to a characteristic's values, in this connection and in every later one (CB-10).
     ///
-    /// Without a `kind`, notifications are preferred to indications. At most `capacity` values wait for the reader;
+    /// Without a `kind`, notifications are preferred to indications; values are delivered whichever of the two the device
+    /// sends, and from a characteristic without a client configuration descriptor too (D-36). At most `capacity` values wait for the reader;
     /// beyond that the newest is dropped and counted. The subscription ends with its reader, or by `unsubscribe`.
     public func subscribe(
         to characteristic: GATTCharacteristic,
