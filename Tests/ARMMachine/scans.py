@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import cast
 
-from bench import TRACE, Bench, Monitor, compare
+from bench import OPEN, TRACE, Bench, Monitor, compare
 from controllers import VARIANTS, Radio
 from guest import Guest, Program
 from line import Line
@@ -86,7 +86,7 @@ async def desk(machine: ARMMachine) -> AsyncIterator[Desk]:
 async def types(on: Desk, binary: str, adapter: str) -> str:
     """The first barcode, and then the others, read back at the kernel's event node; the seconds until the first was there."""
     start = time.monotonic()
-    product = Product(await on.start(binary, "run", "--json", "--device", NAME, "--adapter", adapter))
+    product = Product(await on.start(binary, "run", "--json", "--device", NAME, *OPEN, "--adapter", adapter))
     reader = await EventReader.open(cast(Bench, on), await product.keyboard(PATIENCE))
     await product.state("connected", PATIENCE)
     await on.peer.until(lambda: on.peer.subscribed, "the product subscribes", PATIENCE)

@@ -7,7 +7,8 @@ struct ClosedStreamTests {
     /// What a command does where all streams are there, and with any of them closed.
     private static let commands: [[String]] = [
         ["scan", "--help"], ["status"], ["demo", "--fast", "--barcodes", "1"],
-        ["scan", "--adapter", "h4:unix:/nonexistent"], ["run", "--device", "X", "--adapter", "h4:unix:/nonexistent"],
+        ["scan", "--adapter", "h4:unix:/nonexistent"],
+        ["run", "--device", "X", "--security", "none", "--adapter", "h4:unix:/nonexistent"],
         ["nonsense"],
     ]
 

@@ -24,11 +24,11 @@ struct FirmwareCrowdTests {
     }
 
     private static let choices = [
-        Choice(testDescription: "address", arguments: ["--device", address], data: name),
-        Choice(testDescription: "name", arguments: ["--device", "scanner-1"], data: name),
+        Choice(testDescription: "address", arguments: ["--security", "none", "--device", address], data: name),
+        Choice(testDescription: "name", arguments: ["--security", "none", "--device", "scanner-1"], data: name),
         Choice(
             testDescription: "address carried",
-            arguments: ["--device", "C0:FF:EE:01:02:03"],
+            arguments: ["--security", "none", "--device", "C0:FF:EE:01:02:03"],
             data: carried,
             configuration: "[advertised-address]\noffset = 2\n"
         ),

@@ -93,7 +93,10 @@ struct FirmwareTests {
         let line = try line(directory) { $0.script[.reset] = [.late(.zero), .late(.milliseconds(300))] }
         defer { line.end() }
         let program = try RunningProgram(
-            ["run", "--device", "NOBODY", "--to", "unix:\(directory("wire"))", "--adapter", line.adapter],
+            [
+                "run", "--device", "NOBODY", "--security", "none", "--to", "unix:\(directory("wire"))", "--adapter",
+                line.adapter,
+            ],
             environment: directory.environment
         )
         #expect(line.waits { firmware, _ in firmware.isScanning })
@@ -133,7 +136,9 @@ struct FirmwareTests {
     @Test("T31, D-10: `run --user` wants a user that there is: 64 and the remedy")
     func userRefused() throws {
         let directory = try TestDirectory()
-        let device = ["run", "--device", "NOBODY", "--adapter", "h4:unix:\(directory("none"))", "--user"]
+        let device = [
+            "run", "--device", "NOBODY", "--security", "none", "--adapter", "h4:unix:\(directory("none"))", "--user",
+        ]
         let unknown = try run(device + ["no-such-user"], environment: directory.environment)
         #expect(unknown.status == 64 && unknown.error.contains("there is no user no-such-user"), "\(unknown)")
         #expect(unknown.error.contains("blewedge setup"))
@@ -145,7 +150,10 @@ struct FirmwareTests {
         defer { line.end() }
         _ = chmod(directory("line"), 0o666)
         let program = try RunningProgram(
-            ["run", "--device", "NOBODY", "--to", "unix:\(directory("wire"))", "--adapter", line.adapter] + options,
+            [
+                "run", "--device", "NOBODY", "--security", "none", "--to", "unix:\(directory("wire"))", "--adapter",
+                line.adapter,
+            ] + options,
             environment: directory.environment
         )
         #expect(line.waits { firmware, _ in firmware.isScanning })
@@ -262,7 +270,10 @@ struct FirmwareTests {
         let line = try line(directory)
         defer { line.end() }
         let program = try RunningProgram(
-            ["run", "--device", "NOBODY", "--to", "unix:\(directory("wire"))", "--adapter", line.adapter],
+            [
+                "run", "--device", "NOBODY", "--security", "none", "--to", "unix:\(directory("wire"))", "--adapter",
+                line.adapter,
+            ],
             environment: directory.environment
         )
         #expect(line.waits { firmware, _ in firmware.isScanning })
@@ -283,7 +294,7 @@ struct FirmwareTests {
     @Test(
         "D-12: a second process on a line that is taken says so, and has not opened it: no Reset ends the first one's session",
         arguments: [
-            ["run", "--device", "OTHER", "--to", "stdout"], ["scan", "--passive", "--once"],
+            ["run", "--device", "OTHER", "--security", "none", "--to", "stdout"], ["scan", "--passive", "--once"],
             ["scan", "--duplicates", "--seconds", "1"], ["gatt", name],
         ]
     )
@@ -292,7 +303,10 @@ struct FirmwareTests {
         let line = try line(directory)
         defer { line.end() }
         let first = try RunningProgram(
-            ["run", "--device", "NOBODY", "--to", "unix:\(directory("wire"))", "--adapter", line.adapter],
+            [
+                "run", "--device", "NOBODY", "--security", "none", "--to", "unix:\(directory("wire"))", "--adapter",
+                line.adapter,
+            ],
             environment: directory.environment
         )
         #expect(line.waits { firmware, _ in firmware.isScanning })
@@ -312,7 +326,7 @@ struct FirmwareTests {
     @Test("X-7: `run --device` without its adapter ends, and does not say that it waits")
     func noAdapter() throws {
         let directory = try TestDirectory()
-        let arguments = ["run", "--device", "X", "--to", "unix:\(directory("wire"))"]
+        let arguments = ["run", "--device", "X", "--security", "none", "--to", "unix:\(directory("wire"))"]
         let adapter = ["--adapter", "h4:unix:\(directory("nobody"))"]
         for more in [[], ["--json"]] {
             let outcome = try run(arguments + adapter + more, environment: directory.environment)

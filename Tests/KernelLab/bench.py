@@ -32,6 +32,7 @@ BINARY = "/run/lab/blewedge"
 TRACE = "/run/lab/monitor.btsnoop"
 BDADDR = "/run/lab/bdaddr"
 BOOT_SECONDS = 90
+OPEN = ("--security", "none")  # nobody is there to be asked about a device that is not paired
 FOREIGN_SECONDS = 90  # in which the kernel sets up a controller that answers late
 
 
@@ -288,7 +289,7 @@ class Bench:
         return product
 
     async def run(self, *arguments: str) -> Product:
-        product = await self.product("run", "--json", "--device", "LINBLE-TEST", *arguments)
+        product = await self.product("run", "--json", "--device", "LINBLE-TEST", *OPEN, *arguments)
         await product.keyboard()
         return product
 

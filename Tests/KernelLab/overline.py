@@ -66,7 +66,7 @@ async def _on(radio: Radio, variant: Variant, binary: Path, path: Path, programs
         await Product(scan).end(signal.SIGINT, 130)
 
         start = time.monotonic()
-        run = await launch("run", "--device", NAME, "--to", "stdout", "--raw")
+        run = await launch("run", "--device", NAME, "--security", "none", "--to", "stdout", "--raw")
         await peer.until(lambda: peer.subscribed or run.status is not None, "the product subscribes", 90)
         expect(run.status is None, f"`run` ended with {run.status}{run.evidence()}")
         connected = time.monotonic() - start

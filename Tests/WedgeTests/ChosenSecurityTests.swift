@@ -95,7 +95,7 @@ struct ChosenSecurityTests {
         #expect(refused?.status == .configuration && refused?.cause.english.contains("are not authenticated") == true)
         #expect(try bench.store.read()?.security == .encrypted)
         // Its keys are gone: it is no open device by that, but by somebody's word.
-        try BondStore(bench.paths.bonds).remove(Self.device)
+        try BondStore(bench.paths.bonds).remove(Self.device.address)
         let gone = #expect(throws: CommandFailure.self) { _ = try use(bench, nil).get() }
         #expect(gone?.cause.english.contains("is not paired with this adapter") == true)
         #expect(throws: Never.self) { _ = try use(bench, GATTLinkSecurity.Level.none).get() }
@@ -107,7 +107,51 @@ struct ChosenSecurityTests {
     func elsewhere() throws {
         let bench = try running([try bond(on: BluetoothAddress(rawValue: 0x00AA_0100_0042))])
         let refused = #expect(throws: CommandFailure.self) { _ = try use(bench, nil).get() }
-        #expect(refused?.isOfOpenDevice == true)
+        #expect(refused?.status == .configuration && refused?.isOfOpenDevice == false)
+        let cause = "is not paired with this adapter, but with 00:AA:01:00:00:42"
+        #expect(refused?.cause.english.contains(cause) == true)
+        #expect(throws: Never.self) { _ = try use(bench, GATTLinkSecurity.Level.none).get() }
+        #expect(try bench.store.read()?.ignoresBond == true)
+        try bench.end()
+    }
+
+    @Test("A name that a device was paired under is that device's: a stranger of the name is not chosen")
+    func namesake() throws {
+        let bench = try running()
+        try BondStore(bench.paths.bonds).add(try bond(), name: "A")
+        let scans = bench.radio.scans
+        var answer: Result<JSONObject, CommandFailure>?
+        bench.daemon?.handle(.use(.name("a"), confirmed: true, security: GATTLinkSecurity.Level.none)) { answer = $0 }
+        #expect(try bench.until { bench.radio.scans > scans })
+        let stranger = BluetoothAddress(rawValue: 0xC1C2_C3C4_C5C6)
+        let until = MonotonicClock.now + .seconds(1.5)
+        #expect(
+            try bench.until {
+                bench.radio.advertise(stranger, [0x02, 0x09, 0x41])
+                return MonotonicClock.now > until
+            }
+        )
+        #expect(answer == nil)
+        bench.radio.advertise(Self.device.address, [0x02, 0x09, 0x41])
+        #expect(try bench.until { answer != nil })
+        #expect(try bench.store.read() == KeptChoice(Self.device, name: "A", security: .encrypted))
+        try bench.end()
+    }
+
+    @Test("A choice that cannot be written holds for this run, and the answer says that it is not kept")
+    func readOnly() throws {
+        let bench = try DaemonBench(state: "/sys/kernel")
+        let daemon = try bench.make()
+        daemon.start { _ in }
+        #expect(try bench.until { daemon.service.adapterName != nil })
+        let answer = try JSONValue(Array(try use(bench, GATTLinkSecurity.Level.none).get().text.utf8))
+        #expect(answer["kept"]?.bool == false)
+        let note = answer.message("note")?.english
+        #expect(
+            note?.contains("A is chosen for this run only") == true && note?.contains("/sys/kernel/selection") == true
+        )
+        #expect(daemon.service.choice == .kept(KeptChoice(Self.device, name: "A")))
+        #expect(try bench.until { bench.radio.attempted == [Self.device] })
         try bench.end()
     }
 

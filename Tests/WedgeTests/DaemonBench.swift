@@ -23,16 +23,20 @@ final class DaemonBench {
     private var screen: TextKeyboard.Screen?
     private var typed = ""
 
-    init() throws {
+    private let state: String
+
+    /// A bench whose state is kept in this directory; nil for one of its own.
+    init(state: String? = nil) throws {
         directory = try TestDirectory()
         loop = try EventLoop()
-        store = ChoiceStore(FilePath(directory("state/selection")))
+        self.state = state ?? directory("state")
+        store = ChoiceStore(FilePath(self.state).appending("selection"))
     }
 
     var paths: DaemonPaths {
         DaemonPaths(
             configuration: FilePath(directory("config")),
-            state: FilePath(directory("state")),
+            state: FilePath(state),
             runtime: FilePath(directory("run"))
         )
     }

@@ -3,6 +3,7 @@
 import BluetoothLE
 import Keystrokes
 import LinuxIO
+import SystemPackage
 import TestSupport
 import Testing
 import Texts
@@ -75,9 +76,22 @@ struct SecuredLinkTests {
         var typed = ""
         private var beacon: EventLoop.Timer?
 
-        init(
+        convenience init(
             _ required: GATTLinkSecurity.Level,
             _ bonds: [Bond],
+            offering offered: GATTLinkSecurity = secure,
+            least: GATTLinkSecurity.Level = .none,
+            profiles: [Profile] = [.linble]
+        ) throws {
+            var known = BondStore.Contents()
+            known.bonds = bonds
+            let choice = DeviceChoice.kept(KeptChoice(Self.peer, name: nil, security: required))
+            try self.init(choice, .success(known), offering: offered, least: least, profiles: profiles)
+        }
+
+        init(
+            _ choice: DeviceChoice,
+            _ known: Result<BondStore.Contents, BondStore.Failure>,
             offering offered: GATTLinkSecurity = secure,
             least: GATTLinkSecurity.Level = .none,
             profiles: [Profile] = [.linble]
@@ -93,7 +107,7 @@ struct SecuredLinkTests {
             )
             let settings = KeyboardSettings(
                 adapter: .any,
-                device: .kept(KeptChoice(Self.peer, name: nil, security: required)),
+                device: choice,
                 profiles: profiles,
                 typing: typing,
                 security: least
@@ -102,7 +116,7 @@ struct SecuredLinkTests {
             service = try KeyboardService(settings, through: AdapterCore(loop, using: radio), screen: keyboard) {
                 note?($0)
             }
-            service.bonds = { bonds }
+            service.bonds = { () throws(BondStore.Failure) in try known.get() }
             note = { [unowned self] event in
                 if case .state(_, _, let reason?) = event { reasons.append(reason) }
             }
@@ -116,7 +130,7 @@ struct SecuredLinkTests {
         }
 
         private func advertise() {
-            radio.advertise(Self.peer.address, [0x02, 0x01, 0x06])
+            radio.advertise(Self.peer.address, [0x02, 0x01, 0x06, 0x02, 0x09, 0x41])
             beacon = loop.schedule(at: MonotonicClock.now + .milliseconds(100)) { [weak self] in self?.advertise() }
         }
 
@@ -141,11 +155,15 @@ struct SecuredLinkTests {
         }
     }
 
-    private func bond(authenticated: Bool = false, on adapter: UInt64 = 0xC0FF_EE00_0009) throws -> Bond {
+    private func bond(
+        with device: DeviceAddress = Stage.peer,
+        authenticated: Bool = false,
+        on adapter: UInt64 = 0xC0FF_EE00_0009
+    ) throws -> Bond {
         let value = (1...16).map { UInt8($0) }
         let key = LongTermKey(value, isAuthenticated: authenticated, isSecureConnections: true, role: .central)
         let made = Bond(
-            identityAddress: Stage.peer,
+            identityAddress: device,
             localAddress: BluetoothAddress(rawValue: adapter),
             longTermKeys: [key].compactMap(\.self)
         )
@@ -161,6 +179,55 @@ struct SecuredLinkTests {
             let remedy = stage.reasons.last { $0.cause.english.contains("not paired") }?.remedy?.english
             #expect(remedy?.contains("blewedge pair F0:F1:F2:F3:F4:F5") == true)
             try stage.end()
+        }
+    }
+
+    @Test(
+        "The address bits of a paired device with the other type, and a stranger of its name, are not connected to, whatever the choice says"
+    )
+    func otherDevice() throws {
+        let type = DeviceAddress(Stage.peer.address, .public)
+        let named = DeviceAddress(BluetoothAddress(rawValue: 0xC1C2_C3C4_C5C6), .random)
+        for (identity, choice) in [
+            (type, DeviceChoice.address(Stage.peer.address)), (type, .name("A")),
+            (type, .kept(KeptChoice(Stage.peer, name: nil))), (named, .name("A")),
+        ] {
+            var known = BondStore.Contents()
+            known.bonds = [try bond(with: identity)]
+            known.names = [identity: "A"]
+            let stage = try Stage(choice, .success(known))
+            try stage.run { stage.isSaid("is not the paired device \(identity)") }
+            #expect(stage.devices.isEmpty)
+            try stage.end()
+        }
+    }
+
+    @Test(
+        "A bond that cannot be used refuses a device chosen as open: another adapter's, damaged in any letter, lost, unreadable"
+    )
+    func unusable() throws {
+        let directory = try TestDirectory()
+        let path = FilePath(directory("bonds"))
+        try directory.write(try bond().record + "0\n", to: "bonds")
+        let damaged = try BondStore(path).read()
+        var elsewhere = BondStore.Contents()
+        elsewhere.bonds = [try bond(on: 0x00AA_0100_0042)]
+        var lost = BondStore.Contents()
+        lost.names = [Stage.peer: "A"]
+        for (known, cause) in [
+            (Result.success(elsewhere), "is not paired with this adapter, but with"),
+            (.success(damaged), "are damaged or lost"), (.success(lost), "are damaged or lost"),
+            (.failure(BondStore.Failure.unreadable(path, .ioError)), "cannot read the keys"),
+        ] as [(Result<BondStore.Contents, BondStore.Failure>, String)] {
+            let stage = try Stage(.kept(KeptChoice(Stage.peer, name: nil)), known)
+            try stage.run { stage.isSaid(cause) }
+            #expect(stage.devices.isEmpty)
+            try stage.end()
+            guard case .success(let contents) = known else { continue }
+            // The word none, said of it as it is, takes it all the same.
+            let open = try Stage(.kept(KeptChoice(Stage.peer, name: nil, ignoresBond: true)), .success(contents))
+            try open.run { open.service.state == .connected }
+            try open.end()
         }
     }
 

@@ -74,7 +74,7 @@ package enum BondText: String, Localized {
 /// The failures of pairing, and of keeping the keys.
 package enum BondFaultText: String, FaultText {
     // Pairing.
-    case noAddress, known, knownToKernel, disagreed, declined, notInTime, notBonded, tooWeak, keyTooShort
+    case noAddress, known, nameKnown, knownToKernel, disagreed, declined, notInTime, notBonded, tooWeak, keyTooShort
     case notReached
     // The file.
     case foreign, irregular, unreadable, notKept, full, notPermitted
@@ -97,6 +97,17 @@ package enum BondFaultText: String, FaultText {
                 LocalText(
                     "`blewedge forget {2}` first: a key is never overwritten",
                     "先に `blewedge forget {2}` を実行してください。鍵は上書きされません"
+                )
+            )
+        case .nameKnown:
+            (
+                LocalText(
+                    "{1} is the name of the paired device {2}, and {3} is another",
+                    "{1} はペアリング済みのデバイス {2} の名前ですが、{3} は別のデバイスです"
+                ),
+                LocalText(
+                    "`blewedge forget {2}` if it has a new address; `blewedge pair {3}` pairs with the other too",
+                    "アドレスが変わった場合は `blewedge forget {2}`。もう1台もペアリングする場合は `blewedge pair {3}`"
                 )
             )
         case .knownToKernel:

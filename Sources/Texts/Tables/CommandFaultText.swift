@@ -6,7 +6,7 @@ package enum CommandFaultText: String, FaultText {
     case useWantsDevice, deviceWanted, incomplete, outputTaken, gateRange, endWanted, rawWantsEnd, optionWantsScan
     case optionFault, stall, noHook, nameTooLong, nameDoesNotFit, pagesWantTerminal
     // The choice of a device.
-    case chosenAlready, nothingChanged, notChosen
+    case chosenAlready, nothingChanged, notChosen, notConnected
     // The machine.
     case noUser, userWantsRoot, userNotTaken, systemCall, noLoop, noOutput, unreadable, noHelp, noProc, searchEnded
     // Captures.
@@ -91,6 +91,7 @@ package enum CommandFaultText: String, FaultText {
             )
         case .notChosen:
             (LocalText("nothing was changed: you said no", "変更しませんでした"), nil)
+        case .notConnected: (LocalText("not connected: you said no", "接続しませんでした"), nil)
         case .noUser:
             (
                 LocalText("there is no user {1}", "ユーザ {1} はいません"),

@@ -5,7 +5,8 @@ package enum NoteText: String, Localized {
     // Introductions to other texts.
     case toMend, why, nothingWrong, linkedIn
     // Changes made by the daemon.
-    case chosen, chosenForRun, choiceGarbled, replaceChoice, forgotten, connects, disconnected, paused, resumed
+    case chosen, chosenForRun, chosenUnkept, choiceRaised, choiceGarbled, replaceChoice, forgotten, connects,
+        disconnected, paused, resumed
     case reloaded, ends, commandWritten, given, useOpenDevice, noFilter
     // Scanning.
     case daemonScans, devicesLeftOut, reportsDropped, nothingHeard, noDaemonListening
@@ -31,6 +32,16 @@ package enum NoteText: String, Localized {
             LocalText(
                 "{1} ({2}) is chosen: `blewedge run` connects to it",
                 "{1} ({2}) を選択しました: `blewedge run` で接続します"
+            )
+        case .chosenUnkept:
+            LocalText(
+                "{1} is chosen for this run only: {2}",
+                "{1} を今回の実行に限り選択しました: {2}"
+            )
+        case .choiceRaised:
+            LocalText(
+                "{1} is the chosen device: its links must be {2} from now on",
+                "選択中のデバイス {1} には、今後 {2} の接続が必要です"
             )
         case .choiceGarbled:
             LocalText(

@@ -3,6 +3,7 @@
 import BluetoothLE
 import Keystrokes
 import LinuxIO
+import SystemPackage
 package import Texts
 import Typing
 
@@ -73,12 +74,18 @@ extension Daemon {
     // MARK: The choice
 
     private func use(
-        _ choice: DeviceChoice,
+        _ asked: DeviceChoice,
         confirmed: Bool,
         _ security: ChosenSecurity,
         _ reply: @escaping (Result<JSONObject, CommandFailure>) -> Void
     ) {
         if let refusal = refusalOfChange { return reply(.failure(refusal)) }
+        let choice: DeviceChoice
+        do throws(CommandFailure) {
+            choice = try knownBonds().pairedChoice(asked).map { .kept($0) } ?? asked
+        } catch {
+            return reply(.failure(error))
+        }
         if case .kept(let kept)? = service.choice {
             if choice.means(kept) { return reply(keep(kept, security)) }
             if !confirmed { return reply(.failure(.chosenAlready(kept))) }
@@ -97,23 +104,41 @@ extension Daemon {
     ) -> Result<JSONObject, CommandFailure> {
         var earlier: KeptChoice?
         if case .kept(let before)? = service.choice { earlier = before }
-        let keys = bonds.security(of: kept.device, on: service.core.adapter?.address)
         let choice: KeptChoice
+        let unkept: Message?
         do throws(CommandFailure) {
-            choice = try security.secured(kept, keys: keys, earlier: earlier)
-            try write(choice)
+            let claim = try knownBonds().claim(of: kept.device, on: service.core.adapter?.address)
+            choice = try security.secured(kept, claim, earlier: earlier)
+            unkept = try write(choice)
         } catch {
             return .failure(error)
         }
         if service.choice == .kept(choice) { service.connect() } else { choose(choice, heard: heard) }
-        return .success(JSONObject(choice))
+        var answer = JSONObject(choice)
+        if let unkept {
+            answer.add("kept", false)
+            answer.add("note", unkept)
+            answer.addForms([("note", unkept)])
+        }
+        return .success(answer)
     }
 
-    private func write(_ choice: KeptChoice) throws(CommandFailure) {
-        do throws(ChoiceStore.Failure) {
-            try store.write(choice)
+    private func knownBonds() throws(CommandFailure) -> BondStore.Contents {
+        do throws(BondStore.Failure) {
+            return try bonds.read()
         } catch {
             throw CommandFailure(error)
+        }
+    }
+
+    /// Writes the choice to its file; where that may not be written, returns the note that it holds for this run only.
+    private func write(_ choice: KeptChoice) throws(CommandFailure) -> Message? {
+        do throws(ChoiceStore.Failure) {
+            try store.write(choice)
+            return nil
+        } catch {
+            guard case .unwritable(_, let cause) = error, cause.forbidsWriting else { throw CommandFailure(error) }
+            return NoteText.chosenUnkept.message(choice.label, CommandFailure(error).cause)
         }
     }
 
@@ -206,5 +231,12 @@ extension Daemon {
             throw CommandFailure(.unavailable, ControlFaultText.noConfiguration)
         }
         try onReload()
+    }
+}
+
+extension Errno {
+    /// True for a file that this process may read, and not write.
+    fileprivate var forbidsWriting: Bool {
+        self == .readOnlyFileSystem || self == .permissionDenied || self == .notPermitted
     }
 }

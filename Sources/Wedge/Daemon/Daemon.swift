@@ -166,7 +166,7 @@ package final class Daemon {
             // Whoever has keys of its devices types nothing without them.
             throw CommandFailure(error)
         }
-        service.bonds = { [bonds] in (try? bonds.read())?.bonds ?? [] }
+        service.bonds = { [bonds] () throws(BondStore.Failure) in try bonds.read() }
         service.refusal = { [unowned self] name in
             let refusal = refusal(of: name)
             if let refusal { take(refusal: refusal) }

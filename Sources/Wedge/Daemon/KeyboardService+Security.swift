@@ -25,15 +25,22 @@ extension KeyboardService {
 
     /// Connects to the device, as secure as its bond and its choice want it; without the bond for that, not at all.
     func connect(to device: DeviceAddress) {
-        let known = bonds?() ?? []
-        if bonds != nil { core.adapter?.use(known) }
-        let keys = keys(of: device, in: known)
-        let required = max(chosenSecurity, keys)
-        guard let lack = lack(of: device, keys, for: required) else {
-            return link.open(device, timeout: Session.connectTimeout, requiring: required)
+        let refusal: CommandFailure
+        do throws(CommandFailure) {
+            let known = try knownBonds()
+            if bonds != nil { core.adapter?.use(known.bonds) }
+            let claim = claim(on: device, known)
+            let required = max(chosenSecurity, claim.demanded)
+            guard let lack = CommandFailure.lacking(required, device, claim, .permission) else {
+                return link.open(device, timeout: Session.connectTimeout, requiring: required)
+            }
+            refusal = lack
+        } catch {
+            // Without its file no device is known to be unpaired.
+            refusal = error
         }
         // Not from within the step that asks for it.
-        _ = loop.schedule(at: .zero) { [unowned self] in apply(.attemptFailed(Reason(lack))) }
+        _ = loop.schedule(at: .zero) { [unowned self] in apply(.attemptFailed(Reason(refusal))) }
     }
 
     /// Ends the link of a device that has not proved to be the paired one, or that has no keys for what its profile demands.
@@ -41,23 +48,28 @@ extension KeyboardService {
         keyboard.endLink(through: link.epoch)
         let address = device.map { "\($0.address)" } ?? ""
         var failure = CommandFailure(.permission, LinkFaultText.notSecured, address)
-        if let device, let lack = lack(of: device, keys(of: device, in: bonds?() ?? []), for: link.required) {
+        if let device, let known = try? knownBonds(),
+            let lack = CommandFailure.lacking(link.required, device, claim(on: device, known), .permission)
+        {
             failure = lack
         }
         apply(.attemptFailed(Reason(failure)))
     }
 
-    /// The security that the keys of a device give on this adapter.
-    private func keys(of device: DeviceAddress, in bonds: [Bond]) -> GATTLinkSecurity.Level {
-        let bond = bonds.first { $0.identityAddress == device && $0.localAddress == core.adapter?.address }
-        return bond?.security.level ?? .none
+    private func knownBonds() throws(CommandFailure) -> BondStore.Contents {
+        guard let bonds else { return BondStore.Contents() }
+        do throws(BondStore.Failure) {
+            return try bonds()
+        } catch {
+            throw CommandFailure(error)
+        }
     }
 
-    private func lack(
-        of device: DeviceAddress,
-        _ keys: GATTLinkSecurity.Level,
-        for required: GATTLinkSecurity.Level
-    ) -> CommandFailure? {
-        .lacking(required, device, keys: keys, .permission)
+    /// What the device that was heard has to prove, for the choice.
+    private func claim(on device: DeviceAddress, _ known: BondStore.Contents) -> BondClaim {
+        guard let adapter = core.adapter?.address else { return BondClaim(demanded: .authenticated) }
+        let claim = known.claim(of: device, for: choice, on: adapter)
+        guard claim.isUnusable, case .kept(let kept)? = choice, kept.ignoresBond else { return claim }
+        return BondClaim()
     }
 }

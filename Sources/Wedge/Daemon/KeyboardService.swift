@@ -22,7 +22,7 @@ package final class KeyboardService {
     private static let sightingLife = Session.closingTimeout
 
     /// Reads the bonds; nil where there is no place for any.
-    package var bonds: (() -> [Bond])?
+    package var bonds: (() throws(BondStore.Failure) -> BondStore.Contents)?
 
     let loop: EventLoop
     let settings: KeyboardSettings
@@ -284,7 +284,7 @@ package final class KeyboardService {
         switch event {
         case .ready:
             // Before the first scan, which a device with a private address is found in by its key.
-            if let bonds { core.adapter?.use(bonds()) }
+            if let known = try? bonds?() { core.adapter?.use(known.bonds) }
             apply(.adapterReady)
             started(.success(()))
             onAdapter?(event)

@@ -6,6 +6,10 @@ package import SystemPackage
 
 /// The file with the keys of paired devices: a record a line, each with its own checksum (X-8).
 ///
+/// A record may be followed by the name that the device was paired under:
+/// ```
+/// name F0:F1:F2:F3:F4:F5 random "LINBLE-TEST"
+/// ```
 /// The file is its owner's alone (0600), and so is its directory (0700). It is written whole or not at all.
 package struct BondStore: Sendable {
     /// Why the bonds could not be read or kept; what was there before is there still.
@@ -32,8 +36,15 @@ package struct BondStore: Sendable {
         package var bonds: [Bond] = []
         /// The numbers of the lines that are no bond, or name one again, from 1 on: they are skipped.
         package var brokenLines: [Int] = []
+        /// The broken lines that may be a bond's.
+        package var damaged: [DamagedBond] = []
+        /// The names that the devices were paired under.
+        package var names: [DeviceAddress: String] = [:]
         /// What others could read until now.
         package var tightened: [FilePath] = []
+
+        /// No bonds.
+        package init() {}
 
         /// The bond of an adapter with a device; nil for none.
         package func bond(with device: DeviceAddress, on adapter: BluetoothAddress) -> Bond? {
@@ -63,8 +74,8 @@ package struct BondStore: Sendable {
         try load().contents
     }
 
-    /// Adds a bond: it is on the disk when this returns.
-    package func add(_ bond: Bond) throws(Failure) {
+    /// Adds a bond with the name that the device has advertised: both are on the disk when this returns.
+    package func add(_ bond: Bond, name: String? = nil) throws(Failure) {
         do throws(Errno) {
             try FileSystem.makeDirectory(directory, mode: 0o700)
         } catch {
@@ -72,32 +83,46 @@ package struct BondStore: Sendable {
         }
         try withLock { () throws(Failure) in
             let (lines, contents) = try load(makingPrivate: true)
-            guard contents.bond(with: bond.identityAddress, on: bond.localAddress) == nil else {
-                throw .known(bond.identityAddress)
+            // The bits of an address are one device's, whatever its type.
+            let known = contents.bonds.first { known in
+                known.identityAddress.address == bond.identityAddress.address && known.localAddress == bond.localAddress
             }
+            if let known { throw .known(known.identityAddress) }
             guard contents.bonds.count < Self.mostBonds else { throw .full }
-            try write(lines + [bond.record])
+            var records = lines + [bond.record]
+            if let name {
+                records.removeAll { BondedName(record: $0)?.device == bond.identityAddress }
+                records.append(BondedName(bond.identityAddress, name).record)
+            }
+            try write(records)
         }
     }
 
-    /// Removes the bonds with a device, whatever adapter they are of; those that were there.
+    /// Removes the bonds with the device of an address, whatever adapter they are of, and the broken lines that may be one;
+    /// false where there was none.
     @discardableResult
-    package func remove(_ device: DeviceAddress) throws(Failure) -> [Bond] {
-        // A state directory without such a bond needs neither be there nor be writable.
-        guard try load().contents.bonds.contains(where: { $0.identityAddress == device }) else { return [] }
+    package func remove(_ address: BluetoothAddress) throws(Failure) -> Bool {
+        // A state directory without such a record needs neither be there nor be writable.
+        guard Self.kept(try load().lines, without: address) != nil else { return false }
         return try withLock { () throws(Failure) in
-            let (lines, contents) = try load()
-            let removed = contents.bonds.filter { $0.identityAddress == device }
-            guard !removed.isEmpty else { return [] }
-            try write(lines.filter { Bond(record: $0)?.identityAddress != device })
-            return removed
+            guard let kept = Self.kept(try load().lines, without: address) else { return false }
+            try write(kept)
+            return true
         }
     }
 
-    /// The security that the keys of a device give, on that adapter or, with nil, on any; none without keys.
-    package func security(of device: DeviceAddress, on adapter: BluetoothAddress?) -> GATTLinkSecurity.Level {
-        let bonds = ((try? read())?.bonds ?? []).filter { $0.identityAddress == device }
-        return bonds.filter { adapter == nil || $0.localAddress == adapter }.map(\.security.level).max() ?? .none
+    /// The lines but those of a device; nil where none is of it.
+    private static func kept(_ lines: [String], without address: BluetoothAddress) -> [String]? {
+        func isMeant(_ line: String, exactly: Bool) -> Bool {
+            if let bond = Bond(record: line) { return bond.identityAddress.address == address }
+            if let name = BondedName(record: line) { return name.device.address == address }
+            let damaged = DamagedBond(line, number: 0)
+            return exactly ? damaged.names(address) : damaged.mayBe(of: address)
+        }
+        // Where no record has the address, one whose address is damaged may be meant.
+        let isFound = lines.contains { BondedName(record: $0) == nil && isMeant($0, exactly: true) }
+        let kept = lines.filter { !isMeant($0, exactly: isFound) }
+        return kept.count < lines.count ? kept : nil
     }
 
     /// Reads and writes anew while nobody else does: another adapter's pairing may end at the same time.
@@ -140,12 +165,17 @@ package struct BondStore: Sendable {
             let line = String(decoding: piece, as: UTF8.self)
             guard !line.isEmpty, !line.hasPrefix("#") else { continue }
             lines.append(line)
-            if let bond = Bond(record: line), contents.bonds.count < Self.mostBonds,
-                contents.bond(with: bond.identityAddress, on: bond.localAddress) == nil
-            {
+            if let name = BondedName(record: line) {
+                contents.names[name.device] = name.text
+                continue
+            }
+            let bond = Bond(record: line)
+            let isKnown = bond.map { contents.bond(with: $0.identityAddress, on: $0.localAddress) != nil } ?? false
+            if let bond, !isKnown, contents.bonds.count < Self.mostBonds {
                 contents.bonds.append(bond)
             } else {
                 contents.brokenLines.append(index + 1)
+                if !isKnown { contents.damaged.append(DamagedBond(line, number: index + 1)) }
             }
         }
         return (lines, contents)

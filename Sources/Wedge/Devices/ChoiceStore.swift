@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+package import BluetoothLE
 import LinuxIO
 package import SystemPackage
 package import Texts
@@ -54,6 +55,20 @@ package struct ChoiceStore: Sendable {
         } catch {
             throw .unwritable(path, error)
         }
+    }
+
+    /// Raises the security of the kept choice to that of a new bond with its device, which was heard at that address; the
+    /// choice as it is now, nil where it is another device's, or has that security already.
+    package func raise(for bond: Bond, heardAt address: DeviceAddress) throws(Failure) -> KeptChoice? {
+        guard var choice = try read(), [bond.identityAddress.address, address.address].contains(choice.device.address)
+        else { return nil }
+        let level = max(choice.security, bond.security.level, .encrypted)
+        guard choice.device != bond.identityAddress || choice.security != level || choice.ignoresBond else {
+            return nil
+        }
+        (choice.device, choice.security, choice.ignoresBond) = (bond.identityAddress, level, false)
+        try write(choice)
+        return choice
     }
 
     /// Drops the choice (LK-7).

@@ -19,23 +19,25 @@ package struct ChosenSecurity: Equatable, Sendable {
     }
 
     /// The choice with the level that it is to be kept with: the one that is asked for or the one that it was kept with
-    /// `earlier`, and never less than its `keys` give.
+    /// `earlier`, and never less than its bond demands.
     ///
-    /// Throws, with status 78, where the keys do not give that, and where there are none and nobody has said `none`.
+    /// Only the word `none` chooses a device whose bond cannot be used. Throws, with status 78, where the keys do not give
+    /// the level, and where there is no bond and nobody has said `none`.
     package func secured(
         _ choice: KeptChoice,
-        keys: GATTLinkSecurity.Level,
+        _ claim: BondClaim,
         earlier: KeptChoice?
     ) throws(CommandFailure) -> KeptChoice {
         if let asked, asked < least {
             throw CommandFailure(.configuration, LinkFaultText.lessSecure, asked.word, least.word)
         }
-        let before = earlier.flatMap { $0.device == choice.device ? $0.security : nil }
-        let level = max(asked ?? before ?? .none, least)
-        let lack = CommandFailure.lacking(level, choice.device, keys: keys, .configuration)
-        if let lack { throw lack }
+        let before = earlier.flatMap { $0.device.address == choice.device.address ? $0.security : nil }
+        let ignoresBond = asked == GATTLinkSecurity.Level.none && claim.isUnusable
+        let level = max(asked ?? before ?? .none, least, ignoresBond ? .none : claim.demanded)
+        if let lack = CommandFailure.lacking(level, choice.device, claim, .configuration) { throw lack }
         var secured = choice
-        secured.security = max(level, keys)
+        secured.security = level
+        secured.ignoresBond = ignoresBond
         if secured.security == .none, asked == nil {
             throw CommandFailure(.configuration, LinkFaultText.openDevice, choice.label, "\(choice.device.address)")
         }
@@ -44,18 +46,32 @@ package struct ChosenSecurity: Equatable, Sendable {
 }
 
 extension CommandFailure {
-    /// Why no link with a device can have the `required` security: the level that its keys give; nil where one can.
+    /// Why no link with a device can have the `required` security; nil where one can.
     static func lacking(
         _ required: GATTLinkSecurity.Level,
         _ device: DeviceAddress,
-        keys: GATTLinkSecurity.Level,
+        _ claim: BondClaim,
         _ status: ExitStatus
     ) -> CommandFailure? {
-        guard keys < required else { return nil }
-        let fault: LinkFaultText = keys == .none ? .noBond : .weakBond
-        return CommandFailure(status, fault, "\(device.address)")
+        guard claim.keys < required else { return nil }
+        let address = "\(device.address)"
+        switch claim.fault {
+        case .otherDevice(let identity):
+            return CommandFailure(status, LinkFaultText.otherDevice, "\(device)", "\(identity)", "\(identity.address)")
+        case .otherAdapter(let adapter):
+            return CommandFailure(status, LinkFaultText.otherAdapter, address, "\(adapter)")
+        case .damaged: return CommandFailure(status, LinkFaultText.damagedBond, address)
+        case nil:
+            let fault: LinkFaultText = claim.keys == .none ? .noBond : .weakBond
+            return CommandFailure(status, fault, address)
+        }
+    }
+
+    /// Refuses to run for a device that was never paired, which nobody has said may be anybody.
+    package static func unpaired(_ choice: DeviceChoice) -> CommandFailure {
+        CommandFailure(.configuration, LinkFaultText.unpaired, "\(choice)")
     }
 
     /// Whether this refuses a device for want of a word that anybody may be it.
-    package var isOfOpenDevice: Bool { cause.says(LinkFaultText.openDevice) }
+    package var isOfOpenDevice: Bool { cause.says(LinkFaultText.openDevice) || cause.says(LinkFaultText.unpaired) }
 }

@@ -42,6 +42,15 @@ package enum DeviceChoice: Hashable, Sendable, CustomStringConvertible {
     /// Whether this is how the user would name the device that is chosen already (LK-8).
     package func means(_ kept: KeptChoice) -> Bool { isMet(by: kept.device, kept.name, []) }
 
+    /// Whether this names the device of that identity, whatever the type of the address that it shows.
+    package func names(_ identity: DeviceAddress, _ name: String?) -> Bool {
+        switch self {
+        case .address(let address): identity.address == address
+        case .kept(let kept): identity.address == kept.device.address
+        case .name(let text): name?.lowercased() == text.lowercased()
+        }
+    }
+
     private func isMet(by device: DeviceAddress, _ name: String?, _ advertised: [BluetoothAddress]) -> Bool {
         switch self {
         case .address(let address): device.address == address || advertised.contains(address)

@@ -10,7 +10,8 @@ package import BluetoothLE
 /// name = "LINBLE-TEST"
 /// security = none
 /// ```
-/// A file without `security` is of an open device, as all were before there were keys.
+/// A file without `security` is of an open device, as all were before there were keys. `bond = ignored` follows where the
+/// user said `--security none` of a device whose keys cannot be used.
 /// A name is what a stranger's device says: what is not plain in it is written as `\u{…}`.
 package struct KeptChoice: Hashable, Sendable {
     /// Which device, exactly.
@@ -19,12 +20,20 @@ package struct KeptChoice: Hashable, Sendable {
     package var name: String?
     /// The security without which nothing that comes from it is typed; none for an open device.
     package var security: GATTLinkSecurity.Level
+    /// True where a bond whose keys are another adapter's, or damaged, is not demanded.
+    package var ignoresBond: Bool
 
     /// A choice.
-    package init(_ device: DeviceAddress, name: String?, security: GATTLinkSecurity.Level = .none) {
+    package init(
+        _ device: DeviceAddress,
+        name: String?,
+        security: GATTLinkSecurity.Level = .none,
+        ignoresBond: Bool = false
+    ) {
         self.device = device
         self.name = name
         self.security = security
+        self.ignoresBond = ignoresBond
     }
 
     /// The device as it is shown to people: by its name, else by its address.
@@ -44,6 +53,7 @@ package struct KeptChoice: Hashable, Sendable {
         var type: AddressType?
         var name: String?
         var security = GATTLinkSecurity.Level.none
+        var ignoresBond = false
         var seen: Set<Substring> = []
         let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
         for (index, line) in lines.enumerated() where !line.isEmpty && !line.hasPrefix("#") {
@@ -66,12 +76,15 @@ package struct KeptChoice: Hashable, Sendable {
                     throw fault("has a security that is neither none, encrypted nor authenticated")
                 }
                 security = level
+            case "bond":
+                guard parts[1] == "ignored" else { throw fault("has a bond that is not ignored") }
+                ignoresBond = true
             default: throw fault("has an unknown key")
             }
         }
         guard let address else { throw Fault(line: lines.count, cause: "ends without an address") }
         guard let type else { throw Fault(line: lines.count, cause: "ends without a type") }
-        self.init(DeviceAddress(address, type), name: name, security: security)
+        self.init(DeviceAddress(address, type), name: name, security: security, ignoresBond: ignoresBond)
     }
 
     /// The file's text.
@@ -82,10 +95,10 @@ package struct KeptChoice: Hashable, Sendable {
         type = \(device.type)
 
         """ + (name.map { "name = \(Self.quoted($0))\n" } ?? "")
-            + "security = \(security.word)\n"
+            + "security = \(security.word)\n" + (ignoresBond ? "bond = ignored\n" : "")
     }
 
-    private static func quoted(_ name: String) -> String {
+    static func quoted(_ name: String) -> String {
         var result = "\""
         for scalar in name.unicodeScalars {
             let isPlain = scalar != "\"" && scalar != "\\" && LocalName.printable(String(scalar)) == String(scalar)
@@ -94,7 +107,7 @@ package struct KeptChoice: Hashable, Sendable {
         return result + "\""
     }
 
-    private static func unquoted(_ text: Substring) -> String? {
+    static func unquoted(_ text: Substring) -> String? {
         guard text.utf8.count >= 2, text.hasPrefix("\""), text.hasSuffix("\"") else { return nil }
         var rest = text.dropFirst().dropLast().unicodeScalars[...]
         var result = String.UnicodeScalarView()

@@ -57,19 +57,24 @@ extension String {
 extension BondStore {
     /// What the file has, after people were told what is wrong with it.
     func found() throws(CommandFailure) -> Contents {
+        let contents = try contents()
+        for note in contents.notes(path) { Console.note(note) }
+        return contents
+    }
+
+    /// What the file has; a daemon says itself what is wrong with it.
+    func contents() throws(CommandFailure) -> Contents {
         do throws(Failure) {
-            let contents = try read()
-            for note in contents.notes(path) { Console.note(note) }
-            return contents
+            return try read()
         } catch {
             throw CommandFailure(error)
         }
     }
 
-    /// Removes the bonds with a device; false where there was none.
-    func forget(_ device: DeviceAddress) throws(CommandFailure) -> Bool {
+    /// Removes the bonds with the device of an address; false where there was none.
+    func forget(_ address: BluetoothAddress) throws(CommandFailure) -> Bool {
         do throws(Failure) {
-            return try !remove(device).isEmpty
+            return try remove(address)
         } catch {
             throw CommandFailure(error)
         }

@@ -15,11 +15,14 @@ final class PairRun {
     private let limit: Duration
     private let isJSON: Bool
     private let store: BondStore
+    private let choices: ChoiceStore
     private let known: BondStore.Contents
     /// The lock of an adapter that the kernel shares; that of another is the run's.
     private let lock: AdapterLock?
     private var end = Duration.zero
     private var finder: DeviceFinder?
+    /// The end of the time in which a scan response may bring the device's name.
+    private var nameTimer: EventLoop.Timer?
     private var pairing: (any DevicePairing)?
     private var questions: PairingQuestions?
     /// True where nothing is to be left of the device below this process.
@@ -33,7 +36,9 @@ final class PairRun {
         limit: Duration,
         isJSON: Bool
     ) throws(CommandFailure) {
-        store = BondStore(try DaemonPaths.current().bonds)
+        let paths = try DaemonPaths.current()
+        store = BondStore(paths.bonds)
+        choices = ChoiceStore(paths.choice)
         known = try store.found()
         foreground = try ForegroundRun(transport)
         lock = transport.exclusiveName == nil ? AdapterLock.ofCommand() : nil
@@ -67,28 +72,48 @@ final class PairRun {
         Console.note(BondText.listening.message("\(choice)").followed(by: BondText.pairsFor.message(seconds(limit))))
         let finder = DeviceFinder(choice, advertisedAt: nil, on: radio)
         self.finder = finder
-        finder.onOutcome = { [unowned self, unowned finder] outcome in
+        finder.onOutcome = { [unowned self] outcome in
             guard foreground.outcome == nil else { return }
             switch outcome {
             case .found(let device):
-                // The kernel connects when nobody listens any more.
-                finder.stop { [unowned self] in pair(device.address, adapter) }
-                self.finder = nil
+                if let refusal = known.refusal(of: device.address, for: choice, on: adapter.address) {
+                    return foreground.finish(.failure(refusal))
+                }
+                if device.name == nil { return awaitName(device, adapter) }
+                stopListening(for: device, adapter)
             case .several(let devices): foreground.finish(.failure(.severalHeard(choice, devices)))
             case .notHeard: foreground.finish(.failure(.notHeard(choice, within: limit)))
             case .failed(let error): foreground.finish(.failure(CommandFailure(error)))
             }
         }
+        // A name is often in the scan response only.
+        finder.isThorough = true
         finder.start(for: limit)
+    }
+
+    /// Listens on for the name under which the device is known later; a device without one is paired with all the same.
+    private func awaitName(_ device: DiscoveredDevice, _ adapter: any LowEnergyAdapter) {
+        finder?.goOn()
+        guard nameTimer == nil else { return }
+        nameTimer = foreground.loop.schedule(at: MonotonicClock.now + DeviceChooser.grace) { [unowned self] in
+            nameTimer = nil
+            stopListening(for: device, adapter)
+        }
+    }
+
+    private func stopListening(for device: DiscoveredDevice, _ adapter: any LowEnergyAdapter) {
+        if let nameTimer { foreground.loop.cancel(nameTimer) }
+        nameTimer = nil
+        // The kernel connects when nobody listens any more.
+        finder?.stop { [unowned self] in pair(device, adapter) }
+        finder = nil
     }
 
     // MARK: Pairing
 
-    private func pair(_ device: DeviceAddress, _ adapter: any LowEnergyAdapter) {
+    private func pair(_ found: DiscoveredDevice, _ adapter: any LowEnergyAdapter) {
         guard foreground.outcome == nil else { return }
-        if let bond = known.bond(with: device, on: adapter.address) {
-            return foreground.finish(.failure(CommandFailure(BondStore.Failure.known(bond.identityAddress))))
-        }
+        let device = found.address
         Console.note(BondText.pairing.message("\(device)"))
         let rest = max(end - MonotonicClock.now, .seconds(1))
         let pairing = adapter.makePairing(PairingWish(device, console.capability, required: required, limit: rest))
@@ -99,29 +124,30 @@ final class PairRun {
             case .passkey(let passkey): pairing.answer(passkey: passkey)
             }
         }
-        pairing.onNews = { [unowned self] news in take(news, device) }
+        pairing.onNews = { [unowned self] news in take(news, found) }
         pairing.begin()
     }
 
-    private func take(_ news: ManagedPairing.News, _ device: DeviceAddress) {
+    private func take(_ news: ManagedPairing.News, _ device: DiscoveredDevice) {
         guard foreground.outcome == nil else { return }
         switch news {
         case .ask(let question): questions?.ask(question)
         case .show(let passkey): questions?.show(passkey)
         case .ended(.failure(let failure)):
             isForgetting = false
-            foreground.finish(.failure(CommandFailure(failure, of: device, within: limit)))
-        case .ended(.success(let bond)): keep(bond)
+            foreground.finish(.failure(CommandFailure(failure, of: device.address, within: limit)))
+        case .ended(.success(let bond)): keep(bond, device)
         }
     }
 
-    private func keep(_ bond: Bond) {
+    private func keep(_ bond: Bond, _ device: DiscoveredDevice) {
         do throws(BondStore.Failure) {
-            try store.add(bond)
+            try store.add(bond, name: device.name?.text)
         } catch {
             return foreground.finish(.failure(CommandFailure(error)))
         }
         isForgetting = false
+        raiseChoice(bond, device.address)
         if isJSON {
             var object = JSONObject()
             object.add("event", "paired")
@@ -133,11 +159,23 @@ final class PairRun {
         foreground.finish(.success(.success))
     }
 
+    /// Raises the kept choice of the device; a daemon demands the bond without that, as long as it is there.
+    private func raiseChoice(_ bond: Bond, _ device: DeviceAddress) {
+        do throws(ChoiceStore.Failure) {
+            guard let raised = try choices.raise(for: bond, heardAt: device) else { return }
+            Console.note(NoteText.choiceRaised.message(raised.label, raised.security.word))
+        } catch {
+            Console.report(CommandFailure(error))
+        }
+    }
+
     private func seconds(_ time: Duration) -> String { "\(time.components.seconds)" }
 
     // MARK: The end
 
     private func close(_ completion: @escaping () -> Void) {
+        if let nameTimer { foreground.loop.cancel(nameTimer) }
+        nameTimer = nil
         questions?.close()
         if let pairing {
             self.pairing = nil

@@ -67,7 +67,7 @@ struct BlewedgeCommand: ParsableCommand {
               blewedge                             The pages for a terminal; the first time, the guide.
               blewedge demo                        See it work: no adapter, no privilege.
               blewedge scan                        Show the devices around.
-              blewedge run --device LINBLE-TEST    Connect to one and type what it sends.
+              blewedge run --device LINBLE-TEST    Connect to a paired one and type what it sends.
               blewedge pair LINBLE-TEST            Agree on keys with one, so that nobody can pass for it.
               blewedge use LINBLE-TEST             Choose it for good, for a daemon.
               blewedge status --watch              See what the daemon does.

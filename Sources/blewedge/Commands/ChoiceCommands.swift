@@ -86,8 +86,10 @@ struct UseCommand: ParsableCommand {
     }
 
     /// Keeps the choice for the next daemon.
-    private func useAlone(_ choice: DeviceChoice) throws {
+    private func useAlone(_ asked: DeviceChoice) throws {
         let paths = try DaemonPaths.current()
+        let known = try BondStore(paths.bonds).found()
+        let choice = known.pairedChoice(asked).map { .kept($0) } ?? asked
         let store = ChoiceStore(paths.choice)
         let chosen: KeptChoice?
         do {
@@ -106,15 +108,15 @@ struct UseCommand: ParsableCommand {
         let configuration = try Configuration.read(paths.configurationFile, mustExist: false)
         let least = configuration.leastSecurity(try configuration.profiles())
         let found: KeptChoice
-        if case .address(let address) = choice, let addressType {
+        if case .address(let address) = asked, let addressType {
             found = KeptChoice(DeviceAddress(address, addressType), name: nil)
         } else {
             let place = configuration.advertisedAddress
             found = try ChoiceRun(choice, advertisedAt: place, through: adapterOptions.transport).run()
         }
-        let keys = BondStore(paths.bonds).security(of: found.device, on: nil)
+        let claim = known.claim(of: found.device, on: nil)
         let kept = try withSecurity { security in
-            try ChosenSecurity(security, least: least).secured(found, keys: keys, earlier: chosen)
+            try ChosenSecurity(security, least: least).secured(found, claim, earlier: chosen)
         }
         do {
             try store.write(kept)
@@ -197,7 +199,7 @@ struct ForgetCommand: ParsableCommand {
     private func forgetBond(_ address: BluetoothAddress) throws {
         let store = BondStore(try DaemonPaths.current().bonds)
         let found = try store.found().bonds.map(\.identityAddress).first { $0.address == address }
-        let wasKept = try found.map { device throws(CommandFailure) in try store.forget(device) } ?? false
+        let wasKept = try store.forget(address)
         let types = found.map { [$0.type] } ?? AddressType.allCases
         let devices = types.map { DeviceAddress(address, $0) }
         // What the kernel still has is forgotten where there is an adapter; without one it has nothing.

@@ -17,7 +17,9 @@ struct RunCommand: ParsableCommand {
         abstract: "Connect to a device and type what it sends.",
         discussion: """
             Without --device it is the daemon: it types what the device sends that `blewedge use` has chosen, follows \
-            another choice at once, and waits for an adapter or a permission that it lacks. With --device it is for that one.
+            another choice at once, and waits for an adapter or a permission that it lacks. With --device it is for that one: \
+            of a paired device (`blewedge pair`) it demands its keys, and for an unpaired one it asks on a terminal; elsewhere \
+            it wants --security none, or ends with status 78, whatever the output.
 
             It connects, subscribes to the device's serial service and types through a virtual keyboard. A lost link is \
             tried again after 3 s, a connection that fails after 3, 6, 12, 24, 48 and then every 60 s, and at once when the \
@@ -37,13 +39,14 @@ struct RunCommand: ParsableCommand {
 
             EXAMPLES:
               blewedge run
-              blewedge run --device LINBLE-TEST
+              blewedge run --device LINBLE-TEST                         Paired, or with a question.
+              blewedge run --device LINBLE-TEST --security none         Whoever has that name.
               blewedge run --device F0:F1:F2:F3:F4:F5 --table strict --stall 50ms
               blewedge run --device LINBLE-TEST --layout de --table gs1-text
               blewedge run --device LINBLE-TEST --pace scanner
               blewedge run --device LINBLE-TEST --scan --suffix '{tab}' --duplicates 1s
-              blewedge run --device LINBLE-TEST --json
-              blewedge run --device LINBLE-TEST --to pty:/run/scanner --raw
+              blewedge run --device LINBLE-TEST --security none --json
+              blewedge run --device LINBLE-TEST --security none --to pty:/run/scanner --raw
               blewedge run --device LINBLE-TEST --hook /usr/local/bin/scanner-event
               blewedge run --user blewedge                              From a script of an init that is not systemd.
             """
@@ -63,7 +66,7 @@ struct RunCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The least security of the link: without it nothing is typed. A device without keys is open unless this says more.",
+            "The least security of the link: without it nothing is typed. With --device none takes an unpaired device, without a question.",
             valueName: GATTLinkSecurity.Level.allValueStrings.joined(separator: "|")
         )
     )
@@ -185,8 +188,19 @@ struct RunCommand: ParsableCommand {
             throw CommandFailure(.usage, CommandFaultText.outputTaken)
         }
         let output: KeyboardRun.Output = events ? .events : json ? .json : .people
+        var settings = plan.settings
+        var isOpenByWord = false
+        if let choice {
+            let known = try bonds(paths, configuration)
+            // A paired device is meant as such: nobody else is connected to, whatever it shows.
+            settings.device = known.pairedChoice(choice).map { .kept($0) } ?? choice
+            if security == nil, settings.security == .none, !known.isPaired(choice) {
+                try consent(to: choice, isForPeople: output == .people)
+                isOpenByWord = true
+            }
+        }
         let run = try KeyboardRun(
-            plan.settings,
+            settings,
             options,
             output: output,
             journal: Journal(wanted: foreground),
@@ -194,6 +208,7 @@ struct RunCommand: ParsableCommand {
             hook: plan.hook,
             capture: captureOptions
         )
+        run.isOpenByWord = isOpenByWord
         run.makeWire = { loop throws(CommandFailure) in
             try Wire(configuration, layout: try LayoutSource.layout(configuration.layout), on: loop)
         }
@@ -202,6 +217,26 @@ struct RunCommand: ParsableCommand {
             try self.plan(choice, paths).reading != plan.reading
         }
         try run.run()
+    }
+
+    /// The bonds; where a permission is missing for the adapter or the keyboard too, that is the failure.
+    private func bonds(_ paths: DaemonPaths, _ configuration: Configuration) throws -> BondStore.Contents {
+        do throws(CommandFailure) {
+            return try BondStore(paths.bonds).contents()
+        } catch {
+            let hasKeyboard = configuration.destination == .keyboard
+            throw PermissionWait.missing(for: configuration.adapter, hasKeyboard: hasKeyboard) ?? error
+        }
+    }
+
+    /// Asks on a terminal whether anybody may be the device, and refuses elsewhere.
+    private func consent(to choice: DeviceChoice, isForPeople: Bool) throws {
+        guard !KeyboardRun.isOpenByWord else { return }
+        let refusal = CommandFailure.unpaired(choice)
+        guard Console.mayAsk(isJSON: !isForPeople) else { throw refusal }
+        guard try Console.isYes(NoteText.useOpenDevice.message(refusal.cause).text(.current)) else {
+            throw CommandFailure(.usage, CommandFaultText.notConnected)
+        }
     }
 
     /// The settings of a run, after every file that the options and the configuration name was read and checked.

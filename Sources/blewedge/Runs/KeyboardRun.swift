@@ -23,6 +23,19 @@ final class KeyboardRun {
     /// How long the end is put off for a reader of standard output that is slow.
     private static let patience = Duration.seconds(5)
 
+    /// The environment variable by which a process that was restarted for a new configuration hears of the one before.
+    private static let reloadVariable = "BLEWEDGE_RELOADED"
+    /// Told the process that takes this one's place where a user has said that anybody may be the device.
+    private static let openWord = "open"
+
+    /// True where the user of the process before this one has said that anybody may be the device.
+    static var isOpenByWord: Bool {
+        ProcessFacts.environment(reloadVariable)?.split(separator: " ").contains { $0 == openWord } == true
+    }
+
+    /// True where the user has said that anybody may be the device.
+    var isOpenByWord = false
+
     /// Reads the configuration again: whether it has changed, and may be used.
     var onReload: (() throws(CommandFailure) -> Bool)?
 
@@ -150,7 +163,10 @@ final class KeyboardRun {
             outcome = .success(failure.status)
         }
         journal.finish()
-        if isReloading { try Process.replaceBySelf(telling: [(Self.reloadVariable, memory)]) }
+        if isReloading {
+            let words = isOpenByWord ? memory + " " + Self.openWord : memory
+            try Process.replaceBySelf(telling: [(Self.reloadVariable, words)])
+        }
         switch outcome {
         case .success(.success), nil: return
         case .success(let status): throw status
@@ -194,9 +210,6 @@ final class KeyboardRun {
         let isWaitedFor = failure.status == .unavailable || failure.status == .permission
         if !options.followsChoice || !isWaitedFor { finish(.failure(failure)) }
     }
-
-    /// The environment variable by which a process that was restarted for a new configuration hears of the one before.
-    private static let reloadVariable = "BLEWEDGE_RELOADED"
 
     /// The terminal that it was started on is gone, which ends no keyboard (LK-17); or somebody means `reload` by it.
     private func hungUp() {

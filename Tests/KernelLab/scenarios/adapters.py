@@ -8,7 +8,7 @@ import signal
 import struct
 from typing import Any
 
-from bench import BINARY, TRACE, Bench, compare
+from bench import BINARY, OPEN, TRACE, Bench, compare
 from central import BATTERY, compare_trees, find, meet, tree
 from daemons import FOREVER, chosen, fresh, start, status, tell, until_connected, until_status, write
 from guest import Program
@@ -187,7 +187,7 @@ async def daemon_lock(bench: Bench) -> None:
     """D-12: the adapter is in use: a keyboard says by which process and ends; a daemon says so, and has it after that."""
     await fresh(bench)
     holder = await bench.connected()
-    second = await bench.product("run", "--device", NAME)
+    second = await bench.product("run", "--device", NAME, *OPEN)
     await second.exits(69, 20)
     words = f"process number {holder.program.pid} uses hci0"
     expect(words in second.program.err, f"the second says {second.program.err!r}")

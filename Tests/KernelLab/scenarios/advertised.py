@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import signal
 
-from bench import Bench, compare
+from bench import OPEN, Bench, compare
 from daemons import CONFIGURATION, fresh, start, status, tell, until_connected, use_open, write
 from peer import ADDRESS, NAME, ean13
 from readers import EventReader
@@ -61,14 +61,14 @@ async def run_advertised(bench: Bench) -> None:
     await bench.peer.advertise(manufacturer=COMPANY + bytes.fromhex(PRINTED.replace(":", "")))
     await fresh(bench)
     await write(bench, CONFIGURATION, SETTINGS.replace("2", "1"))
-    product = await bench.product("run", "--json", "--device", PRINTED)
+    product = await bench.product("run", "--json", "--device", PRINTED, *OPEN)
     await product.keyboard()
     await product.state("failed", 30)
     expect(bench.peer.connections == 0, "connected by an address at another offset")
     await product.end(signal.SIGINT, 130)
 
     await write(bench, CONFIGURATION, SETTINGS)
-    product = await bench.product("run", "--json", "--device", PRINTED)
+    product = await bench.product("run", "--json", "--device", PRINTED, *OPEN)
     reader = await EventReader.open(bench, await product.keyboard())
     await until_connected(bench, product)
     connected = [o for o in product.program.objects if o.get("state") == "connected"]

@@ -11,7 +11,7 @@ from bumble import hci
 from bumble.core import UUID, AdvertisingData
 from bumble.device import AdvertisingType
 
-from bench import Bench, compare
+from bench import OPEN, Bench, compare
 from daemons import FOREVER, chosen, fresh, start, status, tell, until_connected, until_count, until_status, use_open
 from peer import ADDRESS, NAME, SERVICE, Peer, ean13
 from readers import EventReader
@@ -40,7 +40,7 @@ async def daemon_choice(bench: Bench) -> None:
     expect((answer["requiredSecurity"], answer["link"]["security"]) == ("none", "none"), f"the security is not said: {answer}")
     chosen = answer["selection"]
     expect((chosen["name"], chosen["address"]) == (NAME, ADDRESS), f"status has the choice {chosen}")
-    second = await tell(bench, "run", "--device", NAME, code=69)
+    second = await tell(bench, "run", "--device", NAME, *OPEN, code=69)
     expect(str(daemon.program.pid) in second, f"the second one does not name the first, {daemon.program.pid}: {second!r}")
     await daemon.end(signal.SIGTERM, 143)
     await bench.peer.until_alone()

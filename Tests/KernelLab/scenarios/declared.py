@@ -8,7 +8,7 @@ import signal
 import struct
 from dataclasses import dataclass
 
-from bench import BINARY, Bench
+from bench import BINARY, OPEN, Bench
 from daemons import CONFIGURATION, fresh, start, write
 from product import Product
 from readers import EventReader
@@ -85,7 +85,7 @@ async def declares(bench: Bench, case: Case) -> None:
 async def refused(bench: Bench, chord: str) -> None:
     """No table makes a keyboard that could press it."""
     await write(bench, TABLE, f"0x01 = key {chord}\n")
-    program = await bench.guest.run(BINARY, "run", "--device", "LINBLE-TEST", "--table", TABLE, seconds=40, check=False)
+    program = await bench.guest.run(BINARY, "run", "--device", "LINBLE-TEST", *OPEN, "--table", TABLE, seconds=40, check=False)
     said = program.out + program.err
     expect(program.status == 78 and "refused" in said, f"{chord}: exit {program.status}: {said!r}")
 

@@ -8,7 +8,7 @@ import asyncio
 import re
 import signal
 
-from bench import BINARY, Bench, compare
+from bench import BINARY, OPEN, Bench, compare
 from daemons import CONFIGURATION, FOREVER, fresh, until_connected, until_status, use_open, write
 from guest import Program
 from peer import NAME, ean13
@@ -103,7 +103,7 @@ async def other_ends(bench: Bench) -> None:
     notes = []
 
     await fresh(bench)
-    program = await bench.start(BINARY, "run", "--device", NAME, "--to", "stdout", "--raw")
+    program = await bench.start(BINARY, "run", "--device", NAME, *OPEN, "--to", "stdout", "--raw")
     await bench.peer.until_subscribed()
     bench.peer.burst([RAW[:128], RAW[128:]])
     await program.until(lambda: len(program.stdout) >= len(RAW), "the bytes on standard output", 20)
@@ -136,7 +136,7 @@ async def ticks(bench: Bench, pid: int) -> int:
 async def no_descriptors(bench: Bench) -> None:
     """X-9: with no descriptor left for another client the end waits, and takes clients again when there is one."""
     product = await bench.product(
-        "run", "--json", "--device", NAME, "--to", f"unix:{SOCKET}", before=("sh", "-c", 'ulimit -n "$0"; exec "$@"', "20")
+        "run", "--json", "--device", NAME, *OPEN, "--to", f"unix:{SOCKET}", before=("sh", "-c", 'ulimit -n "$0"; exec "$@"', "20")
     )
     await product.state("connected", 40)
     pid = product.program.pid
@@ -163,7 +163,7 @@ async def no_descriptors(bench: Bench) -> None:
 @scenario("kernel-drops", deadline=240, once=True)
 async def kernel_drops(bench: Bench) -> None:
     """X-1: of a flood that nobody reads the kernel drops the newest: they are counted, and no barcode is joined of two."""
-    program = await bench.start(BINARY, "run", "--device", NAME, "--to", "stdout", "--scan", *FOREVER)
+    program = await bench.start(BINARY, "run", "--device", NAME, *OPEN, "--to", "stdout", "--scan", *FOREVER)
     await bench.peer.until_subscribed()
     await program.signal(signal.SIGSTOP)
     # A byte each, so that hardly any number of them ends with a barcode.

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from bench import Bench, booted
+from bench import OPEN, Bench, booted
 from daemons import FOREVER, chosen, until_connected
 from guest import Program
 from peer import ADDRESS, ean13
@@ -186,7 +186,7 @@ async def eager(bench: Bench) -> None:
 
 async def exec_to_subscription(bench: Bench) -> float:
     clock = bench.clock()
-    product = await bench.product("run", "--json", "--device", ADDRESS)
+    product = await bench.product("run", "--json", "--device", ADDRESS, *OPEN)
     await bench.peer.until_subscribed(60)
     taken = clock()
     await product.state("connected", 20)

@@ -8,7 +8,7 @@ import signal
 from typing import Any
 
 from attributes import INDICATED, LOCKED, LONG, VALUE, built, only, rich
-from bench import Bench
+from bench import OPEN, Bench
 from peer import NAME, NOTIFY, WRITE, ean13
 from scenarios import scenario
 from waiting import expect
@@ -110,7 +110,7 @@ async def hooks(bench: Bench) -> None:
     await bench.guest.run("rm", "-f", "/run/lab/hooks")
     await bench.guest.write_file("/run/lab/hook", SCRIPT.encode())
     await bench.guest.run("chmod", "755", "/run/lab/hook")
-    product = await bench.product("run", "--events", "--device", NAME, "--hook", "/run/lab/hook")
+    product = await bench.product("run", "--events", "--device", NAME, *OPEN, "--hook", "/run/lab/hook")
     await product.keyboard()
     await product.state("connected", 30)
     await bench.peer.until_subscribed()

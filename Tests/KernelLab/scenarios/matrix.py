@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import signal
 
-from bench import Bench, compare
+from bench import OPEN, Bench, compare
 from controllers import VARIANTS, Variant
 from peer import ADDRESS, NAME
 from readers import Terminal
@@ -31,7 +31,7 @@ async def main_job(bench: Bench) -> None:
     await scan.end(signal.SIGINT, 130, PATIENCE)
     barcodes = SCANS[: bench.barcodes or (len(SCANS) if bench.long else FEW)]
     terminal = await Terminal.open(bench)
-    product = await bench.product("run", "--json", "--device", NAME)
+    product = await bench.product("run", "--json", "--device", NAME, *OPEN)
     await product.keyboard(PATIENCE)
     clock = bench.clock()
     # An attempt may fail where a controller refuses one: it is begun again.

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from bench import BINARY, Bench
+from bench import BINARY, OPEN, Bench
 from readers import Terminal
 from scenarios import scenario
 from scenarios.keys import type_scans
@@ -39,7 +39,7 @@ async def one_file(bench: Bench) -> None:
         names = {finding["id"] for finding in doctor.objects[0]["findings"]}
 
         terminal = await Terminal.open(bench)
-        product = await bench.product("run", "--json", "--device", "LINBLE-TEST", before=inside)
+        product = await bench.product("run", "--json", "--device", "LINBLE-TEST", *OPEN, before=inside)
         await product.keyboard()
         await product.state("connected", 30)
         await bench.peer.until_subscribed()

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 import signal
 
-from bench import BINARY, Bench
+from bench import BINARY, OPEN, Bench
 from peer import ADDRESS, NAME, ean13
 from product import Product
 from readers import EventReader
@@ -32,7 +32,7 @@ async def for_people(bench: Bench) -> None:
     lines = [line.split("\t") for line in pipe.program.out.splitlines()]
     expect(any(line[0] == ADDRESS and line[3] == NAME and len(line) == 5 for line in lines), f"in a pipe: {lines}")
 
-    product = Product(await bench.start(BINARY, "run", "--device", NAME))
+    product = Product(await bench.start(BINARY, "run", "--device", NAME, *OPEN))
     said = lambda: product.program.stderr.decode()  # noqa: E731
     node = await product.program.until(lambda: re.search(r"the keyboard is (/dev/\S+)\n", said()), "the keyboard", 20)
     reader = await EventReader.open(bench, node.group(1))

@@ -8,7 +8,7 @@ import re
 import signal
 import struct
 
-from bench import TRACE, Bench
+from bench import OPEN, TRACE, Bench
 from peer import ADDRESS, NAME, SERVICE
 from product import Product
 from scenarios import scenario
@@ -132,7 +132,7 @@ async def scan_then_run(bench: Bench) -> None:
 @scenario("no-adapter", peer="no adapter")
 async def no_adapter(bench: Bench) -> None:
     """LK-9: without a controller: exit 69 and a message that says so."""
-    for arguments in (("scan", "--once"), ("run", "--device", NAME)):
+    for arguments in (("scan", "--once"), ("run", "--device", NAME, *OPEN)):
         product = await bench.product(*arguments)
         await product.exits(69, 20)
         expect(re.search(r"adapter|controller", product.program.err, re.I), f"unclear: {product.program.err!r}")
@@ -144,7 +144,7 @@ async def no_permission(bench: Bench) -> None:
     # A home of its own: root's is not its to read.
     nobody = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "--bounding-set", "-all")
     nobody += ("env", "HOME=/nonexistent")
-    for arguments in (("scan", "--once"), ("run", "--device", NAME)):
+    for arguments in (("scan", "--once"), ("run", "--device", NAME, *OPEN)):
         product = await bench.product(*arguments, before=nobody)
         await product.exits(77, 20)
         message = product.program.err

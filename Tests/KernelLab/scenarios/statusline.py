@@ -15,7 +15,7 @@ from readers import EventReader
 from scenarios import scenario
 from waiting import expect
 
-RUN = f"exec {BINARY} run --device {NAME}"
+RUN = f"exec {BINARY} run --device {NAME} --security none"
 
 
 @scenario("status-line", deadline=150, once=True)

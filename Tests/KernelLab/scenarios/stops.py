@@ -9,7 +9,7 @@ import struct
 
 from bumble import hci
 
-from bench import TRACE, Bench, compare
+from bench import OPEN, TRACE, Bench, compare
 from central import event, find, meet
 from daemons import fresh, tell, until_connected, use_open
 from peer import NAME, NOTIFY, SERVICE, ean13
@@ -161,7 +161,7 @@ async def stop_closes(bench: Bench) -> None:
     """CB-13: at SIGINT and SIGTERM `run`, the daemon, `gatt` and `simulate` send a Disconnect before they are gone."""
     peer, before = bench.peer, []
     for end in INTERRUPT, TERMINATE:
-        product = await timed(bench, "run", "--json", "--device", NAME)
+        product = await timed(bench, "run", "--json", "--device", NAME, *OPEN)
         await product.state("connected", 40)
         await peer.until_subscribed()
         before.append("run " + await closes(bench, product, end, peer.reasons))

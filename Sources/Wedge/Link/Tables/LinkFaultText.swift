@@ -8,7 +8,7 @@ package enum LinkFaultText: String, FaultText {
     // The link; the English is that of BluetoothLE.
     case ended, outOfReach, aborted, refused, notInTime, noAnswer, protocolBroken, closed, notSecured
     // The bond with it.
-    case noBond, weakBond, openDevice, lessSecure
+    case noBond, weakBond, otherDevice, otherAdapter, damagedBond, openDevice, unpaired, lessSecure
     // What the device sends.
     case flooded
     // The services and characteristics of the device.
@@ -73,6 +73,44 @@ package enum LinkFaultText: String, FaultText {
                 LocalText(
                     "`blewedge forget {1}`, and `blewedge pair {1} --security authenticated`",
                     "`blewedge forget {1}` の後、`blewedge pair {1} --security authenticated` を実行してください"
+                )
+            )
+        case .otherDevice:
+            (
+                LocalText("{1} is not the paired device {2}", "{1} は、ペアリングしたデバイス {2} ではありません"),
+                LocalText(
+                    "to use it instead: `blewedge forget {3}`",
+                    "代わりに使用する場合: `blewedge forget {3}`"
+                )
+            )
+        case .otherAdapter:
+            (
+                LocalText(
+                    "{1} is not paired with this adapter, but with {2}",
+                    "{1} はこのアダプタではなく、{2} とペアリングされています"
+                ),
+                LocalText(
+                    "use that adapter, or `blewedge stop` and `blewedge pair {1}`",
+                    "そのアダプタを使用するか、`blewedge stop` の後、`blewedge pair {1}` を実行してください"
+                )
+            )
+        case .damagedBond:
+            (
+                LocalText("the keys of {1} are damaged or lost", "{1} の鍵が壊れているか、失われています"),
+                LocalText(
+                    "`blewedge forget {1}`, and `blewedge pair {1}`",
+                    "`blewedge forget {1}` の後、`blewedge pair {1}` を実行してください"
+                )
+            )
+        case .unpaired:
+            (
+                LocalText(
+                    "{1} is not paired: anyone who copies its name and address can type",
+                    "{1} はペアリングされていません。名前とアドレスを真似た機器なら誰のものでも入力できます"
+                ),
+                LocalText(
+                    "`blewedge pair {1}`, or `--security none` if that is meant",
+                    "`blewedge pair {1}` を実行するか、承知の上なら `--security none` を付けてください"
                 )
             )
         case .openDevice:

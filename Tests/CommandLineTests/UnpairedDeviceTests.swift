@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+import FirmwareSupport
+import Glibc
+import SystemPackage
+import TestSupport
+import Testing
+import Wedge
+
+/// `run --device` and `pair` above a firmware that hears one device: a paired one, a stranger in its place, or none of these.
+@Suite("Devices that are not paired", .timeLimit(.minutes(10)))
+struct UnpairedDeviceTests {
+    private static let name = "SCANNER-1"
+    private static let data: [UInt8] = [2, 1, 6, UInt8(name.utf8.count + 1), 9] + Array(name.utf8)
+    private static let device = DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random)
+    private static let stranger = DeviceAddress(BluetoothAddress(rawValue: 0xC1C2_C3C4_C5C6), .random)
+    /// The address that the firmware says it has.
+    private static let adapter = BluetoothAddress(rawValue: 0x0605_0403_0201)
+    /// A private address of the sample key of the Core Specification's Vol 3, Part H, D.7.
+    private static let privateAddress = DeviceAddress(BluetoothAddress(rawValue: 0x7081_940D_FBAA), .random)
+    private static let resolvingKey: [UInt8] = [
+        0x9B, 0x7D, 0x39, 0x0A, 0xA6, 0x10, 0x10, 0x34, 0x05, 0xAD, 0xC8, 0x57, 0xA3, 0x34, 0x02, 0xEC,
+    ]
+
+    private func line(_ directory: TestDirectory, hearing device: DeviceAddress = device) throws -> FirmwareLine {
+        let report = ScriptedFirmware.report(device, Self.data, rssi: -60)
+        return try FirmwareLine(at: directory("line"), ScriptedFirmware(), chatter: (report, .milliseconds(50)))
+    }
+
+    /// A directory in which the device is paired.
+    private func paired() throws -> TestDirectory {
+        let directory = try TestDirectory()
+        let key = LongTermKey(
+            (1...16).map { UInt8($0) },
+            isAuthenticated: false,
+            isSecureConnections: true,
+            role: .central
+        )
+        let bond = Bond(
+            identityAddress: Self.device,
+            localAddress: Self.adapter,
+            longTermKeys: [key].compactMap(\.self),
+            identityResolvingKey: Self.resolvingKey
+        )
+        try BondStore(FilePath(directory("bonds"))).add(try #require(bond), name: Self.name)
+        return directory
+    }
+
+    /// Whether a keyboard connects to the device that is heard, within a time that is long for it.
+    private func connects(
+        _ directory: TestDirectory,
+        _ device: String,
+        hearing heard: DeviceAddress,
+        _ options: [String] = ["--security", "none"]
+    ) throws -> Bool {
+        let line = try line(directory, hearing: heard)
+        defer { line.end() }
+        let program = try RunningProgram(
+            ["run", "--device", device, "--to", "unix:\(directory("wire"))", "--adapter", line.adapter] + options,
+            environment: directory.environment
+        )
+        #expect(line.waits { firmware, _ in firmware.isScanning })
+        let isConnected = line.waits(within: .seconds(4)) { firmware, _ in firmware.count(.leCreateConnection) > 0 }
+        kill(program.child, SIGTERM)
+        let outcome = try program.end()
+        #expect(outcome.status == 143, "\(outcome)")
+        return isConnected
+    }
+
+    @Test(
+        "`run --device` of an unpaired device is 78 with the remedy in a script, whatever the output; with `--security none` it runs",
+        arguments: [[], ["--to", "stdout"], ["--to", "pty:/tmp/blewedge-test-pty"], ["--json"], ["--events"]]
+    )
+    func script(_ options: [String]) throws {
+        let directory = try TestDirectory()
+        let line = try line(directory)
+        defer { line.end() }
+        let arguments = ["run", "--device", Self.name, "--adapter", line.adapter] + options
+        let outcome = try run(arguments, environment: directory.environment)
+        #expect(outcome.status == 78 && outcome.output.isEmpty, "\(outcome)")
+        #expect(outcome.error.contains("SCANNER-1 is not paired: anyone who copies its name and address can type"))
+        #expect(outcome.error.contains("`blewedge pair SCANNER-1`, or `--security none`"), "\(outcome)")
+        #expect(!outcome.error.contains("[y/N]") && line.events.isEmpty)
+        guard options.isEmpty else { return }
+        #expect(try connects(try TestDirectory(), Self.name, hearing: Self.device))
+        #expect(try connects(try TestDirectory(), "\(Self.device.address)", hearing: Self.device))
+        // Where the configuration demands keys, nobody has to be asked.
+        let demanding = try TestDirectory()
+        try demanding.write("security = \"encrypted\"\n", to: "blewedge.toml")
+        #expect(try !connects(demanding, Self.name, hearing: Self.device, []))
+    }
+
+    @Test("After `pair`, `run --device` connects to the device alone, and needs no word for it")
+    func afterPairing() throws {
+        let other = DeviceAddress(Self.device.address, .public)
+        for name in [Self.name.lowercased(), "\(Self.device.address)"] {
+            #expect(try connects(try paired(), name, hearing: Self.device, []))
+            #expect(try connects(try paired(), name, hearing: Self.privateAddress, []))
+            for heard in [other, Self.stranger] {
+                #expect(try !connects(try paired(), name, hearing: heard, []))
+                #expect(try !connects(try paired(), name, hearing: heard))
+            }
+        }
+        // Another device, by its address, is another.
+        #expect(try connects(try paired(), "\(Self.stranger.address)", hearing: Self.stranger))
+    }
+
+    @Test("`pair` does not pair anew with a paired device behind a private address, nor with a stranger of its name")
+    func pairAgain() throws {
+        for (heard, cause) in [
+            (Self.privateAddress, "is paired already"), (Self.device, "is paired already"),
+            (DeviceAddress(Self.device.address, .public), "is paired already"),
+            (Self.stranger, "SCANNER-1 is the name of the paired device F0:F1:F2:F3:F4:F5"),
+        ] {
+            let directory = try paired()
+            let line = try line(directory, hearing: heard)
+            defer { line.end() }
+            let devices = heard == Self.stranger ? [Self.name] : [Self.name, "\(heard.address)"]
+            for device in devices {
+                let outcome = try run(["pair", device, "--adapter", line.adapter], environment: directory.environment)
+                #expect(outcome.status == 64 && outcome.error.contains(cause), "\(heard): \(outcome)")
+                #expect(outcome.error.contains("blewedge forget F0:F1:F2:F3:F4:F5"), "\(outcome)")
+            }
+            #expect(line.firmware.count(.leCreateConnection) == 0)
+        }
+    }
+}
