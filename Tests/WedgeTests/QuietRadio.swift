@@ -82,6 +82,15 @@ final class QuietRadio: LowEnergyAdapter {
         listener?.hear(writer.bytes, at: MonotonicClock.now - ago)
     }
 
+    /// A device of a random address sends a directed advertisement (ADV_DIRECT_IND), which has no data.
+    func advertiseDirected(_ address: BluetoothAddress) {
+        var writer = ByteWriter()
+        writer.write([0x04, 0x3E, 0x0C, 0x02, 0x01, 0x01, 0x01] as [UInt8])
+        writer.write(address)
+        writer.write([0x00, 0xC8] as [UInt8])
+        listener?.hear(writer.bytes, at: MonotonicClock.now)
+    }
+
     /// A device of a random address advertises in an extended advertisement, which comes in as many reports as it takes.
     func advertiseExtended(_ address: BluetoothAddress, _ data: [UInt8]) {
         var rest = data[...]

@@ -29,6 +29,8 @@ struct SecuredLinkTests {
         /// Writes, as of a Client Characteristic Configuration.
         private(set) var subscriptions = 0
         private(set) var isClosed = false
+        /// The error that a subscription is answered with; nil for none.
+        var refusal: UInt8?
         private let script = ScriptedDevice([.init(.linble)], LinkSetup(profile: .linble))
         private let loop: EventLoop
 
@@ -49,6 +51,10 @@ struct SecuredLinkTests {
         func send(_ pdu: [UInt8]) throws(LinkFailure) -> Bool {
             requests += 1
             if pdu.first == 0x12 { subscriptions += 1 }
+            if pdu.first == 0x12, let refusal {
+                _ = loop.schedule(at: .zero) { [self] in onReceive?([0x01, 0x12, pdu[1], pdu[2], refusal].span) }
+                return true
+            }
             _ = loop.schedule(at: .zero) { [self] in
                 for answer in script.answers(to: pdu) { onReceive?(answer.span) }
             }
@@ -71,6 +77,10 @@ struct SecuredLinkTests {
         let keyboard: TextKeyboard
         let service: KeyboardService
         var devices: [Device] = []
+        /// How devices answer a subscription, the first one too, which may be there already.
+        var refusal: UInt8? {
+            didSet { for device in devices { device.refusal = refusal } }
+        }
         static let secure = GATTLinkSecurity(level: .encrypted, keySize: 16)
         var reasons: [Reason] = []
         var typed = ""
@@ -122,6 +132,7 @@ struct SecuredLinkTests {
             }
             radio.onConnect = { [unowned self] address, completion in
                 let device = Device(address, offered, loop)
+                device.refusal = refusal
                 devices.append(device)
                 _ = loop.schedule(at: .zero) { completion(.success(device)) }
             }
@@ -342,6 +353,23 @@ struct SecuredLinkTests {
             #expect(stage.service.counts.refusedValues == refused)
             try stage.end()
             #expect(stage.typed == expected)
+        }
+    }
+
+    @Test(
+        "A device that answers Insufficient Authentication or Encryption is to be paired; another refusal has no such remedy"
+    )
+    func wantsPairing() throws {
+        for (code, bonds, remedy) in [
+            (0x05, [], "`blewedge pair F0:F1:F2:F3:F4:F5`"), (0x0F, [], "`blewedge pair F0:F1:F2:F3:F4:F5`"),
+            (0x05, [try bond()], "`blewedge pair F0:F1:F2:F3:F4:F5 --security authenticated`"), (0x03, [], nil),
+        ] as [(UInt8, [Bond], String?)] {
+            let stage = try Stage(.none, bonds)
+            stage.refusal = code
+            try stage.run { stage.isSaid("Write Request refused") }
+            let said = stage.reasons.last { $0.cause.english.contains("Write Request refused") }?.remedy?.english
+            #expect(remedy == nil ? said == nil : said?.contains(remedy ?? "") == true, "\(code): \(said ?? "")")
+            try stage.end()
         }
     }
 

@@ -114,6 +114,22 @@ struct SessionTests {
         #expect(session.handle(.heard(device), now: now + .seconds(100)).last == .connect(device))
     }
 
+    @Test(
+        "A name that is heard at another address is the reason in the place of the silence, at once where that was said"
+    )
+    func heardElsewhere() {
+        let elsewhere = Reason("heard at another address")
+        var (session, now) = session(after: .adapterReady)
+        #expect(session.handle(.heardElsewhere(elsewhere), now: now) == [])
+        now += .seconds(10)
+        #expect(session.handle(.deadline, now: now) == [.report(.failed, elsewhere)])
+        #expect(session.handle(.heardElsewhere(elsewhere), now: now) == [])
+        let again = Reason("heard at a third one")
+        #expect(session.handle(.heardElsewhere(again), now: now) == [.report(.failed, again)])
+        #expect(session.handle(.heard(device), now: now).last == .connect(device))
+        #expect(session.handle(.heardElsewhere(elsewhere), now: now) == [])
+    }
+
     @Test("D-5: an unsupported device is left alone for 3 s at first, and the user who asks makes that no shorter")
     func unsupported() {
         var (session, now) = session(after: .adapterReady, .heard(device))

@@ -318,6 +318,9 @@ package final class KeyboardService {
         let finder = DeviceFinder(choice, advertisedAt: settings.advertisedAddress, on: core.radio)
         self.finder = finder
         finder.onOutcome = { [unowned self] outcome in take(outcome) }
+        finder.onNamesake = { [unowned self] namesake in
+            if let choice = self.choice { apply(.heardElsewhere(Reason(.heardElsewhere(choice, namesake)))) }
+        }
     }
 
     private func take(_ outcome: DeviceFinder.Outcome) {
@@ -393,7 +396,7 @@ package final class KeyboardService {
                 completion(.success((choice.keptChoice(of: device, advertisedAt: place), device.address)))
             case .several(let devices):
                 completion(.failure(.severalHeard(choice, devices)))
-            case .notHeard: completion(.failure(.notHeard(choice, within: limit)))
+            case .notHeard: completion(.failure(.notHeard(choice, within: limit, but: search.namesake)))
             case .failed(let error): completion(.failure(CommandFailure(error)))
             }
         }
@@ -415,7 +418,7 @@ package final class KeyboardService {
         case .unsupported(let reason): apply(.unsupported(Reason(reason)))
         case .failed(let reason):
             keyboard.endLink(through: link.epoch)
-            apply(session.state == .connected ? .linkLost(Reason(reason)) : .attemptFailed(Reason(reason)))
+            apply(session.state == .connected ? .linkLost(reason) : .attemptFailed(reason))
         }
     }
 

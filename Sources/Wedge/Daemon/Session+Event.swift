@@ -22,6 +22,8 @@ extension Session {
         case disconnectAsked
         /// The chosen device was heard while listening, and accepts connections.
         case heard(DeviceAddress)
+        /// The name of the chosen device was heard at another address.
+        case heardElsewhere(Reason)
         /// Listening came to nothing; the system may not be able to.
         case scanFailed(Reason)
         /// Subscribed: what the device sends arrives from now on.

@@ -63,6 +63,8 @@ package struct Session: Sendable {
     /// Before this time none begins by itself.
     private var next: Duration?
     private var scanFailures = 0
+    /// Where the chosen device's name was heard since the session listens, as a reason; nil where it was not.
+    private var elsewhere: Reason?
     /// The attempts that failed, and the devices that were found without the service, since the count began.
     private var failures = 0
 
@@ -106,6 +108,7 @@ package struct Session: Sendable {
         case .connectAsked: return connectAsked(now)
         case .disconnectAsked: return disconnectAsked(now)
         case .heard, .scanFailed: return heard(event, now)
+        case .heardElsewhere(let reason): return heardElsewhere(reason)
         case .ready, .unsupported, .attemptFailed, .linkLost, .flooded: return linkChanged(event, now)
         case .linkClosed:
             guard case .closing = phase else { return [] }
@@ -190,6 +193,13 @@ package struct Session: Sendable {
         }
     }
 
+    /// Keeps where the name is until the device has been silent for long, and then says it at once.
+    private mutating func heardElsewhere(_ reason: Reason) -> [Action] {
+        guard case .listening(_, let isReported) = phase, elsewhere != reason else { return [] }
+        elsewhere = reason
+        return isReported ? [report(.failed, reason)] : []
+    }
+
     private mutating func linkChanged(_ event: Event, _ now: Duration) -> [Action] {
         switch (event, phase) {
         case (.ready, .attempting):
@@ -218,7 +228,7 @@ package struct Session: Sendable {
         case .listening(let since, _):
             phase = .listening(since: since, reported: true)
             let time = "\(Self.patience.components.seconds)"
-            return [report(.failed, Reason(LinkFaultText.notHeard.message(time)))]
+            return [report(.failed, elsewhere ?? Reason(LinkFaultText.notHeard.message(time)))]
         case .attempting:
             let limit = attemptTimeout.components.seconds
             return linkChanged(.attemptFailed(Reason(LinkFaultText.notFinished.message("\(limit)"))), now)
@@ -267,7 +277,7 @@ package struct Session: Sendable {
 
     /// Listens anew, and connects as soon as the device is heard, whether it was silent before or not.
     private mutating func endWatch(_ now: Duration) -> [Action] {
-        phase = .listening(since: now, reported: false)
+        (phase, elsewhere) = (.listening(since: now, reported: false), nil)
         return [.stopScan, report(.connecting, nil), .scan]
     }
 
@@ -292,7 +302,7 @@ package struct Session: Sendable {
             phase = .watching(until: next, heard: now)
             return actions + [.scan]
         }
-        phase = .listening(since: now, reported: false)
+        (phase, elsewhere) = (.listening(since: now, reported: false), nil)
         return [report(.connecting, nil), .scan]
     }
 

@@ -87,9 +87,29 @@ extension CommandFailure {
         )
     }
 
-    /// The device that is meant was not heard in time.
-    package static func notHeard(_ choice: DeviceChoice, within limit: Duration) -> CommandFailure {
-        CommandFailure(.timeout, LinkFaultText.notHeardInTime, "\(choice)", "\(limit.components.seconds)")
+    /// The device that is meant was not heard in time, but perhaps another of its name.
+    package static func notHeard(
+        _ choice: DeviceChoice,
+        within limit: Duration,
+        but namesake: DiscoveredDevice? = nil
+    ) -> CommandFailure {
+        if let namesake { return heardElsewhere(choice, namesake) }
+        return CommandFailure(.timeout, LinkFaultText.notHeardInTime, "\(choice)", "\(limit.components.seconds)")
+    }
+
+    /// The name of the kept device is on the air at another address.
+    static func heardElsewhere(_ choice: DeviceChoice, _ namesake: DiscoveredDevice) -> CommandFailure {
+        var address = ""
+        if case .kept(let kept) = choice { address = "\(kept.device)" }
+        let other = namesake.address
+        return CommandFailure(
+            .timeout,
+            LinkFaultText.heardElsewhere,
+            "\(choice)",
+            "\(other)",
+            address,
+            "\(other.address)"
+        )
     }
 }
 

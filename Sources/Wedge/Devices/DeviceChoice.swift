@@ -42,6 +42,15 @@ package enum DeviceChoice: Hashable, Sendable, CustomStringConvertible {
     /// Whether this is how the user would name the device that is chosen already (LK-8).
     package func means(_ kept: KeptChoice) -> Bool { isMet(by: kept.device, kept.name, []) }
 
+    /// Whether this is that address.
+    func isAddress(_ address: BluetoothAddress) -> Bool {
+        switch self {
+        case .address(let own): own == address
+        case .kept(let kept): kept.device.address == address
+        case .name: false
+        }
+    }
+
     /// Whether this names the device of that identity, whatever the type of the address that it shows.
     package func names(_ identity: DeviceAddress, _ name: String?) -> Bool {
         switch self {

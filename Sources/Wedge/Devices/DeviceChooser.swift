@@ -25,7 +25,7 @@ package struct DeviceChooser: Sendable {
     /// The place where devices carry their address besides the one on the air; nil for nowhere.
     package let place: AdvertisedAddress?
     /// The last one that was taken.
-    private var known: DeviceAddress?
+    package private(set) var known: DeviceAddress?
     private var candidates: [DiscoveredDevice] = []
     /// The time at which the candidates are looked at, if nothing comes before; nil while there are none.
     package private(set) var deadline: Duration?
@@ -44,7 +44,9 @@ package struct DeviceChooser: Sendable {
 
     /// Takes a device that was heard.
     package mutating func heard(_ device: DiscoveredDevice, now: Duration) -> Verdict {
-        guard device.isConnectable, choice.isMet(by: device, advertisedAt: place) else { return .listen }
+        // A directed advertisement carries no name, and no manufacturer data.
+        let isKnown = device.address == known && device.name == nil
+        guard device.isConnectable, isKnown || choice.isMet(by: device, advertisedAt: place) else { return .listen }
         guard case .name = choice, device.address != known else { return take(device) }
         if candidates.isEmpty { deadline = now + Self.grace }
         if let place = candidates.firstIndex(where: { $0.address == device.address }) {

@@ -22,6 +22,13 @@ package final class DeviceFinder {
     /// How long a device is looked for that somebody waits for.
     package static let usualLimit = Duration.seconds(10)
 
+    /// The time in which the kept device is to be heard before its name is listened for too.
+    private static let nameDelay = Duration.seconds(3)
+
+    /// Told of another device that has the kept one's name, once each; the search goes on.
+    package var onNamesake: ((DiscoveredDevice) -> Void)?
+    /// Such a device, heard since the start; nil for none.
+    package private(set) var namesake: DiscoveredDevice?
     /// Called once after each start and each `goOn`, unless the finder is stopped before; it scans on until `stop`.
     package var onOutcome: ((Outcome) -> Void)?
     /// Whether devices are asked for more than they say by themselves, though the choice needs no asking.
@@ -33,6 +40,11 @@ package final class DeviceFinder {
     private let radio: RadioArbiter
     private var chooser: DeviceChooser
     private var scan: RadioScan?
+    /// The scan for the device that was taken before, which may advertise without what it was recognized by.
+    private var knownScan: RadioScan?
+    /// The scan for others of the kept device's name.
+    private var nameScan: RadioScan?
+    private var nameTimer: EventLoop.Timer?
     private var graceTimer: EventLoop.Timer?
     private var limitTimer: EventLoop.Timer?
 
@@ -54,13 +66,14 @@ package final class DeviceFinder {
     package func start(for limit: Duration? = nil) {
         guard scan == nil else { return }
         chooser.begin()
+        namesake = nil
         var parameters = choice.scanParameters(advertisedAt: chooser.place)
         if isThorough { parameters.type = .active }
         let scan = RadioScan(parameters, devices: choice.devices(advertisedAt: chooser.place))
         self.scan = scan
-        goOn()
         scan.onFailure = { [unowned self] error in
             self.scan = nil
+            stopSides()
             end(.failed(error))
         }
         limitTimer = limit.map { limit in
@@ -69,20 +82,69 @@ package final class DeviceFinder {
                 end(.notHeard)
             }
         }
+        radio.together {
+            if let known = chooser.known, !choice.isAddress(known.address) {
+                knownScan = begin(DeviceChoice.address(known.address), .background)
+            }
+            goOn()
+            radio.start(scan)
+        }
+        if case .kept(let kept) = choice, let name = kept.name {
+            nameTimer = radio.loop.schedule(at: MonotonicClock.now + Self.nameDelay) { [unowned self] in
+                nameTimer = nil
+                listen(for: name)
+            }
+        }
+    }
+
+    private func stopSides() {
+        for scan in [knownScan, nameScan] { if let scan { radio.stop(scan) } }
+        (knownScan, nameScan) = (nil, nil)
+    }
+
+    /// Begins a scan beside the first one, which tells of the failure of both.
+    private func begin(_ choice: DeviceChoice, _ parameters: ScanParameters) -> RadioScan {
+        let scan = RadioScan(parameters, devices: choice.devices(advertisedAt: nil))
+        scan.onFailure = { [unowned self, unowned scan] _ in
+            if knownScan === scan { knownScan = nil }
+            if nameScan === scan { nameScan = nil }
+        }
         radio.start(scan)
+        return scan
+    }
+
+    /// Listens for others of the kept device's name, which is often in the scan response only.
+    private func listen(for name: String) {
+        guard scan != nil, nameScan == nil else { return }
+        let scan = begin(.name(name), .discovery)
+        nameScan = scan
+        scan.onUpdate = { [unowned self] update in
+            let device = update.device
+            guard !choice.isMet(by: device, advertisedAt: chooser.place), namesake?.address != device.address else {
+                return
+            }
+            namesake = device
+            onNamesake?(device)
+        }
     }
 
     /// Takes the device's next advertisement as it took the last one, in the scan that goes on; nothing without a scan.
     package func goOn() {
-        scan?.onUpdate = { [unowned self] update in take(chooser.heard(update.device, now: MonotonicClock.now)) }
+        for scan in [scan, knownScan] {
+            scan?.onUpdate = { [unowned self] update in take(chooser.heard(update.device, now: MonotonicClock.now)) }
+        }
     }
 
     /// Listens no more; `completion` is called when the controller scans no more, or for others only.
     package func stop(completion: @escaping () -> Void = {}) {
         quiet()
-        guard let scan else { return completion() }
-        self.scan = nil
-        radio.stop(scan, completion: completion)
+        let ended = scan
+        scan = nil
+        radio.together {
+            stopSides()
+            if let ended { radio.stop(ended, completion: completion) }
+        }
+        if ended == nil { completion() }
     }
 
     private func take(_ verdict: DeviceChooser.Verdict) {
@@ -105,9 +167,9 @@ package final class DeviceFinder {
     }
 
     private func quiet() {
-        for timer in [graceTimer, limitTimer] { if let timer { radio.loop.cancel(timer) } }
-        (graceTimer, limitTimer) = (nil, nil)
+        for timer in [graceTimer, limitTimer, nameTimer] { if let timer { radio.loop.cancel(timer) } }
+        (graceTimer, limitTimer, nameTimer) = (nil, nil, nil)
         chooser.begin()
-        scan?.onUpdate = nil
+        for scan in [scan, knownScan, nameScan] { scan?.onUpdate = nil }
     }
 }

@@ -16,7 +16,7 @@ final class DeviceLink {
         /// The device answers, but offers nothing that can be used.
         case unsupported(Message)
         /// The link is gone, or did not come about.
-        case failed(Message)
+        case failed(Reason)
         /// The device has not proved that it is the paired one, or the link is not as secure any more.
         case notSecured
     }
@@ -206,7 +206,7 @@ final class DeviceLink {
             secure(link)
         // Whoever uses the adapter hears of its loss.
         case .failure(.adapterLost): break
-        case .failure(let failure): onEvent?(.failed(failure.message))
+        case .failure(let failure): onEvent?(.failed(Reason(failure.message)))
         }
     }
 
@@ -268,7 +268,7 @@ final class DeviceLink {
         case .closed(let failure):
             leavesMTU = setup.isExchangingMTU && failure.isHangUp
             counts.end(LinkCounts.End(failure))
-            onEvent?(.failed(failure.message))
+            onEvent?(.failed(Reason(failure.message)))
         }
     }
 
@@ -289,11 +289,11 @@ final class DeviceLink {
             let earlyBytes = setup.earlyBytes
             onEvent?(.ready)
             if !earlyBytes.isEmpty, link != nil { onValue?(earlyBytes.span) }
-        case .refused(let failure): onEvent?(.failed(failure.message))
+        case .refused(let failure): onEvent?(.failed(Reason(failure.message)))
         case .unsupported(let reason): onEvent?(.unsupported(reason))
         // A bearer that failed closes the link, which is reported then.
         case .failed(.bearer): break
-        case .failed(let error): onEvent?(.failed(Message(detail: "\(error)")))
+        case .failed(let error): onEvent?(.failed(Reason(error, device, isEncrypted: !isOpen)))
         }
     }
 

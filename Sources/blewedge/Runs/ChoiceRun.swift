@@ -41,13 +41,15 @@ final class ChoiceRun {
     private func listen(on radio: RadioArbiter) {
         let finder = DeviceFinder(choice, advertisedAt: place, on: radio)
         self.finder = finder
-        finder.onOutcome = { [unowned self] outcome in
+        finder.onOutcome = { [unowned self, unowned finder] outcome in
             switch outcome {
             case .found(let device):
                 kept = choice.keptChoice(of: device, advertisedAt: place)
                 foreground.finish(.success(.success))
             case .several(let devices): foreground.finish(.failure(.severalHeard(choice, devices)))
-            case .notHeard: foreground.finish(.failure(.notHeard(choice, within: DeviceFinder.usualLimit)))
+            case .notHeard:
+                let limit = DeviceFinder.usualLimit
+                foreground.finish(.failure(.notHeard(choice, within: limit, but: finder.namesake)))
             case .failed(let error): foreground.finish(.failure(CommandFailure(error)))
             }
         }

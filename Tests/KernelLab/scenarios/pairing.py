@@ -346,7 +346,7 @@ async def known_by_key(bench: Bench, adapter: tuple[str, ...]) -> None:
     await link.disconnect()
     connections = bench.peer.connections
     await hide(bench, other)
-    await until_status(bench, 60, "nobody it knows is there", lambda a: "not heard" in (a.get("reason") or ""))
+    await until_status(bench, 60, "nobody it knows is there", lambda a: "is on the air at" in (a.get("reason") or ""))
     expect(bench.peer.connections == connections, "a stranger was connected to")
     await tell(bench, "stop")
     await daemon.exits(0, 20)

@@ -15,8 +15,10 @@ package enum LinkFaultText: String, FaultText {
     case noService, noSerialService, noCharacteristic, noNotification, notWritable, nothingToRead, takesNothing
     // The handshake of the device.
     case noReply, otherReply
+    // What the device wants.
+    case wantsPairing, wantsNumber
     // The search for the device.
-    case notHeard, notHeardInTime, severalHeard, notFinished
+    case notHeard, notHeardInTime, heardElsewhere, severalHeard, notFinished
     // Sending to the device.
     case notConnected, noLink, noOutput, outputNotWritable, tooMuchWaits
     // Commands to the connected device.
@@ -196,6 +198,36 @@ package enum LinkFaultText: String, FaultText {
                 LocalText(
                     "is it on, near, and not connected to another? `blewedge scan` shows who is heard",
                     "電源が入っていて、近くにあり、ほかと接続していないか確認して下さい。受信中のデバイスは `blewedge scan` で表示できます"
+                )
+            )
+        case .heardElsewhere:
+            (
+                LocalText(
+                    "{1} is on the air at {2}, and not at its address {3}",
+                    "{1} は、登録されたアドレス {3} ではなく、{2} で受信しています"
+                ),
+                LocalText(
+                    "if its address has changed: `blewedge use {4}`",
+                    "アドレスが変わった場合は `blewedge use {4}` を実行してください"
+                )
+            )
+        case .wantsPairing:
+            (
+                LocalText("the device wants to be paired: {1}", "デバイスがペアリングを要求しています: {1}"),
+                LocalText(
+                    "`blewedge stop`, and `blewedge pair {2}`",
+                    "`blewedge stop` の後、`blewedge pair {2}` を実行してください"
+                )
+            )
+        case .wantsNumber:
+            (
+                LocalText(
+                    "the device wants a pairing by a number: {1}",
+                    "デバイスが番号によるペアリングを要求しています: {1}"
+                ),
+                LocalText(
+                    "`blewedge forget {2}`, and `blewedge pair {2} --security authenticated`",
+                    "`blewedge forget {2}` の後、`blewedge pair {2} --security authenticated` を実行してください"
                 )
             )
         case .severalHeard:

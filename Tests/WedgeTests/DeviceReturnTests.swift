@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+import LinuxIO
+import Testing
+import Texts
+import Wedge
+
+/// How a chosen device comes back otherwise than it was chosen.
+@Suite("A device that comes back", .timeLimit(.minutes(10)))
+struct DeviceReturnTests {
+    private static let address = BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5)
+    private static let other = BluetoothAddress(rawValue: 0xC1C2_C3C4_C5C6)
+    private static let name: [UInt8] = [0x02, 0x09, 0x41]
+
+    /// Lets a device advertise again and again, until something holds, half a minute at most.
+    private func advertise(_ bench: DaemonBench, _ packet: () -> Void, until condition: @escaping () -> Bool) throws
+        -> Bool
+    {
+        for _ in 0..<300 {
+            packet()
+            let end = MonotonicClock.now + .milliseconds(100)
+            _ = try bench.until { condition() || MonotonicClock.now > end }
+            if condition() { return true }
+        }
+        return false
+    }
+
+    @Test("A device that was found by its name is connected to again by a directed advertisement, which has none")
+    func directed() throws {
+        for choice in [DeviceChoice.name("A"), .address(Self.address)] {
+            let bench = try DaemonBench()
+            bench.radio.onConnect = { _, completion in
+                _ = bench.loop.schedule(at: .zero) { completion(.failure(.notEstablished)) }
+            }
+            let daemon = try bench.make(device: choice)
+            daemon.start { _ in }
+            #expect(try bench.until { bench.radio.listening == 1 })
+            // Nobody is known yet by an advertisement without a name.
+            bench.radio.advertiseDirected(Self.other)
+            let named = { bench.radio.advertise(Self.address, Self.name) }
+            #expect(try advertise(bench, named) { bench.radio.attempted.count == 1 })
+            let directed = { bench.radio.advertiseDirected(Self.address) }
+            #expect(try advertise(bench, directed) { bench.radio.attempted.count == 2 })
+            #expect(Set(bench.radio.attempted) == [DeviceAddress(Self.address, .random)])
+            try bench.end()
+        }
+    }
+
+    @Test(
+        "While the chosen device's name is on the air at another address, that is said, and not asked whether it is on"
+    )
+    func elsewhere() throws {
+        let bench = try DaemonBench()
+        try bench.store.write(KeptChoice(DeviceAddress(Self.address, .random), name: "A"))
+        let daemon = try bench.make()
+        daemon.start { _ in }
+        let named = { bench.radio.advertise(Self.other, Self.name) }
+        #expect(try advertise(bench, named) { daemon.service.state == .failed })
+        let reason = try #require(daemon.service.reason)
+        let cause = "A is on the air at C1:C2:C3:C4:C5:C6 (random), and not at its address F0:F1:F2:F3:F4:F5 (random)"
+        #expect(reason.cause.english == cause)
+        #expect(reason.remedy?.english.contains("`blewedge use C1:C2:C3:C4:C5:C6`") == true)
+        #expect(bench.radio.attempted.isEmpty)
+        // At its own address it is connected to.
+        let own = { bench.radio.advertise(Self.address, Self.name) }
+        #expect(try advertise(bench, own) { !bench.radio.attempted.isEmpty })
+        #expect(bench.radio.attempted == [DeviceAddress(Self.address, .random)])
+        try bench.end()
+    }
+}
