@@ -54,7 +54,10 @@ package enum Doctor {
         }
         let command = "blewedge use NAME"
         switch facts.choice {
-        case .chosen: break
+        case .chosen:
+            if let device = facts.legacyBond {
+                findings.append(Finding(.legacyBond, .permission, of: device, command: "blewedge forget \(device)"))
+            }
         case .none: findings.append(Finding(.nothingSelected, .configuration, command: command))
         case .unreadable(let path, let reason):
             findings.append(Finding(.selectionUnreadable, .configuration, of: path, reason, command: command))

@@ -43,6 +43,7 @@ package struct Finding: Equatable, Sendable {
         case configurationWrong = "configuration-wrong"
         case selectionUnreadable = "selection-unreadable"
         case nothingSelected = "nothing-selected"
+        case legacyBond = "legacy-bond"
         // The daemon.
         case daemonSilent = "daemon-silent"
         case daemonNotAskable = "daemon-not-askable"

@@ -54,6 +54,17 @@ extension SystemFacts {
         queue = asked.configuration.queue
         oldInputDriver = InputDriver.evidenceOfEvdev()
         if asked.configuration.verifies { lookAtEventNode() }
+        legacyBond = Self.legacyBond(at: place, least: asked.configuration.security)
+    }
+
+    /// The chosen device, if authentication is demanded of it and all its keys are of legacy pairing; nil also where this
+    /// process may not read them.
+    package static func legacyBond(at place: DaemonPaths, least: GATTLinkSecurity.Level) -> String? {
+        guard let kept = try? ChoiceStore(place.choice).read(), max(kept.security, least) >= .authenticated else {
+            return nil
+        }
+        let bonds = BondStore(place.bonds).peek().filter { $0.identityAddress == kept.device }
+        return !bonds.isEmpty && bonds.allSatisfy(\.isLegacy) ? "\(kept.device.address)" : nil
     }
 
     /// Asks the kernel what it has.

@@ -164,6 +164,8 @@ package struct SystemFacts: Equatable, Sendable {
     package var configuration = ConfigurationState.correct
     /// The choice of a device.
     package var choice = Choice.none
+    /// The address of the chosen device, if authenticated keys are demanded and it has only those of legacy pairing.
+    package var legacyBond: String?
     /// The state of the daemon.
     package var daemon = Daemon.none
     /// The virtual terminal in the foreground; nil if there is none or it cannot be read.

@@ -53,7 +53,7 @@ import Testing
         for io in Self.columns {
             let plain = features(io, .secureConnections)
             #expect(AssociationModel(initiator: plain, responder: plain) == .justWorks)
-            #expect(AssociationModel(initiator: plain, responder: plain).isAuthenticated == false)
+            #expect(AssociationModel(initiator: plain, responder: plain).hasNumber == false)
         }
         let wants = features(.keyboardDisplay, [.mitmProtection, .secureConnections])
         let plain = features(.keyboardDisplay, .secureConnections)
@@ -61,6 +61,6 @@ import Testing
         #expect(AssociationModel(initiator: wants, responder: plain) == .numericComparison)
         #expect(AssociationModel(initiator: plain, responder: wants) == .numericComparison)
         #expect(AssociationModel(initiator: wants, responder: legacy) == .passkeyFromInitiator)
-        #expect(AssociationModel(initiator: wants, responder: legacy).isAuthenticated)
+        #expect(AssociationModel(initiator: wants, responder: legacy).hasNumber)
     }
 }

@@ -71,7 +71,9 @@ import Testing
         #expect(bond([one], of: DeviceAddress(BluetoothAddress(rawValue: 0), .public)) == nil)
     }
 
-    @Test("A bond's security is that of the key for the central, and only an authenticated key says authenticated")
+    @Test(
+        "A bond's security is that of the key for the central; only an authenticated one of Secure Connections says so"
+    )
     func security() throws {
         func security(_ keys: LongTermKey?...) throws -> GATTLinkSecurity {
             let keys = keys.compactMap(\.self)
@@ -83,6 +85,12 @@ import Testing
         let legacy = key(secure: false)
         #expect(try security(legacy, key(authenticated: true, secure: false, role: .peripheral)).level == .encrypted)
         #expect(try security(key(secure: false, role: .peripheral)).level == .none)
+        // A passkey was entered, and proves nothing; the record and the kernel keep it all the same.
+        let entered = try #require(key(authenticated: true, secure: false))
+        #expect(try security(entered).level == .encrypted && entered.level == .encrypted && entered.usedNumber)
+        let bond = try #require(Bond(identityAddress: Self.peer, localAddress: Self.adapter, longTermKeys: [entered]))
+        #expect(bond.isLegacy && bond.managementKeys.map(\.kind) == [.authenticated])
+        #expect(Bond(record: bond.record) == bond && bond.record.contains("key=central,legacy,authenticated,16,"))
         #expect(try security(key(role: .peripheral)).level == .encrypted)
         let short = Array(Self.value.prefix(7)) + [UInt8](repeating: 0, count: 9)
         #expect(try security(key(short, size: 7)).keySize == 7)

@@ -10,7 +10,7 @@ import VirtualRadio
 /// Pairing and encryption by the host stack, above two controllers on one radio.
 @Suite(.timeLimit(.minutes(10))) struct HostSecurityTests {
     @Test(
-        "X-8: two hosts pair in each association model; both links are as secure as the model, and so is the next one",
+        "X-8: two hosts pair in each association model; both links are as secure as it allows, and so is the next one",
         arguments: PairingCase.all.filter { !$0.isSlow }
     )
     func pairing(_ entry: PairingCase) throws {
@@ -18,12 +18,13 @@ import VirtualRadio
         hosts.use(entry)
         try hosts.connect()
         try hosts.pair()
-        let level: GATTLinkSecurity.Level = entry.model.isAuthenticated ? .authenticated : .encrypted
+        let isAuthenticated = entry.model.hasNumber && entry.isSecure
+        let level: GATTLinkSecurity.Level = isAuthenticated ? .authenticated : .encrypted
         let bonds = try [#require(hosts.bond(0)), #require(hosts.bond(1))]
         for index in 0...1 {
             #expect(hosts.security(index) == GATTLinkSecurity(level: level, isBonded: true))
             #expect(bonds[index].identityAddress == hosts.radio.hosts[1 - index].ownAddress)
-            #expect(bonds[index].longTermKeys.allSatisfy { $0.isAuthenticated == entry.model.isAuthenticated })
+            #expect(bonds[index].longTermKeys.allSatisfy { $0.isAuthenticated == isAuthenticated })
         }
         hosts.disconnect()
         #expect(hosts.security(1) == GATTLinkSecurity())
@@ -43,7 +44,7 @@ import VirtualRadio
     @Test("X-8: what the user enters wrongly, or says is not the same, leaves no bond and no encryption")
     func mistakes() throws {
         for entry in PairingCase.all
-        where !entry.isSlow && entry.model.isAuthenticated && entry.model != .passkeyEntered {
+        where !entry.isSlow && entry.model.hasNumber && entry.model != .passkeyEntered {
             let hosts = try SecuredHosts()
             hosts.use(entry)
             hosts.mistake = 1

@@ -27,6 +27,8 @@ final class HostsOnRadio {
     private(set) var now = Duration.zero
     private let radio: VirtualRadio
     var events: [[LowEnergyHost.Event]] = [[], []]
+    /// Takes a packet from a controller in the place of its host; false leaves it to that.
+    var intercept: ((_ index: Int, _ packet: [UInt8]) -> Bool)?
 
     init(_ generation: VirtualController.Generation, seed: UInt64) {
         let radio = VirtualRadio(seed: seed)
@@ -55,6 +57,7 @@ final class HostsOnRadio {
                 }
                 while let packet = controllers[index].nextPacket() {
                     isQuiet = false
+                    if intercept?(index, packet) == true { continue }
                     hosts[index].receive(packet.span, now: now)
                 }
             }

@@ -115,7 +115,9 @@ import Testing
         #expect(bond.managementKeys.first.map { .newLongTermKey($0, isToBeKept: true) } == key())
     }
 
-    @Test("T4: where a stranger is to be kept out, Just Works is refused, and so is the key that it would give")
+    @Test(
+        "T4: where a stranger is to be kept out, Just Works is refused, and so are its key and those of legacy pairing"
+    )
     func authenticatedOnly() throws {
         var bench = try Bench(.keyboardDisplay, .authenticated)
         bench.handle(.userConfirmationRequest(Self.device, isPlain: true, number: 0))
@@ -134,6 +136,21 @@ import Testing
         bench.handle(key(.authenticatedSecureConnections))
         bench.reply(.pairDevice, .success)
         #expect(try bench.end?.get().security.level == .authenticated)
+
+        // A passkey of legacy pairing proves nothing, whatever the kernel calls its keys.
+        for required in [GATTLinkSecurity.Level.encrypted, .authenticated] {
+            bench = try Bench(.keyboardDisplay, required)
+            bench.handle(.passkeyNotify(Self.device, passkey: 42, entered: 0))
+            bench.handle(key(.authenticated, central: true))
+            bench.handle(key(.authenticated))
+            bench.reply(.pairDevice, .success)
+            guard required == .authenticated else {
+                #expect(try bench.end?.get().security.level == .encrypted)
+                continue
+            }
+            #expect(bench.end == .failure(.legacy))
+            #expect(bench.sent.last == .unpairDevice(Self.hci0, Self.device, disconnects: true))
+        }
     }
 
     @Test("T5: a key of less than 16 bytes is refused, and the kernel is to forget it")

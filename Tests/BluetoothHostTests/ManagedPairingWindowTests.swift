@@ -192,6 +192,8 @@ import Testing
                 .tooWeak(GATTLinkSecurity(level: .authenticated, keySize: 15))
             ),
             (Self.key(.authenticatedSecureConnections, isKept: false), .notBonded), (Self.key(.debug), .notBonded),
+            // The passkey of legacy pairing proves nothing.
+            (Self.key(.authenticated), .legacy),
         ]
         for (event, failure) in cases {
             var bench = try Bench(.displayOnly, .authenticated)

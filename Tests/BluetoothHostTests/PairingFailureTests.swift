@@ -26,7 +26,7 @@ import Testing
         model: .numericComparison
     )
     private static let passkeyCases = PairingCase.all.filter {
-        $0.model.isAuthenticated && $0.model != .numericComparison
+        $0.model.hasNumber && $0.model != .numericComparison
     }
 
     /// Neither side has a bond; the side that noticed has said so once, and the other knows.
@@ -34,9 +34,10 @@ import Testing
         _ pairing: PairingInMemory,
         _ reason: PairingFailure,
         noticedBy side: Int,
+        as failure: SecurityManager.Failure? = nil,
         location: SourceLocation = #_sourceLocation
     ) {
-        #expect(pairing.outcomes[side].failures == [.refused(reason)], sourceLocation: location)
+        #expect(pairing.outcomes[side].failures == [failure ?? .refused(reason)], sourceLocation: location)
         #expect(pairing.outcomes[1 - side].failures == [.refusedByPeer(reason)], sourceLocation: location)
         let failed = pairing.outcomes.map { $0.sent.filter { $0[0] == 0x05 } }
         #expect(failed[side] == [[0x05, reason.rawValue]], sourceLocation: location)
@@ -128,7 +129,23 @@ import Testing
         let policies = (0...1).map { PairingInMemory.policy($0, isLegacy: $0 != strict) }
         var pairing = PairingInMemory(policies[0], policies[1])
         try pairing.pair()
-        expectFailure(pairing, .authenticationRequirements, noticedBy: strict)
+        expectFailure(pairing, .authenticationRequirements, noticedBy: strict, as: .legacy)
+    }
+
+    @Test("A number of legacy pairing is refused where authentication is required", arguments: [0, 1])
+    func legacyNumber(_ strict: Int) throws {
+        for peer in [PairingFeatures.IOCapability.displayOnly, .keyboardOnly] {
+            var policies = (0...1).map {
+                PairingInMemory.policy($0, $0 == strict ? .keyboardDisplay : peer, requiresAuthentication: $0 == strict)
+            }
+            for index in 0...1 { policies[index].allowsLegacy = true }
+            policies[1 - strict].knowsSecureConnections = false
+            var pairing = PairingInMemory(policies[0], policies[1])
+            try pairing.pair()
+            expectFailure(pairing, .authenticationRequirements, noticedBy: strict, as: .legacy)
+            // Nobody is shown or asked for a number that would prove nothing.
+            #expect(pairing.outcomes[strict].shown.isEmpty)
+        }
     }
 
     @Test("Just Works is refused where authentication is required", arguments: [0, 1])

@@ -77,7 +77,8 @@ struct PairingCase: Sendable, CustomTestStringConvertible {
             let resolvingKey = try #require(bonds[side].identityResolvingKey)
             #expect(resolvingKey == [7, 0, 0, 0, 0, 0, 0, 0, UInt8(0xA1 - side), 0, 0, 0, 0, 0, 0, 0])
             #expect(bonds[side].longTermKeys.allSatisfy { $0.size == 16 })
-            #expect(bonds[side].longTermKeys.allSatisfy { $0.isAuthenticated == (entry.model != .justWorks) })
+            #expect(bonds[side].longTermKeys.allSatisfy { $0.usedNumber == (entry.model != .justWorks) })
+            #expect(bonds[side].longTermKeys.allSatisfy { $0.isAuthenticated == ($0.usedNumber && entry.isSecure) })
             #expect(bonds[side].longTermKeys.allSatisfy { $0.isSecureConnections == entry.isSecure })
         }
         // The key of the central is the one by which the peripheral knows it.

@@ -148,8 +148,12 @@ final class PairingBench {
     // MARK: The centrals
 
     /// A central begins to pair, as `blewedge pair` does; its result is set when it has ended.
-    func begin(_ central: Int, _ capability: IOCapability = .noInputNoOutput) -> Attempt {
-        let wish = PairingWish(device, capability, required: .encrypted, limit: Self.limit)
+    func begin(
+        _ central: Int,
+        _ capability: IOCapability = .noInputNoOutput,
+        required: GATTLinkSecurity.Level = .encrypted
+    ) -> Attempt {
+        let wish = PairingWish(device, capability, required: required, limit: Self.limit)
         let attempt = Attempt(adapters[central].makePairing(wish), adapters[central].address)
         attempt.pairing.onNews = { [unowned self, unowned attempt] news in take(news, attempt) }
         attempt.pairing.begin()
@@ -185,10 +189,12 @@ final class PairingBench {
     }
 
     /// A central pairs, and ends its link.
-    func pair(_ central: Int, _ capability: IOCapability = .noInputNoOutput) throws
-        -> Result<Bond, ManagedPairing.Failure>
-    {
-        let attempt = begin(central, capability)
+    func pair(
+        _ central: Int,
+        _ capability: IOCapability = .noInputNoOutput,
+        required: GATTLinkSecurity.Level = .encrypted
+    ) throws -> Result<Bond, ManagedPairing.Failure> {
+        let attempt = begin(central, capability, required: required)
         try run { attempt.result != nil }
         try close(attempt)
         return try #require(attempt.result)

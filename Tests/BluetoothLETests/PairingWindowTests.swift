@@ -185,6 +185,32 @@ struct PairingWindowTests {
         #expect(bench.news.count == 3 && bench.adapters[0].host.bonds.isEmpty)
     }
 
+    @Test(
+        "T4: legacy pairing with a number gives encrypted keys, and is refused by name where authentication is demanded"
+    )
+    func legacy() throws {
+        for legacy in 0...1 {
+            let bench = try PairingBench()
+            bench.adapters[legacy].perform { $0.pairingPolicy.knowsSecureConnections = false }
+            try bench.open(.displayOnly, required: legacy == 0 ? .encrypted : .authenticated)
+            let refused = try bench.pair(1, .keyboardOnly, required: legacy == 0 ? .authenticated : .encrypted)
+            let device = DeviceAddress(bench.adapters[1].address, .public)
+            #expect(refused == .failure(legacy == 0 ? .legacy : .disagreed))
+            #expect(bench.news.last == .failed(device, legacy == 0 ? .disagreed : .legacy))
+            // Who demands it shows nothing.
+            #expect(bench.shown[legacy].isEmpty && bench.adapters.allSatisfy { $0.host.bonds.isEmpty })
+
+            try bench.open(.displayOnly)
+            try bench.restart(2)
+            if legacy == 1 { bench.adapters[2].perform { $0.pairingPolicy.knowsSecureConnections = false } }
+            let theirs = try bench.pair(2, .keyboardOnly).get()
+            for bond in [theirs, try bond(bench)] {
+                #expect(bond.isLegacy && bond.security.level == .encrypted)
+                #expect(bond.longTermKeys.allSatisfy { $0.usedNumber && !$0.isAuthenticated })
+            }
+        }
+    }
+
     @Test("X-8: where a number is demanded, Just Works is refused")
     func demanding() throws {
         let bench = try PairingBench()

@@ -103,6 +103,7 @@ let causes: [(cause: Finding.Cause, make: @Sendable (inout SystemFacts) -> Void)
     (.configurationWrong, { $0.configuration = .wrong(path: "/etc/blewedge/blewedge.toml", reason: "line 3") }),
     (.selectionUnreadable, { $0.choice = .unreadable(path: "/var/lib/blewedge/selection", reason: "garbled") }),
     (.nothingSelected, { $0.choice = .none }),
+    (.legacyBond, { $0.legacyBond = "F0:F1:F2:F3:F4:F5" }),
     (.daemonSilent, { $0.daemon = .silent(pid: 99) }),
     (.daemonNotAskable, { $0.daemon = .hidden }),
     (.daemonNotRunning, { $0.daemon = .none }),

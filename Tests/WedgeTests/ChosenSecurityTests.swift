@@ -13,9 +13,13 @@ struct ChosenSecurityTests {
     private static let device = DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random)
     private static let adapter = BluetoothAddress(rawValue: 0xC0FF_EE00_0009)
 
-    private func bond(authenticated: Bool = false, on local: BluetoothAddress = adapter) throws -> Bond {
+    private func bond(
+        authenticated: Bool = false,
+        secure: Bool = true,
+        on local: BluetoothAddress = adapter
+    ) throws -> Bond {
         let value = (1...16).map { UInt8($0) }
-        let key = LongTermKey(value, isAuthenticated: authenticated, isSecureConnections: true, role: .central)
+        let key = LongTermKey(value, isAuthenticated: authenticated, isSecureConnections: secure, role: .central)
         let made = Bond(
             identityAddress: Self.device,
             localAddress: local,
@@ -100,6 +104,18 @@ struct ChosenSecurityTests {
         #expect(gone?.cause.english.contains("is not paired with this adapter") == true)
         #expect(throws: Never.self) { _ = try use(bench, GATTLinkSecurity.Level.none).get() }
         #expect(try bench.store.read()?.security == GATTLinkSecurity.Level.none)
+        try bench.end()
+    }
+
+    @Test("T4: a device whose number was one of legacy pairing is not chosen as authenticated, and told why")
+    func legacy() throws {
+        let bench = try running([try bond(authenticated: true, secure: false)])
+        #expect(throws: Never.self) { _ = try use(bench, nil).get() }
+        #expect(try bench.store.read()?.security == .encrypted)
+        let refused = #expect(throws: CommandFailure.self) { _ = try use(bench, .authenticated).get() }
+        #expect(refused?.status == .configuration)
+        #expect(refused?.cause.english.contains("from legacy pairing, which authenticates nobody") == true)
+        #expect(refused?.remedy?.english.contains("--security authenticated") == true)
         try bench.end()
     }
 

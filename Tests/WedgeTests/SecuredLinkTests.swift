@@ -169,10 +169,11 @@ struct SecuredLinkTests {
     private func bond(
         with device: DeviceAddress = Stage.peer,
         authenticated: Bool = false,
+        secure: Bool = true,
         on adapter: UInt64 = 0xC0FF_EE00_0009
     ) throws -> Bond {
         let value = (1...16).map { UInt8($0) }
-        let key = LongTermKey(value, isAuthenticated: authenticated, isSecureConnections: true, role: .central)
+        let key = LongTermKey(value, isAuthenticated: authenticated, isSecureConnections: secure, role: .central)
         let made = Bond(
             identityAddress: device,
             localAddress: BluetoothAddress(rawValue: adapter),
@@ -244,9 +245,21 @@ struct SecuredLinkTests {
 
     @Test("T4: keys that were not authenticated do not serve a device that was chosen as authenticated")
     func weakKeys() throws {
-        let stage = try Stage(.authenticated, [try bond()])
-        try stage.run { stage.isSaid("are not authenticated") }
-        #expect(stage.devices.isEmpty)
+        for (bonds, fault) in [
+            ([try bond()], "are not authenticated"),
+            ([try bond(authenticated: true, secure: false)], "are from legacy pairing, which authenticates nobody"),
+        ] {
+            let stage = try Stage(.authenticated, bonds)
+            try stage.run { stage.isSaid(fault) }
+            #expect(stage.devices.isEmpty)
+            let remedy = stage.reasons.last { $0.cause.english.contains(fault) }?.remedy?.english
+            #expect(remedy?.contains("blewedge pair F0:F1:F2:F3:F4:F5 --security authenticated") == true)
+            try stage.end()
+        }
+        // Legacy keys serve a device that was chosen as encrypted, as which the link counts.
+        let stage = try Stage(.encrypted, [try bond(authenticated: true, secure: false)])
+        try stage.run { stage.service.state == .connected }
+        #expect(stage.devices.first?.wanted == [.encrypted])
         try stage.end()
     }
 

@@ -19,14 +19,13 @@ struct HostSecurity: Sendable {
     /// The security that the key gives which the Security Manager has given out last.
     var offered: GATTLinkSecurity {
         guard !manager.isPairing else {
-            let level: GATTLinkSecurity.Level = manager.model?.isAuthenticated == true ? .authenticated : .encrypted
+            let level: GATTLinkSecurity.Level = manager.isAuthenticating ? .authenticated : .encrypted
             // A pairing makes no shorter keys.
             return GATTLinkSecurity(level: level, isBonded: inForce.isBonded)
         }
         let role: LongTermKey.Role = manager.role == .central ? .central : .peripheral
         guard let key = manager.bond?.key(for: role) else { return GATTLinkSecurity() }
-        let level: GATTLinkSecurity.Level = key.isAuthenticated ? .authenticated : .encrypted
-        return GATTLinkSecurity(level: level, keySize: key.size, isBonded: true)
+        return GATTLinkSecurity(level: key.level, keySize: key.size, isBonded: true)
     }
 }
 

@@ -17,8 +17,8 @@ public enum AssociationModel: Hashable, Sendable, CaseIterable {
     /// The user enters one passkey at both.
     case passkeyEntered
 
-    /// True where a stranger in the middle would be noticed.
-    public var isAuthenticated: Bool { self != .justWorks }
+    /// True where the user compares or enters a number; it authenticates with LE Secure Connections only.
+    public var hasNumber: Bool { self != .justWorks }
 
     /// The model that follows from what both devices offer; out-of-band data is none of them.
     ///

@@ -8,14 +8,14 @@ extension Bond {
     /// ```
     /// bond F0:F1:F2:F3:F4:F5 random adapter=00:AA:01:00:00:42 key=central,sc,open,16,0000,0000000000000000,… irk=… crc=…
     /// ```
-    /// Each `key` says the role, `sc` or `legacy`, `authenticated` or `open`, the size, EDIV, Rand and the 16 bytes; `irk`
-    /// is the resolving key. The checksum is the CRC-32 of all before it.
+    /// Each `key` says the role, `sc` or `legacy`, whether a number was compared or entered (`authenticated` or `open`), the
+    /// size, EDIV, Rand and the 16 bytes; `irk` is the resolving key. The checksum is the CRC-32 of all before it.
     public var record: String {
         var text = "bond \(identityAddress.address) \(identityAddress.type) adapter=\(localAddress)"
         for key in longTermKeys {
             let words = [
                 key.role.rawValue, key.isSecureConnections ? "sc" : "legacy",
-                key.isAuthenticated ? "authenticated" : "open", "\(key.size)",
+                key.usedNumber ? "authenticated" : "open", "\(key.size)",
                 Hexadecimal.text(UInt64(key.encryptedDiversifier), digits: 4),
                 Hexadecimal.text(key.random, digits: 16), Hexadecimal.text(key.value),
             ]

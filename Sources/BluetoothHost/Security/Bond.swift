@@ -46,9 +46,11 @@ public struct Bond: Hashable, Sendable {
     /// The security of a link in which this host is the central, encrypted with the bond's key.
     public var security: GATTLinkSecurity {
         guard let key = key(for: .central) else { return GATTLinkSecurity(isBonded: true) }
-        let level: GATTLinkSecurity.Level = key.isAuthenticated ? .authenticated : .encrypted
-        return GATTLinkSecurity(level: level, keySize: key.size, isBonded: true)
+        return GATTLinkSecurity(level: key.level, keySize: key.size, isBonded: true)
     }
+
+    /// True for a bond of LE legacy pairing, which authenticates nobody.
+    public var isLegacy: Bool { longTermKeys.contains { !$0.isSecureConnections } }
 }
 
 extension Bond: CustomStringConvertible, CustomDebugStringConvertible {

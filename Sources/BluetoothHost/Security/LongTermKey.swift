@@ -29,15 +29,28 @@ public struct LongTermKey: Hashable, Sendable {
     public let random: UInt64
     /// The bytes that count, 7 to 16, from the least significant on.
     public let size: UInt8
-    /// True where passkey, numeric comparison or out-of-band data kept a stranger out of the pairing.
-    public let isAuthenticated: Bool
+    /// True where a number was compared or entered in the pairing, or data went out of band.
+    ///
+    /// The record and the kernel's list keep it; of a key of LE legacy pairing it proves nothing.
+    public let usedNumber: Bool
     /// True for a key of LE Secure Connections, false for one of LE legacy pairing.
     public let isSecureConnections: Bool
     /// The role in which this host encrypts with it.
     public let role: Role
 
+    /// True where a number kept a stranger out of the pairing, which only LE Secure Connections can do.
+    ///
+    /// The passkey of LE legacy pairing is found by at most 10^6 trials from the values on the air: by a peer that was told
+    /// none, too, before it has to answer (Rosa, 2013).
+    public var isAuthenticated: Bool { usedNumber && isSecureConnections }
+
+    /// The level of a link that the key encrypts.
+    public var level: GATTLinkSecurity.Level { isAuthenticated ? .authenticated : .encrypted }
+
     /// A key; nil for one that no pairing makes: of another length than 16 bytes, of zeros only, of a size outside 7 to
     /// 16, with bytes above its size, or of LE Secure Connections with EDIV or Rand.
+    ///
+    /// With `isAuthenticated` a number was compared or entered in the pairing (`usedNumber`).
     public init?(
         _ value: [UInt8],
         encryptedDiversifier: UInt16 = 0,
@@ -55,7 +68,7 @@ public struct LongTermKey: Hashable, Sendable {
         self.encryptedDiversifier = encryptedDiversifier
         self.random = random
         self.size = size
-        self.isAuthenticated = isAuthenticated
+        usedNumber = isAuthenticated
         self.isSecureConnections = isSecureConnections
         self.role = role
     }

@@ -45,6 +45,8 @@ public struct ManagedPairing: Sendable {
         case tooWeak(GATTLinkSecurity)
         /// The device makes no key of 16 bytes.
         case keyTooShort
+        /// The device knows only LE legacy pairing, which authenticates nobody, and that was asked for.
+        case legacy
     }
 
     private enum Phase: Sendable, Equatable { case preparing, pairing, over }
@@ -202,7 +204,7 @@ public struct ManagedPairing: Sendable {
         guard let bond else { return end(.failure(.notBonded)) }
         let security = bond.security
         guard security.level >= required, bond.longTermKeys.allSatisfy({ $0.size == GATTLinkSecurity.longestKey })
-        else { return end(.failure(.tooWeak(security))) }
+        else { return end(.failure(bond.isLegacy && security.level < required ? .legacy : .tooWeak(security))) }
         end(.success(bond))
     }
 
@@ -220,7 +222,7 @@ extension ManagedPairing.Failure {
     /// True where the kernel may have a key of the device that nobody keeps.
     fileprivate var leavesKey: Bool {
         switch self {
-        case .notBonded, .tooWeak, .disagreed, .declined, .cancelled: true
+        case .notBonded, .tooWeak, .legacy, .disagreed, .declined, .cancelled: true
         case .refused, .notReached, .alreadyPaired, .keyTooShort: false
         }
     }

@@ -174,11 +174,11 @@ public struct ManagedPairingWindow: Sendable {
         guard let bond, !bonds.contains(where: { $0.identityAddress == bond.identityAddress }) else {
             return discard(.notBonded)
         }
-        let weakest = bond.longTermKeys.map { $0.isAuthenticated ? GATTLinkSecurity.Level.authenticated : .encrypted }
-            .min()
+        let weakest = bond.longTermKeys.map { $0.level }.min() ?? .none
         let size = bond.longTermKeys.map { $0.size }.min() ?? 0
-        guard let weakest, weakest >= required, size == GATTLinkSecurity.longestKey else {
-            return discard(.tooWeak(GATTLinkSecurity(level: weakest ?? .none, keySize: size)))
+        guard weakest >= required, size == GATTLinkSecurity.longestKey else {
+            let isLegacy = bond.isLegacy && weakest < required
+            return discard(isLegacy ? .legacy : .tooWeak(GATTLinkSecurity(level: weakest, keySize: size)))
         }
         end(bond)
     }

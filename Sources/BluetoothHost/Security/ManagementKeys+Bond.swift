@@ -24,7 +24,7 @@ extension Bond {
     public var managementKeys: [ManagementLongTermKey] {
         longTermKeys.map { key in
             let kind: ManagementLongTermKey.Kind =
-                switch (key.isSecureConnections, key.isAuthenticated) {
+                switch (key.isSecureConnections, key.usedNumber) {
                 case (false, false): .unauthenticated
                 case (false, true): .authenticated
                 case (true, false): .unauthenticatedSecureConnections

@@ -69,6 +69,9 @@ struct PairingAttempt: Sendable {
     /// The association model; nil before the features of both are known.
     var model: AssociationModel? { response.map { AssociationModel(initiator: request, responder: $0) } }
 
+    /// True where a stranger in the middle would be noticed: by a number, with LE Secure Connections.
+    var isAuthenticated: Bool { model?.hasNumber == true && both(.secureConnections) }
+
     /// True where both devices know a feature, or want it.
     func both(_ feature: PairingFeatures.Authentication) -> Bool {
         guard let response else { return false }

@@ -6,7 +6,7 @@ public import BluetoothPackets
 public struct PairingPolicy: Hashable, Sendable {
     /// What the user sees of the host, and can tell it.
     public var ioCapability: PairingFeatures.IOCapability
-    /// True refuses Just Works.
+    /// True refuses Just Works and LE legacy pairing.
     public var requiresAuthentication: Bool
     /// True allows LE legacy pairing with a device that does not know LE Secure Connections.
     public var allowsLegacy: Bool
@@ -17,7 +17,7 @@ public struct PairingPolicy: Hashable, Sendable {
     /// The key that resolves the host's private addresses; nil if it has none, and tells no identity.
     public var identityResolvingKey: UInt128?
     /// False plays a device that knows LE legacy pairing only, for tests.
-    var knowsSecureConnections = true
+    package var knowsSecureConnections = true
 
     /// A policy of which everything but the identity is the strictest: no legacy pairing, no request of a peer accepted.
     ///
@@ -79,14 +79,15 @@ public struct PairingPolicy: Hashable, Sendable {
     /// Refuses features of which no pairing comes that the policy allows.
     func check(_ request: PairingFeatures, _ response: PairingFeatures, peer: PairingFeatures) throws(PairingFailure) {
         guard peer.maximumKeySize == GATTLinkSecurity.longestKey else { throw .encryptionKeySize }
-        let isSecure = peer.authentication.contains(.secureConnections)
-        guard isSecure || allowsLegacy else { throw .authenticationRequirements }
+        let isSecure = request.authentication.intersection(response.authentication).contains(.secureConnections)
+        // The passkey of legacy pairing keeps nobody out.
+        guard isSecure || allowsLegacy && !requiresAuthentication else { throw .authenticationRequirements }
         // Nobody has given the peer any data of ours.
         guard !isSecure || !peer.hasOutOfBandData else { throw .outOfBandNotAvailable }
         guard response.initiatorKeys.isSubset(of: request.initiatorKeys),
             response.responderKeys.isSubset(of: request.responderKeys)
         else { throw .invalidParameters }
         let model = AssociationModel(initiator: request, responder: response)
-        guard model.isAuthenticated || !requiresAuthentication else { throw .authenticationRequirements }
+        guard model.hasNumber || !requiresAuthentication else { throw .authenticationRequirements }
     }
 }

@@ -98,7 +98,7 @@ extension SecurityManager {
             value.littleEndianBytes,
             encryptedDiversifier: diversifier,
             random: random,
-            isAuthenticated: attempt?.model?.isAuthenticated == true,
+            isAuthenticated: attempt?.model?.hasNumber == true,
             isSecureConnections: false,
             role: role
         )
@@ -112,7 +112,7 @@ extension SecurityManager {
         if isSecure, let value = attempt.encryptionKey {
             let key = LongTermKey(
                 value.littleEndianBytes,
-                isAuthenticated: attempt.model?.isAuthenticated == true,
+                isAuthenticated: attempt.model?.hasNumber == true,
                 isSecureConnections: true,
                 role: role == .central ? .central : .peripheral
             )

@@ -75,8 +75,8 @@ extension SecurityManager {
         switch (pdu, state) {
         case (.pairingResponse(let response), .response):
             guard let request = attempt?.request else { throw .unspecifiedReason }
-            try policy.check(request, response, peer: response)
             attempt?.response = response
+            try policy.check(request, response, peer: response)
             try chooseModel()
         case (.pairingPublicKey(let x, let y), .publicKey): try takePublicKey(UInt256(bytes: x), UInt256(bytes: y))
         case (.pairingConfirm(let value), .confirm):

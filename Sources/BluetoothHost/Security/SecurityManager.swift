@@ -19,6 +19,8 @@ public struct SecurityManager: Sendable {
     public enum Failure: Error, Hashable, Sendable {
         /// This host has ended it.
         case refused(PairingFailure)
+        /// This host has ended it with Authentication Requirements: the peer knows only LE legacy pairing.
+        case legacy
         /// The peer has ended it.
         case refusedByPeer(PairingFailure)
         /// 30 seconds passed without a step; nothing more is sent on this connection.
@@ -126,6 +128,9 @@ public struct SecurityManager: Sendable {
 
     /// The association model of the pairing under way; nil without one, or before it is known.
     public var model: AssociationModel? { attempt?.model }
+
+    /// True while a pairing is under way in which a stranger in the middle would be noticed.
+    public var isAuthenticating: Bool { attempt?.isAuthenticated == true }
 
     /// The time at which `handleDeadline` must be called; nil while nothing is awaited.
     public var deadline: Duration? { isPairing ? lastStep + Self.timeout : nil }
@@ -242,8 +247,9 @@ public struct SecurityManager: Sendable {
 
     /// Ends the pairing with one Pairing Failed.
     mutating func fail(_ reason: PairingFailure, now: Duration) {
+        let isLegacy = reason == .authenticationRequirements && attempt?.response != nil && !isSecure
         send(.pairingFailed(reason))
-        end(.refused(reason), now: now)
+        end(isLegacy ? .legacy : .refused(reason), now: now)
     }
 
     /// Ends the pairing: all that belonged to it is forgotten.

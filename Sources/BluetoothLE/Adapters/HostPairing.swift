@@ -27,7 +27,8 @@ final class HostPairing: DevicePairing {
         var policy = usual
         policy.ioCapability = PairingFeatures.IOCapability(rawValue: wish.capability.rawValue) ?? .noInputNoOutput
         policy.requiresAuthentication = wish.required >= .authenticated
-        // A device that knows nothing better is paired all the same; its keys have 16 bytes, or there is no bond.
+        // A device that knows nothing better is paired where no number is demanded; its keys have 16 bytes, or there is no
+        // bond.
         policy.allowsLegacy = true
         adapter.perform { $0.pairingPolicy = policy }
     }
@@ -100,9 +101,10 @@ final class HostPairing: DevicePairing {
         case .paired(nil): finish(.failure(.notBonded))
         case .paired(let bond?):
             let security = bond.security
-            finish(
-                security.suffices(for: max(wish.required, .encrypted)) ? .success(bond) : .failure(.tooWeak(security))
-            )
+            guard security.suffices(for: max(wish.required, .encrypted)) else {
+                return finish(.failure(bond.isLegacy ? .legacy : .tooWeak(security)))
+            }
+            finish(.success(bond))
         case .pairingFailed(let failure): finish(.failure(reason ?? ManagedPairing.Failure(failure)))
         }
     }
@@ -142,6 +144,7 @@ extension ManagedPairing.Failure {
         switch failure {
         case .refused(.authenticationRequirements): self = .tooWeak(GATTLinkSecurity(level: .encrypted))
         case .refused(.encryptionKeySize): self = .keyTooShort
+        case .legacy: self = .legacy
         case .refused, .refusedByPeer, .notEncrypted: self = .disagreed
         case .timedOut: self = .notReached(.timeout)
         }

@@ -38,7 +38,7 @@ final class HostPairingWindow: PairingWindow {
             var policy = host.pairingPolicy
             policy.ioCapability = PairingFeatures.IOCapability(rawValue: offer.capability.rawValue) ?? .noInputNoOutput
             policy.requiresAuthentication = offer.required >= .authenticated
-            // A central that knows nothing better is paired all the same, as a device is.
+            // A central that knows nothing better is paired where no number is demanded, as a device is.
             policy.allowsLegacy = true
             policy.acceptsRequests = true
             host.acceptance = policy

@@ -62,6 +62,25 @@ extension ATTChannel {
     }
 }
 
+extension GATTLinkSecurity.Level {
+    /// The level of BT_SECURITY that has the kernel secure a link at least so.
+    ///
+    /// BT_SECURITY_HIGH (3) is content with the passkey of LE legacy pairing, which authenticates nobody; BT_SECURITY_FIPS (4)
+    /// demands LE Secure Connections.
+    package var kernelLevel: UInt8 {
+        switch self {
+        case .none: 1
+        case .encrypted: 2
+        case .authenticated: 4
+        }
+    }
+
+    /// The level of a link for which the kernel reports this level of BT_SECURITY.
+    package init(kernelLevel: UInt8) {
+        self = kernelLevel >= 4 ? .authenticated : kernelLevel >= 2 ? .encrypted : .none
+    }
+}
+
 extension GATTLinkSecurity {
     /// True for a link of at least this level; an encrypted one has a key of 16 bytes.
     package func suffices(for required: Level) -> Bool {

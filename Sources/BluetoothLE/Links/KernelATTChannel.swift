@@ -229,7 +229,7 @@ package final class KernelATTChannel: ATTChannel {
         _ registration: EventLoop.Registration
     ) throws(Errno) {
         readSecurity()
-        if !security.suffices(for: level) { try socket.raiseSecurity(to: level == .authenticated ? 3 : 2) }
+        if !security.suffices(for: level) { try socket.raiseSecurity(to: level.kernelLevel) }
         try loop.change(registration, socket.descriptor, to: [.readable, .writable])
     }
 
@@ -277,7 +277,7 @@ package final class KernelATTChannel: ATTChannel {
 
     private func readSecurity() {
         let (level, keySize) = (try? socket.security()) ?? (0, 0)
-        security.level = level >= 3 ? .authenticated : level == 2 ? .encrypted : .none
+        security.level = GATTLinkSecurity.Level(kernelLevel: level)
         security.keySize = keySize
         security.isBonded = level >= 2
     }

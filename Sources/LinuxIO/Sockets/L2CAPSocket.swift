@@ -57,7 +57,8 @@ package struct L2CAPSocket: ~Copyable {
         return (value.level, value.keySize)
     }
 
-    /// Asks for a level of security, 2 for an encrypted connection and 3 for one by an authenticated key.
+    /// Asks for a level of security: 2 for an encrypted connection, 3 for one by a key with a passkey, 4 for one by such a key
+    /// of LE Secure Connections.
     ///
     /// Until it has it the socket is not writable. Throws `invalidArgument` where it has it already. The corresponding C
     /// function is `setsockopt`.

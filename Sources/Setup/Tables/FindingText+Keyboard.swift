@@ -110,6 +110,21 @@ extension FindingText {
         )
     )
 
+    static let legacyBond = FindingText(
+        what: LocalText(
+            "authenticated keys are demanded, and those of {1} are from legacy pairing",
+            "認証済みの鍵が要求されていますが、{1} の鍵はレガシーペアリングによるものです"
+        ),
+        why: LocalText(
+            "a legacy passkey authenticates nobody; nothing of the device is typed",
+            "レガシーペアリングの番号では認証にならないため、このデバイスからは入力されません"
+        ),
+        remedy: LocalText(
+            "remove the keys and pair as authenticated; if that is refused, pair and `use` it as encrypted",
+            "鍵を削除し、authenticated でペアリングし直してください。拒否される場合は encrypted でペアリングし、`use` し直してください"
+        )
+    )
+
     static let consoleIgnoresKeys = FindingText(
         what: LocalText(
             "{1} shows text, and its keyboard is {2}",

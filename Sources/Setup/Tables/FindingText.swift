@@ -44,6 +44,7 @@ extension Finding.Cause {
         case .configurationWrong: .configurationWrong
         case .selectionUnreadable: .selectionUnreadable
         case .nothingSelected: .nothingSelected
+        case .legacyBond: .legacyBond
         case .daemonSilent: .daemonSilent
         case .daemonNotAskable: .daemonNotAskable
         case .daemonNotRunning: .daemonNotRunning

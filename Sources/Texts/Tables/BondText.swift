@@ -2,7 +2,8 @@
 
 /// What the commands for pairing say.
 package enum BondText: String, Localized {
-    case listening, pairing, compare, enter, notSixDigits, show, paired, pairedOpenly, noBonds, forgotten, onlyInKernel
+    case listening, pairing, compare, enter, notSixDigits, show, paired, pairedOpenly, pairedLegacy, noBonds, forgotten
+    case onlyInKernel, legacy
     case brokenLines, tightened, columnDevice, columnAdapter, columnSecurity, authenticated, encrypted, pairsFor
     case stopFirst, pairable, pairableOver, notPaired
 
@@ -33,6 +34,11 @@ package enum BondText: String, Localized {
                 "paired with {1}: encrypted, but not authenticated; who stood between the two at this moment reads along",
                 "{1} とペアリングしました: 暗号化されますが、認証されていません。この時に割り込んだ者がいれば傍受できます"
             )
+        case .pairedLegacy:
+            LocalText(
+                "paired with {1}: encrypted, by legacy pairing, which authenticates nobody; who listened meanwhile has the keys",
+                "{1} とペアリングしました: 暗号化されますが、レガシーペアリングのため認証されていません。この時に傍受した者は鍵を得られます"
+            )
         case .noBonds: LocalText("no device is paired", "ペアリング済みのデバイスはありません")
         case .forgotten: LocalText("the keys of {1} are removed", "{1} の鍵を削除しました")
         case .onlyInKernel:
@@ -52,6 +58,7 @@ package enum BondText: String, Localized {
         case .columnSecurity: LocalText("SECURITY", "セキュリティ")
         case .authenticated: LocalText("authenticated", "認証済み")
         case .encrypted: LocalText("encrypted, not authenticated", "暗号化のみ(認証なし)")
+        case .legacy: LocalText("encrypted, legacy: not authenticated", "暗号化のみ(レガシー、認証なし)")
         case .pairsFor:
             LocalText("for {1} s at most; Ctrl-C ends", "最長{1}秒。Ctrl-Cで終了します")
         case .pairable:
@@ -75,7 +82,7 @@ package enum BondText: String, Localized {
 package enum BondFaultText: String, FaultText {
     // Pairing.
     case noAddress, known, nameKnown, knownToKernel, disagreed, declined, notInTime, notBonded, tooWeak, keyTooShort
-    case notReached
+    case legacyOnly, notReached
     // The file.
     case foreign, irregular, unreadable, notKept, full, notPermitted
     // Forgetting.
@@ -152,6 +159,17 @@ package enum BondFaultText: String, FaultText {
                     "the device makes only keys of less than 16 bytes, which can be guessed",
                     "デバイスは16バイト未満の、推測されうる鍵しか作れません"
                 ), nil
+            )
+        case .legacyOnly:
+            (
+                LocalText(
+                    "the device knows only legacy pairing, whose number authenticates nobody",
+                    "デバイスはレガシーペアリングにしか対応しておらず、その番号では認証になりません"
+                ),
+                LocalText(
+                    "`--security encrypted` pairs all the same; anybody who was near then can pass for the device",
+                    "`--security encrypted` ならペアリングできますが、その時に近くにいた者はデバイスになりすませます"
+                )
             )
         case .notReached:
             (

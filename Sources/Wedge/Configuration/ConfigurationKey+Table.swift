@@ -36,7 +36,7 @@ extension ConfigurationKey {
             \.security,
             """
             The least security of a link, without which nothing of it is typed: none, encrypted, or authenticated (by a number \
-            when it was paired). A device's own choice, its keys and its profile may demand more.
+            when it was paired, which legacy pairing cannot do). A device's own choice, its keys and its profile may demand more.
             """,
             wanted: "one of \(GATTLinkSecurity.Level.words)",
             read: { GATTLinkSecurity.Level(word: $0) },

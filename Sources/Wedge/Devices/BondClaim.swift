@@ -17,6 +17,8 @@ package struct BondClaim: Equatable, Sendable {
 
     /// The security that the device's keys give; none without keys.
     package var keys = GATTLinkSecurity.Level.none
+    /// True for keys of legacy pairing, which authenticates nobody (D-33).
+    package var isLegacy = false
     /// The security that is demanded because there is a bond; none without one.
     package var demanded = GATTLinkSecurity.Level.none
     /// Why the bond's keys cannot be used; nil where they can, or there is no bond.
@@ -25,10 +27,12 @@ package struct BondClaim: Equatable, Sendable {
     /// A claim; without arguments that of an unpaired device.
     package init(
         keys: GATTLinkSecurity.Level = .none,
+        isLegacy: Bool = false,
         demanded: GATTLinkSecurity.Level = .none,
         fault: Fault? = nil
     ) {
         self.keys = keys
+        self.isLegacy = isLegacy
         self.demanded = demanded
         self.fault = fault
     }
@@ -52,8 +56,11 @@ extension BondStore.Contents {
         on adapter: BluetoothAddress?
     ) -> BondClaim {
         let here = bonds.filter { adapter == nil || $0.localAddress == adapter }
-        let own = here.filter { $0.identityAddress == device }.map(\.security.level)
-        if let keys = own.max() { return BondClaim(keys: keys, demanded: max(keys, .encrypted)) }
+        let own = here.filter { $0.identityAddress == device }.max { $0.security.level < $1.security.level }
+        if let own {
+            let keys = own.security.level
+            return BondClaim(keys: keys, isLegacy: own.isLegacy, demanded: max(keys, .encrypted))
+        }
         func isMeant(_ identity: DeviceAddress) -> Bool {
             identity.address == device.address || choice?.names(identity, names[identity]) == true
         }

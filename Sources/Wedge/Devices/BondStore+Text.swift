@@ -60,6 +60,7 @@ extension CommandFailure {
             self.init(.unavailable, AdapterFaultText.refused, "\(opcode)", "\(status)")
         case .notReached(let status): self.init(.inputOutput, BondFaultText.notReached, "\(status)")
         case .keyTooShort: self.init(.permission, BondFaultText.keyTooShort)
+        case .legacy: self.init(.permission, BondFaultText.legacyOnly)
         case .disagreed: self.init(.inputOutput, BondFaultText.disagreed)
         case .alreadyPaired: self.init(.usage, BondFaultText.knownToKernel, "\(device.address)")
         case .declined: self.init(.usage, BondFaultText.declined)
@@ -69,6 +70,18 @@ extension CommandFailure {
             let level: BondText = security.level == .authenticated ? .authenticated : .encrypted
             self.init(.permission, BondFaultText.tooWeak, level.message(), "\(security.keySize)")
         }
+    }
+}
+
+extension BondText {
+    /// The report of a new bond, with the device's identity as its argument.
+    package static func paired(by bond: Bond) -> BondText {
+        bond.security.level == .authenticated ? .paired : bond.isLegacy ? .pairedLegacy : .pairedOpenly
+    }
+
+    /// The security of a bond in a list.
+    package static func security(of bond: Bond) -> BondText {
+        bond.security.level == .authenticated ? .authenticated : bond.isLegacy ? .legacy : .encrypted
     }
 }
 

@@ -74,6 +74,14 @@ package struct BondStore: Sendable {
         try load().contents
     }
 
+    /// The bonds, as far as they can be read, without a change to the file.
+    package func peek() -> [Bond] {
+        let bytes = (try? FileSystem.contents(of: path.string, limit: Self.limit)) ?? []
+        return bytes.split(separator: UInt8(ascii: "\n")).compactMap {
+            Bond(record: String(decoding: $0, as: UTF8.self))
+        }
+    }
+
     /// Adds a bond with the name that the device has advertised: both are on the disk when this returns.
     package func add(_ bond: Bond, name: String? = nil) throws(Failure) {
         do throws(Errno) {

@@ -62,7 +62,7 @@ extension CommandFailure {
             return CommandFailure(status, LinkFaultText.otherAdapter, address, "\(adapter)")
         case .damaged: return CommandFailure(status, LinkFaultText.damagedBond, address)
         case nil:
-            let fault: LinkFaultText = claim.keys == .none ? .noBond : .weakBond
+            let fault: LinkFaultText = claim.keys == .none ? .noBond : claim.isLegacy ? .legacyBond : .weakBond
             return CommandFailure(status, fault, address)
         }
     }

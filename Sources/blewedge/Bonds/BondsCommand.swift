@@ -33,8 +33,8 @@ struct BondsCommand: ParsableCommand {
         let rows =
             [[BondText.columnDevice, .columnAdapter, .columnSecurity].map { $0.text(.current) }]
             + bonds.map { bond in
-                let level: BondText = bond.security.level == .authenticated ? .authenticated : .encrypted
-                return ["\(bond.identityAddress)", "\(bond.localAddress)", level.text(.current)]
+                let security = BondText.security(of: bond).text(.current)
+                return ["\(bond.identityAddress)", "\(bond.localAddress)", security]
             }
         let widths = (0..<3).map { column in rows.map { DisplayWidth.columns(of: $0[column]) }.max() ?? 0 }
         for row in rows {

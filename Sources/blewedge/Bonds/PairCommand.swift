@@ -54,7 +54,7 @@ struct PairCommand: ParsableCommand {
             kernel or, over H4 and on the user channel, by blewedge itself, and its keys are kept in the state directory, for this adapter, readable by their owner alone. From \
             then on its links are encrypted with them. Both devices must agree how: on a terminal a number is compared, \
             shown or asked for, as the other device can; without a terminal nobody can say a number, and the link is \
-            encrypted, but not authenticated. Secure Connections are preferred; keys shorter than 16 bytes are refused. A \
+            encrypted, but not authenticated. Secure Connections are preferred; legacy pairing, whose number anybody can compute, gives encrypted keys at most; keys shorter than 16 bytes are refused. A \
             device that is paired already is refused until `forget`. While a daemon has the adapter, end it first.
 
             EXAMPLES:
@@ -69,7 +69,7 @@ struct PairCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What the keys must give: authenticated takes no device that cannot say or show a number.",
+            "What the keys must give: authenticated takes no device that cannot say or show a number, or knows legacy pairing only.",
             valueName: PairingSecurity.allCases.map(\.rawValue).joined(separator: "|")
         )
     )

@@ -154,7 +154,7 @@ final class PairRun {
             object.add(membersOf: JSONObject(bond))
             foreground.print(object.text + "\n")
         }
-        let text: BondText = bond.security.level == .authenticated ? .paired : .pairedOpenly
+        let text = BondText.paired(by: bond)
         Console.note(text.message("\(bond.identityAddress)"))
         foreground.finish(.success(.success))
     }

@@ -96,7 +96,7 @@ final class SimulatedPairing {
         } catch {
             return foreground.finish(.failure(CommandFailure(error)))
         }
-        let text: BondText = bond.security.level == .authenticated ? .paired : .pairedOpenly
+        let text = BondText.paired(by: bond)
         guard isJSON else { return Console.note(text.message("\(bond.identityAddress)")) }
         var object = JSONObject()
         object.add("event", "paired")

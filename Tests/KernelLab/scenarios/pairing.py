@@ -176,6 +176,15 @@ async def pairing(bench: Bench) -> None:
     bench.note = f"{said['keySize']} bytes, Secure Connections {said['secureConnections']}"
 
 
+async def legacy_is_refused(bench: Bench, hands: Hands, console: str, answer: str, adapter: tuple[str, ...]) -> None:
+    """The number of legacy pairing authenticates nobody: the own host asks for none, and the kernel's keys are removed."""
+    asked = answer if adapter == KERNEL else ""
+    refused = await pair(bench, hands, console, asked, "--security", "authenticated", *adapter, code=77)
+    expect("only legacy pairing" in refused.err, f"a refused legacy pairing says {refused.err!r}")
+    expect(await tell(bench, "bonds", "--json") == "", "a bond is kept of a legacy pairing that was refused")
+    await bench.peer.device.keystore.delete_all()  # type: ignore[union-attr]
+
+
 async def each_model(bench: Bench, adapter: tuple[str, ...]) -> None:
     """Every model that a console allows, and four refusals."""
     await tell(bench, "bonds", "--json")
@@ -187,10 +196,17 @@ async def each_model(bench: Bench, adapter: tuple[str, ...]) -> None:
     ):
         for secure in (True, False) if name != "numeric comparison" else (True,):
             hands = hold(bench, Hands(capability), secure)
-            product = await pair(bench, hands, console, answer, "--security", "authenticated", *adapter)
+            level = "authenticated" if secure else "encrypted"
+            if not secure:
+                await legacy_is_refused(bench, hands, console, answer, adapter)
+            product = await pair(bench, hands, console, answer, "--security", level, *adapter)
             said = bond(product)
-            expect(said["security"] == "authenticated", f"{name}: the bond is {said}")
+            expect(said["security"] == level, f"{name}: the bond is {said}")
             expect(said["secureConnections"] is secure, f"{name}: the bond is {said}")
+            if not secure:
+                expect("legacy" in product.err, f"{name}: people read {product.err!r}")
+                listed = await tell(bench, "bonds")
+                expect("encrypted, legacy: not authenticated" in listed, f"{name}: the list is {listed!r}")
             if compared := told(product, "compare"):
                 expect(hands.shown == [compared["number"]], f"the devices show {hands.shown} and {compared}")
             notes.append(f"{name} ({'Secure Connections' if secure else 'legacy'})")
@@ -215,7 +231,7 @@ async def each_model(bench: Bench, adapter: tuple[str, ...]) -> None:
 
 @scenario("pairing-models", deadline=240)
 async def pairing_models(bench: Bench) -> None:
-    """X-8: a number compared, entered here, or entered at the device authenticates; less than was asked for leaves no bond."""
+    """X-8, T4: a number compared or entered authenticates, of legacy pairing it does not; less than asked for leaves no bond."""
     await fresh(bench)
     await each_model(bench, KERNEL)
 

@@ -8,7 +8,7 @@ package enum LinkFaultText: String, FaultText {
     // The link; the English is that of BluetoothLE.
     case ended, outOfReach, aborted, refused, notInTime, noAnswer, protocolBroken, closed, notSecured
     // The bond with it.
-    case noBond, weakBond, otherDevice, otherAdapter, damagedBond, openDevice, unpaired, lessSecure
+    case noBond, weakBond, legacyBond, otherDevice, otherAdapter, damagedBond, openDevice, unpaired, lessSecure
     // What the device sends.
     case flooded
     // The services and characteristics of the device.
@@ -113,6 +113,17 @@ package enum LinkFaultText: String, FaultText {
                 LocalText(
                     "`blewedge pair {1}`, or `--security none` if that is meant",
                     "`blewedge pair {1}` を実行するか、承知の上なら `--security none` を付けてください"
+                )
+            )
+        case .legacyBond:
+            (
+                LocalText(
+                    "the keys of {1} are from legacy pairing, which authenticates nobody",
+                    "{1} の鍵はレガシーペアリングによるもので、認証になりません"
+                ),
+                LocalText(
+                    "`blewedge forget {1}`, `blewedge pair {1} --security authenticated`; if that is refused, pair and `use` it as encrypted",
+                    "`blewedge forget {1}` の後、`blewedge pair {1} --security authenticated` を実行してください。拒否される場合は encrypted でペアリングと `use` をやり直してください"
                 )
             )
         case .openDevice:

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothPackets
+import Cryptography
+import TestSupport
+import Testing
+
+@testable import BluetoothHost
+
+/// LE legacy pairing with a peer that computes.
+@Suite(.timeLimit(.minutes(10))) struct LegacyPasskeyTests {
+    /// A central that shows a passkey, and a device that is not told it.
+    private func hosts(requiresAuthentication: Bool = false) throws -> (SecuredHosts, ComputingDevice) {
+        let hosts = try SecuredHosts(seed: ComputingDevice.seed)
+        var policy = PairingInMemory.policy(0, .displayOnly, requiresAuthentication: requiresAuthentication)
+        policy.allowsLegacy = true
+        policy.identityResolvingKey = nil
+        hosts.radio.hosts[1].pairingPolicy = policy
+        return (hosts, ComputingDevice(hosts))
+    }
+
+    @Test("T3, T4: a device that computes the passkey it was not told is never called authenticated, now or later")
+    func computed() throws {
+        let (hosts, device) = try hosts()
+        try hosts.connect()
+        try hosts.pair()
+        guard case .showPasskey(let passkey)? = hosts.news(1).first else {
+            Issue.record("\(hosts.news(1))")
+            return
+        }
+        #expect(device.passkey == passkey)
+        let bond = try #require(hosts.bond(1))
+        #expect(bond.isLegacy && bond.security.level == .encrypted)
+        #expect(hosts.security(1).level == .encrypted)
+        hosts.disconnect()
+        hosts.radio.hosts[1].bonds = [bond]
+        try hosts.connect()
+        #expect(hosts.encrypt())
+        #expect(hosts.security(1) == GATTLinkSecurity(level: .encrypted, isBonded: true))
+    }
+
+    @Test("T3, T4: where authentication is required, such a device is refused before it gets a value to compute from")
+    func refused() throws {
+        let (hosts, device) = try hosts(requiresAuthentication: true)
+        try hosts.connect()
+        try hosts.pair()
+        #expect(hosts.news(1) == [.pairingFailed(.legacy)])
+        #expect(hosts.bond(1) == nil && hosts.security(1).level == .none)
+        #expect(device.passkey == nil)
+        #expect(device.received.last == .pairingFailed(.authenticationRequirements) && device.received.count == 2)
+    }
+
+    @Test("The inverse cipher that such a device computes with is the cipher's")
+    func inverse() throws {
+        var random = SeededGenerator(seed: 0xAE5)
+        for _ in 0..<100 {
+            let (block, key) = (
+                UInt128.random(in: 0...UInt128.max, using: &random), UInt128.random(in: 0...UInt128.max, using: &random)
+            )
+            #expect(InverseAES128.decrypt(try AES128.encrypt(block, key: key), key: key) == block)
+        }
+    }
+}
