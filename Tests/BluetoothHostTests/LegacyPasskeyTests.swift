@@ -50,6 +50,24 @@ import Testing
         #expect(device.received.last == .pairingFailed(.authenticationRequirements) && device.received.count == 2)
     }
 
+    @Test("A number of legacy pairing is refused where authentication is required", arguments: [0, 1])
+    func legacyNumber(_ strict: Int) throws {
+        for peer in [PairingFeatures.IOCapability.displayOnly, .keyboardOnly] {
+            var policies = (0...1).map {
+                PairingInMemory.policy($0, $0 == strict ? .keyboardDisplay : peer, requiresAuthentication: $0 == strict)
+            }
+            for index in 0...1 { policies[index].allowsLegacy = true }
+            policies[1 - strict].knowsSecureConnections = false
+            var pairing = PairingInMemory(policies[0], policies[1])
+            try pairing.pair()
+            #expect(pairing.outcomes[strict].failures == [.legacy])
+            #expect(pairing.outcomes[1 - strict].failures == [.refusedByPeer(.authenticationRequirements)])
+            #expect(pairing.outcomes.allSatisfy { $0.bonds.isEmpty && !$0.isEncrypted })
+            // Nobody is shown or asked for a number that would prove nothing.
+            #expect(pairing.outcomes[strict].shown.isEmpty)
+        }
+    }
+
     @Test("The inverse cipher that such a device computes with is the cipher's")
     func inverse() throws {
         var random = SeededGenerator(seed: 0xAE5)

@@ -132,22 +132,6 @@ import Testing
         expectFailure(pairing, .authenticationRequirements, noticedBy: strict, as: .legacy)
     }
 
-    @Test("A number of legacy pairing is refused where authentication is required", arguments: [0, 1])
-    func legacyNumber(_ strict: Int) throws {
-        for peer in [PairingFeatures.IOCapability.displayOnly, .keyboardOnly] {
-            var policies = (0...1).map {
-                PairingInMemory.policy($0, $0 == strict ? .keyboardDisplay : peer, requiresAuthentication: $0 == strict)
-            }
-            for index in 0...1 { policies[index].allowsLegacy = true }
-            policies[1 - strict].knowsSecureConnections = false
-            var pairing = PairingInMemory(policies[0], policies[1])
-            try pairing.pair()
-            expectFailure(pairing, .authenticationRequirements, noticedBy: strict, as: .legacy)
-            // Nobody is shown or asked for a number that would prove nothing.
-            #expect(pairing.outcomes[strict].shown.isEmpty)
-        }
-    }
-
     @Test("Just Works is refused where authentication is required", arguments: [0, 1])
     func authentication(_ strict: Int) throws {
         let policies = (0...1).map { PairingInMemory.policy($0, .displayOnly, requiresAuthentication: $0 == strict) }

@@ -2,6 +2,7 @@
 
 import BluetoothLE
 import LinuxIO
+import Setup
 import SystemPackage
 import Testing
 import Texts
@@ -107,7 +108,9 @@ struct ChosenSecurityTests {
         try bench.end()
     }
 
-    @Test("T4: a device whose number was one of legacy pairing is not chosen as authenticated, and told why")
+    @Test(
+        "T4: a device whose number was one of legacy pairing is not chosen as authenticated; `use` and the doctor say why"
+    )
     func legacy() throws {
         let bench = try running([try bond(authenticated: true, secure: false)])
         #expect(throws: Never.self) { _ = try use(bench, nil).get() }
@@ -116,6 +119,15 @@ struct ChosenSecurityTests {
         #expect(refused?.status == .configuration)
         #expect(refused?.cause.english.contains("from legacy pairing, which authenticates nobody") == true)
         #expect(refused?.remedy?.english.contains("--security authenticated") == true)
+        // The doctor names one that was chosen before legacy keys counted as encrypted, and changes nothing.
+        #expect(SystemFacts.legacyBond(at: bench.paths, least: .encrypted) == nil)
+        #expect(SystemFacts.legacyBond(at: bench.paths, least: .authenticated) == "\(Self.device.address)")
+        try bench.store.write(KeptChoice(Self.device, name: "A", security: .authenticated))
+        #expect(SystemFacts.legacyBond(at: bench.paths, least: .none) == "\(Self.device.address)")
+        try BondStore(bench.paths.bonds).remove(Self.device)
+        #expect(SystemFacts.legacyBond(at: bench.paths, least: .none) == nil)
+        try BondStore(bench.paths.bonds).add(try bond(authenticated: true))
+        #expect(SystemFacts.legacyBond(at: bench.paths, least: .none) == nil)
         try bench.end()
     }
 
