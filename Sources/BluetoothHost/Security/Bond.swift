@@ -15,16 +15,16 @@ public struct Bond: Hashable, Sendable {
     /// The Identity Resolving Key of the peer: 16 bytes, the least significant first; nil where it has given none.
     public let identityResolvingKey: [UInt8]?
 
-    /// A bond; nil for one that no pairing leaves: an identity that is a private address or zero, an adapter without an
-    /// address, no key, two keys for a role, or a resolving key of another length than 16 bytes or of zeros only.
+    /// A bond; nil for one that no pairing leaves: an identity that no device can have or that is the adapter's own, an adapter
+    /// without an address, no key, two keys for a role, or a resolving key of another length than 16 bytes or of zeros only.
     public init?(
         identityAddress: DeviceAddress,
         localAddress: BluetoothAddress,
         longTermKeys: [LongTermKey],
         identityResolvingKey: [UInt8]? = nil
     ) {
-        guard identityAddress.address.rawValue != 0, [.public, .staticRandom].contains(identityAddress.kind),
-            localAddress.rawValue != 0
+        guard identityAddress.isIdentity, localAddress.rawValue != 0,
+            identityAddress != DeviceAddress(localAddress, .public)
         else { return nil }
         guard !longTermKeys.isEmpty, Set(longTermKeys.map { $0.role }).count == longTermKeys.count else { return nil }
         if let key = identityResolvingKey {
@@ -63,4 +63,17 @@ extension Bond: CustomStringConvertible, CustomDebugStringConvertible {
 
     /// The same as `description`.
     public var debugDescription: String { description }
+}
+
+extension DeviceAddress {
+    /// True for an address that can be a device's identity: a public or a static random one, neither of ones nor of zeros only.
+    ///
+    /// Core 6.0, Vol 6, Part B, 1.3.2.1.
+    var isIdentity: Bool {
+        switch kind {
+        case .public: address.rawValue != 0 && address.rawValue != 0xFFFF_FFFF_FFFF
+        case .staticRandom: address.rawValue != 0xC000_0000_0000 && address.rawValue != 0xFFFF_FFFF_FFFF
+        default: false
+        }
+    }
 }

@@ -62,10 +62,14 @@ extension SecurityManager {
             attempt?.peerLegacyKey = key
         case (.identityInformation(let key), .resolvingKey): attempt?.peerResolvingKey = key
         case (.identityAddressInformation(let identity), .identityAddress):
-            guard identity.address.rawValue != 0, [.public, .staticRandom].contains(identity.kind) else {
-                throw .invalidParameters
+            guard identity.isIdentity, identity != policy.identity, identity != local else { throw .invalidParameters }
+            // At an address that is an identity no other one can be proved: it stays the peer's, and the resolving key, which is
+            // the other's, is dropped, as the kernel does.
+            if peer.isIdentity, peer != identity {
+                attempt?.peerResolvingKey = 0
+            } else {
+                attempt?.peerIdentity = identity
             }
-            attempt?.peerIdentity = identity
         // A key to sign with is of no use here, was not asked for, and is forgotten.
         case (.signingInformation, _):
             try tolerate()
