@@ -34,6 +34,8 @@ final class PairingBench {
     private(set) var shown: [[UInt32]] = [[], []]
     private var questions: [() -> Bool] = []
 
+    /// True for a central that ends its link in the moment in which it hears how the pairing has ended.
+    var closesAtOnce = false
     init(read access: GATTAccess = .encrypted) throws {
         loop = try EventLoop()
         let radio = MemoryRadio(on: loop, speed: 20)
@@ -184,7 +186,9 @@ final class PairingBench {
                 attempt?.pairing.answer(passkey: passkey)
                 return true
             }
-        case .ended(let result): attempt.result = result
+        case .ended(let result):
+            attempt.result = result
+            if closesAtOnce { attempt.pairing.close(forgetting: false) {} }
         }
     }
 

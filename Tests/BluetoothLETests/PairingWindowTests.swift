@@ -211,6 +211,24 @@ struct PairingWindowTests {
         }
     }
 
+    @Test("X-8: a central that ends its link once it has paired, or refused, has told its keys, or why, before")
+    func lastWords() throws {
+        let bench = try PairingBench()
+        bench.closesAtOnce = true
+        bench.adapters[0].perform { $0.pairingPolicy.knowsSecureConnections = false }
+        try bench.open(.displayOnly)
+        #expect(try bench.pair(1, .keyboardOnly, required: .authenticated) == .failure(.legacy))
+        try bench.run { !bench.news.filter { if case .failed = $0 { true } else { false } }.isEmpty }
+        #expect(bench.news.last == .failed(DeviceAddress(bench.adapters[1].address, .public), .disagreed))
+        // Of legacy pairing the central's own key is the last.
+        try bench.open()
+        let theirs = try bench.pair(2).get()
+        try bench.run { !bench.news.isEmpty }
+        let ours = try bond(bench)
+        #expect(ours.longTermKeys.count == 2 && theirs.longTermKeys.count == 2)
+        #expect(ours.key(for: .central)?.value == theirs.key(for: .peripheral)?.value)
+    }
+
     @Test("X-8: where a number is demanded, Just Works is refused")
     func demanding() throws {
         let bench = try PairingBench()

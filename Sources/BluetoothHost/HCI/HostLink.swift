@@ -26,6 +26,8 @@ struct HostLink: Sendable {
     private(set) var lastProgress = Duration.zero
     /// The time by which a connection that was told to end must have ended; nil while it stays.
     var disconnectDeadline: Duration?
+    /// What the controller is to be told when the frames have left, or at this time; nil otherwise.
+    var draining: (reason: HCIStatus, until: Duration)?
     /// True while the controller changes the connection's parameters for the peer.
     var isUpdating = false
     /// True after a frame was refused: somebody waits for room.
@@ -60,6 +62,12 @@ struct HostLink: Sendable {
 
     /// True when there is something to send.
     var hasOutgoing: Bool { !frames.isEmpty }
+
+    /// True for a connection that is to end and has nothing left to send, or no time for it.
+    func isDrained(at now: Duration) -> Bool {
+        guard let draining else { return false }
+        return frames.isEmpty && inFlight == 0 || draining.until <= now
+    }
 
     /// The bytes that wait, in frames to send and in the one being put together.
     var storedBytes: Int { frames.reduce(partial.count) { $0 &+ $1.count } }

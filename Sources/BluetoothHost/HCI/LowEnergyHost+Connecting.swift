@@ -69,15 +69,25 @@ extension LowEnergyHost {
         giveUp(index, now: now)
     }
 
-    /// Ends a connection; `disconnected` follows.
+    /// Ends a connection when what waits to be sent has left, or after `drainTime`; `disconnected` follows.
+    ///
+    /// The peer would not get the last PDUs otherwise: keys that it has to keep, or why a pairing has failed.
     public mutating func disconnect(
         _ handle: UInt16,
         reason: HCIStatus = .remoteUserTerminatedConnection,
         now: Duration
     ) {
         guard let link = links[handle], link.disconnectDeadline == nil else { return }
-        links[handle]?.removeOutgoing()
         links[handle]?.disconnectDeadline = now + Self.patience
+        links[handle]?.draining = (reason, now + Self.drainTime)
+        endDrained(handle, now: now)
+    }
+
+    /// Has the controller end a connection that is to end, once nothing of it waits, or no longer.
+    mutating func endDrained(_ handle: UInt16, now: Duration) {
+        guard let link = links[handle], link.isDrained(at: now), let reason = link.draining?.reason else { return }
+        links[handle]?.draining = nil
+        links[handle]?.removeOutgoing()
         request(.disconnect(handle: handle, reason: reason), .disconnect(handle))
     }
 

@@ -103,6 +103,7 @@ extension LowEnergyHost {
             let done = links[entry.handle]?.complete(Int(entry.count), now: now) ?? 0
             freeBuffers &+= done
             if done < Int(entry.count) { counters.falseCompletions &+= 1 }
+            endDrained(entry.handle, now: now)
         }
     }
 

@@ -109,6 +109,9 @@ public struct LowEnergyHost: Sendable {
     /// The longest time that the controller may keep data, or a connection that ends: more than the longest supervision
     /// time-out (32 s).
     public static let patience = Duration.seconds(40)
+    /// The longest time that a connection which is to end goes on for the data that waits: longer than a device with the usual
+    /// timing takes for the keys of a pairing.
+    public static let drainTime = Duration.seconds(2)
     /// The number of times that Reset is sent before its answer is given up.
     public static let resetAttempts = 2
     /// The number of times that an initialisation is begun anew, with the first.
@@ -287,6 +290,7 @@ public struct LowEnergyHost: Sendable {
             if link.inFlight > 0 { times.append(link.lastProgress + Self.patience) }
         }
         if let time = pairingDeadline { times.append(time) }
+            if let time = link.draining?.until { times.append(time) }
         return times.min()
     }
 
@@ -303,6 +307,7 @@ public struct LowEnergyHost: Sendable {
             if let deadline = link.disconnectDeadline, deadline <= now {
                 fail(.lostDisconnection(handle: handle))
             } else if link.inFlight > 0, link.lastProgress + Self.patience <= now {
+            endDrained(handle, now: now)
                 fail(.lostCompletions(handle: handle))
             }
         }
