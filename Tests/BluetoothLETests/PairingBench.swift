@@ -17,7 +17,9 @@ final class PairingBench {
 
     let loop: EventLoop
     private let radio: MemoryRadio
-    private let transports: [MemoryTransport]
+    private let transports: [any PacketTransport]
+    /// The transport of the first central.
+    let early: EarlyRequestTransport
     /// The peripheral and the centrals.
     private(set) var adapters: [HostAdapter] = []
     private var server: ServerCore?
@@ -32,15 +34,19 @@ final class PairingBench {
     var saysSame = true
     /// The passkeys that were shown, and the numbers that were compared, by the central and the peripheral.
     private(set) var shown: [[UInt32]] = [[], []]
-    private var questions: [() -> Bool] = []
-
     /// True for a central that ends its link in the moment in which it hears how the pairing has ended.
     var closesAtOnce = false
+    private var questions: [() -> Bool] = []
+
     init(read access: GATTAccess = .encrypted) throws {
         loop = try EventLoop()
         let radio = MemoryRadio(on: loop, speed: 20)
         self.radio = radio
-        transports = (1...3).map { radio.addController(BluetoothAddress(rawValue: 0xC0FF_EE00_0000 | $0)) }
+        let controllers = ([1, 2, 3] as [UInt64]).map {
+            radio.addController(BluetoothAddress(rawValue: 0xC0FF_EE00_0000 | $0))
+        }
+        early = EarlyRequestTransport(controllers[1])
+        transports = [controllers[0], early, controllers[2]]
         var builder = try GATTDatabaseBuilder(deviceName: "test")
         let secret = GATTCharacteristicDefinition(
             uuid: Self.characteristic,

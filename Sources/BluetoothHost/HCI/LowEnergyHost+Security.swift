@@ -49,6 +49,9 @@ extension LowEnergyHost {
         return true
     }
 
+    /// True from the controller's instruction to encrypt a link to its outcome, whoever has asked for it.
+    public func isEncrypting(_ handle: UInt16) -> Bool { securities[handle]?.pending != nil }
+
     /// Begins a pairing: the central with a Pairing Request, the peripheral with a Security Request.
     ///
     /// `SecurityNews.paired` or `pairingFailed` follows, or the end of the connection.
@@ -132,6 +135,7 @@ extension LowEnergyHost {
 
     /// Forgets a connection's Security Manager; a pairing that the end of the link ends has failed.
     mutating func endSecurity(of connection: Connection) {
+        securityRequests.remove(connection.handle)
         guard let security = securities.removeValue(forKey: connection.handle), security.manager.isPairing else {
             return
         }
@@ -237,6 +241,19 @@ extension LowEnergyHost {
             if security.inForce.level == .none { _ = encrypt(connection.handle, now: now) }
             return
         }
-        answer(.securityManager, SecurityManagerPDU.pairingFailed(.pairingNotSupported).encoded, connection)
+        // It may have overtaken the event that its connection begins with: who connects in order to pair does so first.
+        securityRequests.insert(connection.handle)
+    }
+
+    /// Refuses the Security Requests on connections that do not pair.
+    mutating func refuseSecurityRequests() {
+        guard !securityRequests.isEmpty else { return }
+        for handle in securityRequests.sorted() {
+            guard let connection = links[handle]?.connection, securities[handle]?.manager.isPairing == false else {
+                continue
+            }
+            answer(.securityManager, SecurityManagerPDU.pairingFailed(.pairingNotSupported).encoded, connection)
+        }
+        securityRequests = []
     }
 }

@@ -158,6 +158,8 @@ public struct LowEnergyHost: Sendable {
     let randomAddress: BluetoothAddress?
     let random: PairingRandomness
     var securities: [UInt16: HostSecurity] = [:]
+    /// The connections whose Security Request is refused unless the caller pairs when it hears of what came before.
+    var securityRequests: Set<UInt16> = []
     var backoffs = PairingBackoffs()
     /// The time at which the first pairing under way is given up.
     var pairingDeadline: Duration?
@@ -257,7 +259,8 @@ public struct LowEnergyHost: Sendable {
 
     /// The next event; nil for none.
     public mutating func nextEvent() -> Event? {
-        events.isEmpty ? nil : events.removeFirst()
+        if events.isEmpty { refuseSecurityRequests() }
+        return events.isEmpty ? nil : events.removeFirst()
     }
 
     /// True when `nextEvent` has one.
@@ -287,10 +290,10 @@ public struct LowEnergyHost: Sendable {
         for attempt in attempts { times.append(attempt.nextDeadline) }
         for link in links.values {
             if let time = link.disconnectDeadline { times.append(time) }
+            if let time = link.draining?.until { times.append(time) }
             if link.inFlight > 0 { times.append(link.lastProgress + Self.patience) }
         }
         if let time = pairingDeadline { times.append(time) }
-            if let time = link.draining?.until { times.append(time) }
         return times.min()
     }
 
@@ -304,10 +307,10 @@ public struct LowEnergyHost: Sendable {
         expirePairings(now: now)
         for link in links.values.sorted(by: { $0.connection.handle < $1.connection.handle }) {
             let handle = link.connection.handle
+            endDrained(handle, now: now)
             if let deadline = link.disconnectDeadline, deadline <= now {
                 fail(.lostDisconnection(handle: handle))
             } else if link.inFlight > 0, link.lastProgress + Self.patience <= now {
-            endDrained(handle, now: now)
                 fail(.lostCompletions(handle: handle))
             }
         }
@@ -386,6 +389,7 @@ public struct LowEnergyHost: Sendable {
         current = nil
         links = [:]
         securities = [:]
+        securityRequests = []
         pairingDeadline = nil
         announced = []
         attempts = []

@@ -50,7 +50,10 @@ package final class HostChannel: ATTChannel {
             self?.timer = nil
             self?.finishSecuring()
         }
-        let isBegun = adapter.perform { host in host.encrypt(connection.handle, now: MonotonicClock.now) }
+        // A Security Request that was faster has begun it.
+        let isBegun = adapter.perform { host in
+            host.isEncrypting(connection.handle) || host.encrypt(connection.handle, now: MonotonicClock.now)
+        }
         // The caller goes on first.
         if !isBegun { adapter.later { [weak self] in self?.finishSecuring() } }
     }

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import VirtualTransport
+
+@testable import BluetoothLE
+
+/// A transport over which data overtakes events, as over USB: a peripheral's Security Request comes before its connection.
+final class EarlyRequestTransport: PacketTransport {
+    private let inner: MemoryTransport
+    /// True for peripherals that send a Security Request at once.
+    var isEarly = false
+
+    init(_ inner: MemoryTransport) { self.inner = inner }
+
+    var onReceive: ((Span<UInt8>) -> Void)? {
+        didSet { inner.onReceive = onReceive == nil ? nil : { [unowned self] packet in take(packet) } }
+    }
+    var onClosed: ((String) -> Void)? {
+        get { inner.onClosed }
+        set { inner.onClosed = newValue }
+    }
+
+    func send(_ packet: [UInt8]) { inner.send(packet) }
+
+    func close() {
+        onReceive = nil
+        inner.close()
+    }
+
+    private func take(_ packet: Span<UInt8>) {
+        // A successful LE Connection Complete, of either kind.
+        let isConnection = packet.count > 8 && packet[0] == 0x04 && packet[1] == 0x3E && packet[4] == 0
+        if isEarly, isConnection, [0x01, 0x0A].contains(packet[3]) {
+            let request: [UInt8] = [2, packet[5], packet[6] | 0x20, 6, 0, 2, 0, 6, 0, 0x0B, 0x01]
+            onReceive?(request.span)
+        }
+        onReceive?(packet)
+    }
+}
