@@ -9,11 +9,22 @@ struct HostSecurity: Sendable {
     var inForce: GATTLinkSecurity
     /// The security that the link will have once it is encrypted with the key that was given to the controller; nil while
     /// none was.
-    var pending: GATTLinkSecurity?
+    private(set) var pending: GATTLinkSecurity?
+    /// True once the controller has taken that key: what it tells before is of no key of ours.
+    var isAccepted = false
+    /// The outcome that the controller told before its answer to the instruction with that key.
+    var early: Bool?
 
     init(_ manager: SecurityManager) {
         self.manager = manager
         inForce = GATTLinkSecurity(isBonded: manager.bond != nil)
+    }
+
+    /// Notes that the controller is given a key with this security, or that it has used it.
+    mutating func give(_ security: GATTLinkSecurity?) {
+        pending = security
+        isAccepted = false
+        early = nil
     }
 
     /// The security that the key gives which the Security Manager has given out last.

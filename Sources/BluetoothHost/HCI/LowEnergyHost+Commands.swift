@@ -92,9 +92,7 @@ extension LowEnergyHost {
         case .update(let handle):
             // Without success no LE Connection Update Complete follows.
             if case .failed = outcome { links[handle]?.isUpdating = false }
-        case .encrypt(let handle):
-            // Without success no Encryption Change follows.
-            if case .failed = outcome { changeEncryption(of: handle, isOn: false, now: now) }
+        case .encrypt(let handle): takeEncryption(outcome, of: handle, now: now)
         case .reply: break
         case .probe: isProbing = false
         case .optional(let handle): takeOptional(outcome, of: handle)

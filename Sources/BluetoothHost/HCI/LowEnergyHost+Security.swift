@@ -160,15 +160,38 @@ extension LowEnergyHost {
     /// Takes the outcome of an encryption: that the link is encrypted with the key that was given, or is not.
     mutating func changeEncryption(of handle: UInt16, isOn: Bool, now: Duration) {
         guard let connection = links[handle]?.connection, var security = securities[handle] else { return }
+        if security.pending != nil, !security.isAccepted, isInstructed(handle) {
+            // The controller has yet to say whether it has taken the key.
+            securities[handle]?.early = isOn
+            return
+        }
         let isBonded = security.inForce.isBonded
+        let given = security.isAccepted ? security.pending : nil
         // A controller that encrypts without a key of ours protects nothing.
-        security.inForce = isOn ? security.pending ?? GATTLinkSecurity(isBonded: isBonded) : .init(isBonded: isBonded)
-        security.pending = nil
+        security.inForce = isOn ? given ?? GATTLinkSecurity(isBonded: isBonded) : .init(isBonded: isBonded)
+        if security.isAccepted { security.give(nil) }
         let isSecured = security.inForce.level > .none
         security.manager.encryptionChanged(isOn: isSecured, now: now)
         securities[handle] = security
         emit(.security(handle: handle, .changed(security.inForce)))
         carryOut(connection, now: now)
+    }
+
+    /// True while the controller has an instruction with a link's key, and has not answered it.
+    private func isInstructed(_ handle: UInt16) -> Bool {
+        if case .encrypt(handle)? = current { commands.outstandingOpcode != nil } else { false }
+    }
+
+    /// Takes the controller's answer to an instruction with a link's key.
+    mutating func takeEncryption(_ outcome: HCICommandQueue.Outcome, of handle: UInt16, now: Duration) {
+        guard let security = securities[handle], security.pending != nil else { return }
+        securities[handle]?.isAccepted = true
+        // Without success no Encryption Change follows.
+        if case .failed = outcome {
+            changeEncryption(of: handle, isOn: false, now: now)
+        } else if let isOn = security.early {
+            changeEncryption(of: handle, isOn: isOn, now: now)
+        }
     }
 
     /// Gives the controller the key that a central asks for, or says that there is none.
@@ -177,8 +200,12 @@ extension LowEnergyHost {
         guard let security = securities[event.handle],
             let key = security.manager.longTermKey(diversifier: event.diversifier, random: event.random)
         else { return request(.leLongTermKeyRequestNegativeReply(handle: event.handle), .reply) }
-        securities[event.handle]?.pending = security.offered
-        request(.leLongTermKeyRequestReply(handle: event.handle, key: key), .reply)
+        guard waiting.count < Self.commandCapacity else {
+            counters.dropped &+= 1
+            return
+        }
+        securities[event.handle]?.give(security.offered)
+        request(.leLongTermKeyRequestReply(handle: event.handle, key: key), .encrypt(event.handle))
     }
 
     // MARK: What the Security Manager wants
@@ -203,7 +230,7 @@ extension LowEnergyHost {
         case .send(let payload): answer(.securityManager, payload, connection)
         case .encrypt(let key, let diversifier, let random):
             let offered = securities[handle]?.offered
-            securities[handle]?.pending = offered
+            securities[handle]?.give(offered)
             request(
                 .leEnableEncryption(handle: handle, random: random, diversifier: diversifier, key: key),
                 .encrypt(handle)
