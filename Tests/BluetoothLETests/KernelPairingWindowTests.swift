@@ -1,73 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import Glibc
 import LinuxIO
 import Testing
 
 @testable import BluetoothLE
-
-/// The kernel's end of a management socket, which says yes to every command.
-private final class ManagementKernel {
-    let loop: EventLoop
-    let adapter: KernelAdapter
-    private let end: Int32
-    /// The commands that came, with their parameters.
-    private(set) var commands: [(opcode: ManagementOpcode, parameters: [UInt8])] = []
-    var news: [PairingWindowNews] = []
-
-    init() throws {
-        loop = try EventLoop()
-        var ends: [Int32] = [-1, -1]
-        let type = Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
-        try #require(socketpair(AF_UNIX, type, 0, &ends) == 0)
-        end = ends[1]
-        let channel = try ManagementChannel(ManagementSocket(opened: Descriptor(owning: ends[0])), on: loop)
-        // An adapter with Low Energy and Secure Connections that is powered.
-        var bytes: [UInt8] = [0x42, 0, 1, 0xAA, 0, 0, 0x0C, 0x02, 0x00, 0x00, 0x0A, 0, 0, 0x01, 0x02, 0, 0]
-        bytes += [UInt8](repeating: 0, count: 280 - bytes.count)
-        let information = try ControllerInformation(returnParameters: bytes.span)
-        let index = ControllerIndex(rawValue: 0)
-        adapter = KernelAdapter(index: index, information: information, management: channel, loop: loop)
-    }
-
-    deinit {
-        adapter.close()
-        close(end)
-    }
-
-    /// Answers until something is so.
-    func run(until isDone: () -> Bool) throws {
-        let limit = MonotonicClock.now + .seconds(30)
-        while !isDone() {
-            try #require(MonotonicClock.now < limit, "\(commands), \(news)")
-            answer()
-            let turn = loop.schedule(at: MonotonicClock.now + .milliseconds(1)) { [loop] in loop.stop() }
-            try loop.run()
-            loop.cancel(turn)
-        }
-    }
-
-    /// Reads and answers what has come.
-    func answer() {
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        while true {
-            let count = recv(end, &buffer, buffer.count, Int32(MSG_DONTWAIT))
-            guard count >= 6 else { return }
-            let opcode = Array(buffer[0..<2])
-            let number = UInt16(opcode[0]) | UInt16(opcode[1]) << 8
-            commands.append((ManagementOpcode(rawValue: number), Array(buffer[6..<count])))
-            tell(0x01, opcode + [0])
-        }
-    }
-
-    /// Sends an event of the adapter.
-    func tell(_ code: UInt8, _ parameters: [UInt8]) {
-        let packet = [code, 0, 0, 0, UInt8(parameters.count), 0] + parameters
-        #expect(write(end, packet, packet.count) == packet.count)
-    }
-
-    func count(_ opcode: ManagementOpcode) -> Int { commands.count { $0.opcode == opcode } }
-}
 
 @Suite("Pairing as the peripheral through the kernel", .timeLimit(.minutes(10)))
 struct KernelPairingWindowTests {

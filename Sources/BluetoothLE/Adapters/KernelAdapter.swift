@@ -58,6 +58,12 @@ package final class KernelAdapter: LowEnergyAdapter {
     var resolver: AddressResolver?
     /// True once keys were loaded, so that none are a change too.
     var hasLoadedKeys = false
+    /// The lists of keys that the kernel has refused, with its reasons: with a device of a bond no link is made.
+    var refusedKeys: [ManagementOpcode: LinkFailure] = [:]
+    /// True from the first advertisement to the end of the last: centrals that connect are this process's.
+    var isServing = false
+    /// The centrals that are connected to this process.
+    var served: Set<ManagementAddress> = []
     /// The advertiser; nil before the first advertisement.
     var advertiser: KernelAdvertiser?
 
@@ -94,6 +100,7 @@ package final class KernelAdapter: LowEnergyAdapter {
         // The controller stops advertising when a central connects, and could not start again while it had no room.
         case .deviceConnected(let device, _, _):
             connected.insert(device)
+            if isServing, !asked.contains(device) { served.insert(device) }
             for watch in crossedLinks { watch.noteKnownLink() }
             if failedAttempts.takesLink(device) { management.send(.disconnect(index, device)) { _ in } }
             advertiser?.resume()
@@ -102,6 +109,7 @@ package final class KernelAdapter: LowEnergyAdapter {
             connected.remove(device)
             channels[device] = nil
             signals[device] = nil
+            served.remove(device)
             window?.handle(event.kind)
             advertiser?.resume()
         default: handlePairing(event.kind)
@@ -209,7 +217,12 @@ package final class KernelAdapter: LowEnergyAdapter {
         let ended: KernelATTChannel.Completion = { [weak self] result in
             watch?.close()
             switch result {
-            case .success: crossed?.end()
+            case .success(let channel):
+                crossed?.end()
+                if let failure = self?.keyFailure(of: device) {
+                    channel.close()
+                    return completion(.failure(failure))
+                }
             case .failure:
                 self?.failedAttempts.noteFailure(peer)
                 crossed?.noteEnd()

@@ -207,8 +207,12 @@ extension KernelAdapter {
             let advertiser: KernelAdvertiser
             if let running = self.advertiser { advertiser = running } else { advertiser = try KernelAdvertiser(self) }
             self.advertiser = advertiser
+            isServing = true
             advertiser.start(content, onConnection: onConnection) { [weak self] result in
-                if case .failure = result { self?.advertiser = nil }
+                if case .failure = result {
+                    self?.advertiser = nil
+                    self?.isServing = false
+                }
                 completion(result)
             }
         } catch {
@@ -218,6 +222,7 @@ extension KernelAdapter {
 
     /// Ends the advertising; connections stay.
     package func stopAdvertising(completion: @escaping () -> Void) {
+        isServing = false
         guard let advertiser else {
             completion()
             return
