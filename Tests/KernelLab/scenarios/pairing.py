@@ -231,7 +231,7 @@ async def each_model(bench: Bench, adapter: tuple[str, ...]) -> None:
 
 @scenario("pairing-models", deadline=240)
 async def pairing_models(bench: Bench) -> None:
-    """X-8, T4: a number compared or entered authenticates, of legacy pairing it does not; less than asked for leaves no bond."""
+    """X-8: a number compared or entered authenticates, of legacy pairing it does not; less than asked for leaves no bond."""
     await fresh(bench)
     await each_model(bench, KERNEL)
 
