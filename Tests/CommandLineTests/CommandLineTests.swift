@@ -213,7 +213,10 @@ struct CommandLineTests {
         try home.write("#!/bin/sh\n", to: "hook")
         try home.write("{}", to: "snippets.json")
         try #require(chmod(home("hook"), 0o755) == 0)
-        let command = ["run", "--device", "X", "--adapter", "h4:unix:/nonexistent", "--to", "unix:\(home("wire"))"]
+        let command = [
+            "run", "--device", "X", "--security", "none", "--adapter", "h4:unix:/nonexistent", "--to",
+            "unix:\(home("wire"))",
+        ]
         for name in ["blewedge.toml", "hook", "snippets.json"] {
             var status = stat()
             try #require(stat(home(name), &status) == 0 && chmod(home(name), status.st_mode | 0o022) == 0)

@@ -124,7 +124,7 @@ struct ChosenSecurityTests {
         #expect(SystemFacts.legacyBond(at: bench.paths, least: .authenticated) == "\(Self.device.address)")
         try bench.store.write(KeptChoice(Self.device, name: "A", security: .authenticated))
         #expect(SystemFacts.legacyBond(at: bench.paths, least: .none) == "\(Self.device.address)")
-        try BondStore(bench.paths.bonds).remove(Self.device)
+        try BondStore(bench.paths.bonds).remove(Self.device.address)
         #expect(SystemFacts.legacyBond(at: bench.paths, least: .none) == nil)
         try BondStore(bench.paths.bonds).add(try bond(authenticated: true))
         #expect(SystemFacts.legacyBond(at: bench.paths, least: .none) == nil)

@@ -24,8 +24,8 @@ package enum NoteText: String, Localized {
         case .nothingWrong: LocalText("nothing is wrong", "問題はありません")
         case .linkedIn:
             LocalText(
-                "{1} is linked in: after its security updates install a newer blewedge, or build it again",
-                "{1} を静的にリンクしています。セキュリティ更新の後は、新しいblewedgeを導入するか再ビルドしてください"
+                "mbedTLS {1} is linked in: after its security updates install a newer blewedge, or build it again",
+                "mbedTLS {1} を静的にリンクしています。セキュリティ更新の後は、新しいblewedgeを導入するか再ビルドしてください"
             )
         case .chosen: LocalText("{1} is chosen", "{1} を選択しました")
         case .chosenForRun:

@@ -17,7 +17,7 @@ package struct BondClaim: Equatable, Sendable {
 
     /// The security that the device's keys give; none without keys.
     package var keys = GATTLinkSecurity.Level.none
-    /// True for keys of legacy pairing, which authenticates nobody (D-33).
+    /// True for keys of legacy pairing, which authenticates nobody.
     package var isLegacy = false
     /// The security that is demanded because there is a bond; none without one.
     package var demanded = GATTLinkSecurity.Level.none
