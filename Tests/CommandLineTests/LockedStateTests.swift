@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 import Wedge
 
-@Suite("A state directory that is locked", .timeLimit(.minutes(2)))
+@Suite("A state directory that is locked", .timeLimit(.minutes(10)))
 struct LockedStateTests {
     private static let address = "F0:F1:F2:F3:F4:01"
     /// Commands that change a file of the state directory.

@@ -107,7 +107,7 @@ struct BondStoreTests {
 
     @Test(
         "A FIFO in the place of the file, and a file with a second name, are refused and left as they are",
-        .timeLimit(.minutes(1))
+        .timeLimit(.minutes(10))
     )
     func irregular() throws {
         let directory = try TestDirectory()
