@@ -70,7 +70,7 @@ static inline __attribute__((always_inline)) bool produce(cref_path *path, const
     return true;
 }
 
-// What became of the byte before a place.
+// Outcome of the byte before a place.
 enum outcome { none, is_typed, is_refused };
 
 // The place in the ring up to which records were consumed, the record that is begun, and the byte before it.
@@ -81,7 +81,8 @@ struct place {
     int64_t free, stale_before; // what came before has waited for too long while nothing was typed
 };
 
-// What waits for the end of a barcode that was begun is typed however old it is; the rest of a refused one is refused.
+// Returns the counter that refuses the next bytes, or NULL. A barcode that was begun is finished however old it grows; the
+// rest of a refused one is refused.
 static __attribute__((noinline)) _Atomic uint64_t *refusal(cref_path *path, const struct place *at, uint8_t last,
                                                            bool is_start) {
     if (at->record.time <= atomic_load_explicit(&path->refused_through, memory_order_acquire)) return &path->refused;

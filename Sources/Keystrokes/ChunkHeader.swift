@@ -107,7 +107,7 @@ struct LineEnd {
     /// The outcome of the carriage return, which its line feed shares.
     var fate: Ledger.Fate
 
-    /// Whether the next byte, of this chunk, is the line feed that belongs to it: on the same link and in this time.
+    /// True where the next byte, of this chunk, is its line feed: on the same link and within this time.
     @inline(__always)
     func isFollowed(by byte: UInt8, of chunk: ChunkHeader, within time: Int64) -> Bool {
         byte == ByteTable.lineFeed && epoch == chunk.epoch && chunk.received &- received <= time

@@ -96,7 +96,7 @@ struct KeyCursor {
         unsafe skipped &+= Int(truncatingIfNeeded: row.keep)
     }
 
-    /// As `type`, of a byte that is a key.
+    /// Fills in the key of a byte that is known to be one.
     @unsafe @inline(__always)
     private mutating func typeKey(_ row: HotRows.Row) {
         unsafe store(row, row.held, EventBatch.plainKey &* InputEvent.size)

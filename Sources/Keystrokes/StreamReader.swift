@@ -153,7 +153,7 @@ struct StreamReader {
         return run.stop == .barcodeEnd && !stopAtBarcodeEnd ? nil : run.stop
     }
 
-    /// As `encode`, where speed does not matter.
+    /// Encodes without inlining, where speed does not matter.
     @inline(never)
     private mutating func encodeAgain(
         _ batch: inout EventBatch,

@@ -253,7 +253,7 @@ extension Typist {
         )
     }
 
-    /// As `choose`, in scan mode.
+    /// Fills the batch in scan mode.
     @inline(never)
     private mutating func choose(_ barcodes: BarcodeReader, _ conditions: Conditions) -> Step? {
         while true {

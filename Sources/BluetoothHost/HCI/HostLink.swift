@@ -26,7 +26,7 @@ struct HostLink: Sendable {
     private(set) var lastProgress = Duration.zero
     /// The time by which a connection that was told to end must have ended; nil while it stays.
     var disconnectDeadline: Duration?
-    /// What the controller is to be told when the frames have left, or at this time; nil otherwise.
+    /// Command to send once the frames have left, or at this time; nil for none.
     var draining: (reason: HCIStatus, until: Duration)?
     /// True while the controller changes the connection's parameters for the peer.
     var isUpdating = false
