@@ -94,12 +94,7 @@ public final class Ledger: Sendable {
     private let isMissingBytes = Atomic<Bool>(false)
     private let between = Padding()
     /// The consumer's counters, by fate.
-    #if hasFeature(Embedded)
-        // The compiler (6.3) cannot end the life of an array of atomic values there: Tests/arm32 has this in its place.
-        private let outcomes = AtomicCounters(count: 13)
-    #else
-        private let outcomes = InlineArray<13, Atomic<UInt64>> { _ in Atomic(0) }
-    #endif
+    private let outcomes = InlineArray<13, Atomic<UInt64>> { _ in Atomic(0) }
     private let after = Padding()
     /// Whether what the typist has typed waits until `settle` tells what became of it.
     private let handsOver: Bool

@@ -18,12 +18,7 @@ public final class VirtualController {
     /// packets that no connection takes.
     public internal(set) var lostPackets = 0
 
-    #if hasFeature(Embedded)
-        // There are no weak references: what Tests/arm32 makes stays until its program ends.
-        var radio: VirtualRadio?
-    #else
-        weak var radio: VirtualRadio?
-    #endif
+    weak var radio: VirtualRadio?
     var faults = FaultPlan()
     var state = State()
     private var toHost: [[UInt8]] = []
