@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import TestSupport
 import Testing
 import Texts
 import TextsSupport
@@ -8,11 +9,24 @@ import Wedge
 
 @Suite("The state in two languages")
 struct StateTextTests {
-    @Test("LK-24: every state has its text and its hint, in the words of the LINBLE keyboard")
-    func states() {
-        #expect(Session.State.allCases.count == 9)
-        #expect(Session.State.connecting.text(.japanese, "LINBLE-TEST") == "接続を試みています: LINBLE-TEST")
-        #expect(Session.State.connected.text(.japanese, "LINBLE-TEST") == "通信可能です: LINBLE-TEST")
+    @Test("LK-24: each of the nine states has the sentence of Tests/Vectors/state-sentences.txt, in both languages")
+    func states() throws {
+        var written: [String: String] = [:]
+        for line in try VectorFile.lines("state-sentences.txt") {
+            let words = line.text.split(separator: " ", maxSplits: 2)
+            written["\(words[0]) \(words[1])"] = String(words[2])
+        }
+        #expect(Session.State.allCases.count == 9 && written.count == 18)
+        for state in Session.State.allCases {
+            for (name, language) in [("en", Language.english), ("ja", .japanese)] {
+                let sentence = state.sentence(of: "LINBLE-TEST", nil, nil, in: language)
+                #expect(sentence == written["\(state.rawValue) \(name)"])
+            }
+        }
+    }
+
+    @Test("LK-24: the hint of a device that was not heard, and the buttons, use the LINBLE keyboard's Japanese words")
+    func hint() {
         #expect(LinkFaultText.notHeard.text(.japanese, "10").hasSuffix("アドバタイズしているか確認して下さい"))
         #expect(PageText.use.text(.japanese) == "つかう" && PageText.cancel.text(.japanese) == "キャンセル")
     }

@@ -70,8 +70,8 @@ async def daemon_choice(bench: Bench) -> None:
 
 @scenario("daemon-follows", deadline=120, once=True)
 async def daemon_follows(bench: Bench) -> None:
-    """LK-18: a choice dropped and made again in its file, past the daemon: the link ends, and is made again."""
-    daemon, _ = await chosen(bench)
+    """LK-18: the choice's file is removed, put back, and written over with another device: the daemon follows each time."""
+    daemon, reader = await chosen(bench)
     kept = await bench.guest.read_file(SELECTION)
     await bench.guest.run("rm", SELECTION)
     await daemon.state("unselected", 10)
@@ -82,7 +82,19 @@ async def daemon_follows(bench: Bench) -> None:
     await bench.peer.until(lambda: bench.peer.connections > links, "the device is connected to again", 40)
     await until_connected(bench, daemon)
     expect((await status(bench))["selection"]["address"] == ADDRESS, "another device is chosen")
+    await Disguise(bench.peer).advertise()
+    links = bench.peer.connections
+    other = kept.replace(ADDRESS.encode(), OTHER_ADDRESS.encode()).replace(NAME.encode(), OTHER_NAME.encode())
+    await bench.guest.write_file(SELECTION, other)
+    await bench.peer.until(lambda: bench.peer.connections > links, "the other device is connected to", 40)
+    await until_connected(bench, daemon)
+    expect((await status(bench))["selection"]["address"] == OTHER_ADDRESS, "the other device is not chosen")
+    ups = [event["up"] for event in bench.monitor.events("link")]
+    expect(ups == [True, False] * 2 + [True], f"the links went {ups}")
+    sent = bench.peer.burst([b"b" * 20])
+    await reader.until(sent, 20)
     await daemon.end(signal.SIGTERM, 143)
+    bench.account(sent, len(reader.text), daemon.counts())
     await fresh(bench)
 
 
