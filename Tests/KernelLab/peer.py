@@ -96,7 +96,9 @@ class Peer(Changing):
         await device.power_on()
         await self.advertise()
 
-    async def advertise(self, connectable: bool = True, manufacturer: bytes = b"", again: bool = True) -> None:
+    async def advertise(
+        self, connectable: bool = True, manufacturer: bytes = b"", again: bool = True, own: int = hci.OwnAddressType.RANDOM
+    ) -> None:
         """The name in the advertisement, the 128-bit UUID in the scan response: together they do not fit.
 
         With manufacturer data the advertisement has that too, behind the name. It comes `again` after a link.
@@ -115,7 +117,7 @@ class Peer(Changing):
         device = self._device
         await self._once_allowed(
             lambda: device.start_advertising(
-                advertising_type=kinds[0] if connectable else kinds[1],
+                advertising_type=kinds[0] if connectable else kinds[1], own_address_type=own,
                 advertising_data=bytes(advertisement), scan_response_data=bytes(response), auto_restart=again
             )
         )  # fmt: skip

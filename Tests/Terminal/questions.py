@@ -139,3 +139,14 @@ def open_device(bench: Bench) -> None:
         wanted = [f"use {NEW} yes", *([f"use {NEW} yes security none"] if is_yes else [])]
         if got != status or bench.changing() != wanted:
             raise Failure(f"answered {answer!r}, status {got} instead of {status}, asked {bench.changing()}: {seen!r}")
+
+
+def run_open(bench: Bench) -> None:
+    """`run` types for an unpaired device after a yes only: then its adapter, which is not there, is opened (69)."""
+    arguments = ("run", "--device", NEW, "--to", "stdout", "--adapter", f"h4:unix:{bench.folder}/no-line")
+    for answer, _, is_yes in ANSWERS:
+        got, seen = on_terminal(bench, arguments, answer)
+        if got != (69 if is_yes else 64) or ("no-line" in seen) != is_yes:
+            raise Failure(f"answered {answer!r}, status {got}: {seen!r}")
+        if "anyone who copies its name and address can type" not in seen:
+            raise Failure(f"the question does not say why: {seen!r}")

@@ -104,10 +104,10 @@ async def control_hostile(bench: Bench) -> None:
     """D-9, X-1: users who ask without end, come and go, send byte by byte and hold locks: the owner is answered, each barcode typed, a restart not refused."""
     daemon = await served(bench)
     reader = await EventReader.open(bench, daemon.node)
-    # Who may read, twice, who may read and asks for what it may not, and a stranger; the last two hold locks.
+    # Who may read: one that asks without end, two that come and go; who may read and asks for what it may not, and a stranger; the last two hold locks.
     users = [
-        await hostile(bench, PIPELINED, GROUP), await hostile(bench, LOOPED, GROUP), await hostile(bench, SLOW, GROUP),
-        await hostile(bench, LOCKING, GROUP), await hostile(bench, LOCKING),
+        await hostile(bench, PIPELINED, GROUP), await hostile(bench, LOOPED, GROUP), await hostile(bench, LOOPED, GROUP),
+        await hostile(bench, SLOW, GROUP), await hostile(bench, LOCKING, GROUP), await hostile(bench, LOCKING),
     ]  # fmt: skip
     barcodes = [ean13(number) for number in range(100)]
     sent = bench.peer.burst(barcodes)
