@@ -15,6 +15,8 @@ final class QuietRadio: LowEnergyAdapter {
     private(set) var listening = 0
     /// How often a scan has begun.
     private(set) var scans = 0
+    /// Whether the last scan that began asks for scan responses.
+    private(set) var isActive = false
     /// Whether the controller says that it scans.
     var saysThatItScans = false
     /// The devices that were connected to.
@@ -45,6 +47,7 @@ final class QuietRadio: LowEnergyAdapter {
             scanner = Scanner(.legacy, devices: devices)
             scanner.start(parameters)
             radio.scans += 1
+            radio.isActive = parameters.type == .active
             radio.listener = self
             turn(true)
             if radio.saysThatItScans { onStarted?() }

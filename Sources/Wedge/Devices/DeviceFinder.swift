@@ -24,6 +24,11 @@ package final class DeviceFinder {
 
     /// The time in which the kept device is to be heard before its name is listened for too.
     private static let nameDelay = Duration.seconds(3)
+    /// The time for which its name is listened for, and the pause until it is again.
+    ///
+    /// A kernel from 6.12 on takes an active scan for a discovery: one without end keeps other programs from theirs.
+    private static let nameWindow = Duration.seconds(7)
+    private static let namePause = Duration.seconds(60)
 
     /// Told of another device that has the kept one's name, once each; the search goes on.
     package var onNamesake: ((DiscoveredDevice) -> Void)?
@@ -89,12 +94,7 @@ package final class DeviceFinder {
             goOn()
             radio.start(scan)
         }
-        if case .kept(let kept) = choice, let name = kept.name {
-            nameTimer = radio.loop.schedule(at: MonotonicClock.now + Self.nameDelay) { [unowned self] in
-                nameTimer = nil
-                listen(for: name)
-            }
-        }
+        if case .kept(let kept) = choice, let name = kept.name { listen(for: name, in: Self.nameDelay) }
     }
 
     private func stopSides() {
@@ -113,9 +113,20 @@ package final class DeviceFinder {
         return scan
     }
 
-    /// Listens for others of the kept device's name, which is often in the scan response only.
+    /// Listens for others of the kept device's name in windows, the first after a delay.
+    private func listen(for name: String, in delay: Duration) {
+        nameTimer = radio.loop.schedule(at: MonotonicClock.now + delay) { [unowned self] in
+            listen(for: name)
+            nameTimer = radio.loop.schedule(at: MonotonicClock.now + Self.nameWindow) { [unowned self] in
+                if let nameScan { radio.stop(nameScan) }
+                nameScan = nil
+                listen(for: name, in: Self.namePause)
+            }
+        }
+    }
+
+    /// Listens actively: a name is often in the scan response only.
     private func listen(for name: String) {
-        guard scan != nil, nameScan == nil else { return }
         let scan = begin(.name(name), .discovery)
         nameScan = scan
         scan.onUpdate = { [unowned self] update in
