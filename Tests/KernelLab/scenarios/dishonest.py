@@ -113,7 +113,7 @@ async def swaps_its_type(bench: Bench, adapter: tuple[str, ...]) -> None:
     before = bench.peer.connections
     for name in NAME, bits:
         product = await bench.product("run", "--device", name, "--json", *adapter)
-        reader = await EventReader.open(bench, product.node)
+        reader = await EventReader.open(bench, await product.keyboard())
         await product.state("failed", 60)
         await product.end(signal.SIGINT, 130)
         expect(bench.peer.connections == before, f"--device {name}: a device of the other address type was connected to")

@@ -127,7 +127,7 @@ async def control_hostile(bench: Bench) -> None:
     again = await begun(bench)
     await again.state("connected", 40)
     await one(bench, "the owner", "status", 0)
-    locked = [next(line for line in user.out.splitlines() if line.startswith("locked")) for user in users[3:]]
+    locked = [next(line for line in user.out.splitlines() if line.startswith("locked")) for user in users[4:]]
     expect(all(int(line.split()[1]) > 0 for line in locked), f"nothing could be locked: it proves nothing: {locked}")
     for user in users:
         await user.stop()
