@@ -146,6 +146,7 @@ extension SystemFacts.ConfigurationState {
         do throws(CommandFailure) {
             let configuration = try Configuration.read(path)
             _ = try configuration.settings(device: nil)
+            _ = try configuration.regions()
             return (.correct, configuration)
         } catch {
             // A file that this process may not read may be readable for the daemon.

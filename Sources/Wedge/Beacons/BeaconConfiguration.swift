@@ -44,6 +44,8 @@ package struct BeaconConfiguration: Equatable, Sendable {
 
     /// The path loss exponents that are allowed.
     static let pathLosses = 1.0...6.0
+    /// The hours between two fetches that are allowed: at most a year.
+    static let updateIntervals = 1...8760
 
     /// The times and counts of the watch.
     package var settings: RegionWatch.Settings {

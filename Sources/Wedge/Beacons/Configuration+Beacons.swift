@@ -49,6 +49,9 @@ extension Configuration {
         if let server = beacons.server, !server.hasPrefix("https://") {
             faults.append((["beacons.server"], "beacons.server wants an address that begins with https://"))
         }
+        if beacons.server != nil, beacons.appCodeFile == nil {
+            faults.append((["beacons.server"], "beacons.server wants an access code: set beacons.app-code-file"))
+        }
         for (key, path) in [("beacons.regions", beacons.regionsFile), ("beacons.app-code-file", beacons.appCodeFile)] {
             if let path, !path.hasPrefix("/") {
                 faults.append(([key], "\(key) wants a whole path, which begins with /"))

@@ -65,7 +65,7 @@ extension ConfigurationKey {
         number(
             "beacons.update-interval",
             \.beacons.updateInterval,
-            0...8760,
+            BeaconConfiguration.updateIntervals,
             "The hours between two fetches of the server's regions; sooner ones are refused (1500)."
         ),
         flag(
@@ -73,8 +73,8 @@ extension ConfigurationKey {
             \.beacons.isTest,
             "Whether the server is told that this is a test, and may be sent test logs."
         ),
-        name("beacons.edition", \.beacons.edition, "The edition that the server is told.", wanted: "a word"),
-        name("beacons.version", \.beacons.version, "The version that the server is told.", wanted: "a version"),
+        constant("beacons.edition", \.beacons.edition, "The edition that the server is told."),
+        constant("beacons.version", \.beacons.version, "The version that the server is told."),
         text(
             "beacons.app-code-file",
             \.beacons.appCodeFile,
@@ -104,6 +104,16 @@ extension ConfigurationKey {
             "The strength in dBm at one metre that it tells: to be measured with the board's own antenna."
         ),
     ]
+
+    /// A text that a server tells a genuine program by: no other than the default is allowed.
+    private static func constant(
+        _ name: String,
+        _ path: any WritableKeyPath<Configuration, String> & Sendable,
+        _ summary: String
+    ) -> ConfigurationKey {
+        let only = Configuration()[keyPath: path]
+        return word(name, path, summary, wanted: quoted(only), read: { $0 == only ? $0 : nil }, write: { $0 })
+    }
 
     /// The values of words with commas between, each once; nil where one is none, or there is none at all.
     private static func words<Value>(_ text: String, _ read: (String) -> Value?) -> [Value]? {

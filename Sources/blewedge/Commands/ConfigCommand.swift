@@ -29,7 +29,8 @@ enum ConfigurationPlace {
 struct ConfigCheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Check a configuration, with the table, layout and profiles that it names; nothing is changed.",
+        abstract:
+            "Check a configuration, with the table, layout, profiles and regions that it names; nothing is changed.",
         discussion: """
             Without a file, the one that a daemon of this user reads: /etc/blewedge/blewedge.toml for root. Every fault is \
             named with its line, and ends the command with status 78.
@@ -49,6 +50,7 @@ struct ConfigCheckCommand: ParsableCommand {
         let configuration = try Configuration.read(path, mustExist: file != nil)
         // The device is nothing that the configuration says.
         let settings = try configuration.settings(device: .name("-"))
+        _ = try configuration.regions()
         let profiles = settings.profiles.count == 1 ? settings.profiles.first?.name : Configuration.anyProfile
         try StandardStream.output.write(
             (isThere ? NoteText.configurationCorrect : .configurationMissing).text(

@@ -123,9 +123,13 @@ async def until_asked(bench: Bench, what: str, holds: Callable[[dict[str, Any]],
 @scenario("beacons-watch", deadline=240)
 async def watch(bench: Bench) -> None:
     """SW-1, SW-3, SW-4, SW-16, D-22, D-23: regions of an iBeacon, an AltBeacon and an Eddystone are entered and left, by a command without a daemon."""
-    await regions(bench, "[beacons]\nmax-designated = 0\n")
+    await regions(bench, '[beacons]\nmax-designated = 0\nedition = "NORMAL"\nversion = "9"\nserver = "https://localhost"\n')
     said = await tell(bench, "config", "check", code=78)
-    expect("line 2: beacons.max-designated wants a whole number" in said, f"a wrong setting: {said!r}")
+    for fault in (
+        "line 2: beacons.max-designated wants a whole number", 'line 3: beacons.edition wants "SWAMP"',
+        'line 4: beacons.version wants "1.3.0"', "line 5: beacons.server wants an access code",
+    ):  # fmt: skip
+        expect(fault in said, f"{fault}: {said!r}")
     await regions(bench)
     await write(bench, REGIONS, FILE + "static nonsense\n")
     said = await tell(bench, "beacons", "regions", code=78)
