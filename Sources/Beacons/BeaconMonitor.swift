@@ -202,6 +202,9 @@ package struct BeaconMonitor: Sendable {
         watch.displayCameOn { notice in tell(.region(notice)) }
     }
 
+    /// Has the display go on before anything was heard (D-24): regions are told to be inside at their first sightings.
+    package mutating func displayStarted(now: Duration) { watch.displayStarted(now: now) }
+
     /// Replaces the server's regions; those that are watched stay so.
     package mutating func setManaged(_ entries: [RegionFile.Entry]) { catalogue.setManaged(entries) }
 
@@ -341,9 +344,14 @@ package struct BeaconMonitor: Sendable {
     }
 
     private mutating func pass(_ notice: RegionWatch.Notice, _ tell: (Event) -> Void) {
-        let wanted: WatchOptions = notice.change == .left ? .onExit : .onEntry
+        let wanted: WatchOptions =
+            switch notice.change {
+            case .entered: .onEntry
+            case .left: .onExit
+            case .inside: .entryStateOnDisplay
+            }
         if options[notice.region]?.contains(wanted) == true { tell(.region(notice)) }
-        guard isSwitcher(notice.region) else { return }
+        guard notice.change != .inside, isSwitcher(notice.region) else { return }
         let isOn = notice.change == .entered
         let regions = isOn ? watch(.nonSwitchers) : unwatch(.nonSwitchers)
         tell(.switched(by: notice.beacon, isOn: isOn, regions: regions))

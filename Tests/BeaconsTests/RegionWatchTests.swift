@@ -77,6 +77,25 @@ struct RegionWatchTests {
         #expect(told.last?.region == BeaconRegion(badge))
     }
 
+    @Test(
+        "SW-4, D-24: from the start of the display on, a region is inside at its first sightings, within the silence of an exit"
+    )
+    func displayStart() {
+        let regions = [BeaconRegion(badge), BeaconRegion(badge).whole]
+        for (time, expected) in [(29_999, [RegionWatch.Change.inside, .entered]), (30_000, [.entered])] {
+            var watch = RegionWatch()
+            watch.watch(regions[0], .entryStateOnDisplay)
+            watch.watch(regions[1], .usual)
+            watch.displayStarted(now: .zero)
+            var told: [RegionWatch.Notice] = []
+            for time in [time - 1, time, time + 1] {
+                watch.sight(badge, now: .milliseconds(time)) { told.append($0) }
+            }
+            #expect(Set(told.map(\.change)) == Set(expected) && told.count == expected.count, "\(time): \(told)")
+            #expect(told.allSatisfy { $0.region == ($0.change == .inside ? regions[0] : regions[1]) })
+        }
+    }
+
     @Test("SW-4: of the regions that are watched those inside are told first, then those heard last, then the others")
     func sightings() {
         let numbers = ["1/1", "1/2", "1/3", "1/4"]

@@ -4,11 +4,14 @@ import Beacons
 import BluetoothLE
 import Keystrokes
 import LinuxIO
+import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
 import Texts
-import Wedge
+import Typing
+
+@testable import Wedge
 
 @Suite("Beacons and the daemon", .serialized, .timeLimit(.minutes(10)))
 struct BeaconDaemonTests {
@@ -142,6 +145,30 @@ struct BeaconDaemonTests {
         _ = try bench.make(regions: Self.regions)
         let designate = ControlRequest.beacons(.designate(["A17C"], in: try Self.region(Self.badges), .usual))
         #expect(try bench.ask(designate).get().text.contains("\"answer\":-1"))
+        try bench.end()
+    }
+
+    @Test(
+        "SW-4, D-24: what is inside is told when the first sightings are in, and as the gate's terminal comes to the front"
+    )
+    func display() throws {
+        let bench = try DaemonBench()
+        var settings = BeaconConfiguration()
+        settings.watched = [.initial]
+        settings.options = .entryStateOnDisplay
+        bench.radio.saysThatItScans = true
+        let daemon = try bench.make(beacons: settings, regions: Self.regions)
+        let client = try ControlPeer(bench.paths.controlSocket.string, on: bench.loop)
+        try client.send("events\n")
+        #expect(try bench.until { client.values.contains { $0["event"]?.string == "gate" } })
+        let told = { client.values.filter { $0["event"]?.string == "region" } }
+        daemon.start { _ in }
+        #expect(try bench.until { bench.radio.listening == 1 })
+        try Self.see(Self.badges + "/1/2", bench)
+        #expect(try bench.until { told().count == 1 })
+        daemon.gate.onFront?()
+        #expect(try bench.until { told().count == 2 })
+        #expect(told().allSatisfy { $0["change"]?.string == "inside" && $0["region"]?.string == Self.badges })
         try bench.end()
     }
 

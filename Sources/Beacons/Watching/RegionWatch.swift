@@ -81,6 +81,8 @@ package struct RegionWatch: Sendable {
     private var index: [BeaconRegion: Int] = [:]
     /// A heap, the earliest first: one for each region that is inside, and some that count no more.
     private var dues: [Due] = []
+    /// The time until which a region that is entered counts as inside since the display went on.
+    private var displayEnd: Duration?
 
     /// Watches nothing.
     package init(_ settings: Settings = Settings()) {
@@ -173,6 +175,9 @@ package struct RegionWatch: Sendable {
         if places[place].options.contains(.onEntry) {
             tell(Notice(region: region, change: .entered, beacon: beacon))
         }
+        if let displayEnd, now < displayEnd, places[place].options.contains(.entryStateOnDisplay) {
+            tell(Notice(region: region, change: .inside, beacon: beacon))
+        }
     }
 
     /// When `expire` has to be called; nil while no region is inside.
@@ -202,6 +207,11 @@ package struct RegionWatch: Sendable {
             if let beacon = place.beacon { tell(Notice(region: place.region, change: .inside, beacon: beacon)) }
         }
     }
+
+    /// Has the display go on before anything was heard: a region is told to be inside at its first sightings.
+    ///
+    /// A region that was not sighted for `exitSilence` from `now` on counts as outside.
+    package mutating func displayStarted(now: Duration) { displayEnd = now + settings.exitSilence }
 
     // MARK: The heap
 

@@ -50,6 +50,9 @@ package final class BeaconService {
     /// Tells of what is inside and wants it told, as the display goes on (D-24).
     package func displayCameOn() { tell { monitor, tell in monitor.displayCameOn(tell: tell) } }
 
+    /// Has the display go on with the scan's start: what is inside is told when its first sightings are in (D-24).
+    package func displayStarted() { monitor.displayStarted(now: MonotonicClock.now) }
+
     /// Listens no more; `completion` is called when the controller scans no more, or for others only.
     package func end(completion: @escaping () -> Void = {}) {
         isEnded = true

@@ -45,7 +45,9 @@ extension Daemon {
         setBeaconGate()
         noteAvailability()
         // Without a terminal to come to the front, the display goes on with the daemon (D-24).
-        if options.terminal == nil { beacons.displayCameOn() }
+        if options.terminal == nil, settings.isWatching {
+            beacons.onStarted = { [unowned self] in beacons.displayStarted() }
+        }
     }
 
     func handle(_ request: BeaconRequest, reply: @escaping (Result<JSONObject, CommandFailure>) -> Void) {

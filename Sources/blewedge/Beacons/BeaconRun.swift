@@ -35,7 +35,10 @@ final class BeaconRun {
             self.service = service
             service.onEvent = { [unowned self, unowned service] event in onEvent?(event, service.monitor) }
             service.onFailure = { [unowned self] error in foreground.finish(.failure(CommandFailure(error))) }
-            service.onStarted = { [unowned self] in endInTime() }
+            service.onStarted = { [unowned self, unowned service] in
+                service.displayStarted()
+                endInTime()
+            }
         }
     }
 

@@ -76,7 +76,7 @@ struct WatchOptionFlags: ParsableArguments {
     var noExit = false
 
     @Flag(
-        help: "Tell of what is inside when the terminal that the gate watches comes to the front."
+        help: "Tell of what is inside when the gate's terminal comes to the front; without one, at the start."
     )
     var entryStateOnDisplay = false
 
