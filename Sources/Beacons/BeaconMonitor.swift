@@ -212,16 +212,18 @@ package struct BeaconMonitor: Sendable {
 
     /// Designates beacons: their regions are watched from now on, and the region that they are of no more (D-29).
     ///
-    /// With `isKept` false nothing is changed: the answer is that they could not be kept.
+    /// Nothing is changed where `keep` answers false, or there is no adapter to hear them with.
     package mutating func designate(
         _ codes: [String],
         in region: BeaconRegion?,
         _ options: WatchOptions = .usual,
+        hasAdapter: Bool = true,
         keep: (DesignatedBeacons) -> Bool
     ) -> DesignatedBeacons.Answer {
         var changed = designated
-        let answer = changed.designate(codes, in: region, of: catalogue, limit: limit)
+        let answer = changed.designate(codes, in: region, options, of: catalogue, limit: limit)
         guard answer == .all || answer == .limitReached else { return answer }
+        guard hasAdapter else { return .noAdapter }
         guard changed == designated || keep(changed) else { return .notKept }
         let newcomers = changed.beacons.dropFirst(designated.beacons.count)
         designated = changed

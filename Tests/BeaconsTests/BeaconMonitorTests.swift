@@ -65,7 +65,7 @@ struct BeaconMonitorTests {
         #expect(monitor.counters.reports == 6 && monitor.counters.beacons == 6)
     }
 
-    @Test("SW-8: each answer has its number, and an exit status")
+    @Test("SW-8: each of the ten answers is given, and has its number and an exit status")
     func answers() throws {
         var monitor = try Self.monitor(limit: 2)
         let badges = Self.region(Self.badges)
@@ -77,6 +77,8 @@ struct BeaconMonitorTests {
         #expect(ask(&monitor, ["A"], Self.region(Self.oneTime), true) == -4)
         #expect(ask(&monitor, ["A", "nobody"], badges, true) == -5)
         #expect(ask(&monitor, ["A"], badges, false) == -7)
+        #expect(monitor.designate(["A"], in: badges, [], keep: { _ in true }).rawValue == -8)
+        #expect(monitor.designate(["A"], in: badges, hasAdapter: false, keep: { _ in true }).rawValue == -1)
         #expect(monitor.designated.isEmpty)
         #expect(ask(&monitor, ["A"], badges, true) == 1)
         #expect(ask(&monitor, ["A", "A"], badges, true) == 1)

@@ -112,7 +112,7 @@ struct RegionFileTests {
         #expect(kinds(oneTime) == ["dynamic"])
         #expect(kinds(owned) == ["managed"])
         #expect(kinds(owned.whole).isEmpty)
-        #expect(designated.designate(["A17C"], in: badges, of: catalogue, limit: 19) == .all)
+        #expect(designated.designate(["A17C"], in: badges, .usual, of: catalogue, limit: 19) == .all)
         #expect(kinds(badge) == ["reserved", "designated"])
         #expect(kinds(other) == ["reserved"])
     }

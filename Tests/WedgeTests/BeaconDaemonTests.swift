@@ -139,7 +139,7 @@ struct BeaconDaemonTests {
         try bench.end()
     }
 
-    @Test("SW-2: without an adapter the answer to designating is -1")
+    @Test("SW-2, SW-8: without an adapter the answer to designating is -1")
     func noAdapter() throws {
         let bench = try DaemonBench()
         _ = try bench.make(regions: Self.regions)

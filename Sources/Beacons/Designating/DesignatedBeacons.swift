@@ -41,7 +41,7 @@ package struct DesignatedBeacons: Equatable, Sendable {
         case tooMany = -6
         /// They could not be kept.
         case notKept = -7
-        /// The options are missing.
+        /// There is no event to tell of.
         case noOptions = -8
 
         /// The exit status of the command (D-10).
@@ -91,11 +91,13 @@ package struct DesignatedBeacons: Equatable, Sendable {
     package mutating func designate(
         _ codes: [String],
         in region: BeaconRegion?,
+        _ options: WatchOptions,
         of catalogue: RegionCatalogue,
         limit: Int
     ) -> Answer {
         guard let region = region ?? catalogue.onlyStaticRegion else { return .noRegion }
         guard !codes.isEmpty else { return .noCodes }
+        guard !options.isEmpty else { return .noOptions }
         guard catalogue.isStatic(region) else { return .unfitRegion }
         var newcomers: [Beacon] = []
         for code in codes {

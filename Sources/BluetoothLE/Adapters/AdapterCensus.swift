@@ -85,3 +85,22 @@ package final class AdapterCensus {
         }
     }
 }
+
+extension AdapterTransport {
+    /// True if the controller exists; one that is reached by TCP is taken to exist.
+    package var isPresent: Bool {
+        switch self {
+        case .kernel(let selector):
+            ((try? AdapterCensus.take()) ?? []).contains { entry in
+                switch selector {
+                case .any: true
+                case .index(let index): entry.index == index
+                case .address(let address): entry.information.address == address
+                }
+            }
+        case .userChannel(let index): FileSystem.exists("/sys/class/bluetooth/hci\(index.rawValue)")
+        case .h4(.unixSocket(let path)), .h4(.serialLine(let path, _)): FileSystem.exists(path)
+        case .h4(.tcp): true
+        }
+    }
+}

@@ -52,7 +52,7 @@ package enum BeaconText: String, Localized {
             LocalText("no beacon of the region has one of these key codes", "リージョンにこのキーコードのビーコンがありません")
         case .tooMany: LocalText("there is no room for another beacon", "これ以上ビーコンを指定できません")
         case .notKept: LocalText("the designated beacons could not be kept", "指定ビーコンを保存できませんでした")
-        case .noOptions: LocalText("the options are missing", "オプションの指定がありません")
+        case .noOptions: LocalText("no event is left to tell of", "通知するイベントがありません")
         case .columnRegion: LocalText("REGION", "リージョン")
         case .columnKinds: LocalText("KINDS", "種類")
         case .columnName: LocalText("NAME", "名前")

@@ -133,6 +133,7 @@ extension Words {
                 let more = isAtEnd ? [] : try options()
                 return .designate(codes, in: region, more.union(option))
             }
+            if word == WatchOptions.quiet, isAtEnd { return .designate(codes, in: region, []) }
             guard codes.count < BeaconRequest.mostCodes else {
                 throw fault("more than \(BeaconRequest.mostCodes) key codes")
             }

@@ -221,12 +221,12 @@ extension Daemon {
         _ region: BeaconRegion?,
         _ options: WatchOptions
     ) -> Result<JSONObject, CommandFailure> {
-        let answer: DesignatedBeacons.Answer =
-            service.adapterName == nil
-            ? .noAdapter
-            : beacons.change { monitor in
-                monitor.designate(codes, in: region, options) { beacons in designatedStore.keep(beacons) == nil }
+        let hasAdapter = service.adapterName != nil
+        let answer = beacons.change { monitor in
+            monitor.designate(codes, in: region, options, hasAdapter: hasAdapter) { beacons in
+                designatedStore.keep(beacons) == nil
             }
+        }
         return .success(JSONObject(answer, in: beacons.monitor))
     }
 

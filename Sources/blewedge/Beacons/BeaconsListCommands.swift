@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Beacons
+import BluetoothLE
 import LinuxIO
 import SystemPackage
 import Texts
@@ -98,8 +99,9 @@ struct BeaconsDesignateCommand: ParsableCommand {
 
     func run() throws {
         let answer = try daemon.ask(.designate(codes, in: region, flags.options)) {
-            try BeaconsAlone.changing { monitor, store in
-                let number = monitor.designate(codes, in: region, flags.options) { beacons in
+            let hasAdapter = try BeaconsAlone().configuration.adapter.isPresent
+            return try BeaconsAlone.changing { monitor, store in
+                let number = monitor.designate(codes, in: region, flags.options, hasAdapter: hasAdapter) { beacons in
                     guard let failure = store.keep(beacons) else { return true }
                     Console.report(failure)
                     return false

@@ -242,7 +242,8 @@ async def designated(bench: Bench) -> None:
     await until_asked(bench, "three regions are watched", lambda answer: len(answer["watched"]) == 3)
     for words, number, code in (
         (["A17C"], -2, 64), (["--region", BADGES], -3, 64), (["A17C", "--region", f"{GATES[:-1]}1"], -4, 78),
-        (["nobody", "--region", BADGES], -5, 64), (["A17C", "--region", BADGES], 1, 0),
+        (["nobody", "--region", BADGES], -5, 64), (["A17C", "--region", BADGES, "--no-entry", "--no-exit"], -8, 64),
+        (["A17C", "--region", BADGES], 1, 0),
     ):  # fmt: skip
         answer = await asked(bench, "designate", *words, code=code)
         expect(answer["answer"] == number, f"designate {words}: {answer}")
@@ -278,7 +279,7 @@ async def designated(bench: Bench) -> None:
     await bench.guest.run("rm", REGIONS)
     expect((await asked(bench, "set-up")) == {"regions": REGIONS, "made": True}, "the file of regions is not made")
     await daemon.end(signal.SIGTERM, 143)
-    bench.note = "five answers, one badge, one switcher"
+    bench.note = "six answers, one badge, one switcher"
 
 
 @scenario("beacons-advertise", deadline=240, once=True)
