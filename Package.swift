@@ -222,8 +222,8 @@ let package = Package(
         tests(
             "CommandLineTests",
             [
-                "TestSupport", "FirmwareSupport", "RadioMeasuring", "blewedge", "Setup", "Wedge", "Typing", "Texts",
-                "BluetoothLE",
+                "TestSupport", "FirmwareSupport", "RadioMeasuring", "blewedge", "Setup", "Wedge", "BeaconServer",
+                "Typing", "Texts", "BluetoothLE",
                 "VirtualTransport", "Keystrokes", "LinuxIO", systemPackage,
             ]
         ),

@@ -125,10 +125,16 @@ package struct BeaconMonitor: Sendable {
     /// True for a region that is watched.
     package func isWatched(_ region: BeaconRegion) -> Bool { watch.isWatched(region) }
 
-    /// Every region that is known: the file's, the server's, and the designated beacons'.
+    /// Every known region once: the file's, the server's, and the designated beacons'.
     package var regions: [BeaconRegion] {
         let known = catalogue.file.staticRegions + catalogue.file.dynamicRegions + catalogue.managed
-        return known.map(\.region) + designated.beacons.map { BeaconRegion($0.identity) }
+        return Self.once(known.map(\.region) + designated.beacons.map { BeaconRegion($0.identity) })
+    }
+
+    /// The regions without repetitions, in their order.
+    private static func once(_ regions: [BeaconRegion]) -> [BeaconRegion] {
+        var seen: Set<BeaconRegion> = []
+        return regions.filter { seen.insert($0).inserted }
     }
 
     /// What a region is.
@@ -178,7 +184,7 @@ package struct BeaconMonitor: Sendable {
         case .dynamic: dynamic
         case .managed: managed
         case .designated: single
-        case .nonSwitchers, .all: initial + dynamic + managed + single
+        case .nonSwitchers, .all: Self.once(initial + dynamic + managed + single)
         }
     }
 
@@ -278,9 +284,10 @@ package struct BeaconMonitor: Sendable {
         return ranged[place].list(now: now)
     }
 
-    /// Forgets the designated beacons, and watches and ranges nothing.
+    /// Forgets the designated beacons and the server's regions, and watches and ranges nothing.
     package mutating func clear() {
         designated = DesignatedBeacons()
+        setManaged([])
         for region in watch.regions { _ = unwatch(region) }
         ranged = []
         nextList = nil

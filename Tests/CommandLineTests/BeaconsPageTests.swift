@@ -40,7 +40,7 @@ struct BeaconsPageTests {
     }
 
     @Test(
-        "SW-4, SW-9, SW-13: the page has the regions, when they were sighted, the designated, the own beacon, the counts"
+        "SW-4, SW-9, SW-13, SW-16: the page has the regions, when they were sighted, the designated, the own beacon, the counts"
     )
     func whole() throws {
         let text = try Self.text(.success(try beaconAnswer()))

@@ -149,6 +149,39 @@ struct BeaconDaemonTests {
     }
 
     @Test(
+        "SW-12: clearing removes the designated beacons, the server's regions and its files, and where that fails nothing"
+    )
+    func clearing() throws {
+        let failing = try DaemonBench()
+        let refusal = CommandFailure(.permission, Message(detail: "read-only"))
+        let managed = [RegionFile.Entry(try Self.region(Self.gates + "/7"), name: "Rented")]
+        let daemon = try failing.make(
+            regions: Self.regions,
+            managed: { managed },
+            removeServerFiles: { () throws(CommandFailure) in throw refusal }
+        )
+        daemon.start { _ in }
+        #expect(throws: refusal) { try failing.ask(.beacons(.clear)).get() }
+        #expect(try failing.ask(.beacons(.regions)).get().text.contains(Self.gates + "/7"))
+        try failing.end()
+
+        let bench = try DaemonBench()
+        let counter = Mutex(0)
+        try bench.make(regions: Self.regions, managed: { managed }, removeServerFiles: { counter.withLock { $0 += 1 } })
+            .start { _ in }
+        let designate = ControlRequest.beacons(.designate(["A17C"], in: try Self.region(Self.badges), .usual))
+        #expect(try bench.ask(designate).get().text.contains("\"answer\":1"))
+        #expect(try bench.ask(.beacons(.regions)).get().text.contains("Rented"))
+        _ = try bench.ask(.beacons(.clear)).get()
+        #expect(counter.withLock { $0 } == 1)
+        #expect(!FileSystem.exists(bench.paths.designated.string))
+        let regions = try bench.ask(.beacons(.regions)).get().text
+        #expect(!regions.contains(Self.gates + "/7") && !regions.contains("/1/2") && regions.contains("Gates"))
+        #expect(try bench.ask(.beacons(.status)).get().text.contains("\"watched\":[]"))
+        try bench.end()
+    }
+
+    @Test(
         "SW-4, D-24: what is inside is told when the first sightings are in, and as the gate's terminal comes to the front"
     )
     func display() throws {

@@ -47,7 +47,8 @@ final class DaemonBench {
         security: GATTLinkSecurity.Level = .none,
         beacons: BeaconConfiguration = BeaconConfiguration(),
         regions: String = "",
-        managed: (@Sendable () -> [RegionFile.Entry]?)? = nil
+        managed: (@Sendable () -> [RegionFile.Entry]?)? = nil,
+        removeServerFiles: (@Sendable () throws(CommandFailure) -> Void)? = nil
     ) throws -> Daemon {
         var settings = KeyboardSettings(
             adapter: .any,
@@ -74,6 +75,7 @@ final class DaemonBench {
         options.beacons = beacons
         options.regions = RegionCatalogue(try RegionFile(regions))
         options.managed = managed
+        options.removeServerFiles = removeServerFiles
         let keyboard = try TextKeyboard(layout: .us)
         screen = keyboard.screen
         let daemon = try Daemon(settings, options, through: AdapterCore(loop, using: radio), screen: keyboard)

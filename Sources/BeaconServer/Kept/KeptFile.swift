@@ -47,6 +47,18 @@ package struct KeptFile: Sendable {
         }
     }
 
+    /// Removes the file, which need not be there, while no other process changes it.
+    func remove() throws(Failure) {
+        guard FileSystem.exists(path.string) else { return }
+        try withLock { () throws(Failure) in
+            do throws(Errno) {
+                try FileSystem.remove(path)
+            } catch {
+                throw Failure.unwritable(path, error)
+            }
+        }
+    }
+
     /// Does something while no other process that does it this way reads or writes a file in its directory.
     func withLock<Result>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         let directory = path.removingLastComponent()
@@ -83,6 +95,9 @@ package struct RegionStore: Sendable {
             throw .garbled(file.path, error)
         }
     }
+
+    /// Removes the regions.
+    package func remove() throws(KeptFile.Failure) { try file.remove() }
 
     /// Changes what is kept while no other process does: on the disk when this returns, and as it was when it throws.
     package func update(_ body: (inout KeptRegions) -> Void) throws(KeptFile.Failure) -> KeptRegions {

@@ -22,6 +22,9 @@ package struct TrackStore: Sendable {
         }
     }
 
+    /// Removes the tracks, sent or not.
+    package func remove() throws(KeptFile.Failure) { try file.remove() }
+
     /// Changes the queue while no other process does; it is on the disk when this returns, and as it was when it throws.
     package func update<Result>(_ body: (inout TrackQueue) -> Result) throws(KeptFile.Failure) -> Result {
         try file.withLock { () throws(KeptFile.Failure) in

@@ -11,7 +11,7 @@ package struct RegionCatalogue: Sendable {
 
     private let staticByGroup: [BluetoothUUID: [BeaconRegion]]
     private let dynamicByGroup: [BluetoothUUID: [BeaconRegion]]
-    private var managedRegions: Set<BeaconRegion> = []
+    private var managedNames: [BeaconRegion: String] = [:]
     private let identities: [String: BeaconIdentity]
     private let names: [BeaconRegion: String]
 
@@ -34,7 +34,7 @@ package struct RegionCatalogue: Sendable {
     /// Replaces the server's regions.
     package mutating func setManaged(_ entries: [RegionFile.Entry]) {
         managed = entries
-        managedRegions = Set(entries.map(\.region))
+        managedNames = Dictionary(entries.map { ($0.region, $0.name) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// What a region is; `designated` are the beacons that are.
@@ -45,7 +45,7 @@ package struct RegionCatalogue: Sendable {
             if statics.contains(region) { kinds.insert(.initial) }
         }
         if dynamicByGroup[region.group]?.contains(where: { $0.contains(region) }) == true { kinds.insert(.dynamic) }
-        if managedRegions.contains(region) { kinds.insert(.managed) }
+        if managedNames[region] != nil { kinds.insert(.managed) }
         if designated.contains(region) {
             kinds.formUnion([.designated, .reserved])
             kinds.remove(.initial)
@@ -64,7 +64,7 @@ package struct RegionCatalogue: Sendable {
 
     /// The name of a region; of a part of one that has none, the wider one's.
     package func name(of region: BeaconRegion) -> String? {
-        if let name = names[region], !name.isEmpty { return name }
+        for case let name? in [names[region], managedNames[region]] where !name.isEmpty { return name }
         let wider = (staticByGroup[region.group] ?? []) + (dynamicByGroup[region.group] ?? [])
         return wider.first { $0.contains(region) }.flatMap { names[$0] }.flatMap { $0.isEmpty ? nil : $0 }
     }

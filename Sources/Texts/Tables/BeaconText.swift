@@ -9,6 +9,7 @@ package enum BeaconText: String, Localized {
     case columnSwitcher, immediate, near, far, unknown, regionsExample
     case trackKept, insideRegion, isBeacon, canBeUsed, canAdvertise, gateOutside, gateRemedy, typed, notTyped
     case tooFewSightings
+    case reserved, initial, dynamic, managed, designated
 
     package var texts: LocalText {
         switch self {
@@ -111,6 +112,12 @@ package enum BeaconText: String, Localized {
             )
         case .tooFewSightings:
             LocalText("fewer than five sightings in 15 s", "15秒以内の検出が5回未満でした")
+        // What a region is; the words in English are those of commands and of the configuration.
+        case .reserved: LocalText("reserved", "予約")
+        case .initial: LocalText("initial", "固定(initial)")
+        case .dynamic: LocalText("dynamic", "可変(dynamic)")
+        case .managed: LocalText("managed", "管理(managed)")
+        case .designated: LocalText("designated", "指定(designated)")
         case .typed: LocalText("the key code of {1} is typed", "{1} のキーコードを入力しました")
         case .notTyped:
             LocalText("the key code of {1} is not typed: {2}", "{1} のキーコードを入力しませんでした: {2}")

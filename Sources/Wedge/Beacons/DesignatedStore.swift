@@ -72,5 +72,11 @@ package struct DesignatedStore: Sendable {
     }
 
     /// Forgets all of them; none is no error.
-    package func remove() throws(Errno) { try FileSystem.remove(path) }
+    package func remove() throws(CommandFailure) {
+        do throws(Errno) {
+            try FileSystem.remove(path)
+        } catch {
+            throw CommandFailure(designating: error, path)
+        }
+    }
 }

@@ -251,10 +251,11 @@ extension Daemon {
     }
 
     private func clearBeacons() -> Result<JSONObject, CommandFailure> {
-        do throws(Errno) {
+        do throws(CommandFailure) {
             try designatedStore.remove()
+            try options.removeServerFiles?()
         } catch {
-            return .failure(CommandFailure(designating: error, designatedStore.path))
+            return .failure(error)
         }
         beacons.change { monitor in monitor.clear() }
         return .success(JSONObject())

@@ -28,6 +28,8 @@ package final class Daemon {
         package var regions = RegionCatalogue(RegionFile())
         /// Reads the server's regions, as they were fetched last; nil where that failed.
         package var managed: (@Sendable () -> [RegionFile.Entry]?)?
+        /// Removes the server's regions and the tracks that wait to be sent.
+        package var removeServerFiles: (@Sendable () throws(CommandFailure) -> Void)?
 
         /// Options.
         package init(

@@ -14,7 +14,7 @@ enum BeaconTables {
         guard !regions.isEmpty else { return [BeaconText.noRegions.text(.current)] }
         return table(
             [.columnRegion, .columnKinds, .columnName],
-            regions.map { [text($0, "region"), texts($0, "kinds"), text($0, "name")] }
+            regions.map { [text($0, "region"), kinds($0), text($0, "name")] }
         )
     }
 
@@ -82,8 +82,12 @@ enum BeaconTables {
         }
     }
 
-    private static func texts(_ value: JSONValue, _ name: String) -> String {
-        (value[name]?.array ?? []).compactMap(\.string).joined(separator: ", ")
+    /// The kinds of a region; one that a newer daemon tells of stays as it is.
+    private static func kinds(_ region: JSONValue) -> String {
+        (region["kinds"]?.array ?? []).compactMap(\.string).map { word in
+            let isKnown = RegionKinds.words.contains { $0.word == word }
+            return (isKnown ? BeaconText(rawValue: word)?.text(.current) : nil) ?? LocalName.printable(word)
+        }.joined(separator: ", ")
     }
 
     private static func table(_ columns: [BeaconText], _ rows: [[String]]) -> [String] {

@@ -234,19 +234,16 @@ struct BeaconsSetUpCommand: ParsableCommand {
 struct BeaconsClearCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "clear",
-        abstract: "Forget the designated beacons, and have the daemon watch nothing; the file of the regions stays."
+        abstract: "Delete the designated beacons, the fetched regions and the unsent tracks, and stop watching.",
+        discussion: "The file of the regions stays."
     )
 
     @OptionGroup var daemon: DaemonOptions
 
     func run() throws {
         try daemon.ask(.clear) {
-            let store = DesignatedStore(try DaemonPaths.current().designated)
-            do throws(Errno) {
-                try store.remove()
-            } catch {
-                throw CommandFailure(designating: error, store.path)
-            }
+            try DesignatedStore(try DaemonPaths.current().designated).remove()
+            try ServerFiles.current().remove()
             return JSONObject()
         } _: { _ in
             [BeaconText.cleared.text(.current)]

@@ -32,6 +32,16 @@ struct ServerFiles {
         }
     }
 
+    /// Removes both; files that do not exist are no error.
+    func remove() throws(CommandFailure) {
+        do throws(KeptFile.Failure) {
+            try RegionStore(regions).remove()
+            try TrackStore(tracks).remove()
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
     /// Those of this process.
     static func current() throws(CommandFailure) -> ServerFiles { ServerFiles(in: try DaemonPaths.current().state) }
 }

@@ -184,6 +184,7 @@ struct RunCommand: ParsableCommand {
         options.beacons = configuration.beacons
         options.regions = plan.regions
         options.managed = { try? ServerFiles.managed(in: paths.state) }
+        options.removeServerFiles = { () throws(CommandFailure) in try ServerFiles(in: paths.state).remove() }
         if configuration.destination == .standardOutput, events || json {
             throw CommandFailure(.usage, CommandFaultText.outputTaken)
         }
