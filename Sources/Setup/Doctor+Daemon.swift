@@ -16,7 +16,8 @@ extension Doctor {
         case .silent(let pid): return [silent(pid)]
         case .hidden: return [Finding(.daemonNotAskable, .success, .note, command: "sudo blewedge doctor")]
         case .running(let status):
-            return gate(status) + account(status) + (isBlocked ? [] : session(status)) + keys(status)
+            return gate(status) + account(status) + (isBlocked ? [] : session(status))
+                + beacons(status, facts, isBlocked: isBlocked || status.isRadioUnusable) + keys(status)
         }
     }
 
@@ -42,6 +43,9 @@ extension Doctor {
     /// The finding of a closed gate.
     private static func gate(_ status: SystemFacts.Status) -> [Finding] {
         guard let pause = status.pause else { return [] }
+        if pause == BeaconText.gateOutside.message() {
+            return [Finding(.noBeaconNear, .unavailable, command: "blewedge beacons status")]
+        }
         return [Finding(.paused, .unavailable, of: pause, command: "blewedge resume")]
     }
 

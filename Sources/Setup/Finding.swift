@@ -58,6 +58,11 @@ package struct Finding: Equatable, Sendable {
         case allDiscarded = "all-discarded"
         case bytesLost = "bytes-lost"
         case keysBeyondText = "keys-beyond-text"
+        // Beacons.
+        case beaconsWithoutRegions = "beacons-without-regions"
+        case beaconsUnavailable = "beacons-unavailable"
+        case beaconNotAdvertised = "beacon-not-advertised"
+        case noBeaconNear = "no-beacon-near"
         // The readers of the keys.
         case consoleIgnoresKeys = "console-ignores-keys"
         case consoleLeaksKeys = "console-leaks-keys"

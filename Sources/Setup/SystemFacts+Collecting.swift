@@ -52,6 +52,7 @@ extension SystemFacts {
         otherServices = processes.filter { Self.bluetoothServices.contains($0.name) }
         lookAtConsole(processes)
         queue = asked.configuration.queue
+        watchesBeacons = asked.configuration.beacons.isWatching
         oldInputDriver = InputDriver.evidenceOfEvdev()
         if asked.configuration.verifies { lookAtEventNode() }
         legacyBond = Self.legacyBond(at: place, least: asked.configuration.security)

@@ -14,7 +14,14 @@ extension SystemFacts.Daemon {
         do throws(CommandFailure) {
             var client = try ControlClient(at: places.map(\.controlSocket.string), patience: Self.patience)
             let answer = try client.ask(.status, patience: Self.patience)
-            self = SystemFacts.Status(answer: answer.value).map { .running($0) } ?? .silent(pid: Self.holder(places))
+            guard var status = SystemFacts.Status(answer: answer.value) else {
+                self = .silent(pid: Self.holder(places))
+                return
+            }
+            if let answer = try? client.ask(.beacons(.status), patience: Self.patience) {
+                status.beacons = SystemFacts.Beacons(answer: answer.value)
+            }
+            self = .running(status)
         } catch {
             switch error.status {
             case .permission: self = .hidden
@@ -61,6 +68,15 @@ extension SystemFacts.Status {
         typed = count("typed")
         discarded = count("discarded").addingWithoutOverflow(count("rejected"))
         for loss in SystemFacts.Status.losses { lost = lost.addingWithoutOverflow(count(loss)) }
+    }
+}
+
+extension SystemFacts.Beacons {
+    /// Reads the answer to `beacons status`.
+    package init(answer: JSONValue) {
+        watched = answer["watched"]?.array?.count ?? 0
+        fault = answer.message("availabilityCause")
+        advertisingFault = answer.message("advertisingFault")
     }
 }
 

@@ -112,6 +112,8 @@ package struct SystemFacts: Equatable, Sendable {
         package var allows: Message?
         /// The error with which the choice could not be read or stored.
         package var choiceFault: Message?
+        /// What it says of beacons; nil if it was not asked.
+        package var beacons: Beacons?
         /// The process id of the daemon.
         package var pid: Int32
 
@@ -123,6 +125,19 @@ package struct SystemFacts: Equatable, Sendable {
             self.state = state
             self.pid = pid
         }
+    }
+
+    /// What a running daemon says of beacons.
+    package struct Beacons: Equatable, Sendable {
+        /// The number of watched regions.
+        package var watched = 0
+        /// The reason why beacons cannot be heard; nil for none.
+        package var fault: Message?
+        /// The reason why the wanted beacon is not advertised; nil for none.
+        package var advertisingFault: Message?
+
+        /// Makes a report without a fault.
+        package init() {}
     }
 
     /// The version of the kernel; nil where it cannot be read.
@@ -162,6 +177,8 @@ package struct SystemFacts: Equatable, Sendable {
     package var service: ServiceManager?
     /// The state of the configuration.
     package var configuration = ConfigurationState.correct
+    /// True if the configuration has regions of beacons watched.
+    package var watchesBeacons = false
     /// The choice of a device.
     package var choice = Choice.none
     /// The address of the chosen device, if authenticated keys are demanded and it has only those of legacy pairing.

@@ -41,6 +41,21 @@ struct BeaconRemedyTests {
         #expect(answer.message("remedy") != nil, "\(json)")
     }
 
+    @Test("SW-2, SW-13: where beacons can be neither heard nor advertised, `check` says why and what helps")
+    func check() throws {
+        let (status, output, _, _) = try Self.run(
+            ["check", "--json", "--adapter", "h4:unix:/nonexistent"],
+            regions: ""
+        )
+        #expect(status == 69)
+        let answer = try JSONValue(Array(try #require(output.split(separator: "\n").first).utf8))
+        #expect(answer["available"]?.bool == false && answer["canAdvertise"]?.bool == false)
+        #expect(answer["cause"]?.string?.contains("/nonexistent") == true, "\(output)")
+        #expect(answer["remedy"]?.string?.isEmpty == false, "\(output)")
+        let people = try Self.run(["check", "--adapter", "h4:unix:/nonexistent"], regions: "")
+        #expect(people.status == 69 && people.output.isEmpty && people.error.contains("/nonexistent"))
+    }
+
     @Test("SW-7: a region that cannot be tracked is refused with 78 and a remedy")
     func tracking() throws {
         let (status, output, error, _) = try Self.run(["track", Self.badges], regions: "")

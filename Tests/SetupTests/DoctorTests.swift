@@ -48,6 +48,14 @@ extension SystemFacts {
     }
 }
 
+/// The report of a daemon that watches a region.
+private func beacons(_ change: (inout SystemFacts.Beacons) -> Void) -> SystemFacts.Beacons {
+    var beacons = SystemFacts.Beacons()
+    beacons.watched = 1
+    change(&beacons)
+    return beacons
+}
+
 /// What makes each cause, on a machine on which everything else works.
 let causes: [(cause: Finding.Cause, make: @Sendable (inout SystemFacts) -> Void)] = [
     (.kernelWithoutBluetooth, { $0.sockets = .unknown }),
@@ -133,6 +141,16 @@ let causes: [(cause: Finding.Cause, make: @Sendable (inout SystemFacts) -> Void)
         }
     ),
     (.keysBeyondText, { $0.says { $0.allows = "escape leftctrl are declared" } }),
+    (
+        .beaconsWithoutRegions,
+        {
+            $0.watchesBeacons = true
+            $0.says { $0.beacons = SystemFacts.Beacons() }
+        }
+    ),
+    (.beaconsUnavailable, { $0.says { $0.beacons = beacons { $0.fault = "refused" } } }),
+    (.beaconNotAdvertised, { $0.says { $0.beacons = beacons { $0.advertisingFault = "refused" } } }),
+    (.noBeaconNear, { $0.says { $0.pause = BeaconText.gateOutside.message() } }),
     (.consoleIgnoresKeys, { $0.console?.keys = .off }),
     (.consoleLeaksKeys, { $0.console?.isGraphic = true }),
     (.oldInputDriver, { $0.oldInputDriver = "/var/log/Xorg.0.log" }),
@@ -332,6 +350,27 @@ struct DoctorTests {
         expected.discarded = 5
         expected.lost = 3
         #expect(status == expected)
+    }
+
+    @Test("SW-2: what a daemon answers to `beacons status` is found: regions, the radio, the own beacon")
+    func beaconAnswer() throws {
+        let availability = BeaconAvailability(AdapterLoss.switchedOff("hci0"))
+        var object = availability.members
+        object.add("watched", ["a", "b"])
+        object.add("advertisingFault", "refused")
+        object.addForms(availability.forms)
+        let answer = SystemFacts.Beacons(answer: try JSONValue(Array(object.text.utf8)))
+        #expect(answer.watched == 2 && answer.advertisingFault == "refused")
+        #expect(answer.fault == availability.reason?.cause)
+        var facts = try healthy()
+        facts.watchesBeacons = true
+        facts.says { $0.beacons = answer }
+        #expect(Doctor.findings(facts).map(\.cause) == [.beaconsUnavailable, .beaconNotAdvertised])
+        // A radio that is off explains both.
+        facts.adapters[0].isSoftBlocked = true
+        #expect(Doctor.findings(facts).map(\.cause) == [.rfkillSoft])
+        facts.says { $0.beacons = SystemFacts.Beacons(answer: .null) }
+        #expect(Doctor.findings(facts).map(\.cause) == [.rfkillSoft, .beaconsWithoutRegions])
     }
 
     @Test(

@@ -58,6 +58,10 @@ extension Finding.Cause {
         case .allDiscarded: .allDiscarded
         case .bytesLost: .bytesLost
         case .keysBeyondText: .keysBeyondText
+        case .beaconsWithoutRegions: .beaconsWithoutRegions
+        case .beaconsUnavailable: .beaconsUnavailable
+        case .beaconNotAdvertised: .beaconNotAdvertised
+        case .noBeaconNear: .noBeaconNear
         case .consoleIgnoresKeys: .consoleIgnoresKeys
         case .consoleLeaksKeys: .consoleLeaksKeys
         case .loginPromptInFront: .loginPromptInFront

@@ -159,6 +159,36 @@ async def watch(bench: Bench) -> None:
     bench.note = "three frames, three regions"
 
 
+@scenario("beacons-display", deadline=240, once=True)
+async def display(bench: Bench) -> None:
+    """SW-2, SW-4, D-24: what is inside is told at the start without gate.vt, with it as that terminal comes to the front; the doctor's findings."""
+    settings = SETTINGS.replace('"3s"', '"30s"') + 'watch = "initial"\ntell = "entry-state-on-display"\n'
+    for gate in "", "[gate]\nvt = 3\n":
+        await bench.guest.run("chvt", "4")
+        await regions(bench, settings + gate)
+        daemon = await start(bench)
+        events = await bench.start(BINARY, "events")
+        await events.until(lambda events=events: events.objects, "the events begin", 20)
+        async with beacons(bench, ibeacon(BADGES, 1, 2)):
+            await until_asked(bench, "the badge is near", lambda answer: BADGES in answer["inside"])
+            if gate:
+                expect(not [o for o in events.objects if o.get("event") == "region"], "told before the terminal is in front")
+                await bench.guest.run("chvt", "3")
+            await told(events, "inside", BADGES)
+        changes = [o["change"] for o in events.objects if o.get("event") == "region"]
+        expect(changes == ["inside"], f"told were {changes}")
+        await daemon.end(signal.SIGTERM, 143)
+        await events.stop()
+    await bench.guest.run("chvt", "1")
+    await regions(bench, '[beacons]\nwatch = "managed"\n')
+    daemon = await start(bench)
+    found = json.loads((await tell(bench, "doctor", "--json", code=78)).splitlines()[0])["findings"]
+    expect("beacons-without-regions" in [finding["id"] for finding in found], f"the doctor found {found}")
+    await daemon.end(signal.SIGTERM, 143)
+    await fresh(bench)
+    bench.note = "at the start, and with the terminal"
+
+
 @scenario("beacons-range", deadline=240, once=True)
 async def ranging(bench: Bench) -> None:
     """SW-5, SW-6, SW-7, D-25, D-26: beacons listed with their codes, with and without the designated, and tracked; alone and by a daemon."""
@@ -286,6 +316,9 @@ async def designated(bench: Bench) -> None:
 async def advertise(bench: Bench) -> None:
     """SW-2, SW-13: the product is a beacon that Bumble and tshark decode, alone and by a daemon; asked whether it can be, it says why not."""
     await regions(bench)
+    said = await tell(bench, "beacons", "check", "--json", "--adapter", "hci7", code=69)
+    answer = json.loads(said.splitlines()[0])
+    expect((answer["available"], answer["canAdvertise"]) == (False, False) and "hci7" in answer["cause"], f"check: {answer}")
     answer = json.loads(await tell(bench, "beacons", "check", "--json"))
     expect((answer["available"], answer["canAdvertise"], answer["adapter"]) == (True, True, "hci0"), f"check: {answer}")
     heard: set[bytes] = set()
