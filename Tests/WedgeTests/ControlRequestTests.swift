@@ -89,7 +89,7 @@ struct ControlRequestTests {
     @Test("D-9: who may ask for what: the group reads, the owner and root change, and keys can be switched off")
     func rights() {
         let requests: [(ControlRequest, isReading: Bool, isTyping: Bool)] = [
-            (.status, true, false), (.events, true, false), (.scan(seconds: 5, isAnew: false), true, false),
+            (.status, true, false), (.events, true, false), (.scan(for: .seconds(5), isAnew: false), true, false),
             (.use(.name("A"), confirmed: true), false, false), (.forget, false, false), (.connect, false, false),
             (.disconnect, false, false), (.pause, false, false), (.resume, false, false), (.send([1]), false, false),
             (.ask(Handshake.Command(send: nil, expect: nil)), false, false),
@@ -137,7 +137,7 @@ extension ControlRequest {
         case 1: return .events
         case 2:
             return .scan(
-                seconds: Int.random(in: ControlRequest.scanTimes, using: &random),
+                for: .milliseconds(Int.random(in: 100...60_000, using: &random)),
                 isAnew: Bool.random(using: &random)
             )
         case 3:

@@ -163,7 +163,7 @@ struct DaemonTests {
         func scan(isAnew: Bool, _ heard: (address: UInt64, ago: Duration)...) throws -> [String] {
             var answer: Result<JSONObject, CommandFailure>?
             let scans = bench.radio.scans
-            daemon.handle(.scan(seconds: 1, isAnew: isAnew)) { answer = $0 }
+            daemon.handle(.scan(for: .seconds(1), isAnew: isAnew)) { answer = $0 }
             #expect(try bench.until { bench.radio.scans > scans })
             for device in heard {
                 bench.radio.advertise(BluetoothAddress(rawValue: device.address), [], ago: device.ago)

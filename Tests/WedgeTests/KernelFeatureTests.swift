@@ -94,7 +94,7 @@
             #expect(try bench.until(limit) { bench.signals == [SIGUSR2] }, "\(absence.feature): no signal")
             // An active scan, and typing after it.
             var list = ""
-            bench.daemon.handle(.scan(seconds: 1, isAnew: true)) { result in
+            bench.daemon.handle(.scan(for: .seconds(1), isAnew: true)) { result in
                 list = (try? result.get().text) ?? "refused"
             }
             #expect(try bench.until(limit) { !list.isEmpty })

@@ -27,7 +27,7 @@ extension ControlRequest {
         switch verb {
         case "status": self = .status
         case "events": self = .events
-        case "scan": self = .scan(seconds: try words.scanTime(), isAnew: try words.isAnew())
+        case "scan": self = .scan(for: try words.scanTime(), isAnew: try words.isAnew())
         case "use": self = try words.use()
         case "forget": self = .forget
         case "connect": self = .connect
@@ -56,7 +56,7 @@ extension ControlRequest {
             switch self {
             case .status: ["status"]
             case .events: ["events"]
-            case .scan(let seconds, let isAnew): ["scan", "\(seconds)"] + (isAnew ? ["anew"] : [])
+            case .scan(let time, let isAnew): ["scan", Self.word(of: time)] + (isAnew ? ["anew"] : [])
             case .use(let device, let confirmed, let security):
                 ["use", ControlLine.written("\(device)".utf8)] + (confirmed ? ["yes"] : [])
                     + (security.map { ["security", $0.word] } ?? [])
@@ -75,6 +75,12 @@ extension ControlRequest {
             case .stop: ["stop"]
             }
         return (["version", "\(Self.version)"] + words).joined(separator: " ")
+    }
+
+    /// A time in seconds, or in milliseconds with their unit.
+    private static func word(of time: Duration) -> String {
+        let text = TimeText.text(time)
+        return text.hasSuffix("ms") ? text : String(text.dropLast())
     }
 
     private static func words(_ command: Handshake.Command) -> [String] {
@@ -115,8 +121,15 @@ struct Words {
         return text
     }
 
-    mutating func scanTime() throws(ControlFault) -> Int {
-        try seconds(ControlRequest.scanTimes, usual: ControlRequest.defaultScanTime)
+    /// A number of seconds, or of milliseconds with their unit.
+    mutating func scanTime() throws(ControlFault) -> Duration {
+        guard !isAtEnd else { return ControlRequest.defaultScanTime }
+        let word = try text("")
+        let times = ControlRequest.scanTimes
+        guard word.utf8.count <= 7, word.utf8.last != UInt8(ascii: "s") || word.hasSuffix("ms"),
+            let time = TimeText.duration(word), times.contains(time)
+        else { throw fault("a number of seconds from 1 to 60, or of ms (100ms) from 100 on, belongs here") }
+        return time
     }
 
     /// A number of seconds within bounds; `usual` where the line ends.

@@ -15,9 +15,9 @@ package enum ControlRequest: Equatable, Sendable {
     case status
     /// Tell of every event from now on, a line for each.
     case events
-    /// The devices that were heard in the last minute, after listening for so many seconds; with `isAnew` those that were
-    /// heard in these only.
-    case scan(seconds: Int, isAnew: Bool)
+    /// The devices that were heard in the last minute, after listening for a time; with `isAnew` those that were heard in
+    /// that time only.
+    case scan(for: Duration, isAnew: Bool)
     /// Choose a device; `confirmed` where another one that is chosen may be given up for it (LK-8). With the least `security`
     /// of its link, or nil where nothing was said of it, which a device without keys is refused for.
     case use(DeviceChoice, confirmed: Bool, security: GATTLinkSecurity.Level? = nil)
@@ -50,10 +50,16 @@ package enum ControlRequest: Equatable, Sendable {
 
     /// The version of the requests and answers that are described here.
     package static let version = 1
-    /// How long `scan` listens unless told otherwise, in seconds.
-    package static let defaultScanTime = 5
-    /// How long it may listen, in seconds.
-    package static let scanTimes = 1...60
+    /// How long `scan` listens unless told otherwise.
+    package static let defaultScanTime = Duration.seconds(5)
+    /// How long it may listen.
+    package static let scanTimes = Duration.milliseconds(100) ... .seconds(60)
+
+    /// The time, or the nearest that `scan` may listen.
+    package static func scanTime(nearest time: Duration) -> Duration {
+        min(max(time, scanTimes.lowerBound), scanTimes.upperBound)
+    }
+
     /// The most keys of one request.
     package static let mostKeys = 256
     /// The most bytes of one `send`, which are those of the longest attribute value.

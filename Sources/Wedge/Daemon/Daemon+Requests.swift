@@ -19,7 +19,7 @@ extension Daemon {
     package func handle(_ request: ControlRequest, reply: @escaping (Result<JSONObject, CommandFailure>) -> Void) {
         switch request {
         case .status: reply(.success(status.object))
-        case .scan(let seconds, let isAnew): scan(.seconds(seconds), isAnew: isAnew, reply)
+        case .scan(let time, let isAnew): scan(time, isAnew: isAnew, reply)
         case .use(let choice, let confirmed, let asked):
             use(choice, confirmed: confirmed, service.security(asked: asked), reply)
         case .forget: reply(result { () throws(CommandFailure) in try forget() })

@@ -11,7 +11,7 @@ struct ScanCommand: ParsableCommand {
         commandName: "scan",
         abstract: "Show the Bluetooth LE devices around.",
         discussion: """
-            On a terminal a table, strongest first, drawn anew every two seconds; a device not heard for a minute leaves \
+            On a terminal a table, strongest first, refreshed every two seconds (scan.refresh); a device not heard for a minute leaves \
             it, but the chosen one, which stands on top with an asterisk. Into a pipe a line for each new device, and again when what it says has changed: address, type of \
             address, RSSI, name, services, separated by tabs. Where a daemon uses the adapter, the daemon scans, a look \
             after the other; with --passive, --duplicates or --capture this command itself listens, beside the daemon on an \
@@ -51,12 +51,19 @@ struct ScanCommand: ParsableCommand {
     @Flag(help: "Print every advertisement, not only news.")
     var duplicates = false
 
-    @Option(help: ArgumentHelp("Draw the table anew so often.", valueName: "time"))
-    var refresh = TimeArgument(.seconds(2))
+    @Option(
+        help: ArgumentHelp(
+            "Table refresh interval (default: scan.refresh of the configuration, 2s).",
+            valueName: "time"
+        )
+    )
+    var refresh: TimeArgument?
 
     func validate() throws {
         if let seconds, seconds.duration == .zero { throw ValidationError("--seconds must be more than 0.") }
-        if refresh.duration < .milliseconds(100) { throw ValidationError("--refresh must be at least 100ms.") }
+        if let refresh, refresh.duration < .milliseconds(100) {
+            throw ValidationError("--refresh must be at least 100ms.")
+        }
         if once, duplicates { throw ValidationError("--once and --duplicates exclude each other.") }
     }
 
@@ -66,7 +73,7 @@ struct ScanCommand: ParsableCommand {
         let display: ScanDisplay =
             switch (once, isTable) {
             case (true, _): .atTheEnd(isTable ? .table : json ? .json : .lines)
-            case (false, true): .live(every: refresh.duration)
+            case (false, true): .live(every: refresh?.duration ?? Self.configuredRefresh())
             case (false, false): .news(json ? .json : .lines)
             }
         // A capture, a passive scan and duplicates need the adapter itself, so a daemon is not asked for them.
@@ -85,6 +92,12 @@ struct ScanCommand: ParsableCommand {
             choice: Self.choice
         )
         try run.run()
+    }
+
+    /// The refresh interval of the configuration, or the default one if it cannot be read.
+    private static func configuredRefresh() -> Duration {
+        let configuration = (try? DaemonPaths.current()).flatMap { try? Configuration.read($0.configurationFile) }
+        return (configuration ?? Configuration()).refreshPeriod
     }
 
     /// The device that the next `run` connects to; nil where none is chosen, or the choice cannot be read.

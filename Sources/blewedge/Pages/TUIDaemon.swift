@@ -29,7 +29,7 @@ final class TUIDaemon {
 
     private let loop: EventLoop
     private let paths: [String]
-    private let scanTime: Int
+    private let scanTime: Duration
     /// The connections: for requests that are answered at once, for slow ones in turn, and for the stream of events.
     private var quick: TUIConnection?
     private var slow: TUIConnection?
@@ -47,8 +47,8 @@ final class TUIDaemon {
     /// The daemon is asked about beacons, too.
     var wantsBeacons = false { didSet { if wantsBeacons, !oldValue { askBeacons() } } }
 
-    /// A daemon at the first of the paths where one listens; `scanTime` is how many seconds a look at the devices takes.
-    init(at paths: [String], scanTime: Int, on loop: EventLoop) {
+    /// A daemon at the first of the paths where one listens; `scanTime` is the time of a look at the devices.
+    init(at paths: [String], scanTime: Duration, on loop: EventLoop) {
         self.paths = paths
         self.scanTime = scanTime
         self.loop = loop
@@ -182,7 +182,7 @@ final class TUIDaemon {
         guard wantsDevices, !isScanning, MonotonicClock.now >= nextScan, let slow = slowConnection() else { return }
         let isAnew = wantsAnew
         wantsAnew = false
-        isScanning = slow.ask(.scan(seconds: scanTime, isAnew: isAnew)) { [weak self] result in
+        isScanning = slow.ask(.scan(for: scanTime, isAnew: isAnew)) { [weak self] result in
             guard let self else { return }
             isScanning = false
             // While the daemon looks for its own device, these looks at all devices keep it from that.

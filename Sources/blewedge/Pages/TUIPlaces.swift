@@ -12,9 +12,9 @@ struct TUIPlaces {
     let all: [DaemonPaths]
     /// The control sockets that are tried.
     let sockets: [String]
-    /// The configuration's settings of the pages: whether the status line is shown, and the seconds of a scan.
+    /// The configuration's settings of the pages: whether the status line is shown, and the time of a scan.
     let showsStatus: Bool
-    let scanTime: Int
+    let scanTime: Duration
     /// The fault of the configuration, where it has one; then the pages are as without a configuration.
     let fault: CommandFailure?
 
@@ -32,8 +32,7 @@ struct TUIPlaces {
         }
         self.fault = fault
         showsStatus = configuration.showsStatus
-        let seconds = Int(clamping: configuration.refreshPeriod.components.seconds)
-        scanTime = min(max(seconds, ControlRequest.scanTimes.lowerBound), ControlRequest.scanTimes.upperBound)
+        scanTime = ControlRequest.scanTime(nearest: configuration.refreshPeriod)
     }
 
     /// The user's own.

@@ -57,18 +57,18 @@ struct DaemonScan: ~Copyable {
     }
 
     /// How long the next look takes: until the table is drawn anew, and not beyond the end.
-    private func lookTime(_ display: ScanDisplay, until end: Duration?) -> Int {
-        var time = Int64(2)
-        if case .live(let period) = display { time = period.components.seconds }
-        if case .atTheEnd = display { time = Int64(ControlRequest.scanTimes.upperBound) }
-        if let end { time = min(time, (end - MonotonicClock.now).components.seconds + 1) }
-        return max(ControlRequest.scanTimes.lowerBound, min(ControlRequest.scanTimes.upperBound, Int(time)))
+    private func lookTime(_ display: ScanDisplay, until end: Duration?) -> Duration {
+        var time = Duration.seconds(2)
+        if case .live(let period) = display { time = period }
+        if case .atTheEnd = display { time = ControlRequest.scanTimes.upperBound }
+        // A fraction of a millisecond is cut off.
+        if let end { time = min(time, end - MonotonicClock.now + .milliseconds(1)) }
+        return ControlRequest.scanTime(nearest: time)
     }
 
     /// Looks once; answers the devices that are new, or say something new.
-    private mutating func look(for seconds: Int, isAnew: Bool) throws -> [ListedDevice] {
-        let patience = Duration.seconds(seconds) + ControlClient.patience
-        let answer = try client.ask(.scan(seconds: seconds, isAnew: isAnew), patience: patience)
+    private mutating func look(for time: Duration, isAnew: Bool) throws -> [ListedDevice] {
+        let answer = try client.ask(.scan(for: time, isAnew: isAnew), patience: time + ControlClient.patience)
         leftOut = answer.value["leftOut"]?.integer ?? 0
         let known = Dictionary(devices.map { ($0.address, $0.content) }) { first, _ in first }
         devices = (answer.value["devices"]?.array ?? []).compactMap(ListedDevice.init(answer:))

@@ -76,7 +76,7 @@ class Table:
 
 @scenario("scan-live", peer="no adapter", deadline=240, once=True)
 async def live(bench: Bench) -> None:
-    """LK-2, LK-3, LK-6: `scan` draws its table every 2 s, devices leave after 60 s, the chosen one stays; daemon or not."""
+    """LK-2, LK-3, LK-6: `scan` draws its table every 2 s or as configured, devices leave after 60 s, the chosen one stays; daemon or not."""
     # A controller more: the daemon has the first one, and `scan` the third to itself, so that 60 s are enough for both.
     await bench.add_controllers("linble", count=3)
     await fresh(bench)
@@ -110,7 +110,17 @@ async def live(bench: Bench) -> None:
         await table.end()
         return f"{who}: every {usual:.2f} s, the other left after {left:.1f} s"
 
-    bench.note = "; ".join(await asyncio.gather(*(watch(*each) for each in tables.items())))
+    notes = await asyncio.gather(*(watch(*each) for each in tables.items()))
+    # As often as the configuration says, by this command and by the daemon.
+    await write(bench, CONFIGURATION, 'adapter = "hci0"\n[scan]\nrefresh = "500ms"\n')
+    for arguments in ("--adapter", "hci2"), ():
+        table = await Table.open(bench, *arguments)
+        await table.until(lambda table=table: len(table.periods()) > 6, "frames", 20)
+        usual = sorted(table.periods())[len(table.periods()) // 2]
+        expect(0.4 <= usual < SOONEST / 2, f"{arguments}: drawn every {usual:.2f} s instead of 0.5 s")
+        await table.end()
+        notes.append(f"every {usual:.2f} s as configured")
+    bench.note = "; ".join(notes)
     await daemon.end(signal.SIGTERM, 143)
     await fresh(bench)
 
