@@ -10,6 +10,8 @@ package enum GuideText: String, Localized {
     case done, next, later
     // The purposes of the access rights.
     case accessTitle, access, privacy
+    // The use of a network.
+    case networkNone, networkServer, networkController, networkUnread
     case further, keys
     // The guide for use without the terminal pages.
     case commands
@@ -58,8 +60,24 @@ package enum GuideText: String, Localized {
             )
         case .privacy:
             LocalText(
-                "Neither personal data nor what is typed is collected, kept or sent anywhere; there is no use of a network.",
-                "本ソフトウェアがユーザの個人情報や入力内容を収集、利用することはありません。ネットワークも使用しません。"
+                "Neither personal data nor what is typed is collected, kept or sent anywhere.",
+                "本ソフトウェアがユーザの個人情報や入力内容を収集、利用することはありません。"
+            )
+        case .networkNone: LocalText("No network is used.", "ネットワークは使用しません。")
+        case .networkServer:
+            LocalText(
+                "Network: {1} receives tracks of beacons, test logs and queries, never typed text.",
+                "ネットワーク: ビーコンの記録、テストログ、問い合わせを {1} へ送信します。入力内容は送信しません。"
+            )
+        case .networkController:
+            LocalText(
+                "Network: the Bluetooth controller is reached by TCP, at {1}.",
+                "ネットワーク: BluetoothコントローラにTCPで接続します: {1}"
+            )
+        case .networkUnread:
+            LocalText(
+                "Network: unknown, because {1} cannot be read.",
+                "ネットワーク: {1} を読み取れないため不明です。"
             )
         case .commands:
             LocalText(

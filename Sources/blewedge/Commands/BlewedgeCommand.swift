@@ -81,8 +81,9 @@ struct BlewedgeCommand: ParsableCommand {
             typed, discarded by the table, rejected by a rule, gated while typing is paused, or lost in a named place; \
             `status` has the sum. `run` does this in the foreground, or as the daemon that `setup` makes a service of. The \
             daemon is spoken to over its control socket: the socket's group may read (status, scan, events), its owner and \
-            root may change and press keys too. Nothing is sent over a network, unless a server of beacons is asked by its commands, and what was received stands in no log \
-            unless an option asks for it.
+            root may change and press keys too. A network is used in two cases only: the commands and the \
+            timer of beacons ask the server that beacons.server names, and `h4:tcp` reaches a controller. What was received \
+            is never sent, and stands in no log unless an option asks for it.
 
             FILES:
               /etc/blewedge/blewedge.toml  The settings; see `config show --commented`.

@@ -28,6 +28,7 @@ struct GuideCommand: ParsableCommand {
         places.rememberGuide()
         if StandardStream.output.isTerminal, StandardInput.isTerminal { return try options.show(.guide) }
         var model = TUIModel(language: options.language ?? .current)
+        model.networkUses = places.networkUses
         do throws(CommandFailure) {
             var client = try ControlClient(at: places.sockets)
             if let status = TUIStatus(try client.ask(.status).value) { model.take(status) }

@@ -78,8 +78,11 @@ enum GuidePage {
             PageLine.wrapped(text.text(model.language), columns: columns, style)
         }
         let lines = steps(model, columns: columns).lines + [PageLine()] + wrapped(.intro) + [PageLine()]
-        let access = wrapped(.accessTitle, .bold) + wrapped(.access) + wrapped(.privacy) + [PageLine()]
-        return lines + access + wrapped(.further) + wrapped(.keys)
+        let access = wrapped(.accessTitle, .bold) + wrapped(.access) + wrapped(.privacy)
+        let network = model.networkUses.flatMap { use in
+            PageLine.wrapped(LocalName.printable(use.text(model.language)), columns: columns)
+        }
+        return lines + access + network + [PageLine()] + wrapped(.further) + wrapped(.keys)
     }
 
     /// The title and the steps with what is to be done for the first that is due, and in which lines that is.

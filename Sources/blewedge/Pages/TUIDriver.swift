@@ -45,6 +45,7 @@ final class TUIDriver {
         )
         daemon = TUIDaemon(at: places.sockets, scanTime: places.scanTime, on: loop)
         model.showsStatus = places.showsStatus
+        model.networkUses = places.networkUses
         model.configurationFile = places.paths.configurationFile.string
         model.page = page
     }

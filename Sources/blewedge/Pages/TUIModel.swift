@@ -41,6 +41,8 @@ struct TUIModel {
     var snippets = Snippets.builtIn.all
     /// Why the file of snippets is not used.
     var snippetFault: Message?
+    /// The uses of a network, as the configuration says.
+    var networkUses = [GuideText.networkNone.message()]
     /// The faults of this machine that keep a keyboard from working; nil before they were looked for.
     var machineFaults: [Reason]?
     var question: Question?

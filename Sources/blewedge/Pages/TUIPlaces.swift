@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import BluetoothLE
 import LinuxIO
 import SystemPackage
 import Texts
@@ -37,6 +38,23 @@ struct TUIPlaces {
 
     /// The user's own.
     var paths: DaemonPaths { all.first ?? .system }
+
+    /// The uses of a network by the user's and the system's configuration (LK-12, HK-7).
+    var networkUses: [Message] {
+        var uses: [Message] = []
+        for file in all.map(\.configurationFile) {
+            do throws(CommandFailure) {
+                let configuration = try Configuration.read(file)
+                if let server = configuration.beacons.server { uses.append(GuideText.networkServer.message(server)) }
+                if configuration.adapter.isInternet {
+                    uses.append(GuideText.networkController.message("\(configuration.adapter)"))
+                }
+            } catch {
+                uses.append(GuideText.networkUnread.message("\(file)"))
+            }
+        }
+        return uses.isEmpty ? [GuideText.networkNone.message()] : uses
+    }
 
     /// The snippets that a daemon of this user would know, or else one of the system.
     func snippets() throws(CommandFailure) -> Snippets {

@@ -18,6 +18,8 @@ TRACE = "/run/lab/network.trace"
 STRACE = ("strace", "-f", "-e", "trace=socket,connect", "-o", TRACE)
 FAMILY = re.compile(r"socket\((\w+)")
 NO_NETWORK = {"AF_UNIX", "AF_BLUETOOTH"}
+SERVER = "https://127.0.0.1:9"
+CODE = "/etc/blewedge/app-code"
 
 
 async def families(bench: Bench) -> set[str]:
@@ -27,8 +29,15 @@ async def families(bench: Bench) -> set[str]:
 
 @scenario("no-network", deadline=180, once=True)
 async def no_network(bench: Bench) -> None:
-    """HK-7: no socket but Bluetooth's and local ones, in the daemon and in the commands; h4:tcp, asked for by name, opens one."""
+    """HK-7, LK-12: no socket but Bluetooth's and local ones; h4:tcp and a configured server open one by their commands, as the guide says."""
     await fresh(bench)
+    expect("No network is used." in await tell(bench, "guide"), "the guide names a use of a network")
+    await bench.guest.run("mkdir", "-p", "/etc/blewedge")
+    await bench.guest.write_file(CODE, b"code\n")
+    await bench.guest.run("chmod", "600", CODE)
+    await write(bench, CONFIGURATION, f'[beacons]\nserver = "{SERVER}"\napp-code-file = "{CODE}"\n')
+    said = await tell(bench, "guide")
+    expect(f"Network: {SERVER} receives" in said and "No network" not in said, f"the guide says {said!r}")
     daemon = await bench.product("run", "--json", before=STRACE)
     await daemon.keyboard()
     reader = await EventReader.open(bench, daemon.node)
@@ -54,6 +63,8 @@ async def no_network(bench: Bench) -> None:
     asked = Product(await bench.start(*STRACE, BINARY, "scan", "--once", "--adapter", "h4:tcp:127.0.0.1:9"))
     await asked.exits(69, 30)
     expect("AF_INET" in await families(bench), "h4:tcp opens no socket of the network: the trace shows nothing")
+    fetched = await bench.guest.run(*STRACE, BINARY, "beacons", "fetch", check=False, seconds=60)
+    expect(fetched.status == 75 and "AF_INET" in await families(bench), f"the server is not asked: {fetched.evidence()}")
     bench.note = f"the daemon and {commands} commands"
 
 
