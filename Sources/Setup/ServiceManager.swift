@@ -51,6 +51,12 @@ package enum ServiceManager: Hashable, Sendable, CaseIterable {
         }
     }
 
+    /// The words of the command that starts the service without a question on the terminal.
+    package var startWords: [String] {
+        let words = start.split(separator: " ").map(String.init)
+        return self == .systemd ? [words[0], "--no-ask-password"] + words.dropFirst() : words
+    }
+
     /// The command that starts the service.
     package var start: String {
         switch self {

@@ -170,6 +170,35 @@ struct PageTests {
         #expect(PageFrame.screen(model, columns: 80, rows: 24).rows == 24)
     }
 
+    @Test("LK-14: the check page has the state, the field and the counters, or what is missing for the service")
+    func serviceOrState() throws {
+        for language in Language.allCases {
+            var model = try Self.model(language)
+            _ = model.open(.check)
+            let text = PageFrame.screen(model, columns: 80, rows: 24).text
+            let state = Session.State.connected
+            #expect(text[2].hasPrefix(state.text(language, "LINBLE-TEST")) && text.contains(state.hint[language]))
+            #expect(text.contains(PageText.field.text(language)) && text.contains("490277"))
+            #expect(text.contains { $0.contains("\(LabelText.received.text(language)) ") })
+            model.lose(Reason(.noDaemon))
+            for (service, expected) in [
+                (TUIModel.ServiceStart.starting, PageText.serviceStarting.text(language)),
+                (
+                    .failed(
+                        Reason(
+                            PageText.serviceMissing.message(),
+                            remedy: PageText.serviceRemedy.message("blewedge setup")
+                        )
+                    ), language == .english ? "run `blewedge setup` as root" : "rootで `blewedge setup` を実行してください"
+                ),
+            ] {
+                model.service = service
+                let text = PageFrame.screen(model, columns: 80, rows: 24).text.joined()
+                #expect(text.contains(PageText.noDaemon.text(language)) && text.contains(expected), "\(text)")
+            }
+        }
+    }
+
     @Test("LK-12: the guide has its steps, what the access is used for, and the field")
     func guide() throws {
         for language in Language.allCases {

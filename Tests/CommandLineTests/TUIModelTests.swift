@@ -170,7 +170,7 @@ struct TUIModelTests {
         #expect(Self.press(&model, [.right, .enter]) == [.ask(.forget, .said(.forgotten, []))])
     }
 
-    @Test("LK-17, LK-22: connect, disconnect, pause and resume from every page", arguments: Page.allCases)
+    @Test("LK-14, LK-17, LK-22: connect, disconnect, pause and resume from every page", arguments: Page.allCases)
     func everywhere(page: Page) throws {
         var model = try Self.devices(chosen: true)
         _ = model.open(page)
@@ -333,6 +333,32 @@ struct TUIModelTests {
         #expect(GuidePage.Step.next(model) == .attempt)
         _ = Self.press(&model, [.character("4")], from: 20)
         #expect(GuidePage.Step.next(model) == nil)
+    }
+
+    @Test("LK-14: the check page, opened without a daemon, starts the service once; what keeps it from that is said")
+    func service() throws {
+        var model = TUIModel(language: .english)
+        #expect(model.open(.check).isEmpty && model.startService().isEmpty)
+        model.lose(Reason(.noDaemon))
+        #expect(model.startService() == [.startService] && model.startService().isEmpty)
+        #expect(Self.press(&model, [.enter]).isEmpty)
+        model.service = .failed(Reason(PageText.serviceMissing.message()))
+        #expect(model.startService().isEmpty)
+        // Opened anew, it is tried anew; other pages start nothing.
+        _ = model.open(.keypad)
+        #expect(model.startService().isEmpty)
+        _ = model.open(.check)
+        #expect(model.startService() == [.startService])
+        // A daemon that was there and was stopped is not started against its user's will.
+        model.take(try daemonStatus())
+        model.lose(Reason(.noDaemon))
+        #expect(model.startService().isEmpty)
+        // One that does not answer is no reason to start another.
+        _ = model.open(.check)
+        model.lose(Reason(CommandFailure(.permission, Message(detail: "not permitted"))))
+        #expect(model.startService().isEmpty)
+        model.service = .settled
+        #expect(Self.press(&model, [.enter], from: 10) == [.startDaemon])
     }
 
     @Test("A daemon that goes and comes back is said so, and its devices go with it")

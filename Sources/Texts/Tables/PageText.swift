@@ -13,6 +13,7 @@ package enum PageText: String, Localized {
     case askSwitch, askOpen, askForget, ok, no, asking, chosen, forgotten
     // Check.
     case field, lastReceived, noneReceived, adapter, keyboard, typingOpen
+    case serviceStarting, serviceMissing, serviceFailed, serviceRemedy
     // Reports of actions.
     case connecting, disconnecting, pausedNow, resumedNow, pressed, typedSnippet, cleared, tooMany
     // Keypad.
@@ -91,6 +92,10 @@ package enum PageText: String, Localized {
         case .adapter: LocalText("Adapter", "アダプタ")
         case .keyboard: LocalText("Keyboard", "キーボード")
         case .typingOpen: LocalText("What comes is typed.", "受信データを入力します。")
+        case .serviceStarting: LocalText("Starting the service.", "サービスを起動しています。")
+        case .serviceMissing: LocalText("No service is installed", "サービスがインストールされていません")
+        case .serviceFailed: LocalText("The service could not be started: {1}", "サービスを起動できませんでした: {1}")
+        case .serviceRemedy: LocalText("run `{1}` as root", "rootで `{1}` を実行してください")
         case .connecting: LocalText("Connecting.", "接続を始めます。")
         case .disconnecting: LocalText("Disconnecting.", "切断します。")
         case .pausedNow: LocalText("Paused.", "一時停止しました。")

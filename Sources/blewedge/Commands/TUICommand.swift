@@ -33,8 +33,8 @@ struct TUICommand: ParsableCommand {
         discussion: """
             Works on a bare console and over ssh. F1 to F6 show the pages, F7 connects, F8 disconnects, F9 pauses and \
             resumes, F10 ends, F11 shows the page of beacons; Alt with the digit, or with b for F11, does the same. What a device sends is typed into these pages too where they have the focus: it \
-            goes into their field, and is never taken for a command. Without a daemon one can be started; it goes on when the \
-            pages end, and ends by `blewedge stop`. NO_COLOR leaves out the colours.
+            goes into their field, and is never taken for a command. Without a daemon the check page starts the installed service; \
+            elsewhere Enter starts a daemon, which goes on when the pages end, and ends by `blewedge stop`. NO_COLOR leaves out the colours.
 
             EXAMPLES:
               blewedge tui

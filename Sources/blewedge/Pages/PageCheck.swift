@@ -8,7 +8,7 @@ enum CheckPage {
     static func body(_ model: TUIModel, columns: Int, rows: Int) -> PageBody {
         let foot = PageFrame.field(model, columns: columns, rows: min(5, max(2, rows / 3)))
         guard let status = model.status else {
-            return PageBody(lines: PageFrame.absence(model, columns), foot: foot)
+            return PageBody(lines: PageFrame.absence(model, columns) + service(model, columns), foot: foot)
         }
         let language = model.language
         func wrapped(_ text: String, _ style: ScreenStyle = []) -> [PageLine] {
@@ -36,6 +36,15 @@ enum CheckPage {
         for rival in status.rivals { lines += wrapped("\(LabelText.rivals.text(language)): \(rival)", .yellow) }
         if let fault = status.choiceFault { lines += wrapped(fault.line(language), .red) }
         return PageBody(lines: lines, foot: foot)
+    }
+
+    /// The start of the machine's service, or what is missing for it.
+    private static func service(_ model: TUIModel, _ columns: Int) -> [PageLine] {
+        switch model.service {
+        case .starting: PageLine.wrapped(PageText.serviceStarting.text(model.language), columns: columns)
+        case .failed(let reason): PageLine.wrapped(reason.line(model.language), columns: columns, .yellow)
+        case .due, .settled: []
+        }
     }
 
     private static func received(_ status: TUIStatus, _ model: TUIModel, _ columns: Int) -> [PageLine] {

@@ -27,6 +27,7 @@ final class TUIDriver {
     private var decoder = TUIKeyDecoder()
     private var frame: ScreenFrame
     private var process: TUIProcess?
+    private var serviceProcess: TUIProcess?
     private var flash: EventLoop.Timer?
     private var outcome: Result<ExitStatus, CommandFailure>?
 
@@ -134,6 +135,7 @@ final class TUIDriver {
 
     private func draw() {
         guard outcome == nil else { return }
+        perform(model.startService())
         daemon.wantsDevices = model.page == .devices && model.status != nil
         daemon.wantsBeacons = model.page == .beacons && model.status != nil
         let size = StandardStream.output.windowSize ?? (80, 24)
@@ -151,6 +153,7 @@ final class TUIDriver {
             case .ask(let request, let done): ask(request, done)
             case .rescan(let isAnew): daemon.rescan(isAnew: isAnew)
             case .startDaemon: startDaemon()
+            case .startService: startService()
             case .loadSnippets: loadSnippets()
             case .checkMachine:
                 let facts = SystemFacts(at: places.all, adapter: nil, layout: nil)
@@ -192,7 +195,8 @@ final class TUIDriver {
     private func startDaemon() {
         guard process?.isRunning != true else { return }
         do throws(CommandFailure) {
-            let process = try TUIProcess(places.paths, on: loop)
+            let program = CommandLine.arguments.first ?? "blewedge"
+            let process = try TUIProcess([program, "run"], places.paths, on: loop)
             process.onEnd = { [unowned self] end, words in ended(end, words) }
             self.process = process
         } catch {
@@ -210,6 +214,35 @@ final class TUIDriver {
             $0.isStarting = false
             $0.notice = .said(.startedEnded, ["\(code)", LocalName.printable(words)])
         }
+    }
+
+    // MARK: The machine's service
+
+    private func startService() {
+        guard places.mayBeService else { return model.service = .settled }
+        guard let manager = SystemFacts.installedService else {
+            model.service = .failed(
+                Reason(PageText.serviceMissing.message(), remedy: PageText.serviceRemedy.message("blewedge setup"))
+            )
+            return
+        }
+        do throws(CommandFailure) {
+            let process = try TUIProcess(manager.startWords, places.paths, on: loop)
+            process.onEnd = { [unowned self] end, words in serviceStarted(manager, end, words) }
+            serviceProcess = process
+        } catch {
+            serviceFailed(manager, error.cause)
+        }
+    }
+
+    private func serviceStarted(_ manager: ServiceManager, _ end: ChildProcess.End, _ words: String) {
+        if end != .exited(0) { return serviceFailed(manager, Message(detail: LocalName.printable(words))) }
+        change { if $0.service == .starting { $0.service = .settled } }
+    }
+
+    private func serviceFailed(_ manager: ServiceManager, _ cause: Message) {
+        let remedy = PageText.serviceRemedy.message(manager.start)
+        change { $0.service = .failed(Reason(PageText.serviceFailed.message(cause), remedy: remedy)) }
     }
 
     /// Ends the pages; a daemon that they have started goes on (LK-17).

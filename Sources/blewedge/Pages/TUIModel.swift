@@ -25,6 +25,18 @@ struct TUIModel {
         var isYes = false
     }
 
+    /// The start of the machine's service by the check page (LK-14).
+    enum ServiceStart: Equatable {
+        /// To be tried, if no daemon answers.
+        case due
+        /// The service manager was asked to start it.
+        case starting
+        /// It could not be started, or no service is installed.
+        case failed(Reason)
+        /// Nothing to do: a daemon answers, or the service has started.
+        case settled
+    }
+
     var page = Page.devices
     var language: Language
     /// The daemon's status; nil while none answers.
@@ -35,6 +47,7 @@ struct TUIModel {
     var otherFault: Reason? { absence?.cause == CommandFailure.noDaemon.cause ? nil : absence }
     /// Whether a daemon that these pages start does not answer yet.
     var isStarting = false
+    var service = ServiceStart.due
     var devices = TUIDevices()
     /// What the daemon does about beacons, or why that is not known; nil before it was asked.
     var beacons: Result<TUIBeacons, CommandFailure>?
@@ -75,6 +88,7 @@ struct TUIModel {
         if self.status == nil, absence != nil || isStarting { notice = .said(.attached, []) }
         self.status = status
         devices.chosen = status.chosen
+        service = .settled
         isStarting = false
         absence = nil
     }
@@ -157,8 +171,20 @@ struct TUIModel {
         case .devices: return [.rescan(isAnew: false)]
         case .snippets: return [.loadSnippets]
         case .guide: return [.checkMachine]
-        case .check, .keypad, .settings, .beacons: return []
+        case .check:
+            if status == nil, service != .starting { service = .due }
+            return []
+        case .keypad, .settings, .beacons: return []
         }
+    }
+
+    /// Starts the machine's service on the check page, once for each time that it is opened without a daemon (LK-14).
+    mutating func startService() -> [TUIEffect] {
+        guard page == .check, service == .due, status == nil, absence != nil, otherFault == nil, !isStarting else {
+            return []
+        }
+        service = .starting
+        return [.startService]
     }
 
     private mutating func function(_ number: Int) -> [TUIEffect] {
@@ -200,7 +226,7 @@ struct TUIModel {
     }
 
     private mutating func start() -> [TUIEffect] {
-        guard !isStarting else { return [] }
+        guard !isStarting, service != .starting else { return [] }
         isStarting = true
         return [.startDaemon]
     }
@@ -339,6 +365,8 @@ enum TUIEffect: Equatable {
     case rescan(isAnew: Bool)
     /// Start a daemon.
     case startDaemon
+    /// Start the machine's service.
+    case startService
     /// Read the file of snippets.
     case loadSnippets
     /// Look at the machine.

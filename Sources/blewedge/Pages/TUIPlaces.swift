@@ -11,6 +11,8 @@ import Wedge
 struct TUIPlaces {
     /// The user's own places first, then the system's.
     let all: [DaemonPaths]
+    /// True if no control socket is given: the daemon looked for may be the machine's service.
+    let mayBeService: Bool
     /// The control sockets that are tried.
     let sockets: [String]
     /// The configuration's settings of the pages: whether the status line is shown, and the time of a scan.
@@ -23,6 +25,7 @@ struct TUIPlaces {
     init(socket: String?) throws(CommandFailure) {
         let own = try DaemonPaths.current()
         all = try DaemonPaths.reachable()
+        mayBeService = socket == nil
         sockets = socket.map { [$0] } ?? all.map(\.controlSocket.string)
         var configuration = Configuration()
         var fault: CommandFailure?

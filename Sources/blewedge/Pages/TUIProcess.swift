@@ -5,7 +5,7 @@ import SystemPackage
 import Texts
 import Wedge
 
-/// A daemon that the pages have started: its end is told while they are shown, and it goes on when they end (LK-17).
+/// A program that the pages have started: its end is told while they are shown, and it goes on when they end (LK-17).
 ///
 /// To be used on the loop's thread.
 final class TUIProcess {
@@ -20,8 +20,8 @@ final class TUIProcess {
     private var child: ChildProcess?
     private var registration: EventLoop.Registration?
 
-    /// Starts `blewedge run`, which writes what it has to say into a file beside its control socket.
-    init(_ paths: DaemonPaths, on loop: EventLoop) throws(CommandFailure) {
+    /// Starts a program by its words; its output goes to a file beside the daemon's control socket.
+    init(_ words: [String], _ paths: DaemonPaths, on loop: EventLoop) throws(CommandFailure) {
         self.loop = loop
         log = paths.runtime.appending("tui.log").string
         do throws(Errno) {
@@ -29,7 +29,7 @@ final class TUIProcess {
             // The shell puts the words where they do not disturb the pages.
             let child = try ChildProcess(
                 "/bin/sh",
-                arguments: ["-c", "exec \"$0\" run 2>\"$1\" >\"$1\"", CommandLine.arguments.first ?? "blewedge", log],
+                arguments: ["-c", "log=\"$0\"; exec \"$@\" 2>\"$log\" >\"$log\"", log] + words,
                 environment: [],
                 replacing: "BLEWEDGE_",
                 privileges: .ours

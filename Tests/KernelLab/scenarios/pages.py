@@ -8,7 +8,7 @@ import signal
 
 from bench import BINARY, Bench
 from console import KEYS, Console, Hands
-from daemons import fresh, start, status, tell, until_count, until_status
+from daemons import fresh, start, status, tell, until_count, until_status, write
 from guest import Program
 from peer import ADDRESS, NAME, ean13
 from readers import TERMINAL, EventReader
@@ -187,3 +187,50 @@ async def tui_own_daemon(bench: Bench) -> None:
         await tell(bench, "status", code=69)
     await fresh(bench)
     bench.note = "ended by its key, and by its terminal"
+
+
+SERVICE = "/run/lab/service"
+UNIT = "/etc/systemd/system/blewedge.service"
+
+
+async def manager(bench: Bench, *lines: str) -> None:
+    """A service manager in the place of systemd's, which does this when it is asked for anything."""
+    await write(bench, f"{SERVICE}/systemctl", "\n".join(("#!/bin/sh", f'echo "$@" >>{SERVICE}/asked', *lines)) + "\n")
+    await bench.guest.run("chmod", "755", f"{SERVICE}/systemctl")
+
+
+async def check_page(bench: Bench) -> Program:
+    """The pages on a terminal, with the check page opened."""
+    line = f"stty cols 80 rows 24; TERM=linux LANG=C PATH={SERVICE}:$PATH exec {BINARY} tui"
+    terminal = await bench.start("script", "-qec", line, "/dev/null")
+    await terminal.until(lambda: "Enter starts one" in terminal.out, "the pages", 20)
+    await terminal.write(b"\x1b2")
+    return terminal
+
+
+@scenario("tui-service", peer="no adapter", deadline=120, once=True)
+async def tui_service(bench: Bench) -> None:
+    """LK-14: opened without a daemon, the check page says that no service is installed, why one does not start, or starts it, for good."""
+    await fresh(bench)
+    await bench.guest.run("mkdir", "-p", "/run/systemd/system")
+    try:
+        terminal = await check_page(bench)
+        await terminal.until(lambda: "service is installed (run `blewedge setup`" in terminal.out, "what is missing", 20)
+        await ended_by_hangup(bench, terminal)
+        await write(bench, UNIT, "[Service]\n")
+        await manager(bench, "echo 'Unit blewedge.service is masked.'", "exit 1")
+        terminal = await check_page(bench)
+        await terminal.until(lambda: "started: Unit blewedge.service is masked." in terminal.out, "why it did not start", 20)
+        await ended_by_hangup(bench, terminal)
+        await manager(bench, f"setsid {BINARY} run >/dev/null 2>&1 </dev/null &")
+        terminal = await check_page(bench)
+        await terminal.until(lambda: "Bluetooth is off" in terminal.out, "the service's daemon", 30)
+        await ended_by_hangup(bench, terminal)
+        expect((await status(bench))["state"] == "bluetoothOff", "the daemon has ended with the pages")
+        await tell(bench, "stop")
+        asked = (await bench.guest.read_file(f"{SERVICE}/asked")).decode().splitlines()
+        expect(asked == ["--no-ask-password start blewedge"] * 2, f"the service manager was asked {asked}")
+    finally:
+        await bench.guest.run("rm", "-rf", "/run/systemd/system", UNIT, SERVICE)
+    await fresh(bench)
+    bench.note = "missing, refused, started"
