@@ -43,6 +43,23 @@ struct StatusTextTests {
         #expect(StatusText.lines(answer) == ["newer", "  last received  seconds ago 3, length 14"])
     }
 
+    @Test("LK-25: within the first second status says when too; of measures and times a zero is told, of counters not")
+    func zeros() throws {
+        let answer = try value(
+            """
+            {"state":"newer","lastReceived":{"secondsAgo":0,"length":14},"link":{"seconds":0,"latency":0},\
+            "counts":{"received":14,"typed":0,"check":{"compared":1,"differing":0}},"readers":[{"lost":0,"sent":3}]}
+            """
+        )
+        let english = StatusText.lines(answer, in: .english).map { $0.split(separator: " ").joined(separator: " ") }
+        #expect(
+            english == [
+                "newer", "last received seconds ago 0, length 14", "link seconds 0, latency 0",
+                "counts received 14, check compared 1", "readers sent 3",
+            ]
+        )
+    }
+
     @Test("LK-24: what status tells of the link and the radio has a name in both languages, and no member is unnamed")
     func links() throws {
         var facts = LinkFacts(age: .seconds(61), notifications: 5, mtu: 247, quality: LinkQuality(rssi: -60))

@@ -15,6 +15,9 @@ package enum StatusText {
     /// The members whose words are known.
     private static let spoken: Set<String> = ["gate", "addressType", "security", "requiredSecurity"]
 
+    /// The members whose numbers are counters, of which a zero says nothing.
+    private static let counters: Set<String> = ["counts", "links", "radio", "readers", "beacons"]
+
     /// The lines of an answer.
     package static func lines(_ answer: JSONValue, in language: Language = .current) -> [String] {
         guard case .object(let members) = answer else { return [] }
@@ -58,7 +61,13 @@ package enum StatusText {
     }
 
     /// One value in one line; nil for what says nothing.
-    private static func text(_ value: JSONValue, of name: String, _ language: Language) -> String? {
+    private static func text(
+        _ value: JSONValue,
+        of name: String,
+        _ language: Language,
+        isCounter: Bool = false
+    ) -> String? {
+        let isCounter = isCounter || counters.contains(name)
         switch value {
         case .null: return nil
         case .bool(let value): return (value ? LabelText.yes : .no).text(language)
@@ -67,13 +76,13 @@ package enum StatusText {
         case .string(let text):
             return spoken.contains(name) ? label(text, language) : LocalName.printable(text)
         case .array(let values):
-            let texts = values.compactMap { Self.text($0, of: name, language) }
+            let texts = values.compactMap { Self.text($0, of: name, language, isCounter: isCounter) }
             return texts.isEmpty ? nil : texts.joined(separator: ", ")
         case .object(let members):
-            // Of many counts only those that count something.
-            let texts = members.compactMap { member -> String? in
-                guard member.value != .integer(0) else { return nil }
-                return text(member.value, of: member.name, language).map { "\(label(member.name, language)) \($0)" }
+            let texts = members.filter { !isCounter || $0.value != .integer(0) }.compactMap { member in
+                text(member.value, of: member.name, language, isCounter: isCounter).map {
+                    "\(label(member.name, language)) \($0)"
+                }
             }
             return texts.isEmpty ? nil : texts.joined(separator: ", ")
         }
