@@ -9,7 +9,7 @@ package enum NoteText: String, Localized {
         disconnected, paused, resumed
     case reloaded, ends, commandWritten, given, useOpenDevice, noFilter
     // Scanning.
-    case daemonScans, devicesLeftOut, reportsDropped, nothingHeard, noDaemonListening
+    case daemonScans, devicesLeftOut, reportsDropped, nothingHeard, noDaemonListening, solicited
     case columnName, columnAddress, columnSignal, columnHeard, columnServices
     // A keyboard in the foreground.
     case goesTo, standardOutput, standardInput, keyboardIs, keyboardWithoutNode, captureStopped, linesMissing
@@ -101,6 +101,7 @@ package enum NoteText: String, Localized {
                 "{1} advertising reports were dropped: this machine was too busy",
                 "アドバタイズの通知{1}件を取りこぼしました: このマシンの負荷が高すぎます"
             )
+        case .solicited: LocalText("{1} (solicited)", "{1} (要求)")
         case .nothingHeard: LocalText("(nothing heard yet)", "(まだ何も受信していません)")
         case .noDaemonListening:
             LocalText("no daemon runs: listening for {1}", "デーモンが動いていないため、{1} を直接探しています")

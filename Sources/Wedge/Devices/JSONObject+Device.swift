@@ -59,6 +59,8 @@ extension JSONObject {
     package init(_ device: DiscoveredDevice) {
         self = Self.beginning(of: device)
         add("services", device.services.map(\.description))
+        let solicited = device.data.solicitedServiceUUIDs
+        if !solicited.isEmpty { add("solicited", solicited.map(\.description)) }
         add("txPower", device.data.txPower)
         add(
             "manufacturerData",

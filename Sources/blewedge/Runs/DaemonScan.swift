@@ -80,6 +80,6 @@ struct DaemonScan: ~Copyable {
 extension ListedDevice {
     /// The data that it advertises, without the time and the strength at which it was heard.
     fileprivate var content: [String] {
-        [address, addressType, name?.text ?? ""] + services.map(\.description)
+        [address, addressType, name?.text ?? ""] + services.map(\.description) + solicited.map { "?\($0)" }
     }
 }

@@ -30,13 +30,19 @@ enum DeviceText {
     }
 
     private static func tabSeparated(_ device: ListedDevice) -> String {
-        [
+        let services = device.services.map(\.description) + solicited(device, .english)
+        return [
             device.address,
             device.addressType,
             device.rssi.map { "\($0) dBm" } ?? "-",
             device.name?.printable ?? "-",
-            device.services.isEmpty ? "-" : device.services.map(\.description).joined(separator: ","),
+            services.isEmpty ? "-" : services.joined(separator: ","),
         ].joined(separator: "\t")
+    }
+
+    /// The services that a device asks for, marked as such.
+    private static func solicited(_ device: ListedDevice, _ language: Language) -> [String] {
+        device.solicited.map { NoteText.solicited.text(language, "\($0)") }
     }
 
     /// A header and a row for each device, none wider than `columns`; the chosen one has an asterisk.
@@ -56,7 +62,7 @@ enum DeviceText {
                 device.address,
                 device.rssi.map { "\($0)" } ?? "-",
                 device.heard,
-                device.services.map(serviceName).joined(separator: ", "),
+                (device.services.map(serviceName) + solicited(device, language)).joined(separator: ", "),
                 columns
             )
         }

@@ -13,6 +13,8 @@ struct ListedDevice {
     /// In dBm; nil where it was never known.
     let rssi: Int?
     let services: [BluetoothUUID]
+    /// The services that it asks for.
+    let solicited: [BluetoothUUID]
     /// When it was heard last, for people.
     let heard: String
     /// All of it, for programs.
@@ -27,6 +29,7 @@ struct ListedDevice {
         name = device.name
         rssi = device.rssi.map { Int($0) }
         services = device.services
+        solicited = device.data.solicitedServiceUUIDs
         heard = WallClock.local(WallClock.seconds(at: device.lastHeard))
         json = JSONObject(device).text
     }
@@ -38,9 +41,14 @@ struct ListedDevice {
         addressType = LocalName.printable(type)
         name = answer["name"]?.string.map { LocalName(Array($0.utf8).span, isComplete: true) }
         rssi = answer["rssi"]?.integer.map { Int($0) }
-        services = (answer["services"]?.array ?? []).compactMap { $0.string.flatMap { BluetoothUUID($0) } }
+        services = Self.uuids(answer["services"])
+        solicited = Self.uuids(answer["solicited"])
         heard = answer["lastHeard"]?.string.flatMap(TUITime.seconds).map(WallClock.local) ?? "-"
         json = answer.text
+    }
+
+    private static func uuids(_ list: JSONValue?) -> [BluetoothUUID] {
+        (list?.array ?? []).compactMap { $0.string.flatMap { BluetoothUUID($0) } }
     }
 
     /// The chosen device, as it is known without having been heard.
@@ -50,6 +58,7 @@ struct ListedDevice {
         name = choice.name.map { LocalName(Array($0.utf8).span, isComplete: true) }
         rssi = nil
         services = []
+        solicited = []
         heard = "-"
         json = JSONObject(choice).text
     }
