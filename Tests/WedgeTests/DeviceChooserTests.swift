@@ -88,6 +88,30 @@ struct DeviceChooserTests {
         #expect(chooser.heard(meant, now: .zero) == .take(meant))
     }
 
+    @Test("BT-3: a device is found by its name and its address together, and not by one of them alone")
+    func byNameAndAddress() throws {
+        let choice = try #require(DeviceChoice("LT01 BC000120@F0:F1:F2:F3:F4:F5"))
+        #expect(choice == .named("LT01 BC000120", BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5)))
+        #expect(DeviceChoice("\(choice)") == choice)
+        #expect(DeviceChoice("LT01@home") == .name("LT01@home") && DeviceChoice("@F0:F1:F2:F3:F4:F5") != choice)
+        #expect(choice.scanParameters(advertisedAt: nil).type == .active)
+        var chooser = DeviceChooser(choice)
+        for (address, name, isMeant) in [
+            (UInt64(0xF0F1_F2F3_F4F5), "LT01", false), (0xF0F1_F2F3_F4F6, "LT01 BC000120", false),
+            (0xF0F1_F2F3_F4F5, "lt01 bc000120", true),
+        ] {
+            var table = DeviceTable()
+            let device = try #require(try hear(&table, address, name: name, now: .zero))
+            #expect(chooser.heard(device, now: .zero) == (isMeant ? .take(device) : .listen), "\(name)")
+        }
+        let place = AdvertisedAddress(offset: 2, isReversed: false)
+        var table = choice.devices(advertisedAt: nil)
+        #expect(try hear(&table, 0xF0F1_F2F3_F4F6, name: "LT01 BC000120", now: .zero) == nil)
+        #expect(choice.scanParameters(advertisedAt: place).type == .active)
+        let kept = KeptChoice(DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random), name: "LT01")
+        #expect(!choice.means(kept))
+    }
+
     @Test("D-4: a kept choice is the device of that address and type, and no other of the same address or name")
     func kept() throws {
         let address = BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5)

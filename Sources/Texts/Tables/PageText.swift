@@ -68,7 +68,11 @@ package enum PageText: String, Localized {
         case .use: LocalText("Use", "つかう")
         case .cancel: LocalText("Cancel", "キャンセル")
         case .notHeard: LocalText("not heard", "受信なし")
-        case .nothingHeard: LocalText("Nothing is heard yet.", "まだ何も受信していません。")
+        case .nothingHeard:
+            LocalText(
+                "Nothing is heard yet. Wake a sleeping device by its button.",
+                "まだ何も受信していません。スリープ中のデバイスはボタンで起動してください。"
+            )
         case .listening: LocalText("Refreshed.", "更新しました。")
         case .askSwitch:
             LocalText(

@@ -90,7 +90,11 @@ extension BondStore.Contents {
     package func isPaired(_ choice: DeviceChoice) -> Bool {
         let identities = bonds.map(\.identityAddress) + names.keys
         if identities.contains(where: { choice.names($0, names[$0]) }) { return true }
-        guard case .address(let address) = choice else { return false }
+        let address: BluetoothAddress
+        switch choice {
+        case .address(let own), .named(_, let own): address = own
+        case .name, .kept: return false
+        }
         return damaged.contains { $0.mayBe(of: address) }
     }
 

@@ -8,13 +8,18 @@ package enum DeviceChoice: Hashable, Sendable, CustomStringConvertible {
     case address(BluetoothAddress)
     /// The one that calls itself so, in letters of either case, blanks at the ends apart.
     case name(String)
+    /// The one with this name and this address.
+    case named(String, BluetoothAddress)
     /// The one that is kept, by its address and the address's type (D-4).
     case kept(KeptChoice)
 
-    /// Reads an address, or else takes the text as a name; nil for nothing.
+    /// Reads an address or `NAME@ADDRESS`, or else takes the text as a name; nil for nothing.
     package init?(_ text: String) {
+        let parts = text.split(separator: "@")
         if let address = BluetoothAddress(text) {
             self = .address(address)
+        } else if parts.count > 1, let last = parts.last, let address = BluetoothAddress(last) {
+            self = .named(String(text.dropLast(last.count + 1)), address)
         } else if !text.isEmpty {
             self = .name(text)
         } else {
@@ -27,6 +32,7 @@ package enum DeviceChoice: Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .address(let address): "\(address)"
         case .name(let name): name
+        case .named(let name, let address): "\(name)@\(address)"
         case .kept(let kept): kept.label
         }
     }
@@ -45,7 +51,7 @@ package enum DeviceChoice: Hashable, Sendable, CustomStringConvertible {
     /// Whether this is that address.
     func isAddress(_ address: BluetoothAddress) -> Bool {
         switch self {
-        case .address(let own): own == address
+        case .address(let own), .named(_, let own): own == address
         case .kept(let kept): kept.device.address == address
         case .name: false
         }
@@ -57,6 +63,8 @@ package enum DeviceChoice: Hashable, Sendable, CustomStringConvertible {
         case .address(let address): identity.address == address
         case .kept(let kept): identity.address == kept.device.address
         case .name(let text): name?.lowercased() == text.lowercased()
+        case .named(let text, let address):
+            identity.address == address && name?.lowercased() == text.lowercased()
         }
     }
 
@@ -65,6 +73,9 @@ package enum DeviceChoice: Hashable, Sendable, CustomStringConvertible {
         case .address(let address): device.address == address || advertised.contains(address)
         case .kept(let kept): device == kept.device || advertised.contains(kept.device.address)
         case .name(let text): name.map { LocalName.isSame($0, text) } ?? false
+        case .named(let text, let address):
+            (device.address == address || advertised.contains(address))
+                && name.map { LocalName.isSame($0, text) } ?? false
         }
     }
 
@@ -75,7 +86,7 @@ package enum DeviceChoice: Hashable, Sendable, CustomStringConvertible {
         let advertised = place?.addresses(in: device.data) ?? []
         let address: BluetoothAddress? =
             switch self {
-            case .address(let address): address
+            case .address(let address), .named(_, let address): address
             case .kept(let kept): kept.device.address
             case .name: advertised.count == 1 ? advertised.first : nil
             }
@@ -89,8 +100,10 @@ package enum DeviceChoice: Hashable, Sendable, CustomStringConvertible {
     /// in the manufacturer data; an address on the air needs no asking.
     package func scanParameters(advertisedAt place: AdvertisedAddress?) -> ScanParameters {
         var parameters = ScanParameters.background
-        if case .name = self { parameters.type = .active }
-        if place != nil { parameters.type = .active }
+        switch self {
+        case .name, .named: parameters.type = .active
+        case .address, .kept: if place != nil { parameters.type = .active }
+        }
         return parameters
     }
 
@@ -100,7 +113,8 @@ package enum DeviceChoice: Hashable, Sendable, CustomStringConvertible {
     package func devices(advertisedAt place: AdvertisedAddress?) -> DeviceTable {
         let filter: ScanFilter =
             switch self {
-            case .address(let address): ScanFilter(identity: .init(address, advertisedAt: place))
+            case .address(let address), .named(_, let address):
+                ScanFilter(identity: .init(address, advertisedAt: place))
             case .kept(let kept): ScanFilter(identity: .init(kept.device.address, advertisedAt: place))
             case .name(let name): ScanFilter(name: .exactly(name))
             }

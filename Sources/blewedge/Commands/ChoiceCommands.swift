@@ -25,6 +25,7 @@ struct UseCommand: ParsableCommand {
             EXAMPLES:
               blewedge use LINBLE-TEST
               blewedge use LINBLE-TEST --security none
+              blewedge use "LT01 BC000120@00:1D:12:00:01:20"           Only with this name at this address.
               blewedge use F0:F1:F2:F3:F4:F5 --yes --security authenticated
               blewedge use F0:F1:F2:F3:F4:F5 --address-type random     Without listening for it.
             """
@@ -32,8 +33,8 @@ struct UseCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "The device: its name, in letters of either case, or its address.",
-            valueName: "name|address"
+            "The device: its name, in letters of either case, its address, or both.",
+            valueName: "name|address|name@address"
         )
     )
     var device: String
@@ -63,7 +64,8 @@ struct UseCommand: ParsableCommand {
 
     func validate() throws {
         guard let choice = DeviceChoice(device) else { throw ValidationError("use wants a name or an address.") }
-        if addressType != nil, case .name = choice { throw ValidationError("--address-type is for an address.") }
+        guard addressType != nil else { return }
+        guard case .address = choice else { throw ValidationError("--address-type is for an address.") }
     }
 
     func run() throws {

@@ -58,7 +58,7 @@ struct RunCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The device, whatever is chosen: its name, in letters of either case, or its address.",
+            "The device, whatever is chosen: its name, in letters of either case, its address, or NAME@ADDRESS.",
             valueName: "name|address"
         )
     )

@@ -199,16 +199,16 @@ package enum LinkFaultText: String, FaultText {
         case .notHeard:
             (
                 LocalText(
-                    "not heard for {1} s: is it on and advertising?",
-                    "{1}秒間受信がありません。アドバタイズしているか確認して下さい"
+                    "not heard for {1} s: wake it by its button; is it on and advertising?",
+                    "{1}秒間受信がありません。スリープ中ならボタンで起動し、アドバタイズしているか確認して下さい"
                 ), nil
             )
         case .notHeardInTime:
             (
                 LocalText("{1} was not heard within {2} s", "{2}秒以内に {1} を受信できませんでした"),
                 LocalText(
-                    "is it on, near, and not connected to another? `blewedge scan` shows who is heard",
-                    "電源が入っていて、近くにあり、ほかと接続していないか確認して下さい。受信中のデバイスは `blewedge scan` で表示できます"
+                    "wake it by its button, bring it near, disconnect it elsewhere; `blewedge scan` shows who is heard",
+                    "スリープ中ならボタンで起動し、近づけ、ほかとの接続を切ってください。受信中のデバイスは `blewedge scan` で表示できます"
                 )
             )
         case .heardElsewhere:
