@@ -188,7 +188,7 @@ class Bench:
         await self.guest.run("rm", "-rf", "/var/lib/blewedge", "/run/blewedge", "/etc/blewedge")
 
     async def set_up(self, peer: str) -> None:
-        """peer: "linble", "other" (without the service), "" (controllers only) or "no adapter"."""
+        """peer: "linble", "nordic", "other" (without a serial service), "" (controllers only) or "no adapter"."""
         # Which scenario came before is the plan's business.
         await self.forget()
         self._monitor = Monitor(await self.start("hcimon", TRACE))
@@ -204,7 +204,7 @@ class Bench:
 
     async def add_peer(self, peer: str, number: int) -> None:
         """The peer, on the controller of this number."""
-        self._peer = self._end = Peer(self.machine.vm.hci_socket, with_service=peer == "linble")
+        self._peer = self._end = Peer(self.machine.vm.hci_socket, kind=peer)
         await self._peer.connect()
         relay = self._relay = await self.start("relay", str(number), "lab.hci")
         await relay.until(lambda: "ready" in relay.out, "the relay owns the peer's controller", 20)

@@ -24,7 +24,12 @@ ADDRESS = "F0:F1:F2:F3:F4:F5"
 SERVICE = "27ADC9CA-35EB-465A-9154-B8FF9076F3E8"
 NOTIFY = "27ADC9CB-35EB-465A-9154-B8FF9076F3E8"
 WRITE = "27ADC9CC-35EB-465A-9154-B8FF9076F3E8"
-OTHER_SERVICE = "6E400001-B5A3-F393-E0A9-E50E24DCCA9E"
+# The service and both characteristics of each kind of peer; "other" has a service that nobody knows, and nothing in it.
+KINDS = {
+    "linble": (SERVICE, NOTIFY, WRITE),
+    "nordic": tuple(f"6E40000{n}-B5A3-F393-E0A9-E50E24DCCA9E" for n in (1, 3, 2)),
+    "other": ("0000FFF0-0000-1000-8000-00805F9B34FB", NOTIFY, WRITE),
+}
 RESTARTS = 20  # looks for the end of an advertisement that begins again by itself
 
 logging.getLogger("bumble").setLevel(logging.CRITICAL)
@@ -40,7 +45,7 @@ def ean13(number: int) -> bytes:
 class Peer(Changing):
     """A LINBLE that advertises, is connected to, and sends what its UART would have got."""
 
-    def __init__(self, socket: Path, with_service: bool = True) -> None:
+    def __init__(self, socket: Path, kind: str = "linble") -> None:
         super().__init__()
         self.connections = 0
         self.reasons: list[int] = []  # why each link ended
@@ -51,7 +56,7 @@ class Peer(Changing):
         self.mute = False  # answer no request
         self.sent = self.received = 0  # bytes on the port
         self._socket = socket
-        self._with_service = with_service
+        self._kind = kind
         self._transport: Transport | None = None
         self._device: Device | None = None
         self._characteristic: gatt.Characteristic[bytes] | None = None
@@ -81,16 +86,14 @@ class Peer(Changing):
         config = DeviceConfiguration(name=NAME, address=hci.Address(ADDRESS))
         device = self._device = Device.from_config_with_hci(config, self._transport.source, self._transport.sink)
         device.gatt_server.max_mtu = 247
-        self._characteristic = gatt.Characteristic(NOTIFY, gatt.Characteristic.Properties.NOTIFY, 0, b"")
+        service, notify, writes = KINDS[self._kind]
+        self._characteristic = gatt.Characteristic(notify, gatt.Characteristic.Properties.NOTIFY, 0, b"")
         self._characteristic.on(gatt.Characteristic.EVENT_SUBSCRIPTION, self._on_subscription)
         write = gatt.Characteristic(
-            WRITE, gatt.Characteristic.Properties.WRITE_WITHOUT_RESPONSE, gatt.Characteristic.WRITEABLE, b""
+            writes, gatt.Characteristic.Properties.WRITE_WITHOUT_RESPONSE, gatt.Characteristic.WRITEABLE, b""
         )
         write.on(gatt.Characteristic.EVENT_WRITE, self._on_write)
-        if self._with_service:
-            device.add_service(gatt.Service(SERVICE, [self._characteristic, write]))
-        else:
-            device.add_service(gatt.Service(OTHER_SERVICE, []))
+        device.add_service(gatt.Service(service, [] if self._kind == "other" else [self._characteristic, write]))
         device.on("connection", self._on_connection)
         device.l2cap_channel_manager.register_fixed_channel(att.ATT_CID, self._on_att)
         await device.power_on()
@@ -104,7 +107,7 @@ class Peer(Changing):
         With manufacturer data the advertisement has that too, behind the name. It comes `again` after a link.
         """
         assert self._device is not None
-        service = SERVICE if self._with_service else OTHER_SERVICE
+        service = KINDS[self._kind][0]
         flags = bytes([AdvertisingData.LE_GENERAL_DISCOVERABLE_MODE_FLAG | AdvertisingData.BR_EDR_NOT_SUPPORTED_FLAG])
         advertisement = AdvertisingData(
             [(AdvertisingData.FLAGS, flags), (AdvertisingData.COMPLETE_LOCAL_NAME, NAME.encode())]

@@ -185,6 +185,22 @@ struct ConfigurationTests {
         #expect(longest ?? 0 <= 130)
     }
 
+    @Test("LK-15, D-32: by default every serial service is tried, the file's own first; a profile that is named, alone")
+    func defaultProfile() throws {
+        func profiles(_ text: String) throws -> [String] {
+            try Configuration(text: text).settings(device: nil).profiles.map(\.name)
+        }
+        let own = "[profiles.scale]\nservice = \"FFE0\"\nfrom-device = \"FFE1\"\n"
+        let known = ["linble", "nordic", "microbit", "microchip", "hm10", "ublox", "ti", "ti-stream", "csr"]
+        #expect(try profiles("") == known)
+        #expect(try profiles("profile = \"auto\"\n") == known)
+        #expect(try profiles(own) == ["scale"] + known)
+        #expect(try profiles("profile = \"linble\"\n" + own) == ["linble"])
+        #expect(try profiles("profile = \"scale\"\n" + own) == ["scale"])
+        #expect(Configuration().tableName(try Configuration().profiles()) == "linble")
+        #expect(Configuration().text(isCommented: true).contains("#profile = \"auto\""))
+    }
+
     @Test("X-8: the least security is the configuration's, or that of all profiles, whatever the adapter is")
     func leastSecurity() throws {
         func least(_ text: String) throws -> GATTLinkSecurity.Level {

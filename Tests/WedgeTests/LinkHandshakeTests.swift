@@ -3,6 +3,7 @@
 import BluetoothLE
 import TestSupport
 import Testing
+import Texts
 import TextsSupport
 import Wedge
 
@@ -69,7 +70,49 @@ struct LinkHandshakeTests {
     func none() {
         let device = ScriptedDevice([.init(.hm10)], LinkSetup(profiles: [.nordic, .linble]))
         device.run()
-        #expect(device.progress == [.unsupported("it has none of the services that carry a serial port")])
+        #expect(device.progress.map(\.reason) == ["it has no serial service; it offers HM-10 serial port"])
+    }
+
+    /// Services by their UUIDs, of profiles that nobody has.
+    private static func services(_ uuids: [UInt16]) -> [ScriptedDevice.Service] {
+        uuids.map { uuid in
+            var service = ScriptedDevice.Service(.hm10)
+            service.uuid = BluetoothUUID(uuid)
+            return service
+        }
+    }
+
+    @Test("LK-15: an unsupported device: the reason says what it offers, and the remedy what can be done")
+    func whatItOffers() throws {
+        let own = "if one of these carries its data, write a profile: see `blewedge profiles nordic`"
+        let serial = "set it to its serial (UART) mode, if it has one; keyboards are not supported yet"
+        let lacks = "it has no serial service; it offers "
+        let known = Profile.builtIn
+        let cases: [(profiles: [Profile], services: [UInt16], cause: String, remedy: String)] = [
+            (known, [0x1800, 0x1801, 0xFFF0], lacks + "FFF0", own),
+            (known, [0x180A, 0x180F, 0xFFF0, 0xFFF0], lacks + "Device Information, Battery, FFF0", own),
+            (known, [0xFFF0, 0xFFF1, 0xFFF2, 0xFFF3, 0xFFF4], lacks + "FFF0, FFF1, FFF2, FFF3, ...", own),
+            (known, [0x1800], lacks + "nothing else", own),
+            (known, [0x180A, 0x1812], "it is a Bluetooth keyboard (HID)", serial),
+            ([.linble], [0x1812], "it is a Bluetooth keyboard (HID)", serial),
+            ([.linble], [0xFFF0], "it has no LINBLE UART Service; it offers FFF0", own),
+            (
+                [.linble], [0x1812, 0xFFE0],
+                "it has no LINBLE UART Service; it offers Human Interface Device, HM-10 serial port",
+                "use `profile = \"auto\"` in the configuration, or `--profile auto`"
+            ),
+        ]
+        for (profiles, services, cause, remedy) in cases {
+            let device = ScriptedDevice(Self.services(services), LinkSetup(profiles: profiles))
+            device.run()
+            guard case .unsupported(let reason)? = device.progress.first, device.progress.count == 1 else {
+                Issue.record("\(services): \(device.progress)")
+                continue
+            }
+            #expect(reason.cause.english == cause)
+            #expect(reason.remedy?.english == remedy)
+            #expect(reason.cause.text(.japanese) != cause && reason.remedy?.text(.japanese) != remedy)
+        }
     }
 
     @Test(
@@ -166,5 +209,12 @@ struct LinkHandshakeTests {
             for link in links where link.progress.isEmpty { #expect(link.typed.isEmpty) }
         }
         #expect(readyCount > 0)
+    }
+}
+
+extension LinkSetup.Progress {
+    /// The cause for which a device is unsupported; nil for any other progress.
+    fileprivate var reason: Message? {
+        if case .unsupported(let reason) = self { reason.cause } else { nil }
     }
 }

@@ -49,7 +49,13 @@ struct WholeWayTests {
             loop.cancel(limit)
         }
 
-        func begin(_ profile: Profile, reply: @escaping ([UInt8]) -> [[UInt8]]) throws {
+        /// A device of a profile, and a wedge for devices of that, of others, or of those of the default configuration.
+        func begin(
+            _ profile: Profile,
+            looksFor profiles: [Profile]? = nil,
+            isDefault: Bool = false,
+            reply: @escaping ([UInt8]) -> [[UInt8]]
+        ) throws {
             let module = try SimulatedModule(profile, name: "SCALE", on: RadioArbiter(on: loop, using: peripheral)) {
                 [unowned self] event in
                 guard case .received(let bytes) = event else { return }
@@ -66,7 +72,7 @@ struct WholeWayTests {
             try run { isReady }
             let configuration = try Configuration(text: "pace = \"console\"\nlayout = \"us\"\n")
             var settings = try configuration.settings(device: .name("SCALE"))
-            settings.profiles = [profile]
+            if !isDefault { settings.profiles = profiles ?? [profile] }
             let service = try KeyboardService(settings, through: AdapterCore(loop, using: central), screen: keyboard) {
                 [unowned self] event in
                 if case .state(let state, _, _) = event { states.append(state) }
@@ -130,6 +136,37 @@ struct WholeWayTests {
         #expect(bytes.discarded == 6)
         #expect(bytes.rejected(.frame) == 2)
         #expect(bytes.waiting == 0)
+        try stage.end()
+    }
+
+    @Test(
+        "LK-15, D-32: a device of each built-in profile types with the default configuration, by its own profile",
+        arguments: Profile.builtIn
+    )
+    func byDefault(_ profile: Profile) throws {
+        let stage = try Stage()
+        try stage.begin(profile, isDefault: true) { _ in [] }
+        try stage.run { stage.states.last == .connected }
+        #expect(stage.service?.profile?.name == profile.name)
+        _ = stage.module?.notify(Array("490\r".utf8))
+        var typed = ""
+        try stage.run {
+            typed += stage.keyboard.screen.takeText()
+            return typed.hasSuffix("\n")
+        }
+        #expect(typed == "490\n")
+        try stage.end()
+    }
+
+    @Test("LK-15, D-32: with a profile that is configured, a device with another serial service is unsupported")
+    func configured() throws {
+        let stage = try Stage()
+        try stage.begin(.nordic, looksFor: [.linble]) { _ in [] }
+        try stage.run { stage.states.last == .unsupported }
+        let reason = try #require(stage.service?.reason)
+        #expect(reason.cause.english == "it has no LINBLE UART Service; it offers Nordic UART Service")
+        #expect(reason.remedy?.english.contains("--profile auto") == true)
+        #expect(!stage.states.contains(.connected) && stage.keyboard.screen.takeText().isEmpty)
         try stage.end()
     }
 

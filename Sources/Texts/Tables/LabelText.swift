@@ -161,13 +161,14 @@ package enum LabelText: String, Localized {
 
 /// Words for things that have no name of their own.
 package enum PlainText: String, Localized {
-    case theDevice, oneDevice, unknown, layouts, ends, and, listed, inBrackets
+    case theDevice, oneDevice, unknown, nothingElse, layouts, ends, and, listed, inBrackets
 
     package var texts: LocalText {
         switch self {
         case .theDevice: LocalText("the device", "デバイス")
         case .oneDevice: LocalText("one device", "一つのデバイス")
         case .unknown: LocalText("unknown", "不明")
+        case .nothingElse: LocalText("nothing else", "なし")
         case .layouts:
             LocalText(
                 "us, jp, jp(OADG109A), a name of xkb's such as de or de(neo), or console[:TTY]",

@@ -41,8 +41,10 @@ extension Configuration {
     }
 
     /// The profiles that are tried on a device, in this order: the first that it offers is used.
+    ///
+    /// With `auto` those of the file come first, since whoever wrote one means it, and then the built-in ones.
     package func profiles() throws(CommandFailure) -> [Profile] {
-        if profile == Self.anyProfile { return Profile.builtIn + ownProfiles }
+        if profile == Self.anyProfile { return ownProfiles + Profile.builtIn }
         if let found = ownProfiles.first(where: { $0.name == profile }) ?? Profile(named: profile) { return [found] }
         guard profile.contains("/") else {
             let names = (Profile.builtIn + ownProfiles).map(\.name).joined(separator: ", ")

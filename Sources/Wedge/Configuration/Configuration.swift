@@ -31,7 +31,7 @@ package struct Configuration: Sendable, Equatable {
         package init() {}
     }
 
-    /// The profile's name that means: the first of all that the device offers.
+    /// The profile's name that means: the first of the known profiles that the device offers.
     package static let anyProfile = "auto"
     /// The greatest age that can be asked for.
     package static let greatestAge = Duration.seconds(3600)
@@ -42,8 +42,8 @@ package struct Configuration: Sendable, Equatable {
 
     /// Which adapter.
     package var adapter = AdapterTransport.any
-    /// The name of the profile, `auto`, or the file that has it.
-    package var profile = Profile.linble.name
+    /// The name of the profile, `auto` (D-32), or the file that has it.
+    package var profile = anyProfile
     /// The profiles that the file defines.
     package var ownProfiles: [Profile] = []
     /// The least security of a link with whatever device; a profile and a choice may demand more.

@@ -26,8 +26,8 @@ extension ConfigurationKey {
             "profile",
             \.profile,
             """
-            What the device calls its serial port: \(Profile.builtIn.map(\.name).joined(separator: ", ")); one of [profiles] \
-            below; a file that has one, by its path; or auto, the first of all these that the device offers.
+            The kind of serial service: auto takes the first that the device offers of those in [profiles] below, then \
+            \(Profile.builtIn.map(\.name).joined(separator: ", ")). A name of these, or a file by its path, takes no other.
             """,
             wanted: "a profile's name, a path, or auto"
         ),
@@ -46,7 +46,7 @@ extension ConfigurationKey {
             "table",
             \.table,
             """
-            What each byte types: \(names(ByteTable.BuiltIn.self)), or a file. Not set, the profile's, or linble.
+            What each byte types: \(names(ByteTable.BuiltIn.self)), or a file. Not set, that of the profile that is named, or linble.
             """,
             wanted: "a table's name, or a file",
             example: "linble",

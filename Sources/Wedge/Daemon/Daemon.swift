@@ -250,6 +250,13 @@ package final class Daemon {
     /// Whether the user has paused.
     package var isPaused: Bool { gate.isPaused }
 
+    /// What `status` shows of the settings, with the profile that the device was found to have.
+    private var labels: DaemonLabels {
+        var labels = options.labels
+        if service.state == .connected, let found = service.profile { labels.profile = found.name }
+        return labels
+    }
+
     /// How it stands.
     package var status: DaemonStatus {
         let now = MonotonicClock.now
@@ -262,7 +269,7 @@ package final class Daemon {
             device: service.device,
             adapter: service.adapterName,
             keyboard: service.keyboard.node,
-            labels: options.labels,
+            labels: labels,
             isPaused: isPaused,
             gate: gate.reason,
             counts: service.counts,

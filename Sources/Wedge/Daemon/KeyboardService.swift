@@ -415,7 +415,7 @@ package final class KeyboardService {
         switch event {
         case .notSecured: refuse()
         case .ready: apply(.ready)
-        case .unsupported(let reason): apply(.unsupported(Reason(reason)))
+        case .unsupported(let reason): apply(.unsupported(reason))
         case .failed(let reason):
             keyboard.endLink(through: link.epoch)
             apply(session.state == .connected ? .linkLost(reason) : .attemptFailed(reason))

@@ -14,7 +14,7 @@ final class DeviceLink {
         /// Subscribed, and the handshake is done.
         case ready
         /// The device answers, but offers nothing that can be used.
-        case unsupported(Message)
+        case unsupported(Reason)
         /// The link is gone, or did not come about.
         case failed(Reason)
         /// The device has not proved that it is the paired one, or the link is not as secure any more.

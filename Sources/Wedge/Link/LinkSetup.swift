@@ -17,14 +17,14 @@ package struct LinkSetup: Sendable {
         /// Values of this handle are for the keyboard from now on, and so is `earlyBytes`.
         case ready(AttributeHandle)
         /// The device answers, but is not one of these profiles.
-        case unsupported(Message)
+        case unsupported(Reason)
         /// A procedure failed.
         case failed(GATTError)
         /// The handshake failed: to be tried again like any attempt.
         case refused(Handshake.Failure)
     }
 
-    private enum Step: Sendable { case start, mtu, services, characteristics, subscription, handshake, done }
+    private enum Step: Sendable { case start, mtu, services, characteristics, subscription, handshake, others, done }
 
     private struct Candidate: Sendable {
         var profile: Profile
@@ -44,6 +44,8 @@ package struct LinkSetup: Sendable {
     private var step = Step.start
     private var procedure: GATTClient.ProcedureID?
     private var candidates: ArraySlice<Candidate> = []
+    /// The services of the device; nil where only one was asked for.
+    private var others: [BluetoothUUID]?
     /// Why the last candidate was not taken.
     private var refusal: Message?
     /// The first candidate that cannot be told to send, and may do so all the same; used where no other can be.
@@ -106,7 +108,10 @@ package struct LinkSetup: Sendable {
         case (.mtu, .failure(.bearer(let failure))): return .failed(.bearer(failure))
         // A server that refuses the exchange keeps the 23 bytes that need none.
         case (.mtu, _): return findServices(&client, now)
+        case (.others, .success(.services(let found))):
+            return .unsupported(Reason(lacking: profiles, in: found.map(\.uuid)))
         case (.services, .success(.services(let found))):
+            if isOfAll { others = found.map(\.uuid) }
             candidates = ArraySlice(
                 profiles.flatMap { profile in
                     found.filter { $0.uuid == profile.service }.map { Candidate(profile: profile, service: $0) }
@@ -162,15 +167,17 @@ package struct LinkSetup: Sendable {
         step = .services
         return Self.attempt { () throws(GATTError) in
             // One service is asked for by its UUID, which costs the device least.
-            let services = Set(profiles.map(\.service))
             procedure =
-                if services.count == 1, let only = services.first {
+                if !isOfAll, let only = profiles.first?.service {
                     try client.discoverPrimaryServices(only, now: now)
                 } else {
                     try client.discoverPrimaryServices(now: now)
                 }
         }
     }
+
+    /// True where all services of the device are looked through: one alone is asked for by its UUID.
+    private var isOfAll: Bool { Set(profiles.map(\.service)).count != 1 }
 
     private mutating func nextCandidate(_ client: inout GATTClient, _ now: Duration) -> Progress {
         characteristic = nil
@@ -179,8 +186,10 @@ package struct LinkSetup: Sendable {
                 choose(unconfigured)
                 return beginHandshake(&client, now)
             }
-            let service = profiles.count == 1 ? profiles.first.map { LinkFaultText.noService.message($0.title) } : nil
-            return .unsupported(refusal ?? service ?? LinkFaultText.noSerialService.message())
+            if let refusal { return .unsupported(Reason(refusal)) }
+            if let others { return .unsupported(Reason(lacking: profiles, in: others)) }
+            step = .others
+            return Self.attempt { () throws(GATTError) in procedure = try client.discoverPrimaryServices(now: now) }
         }
         profile = candidate.profile
         step = .characteristics
@@ -254,9 +263,10 @@ package struct LinkSetup: Sendable {
                 step = .done
                 hasHandshake = false
                 earlyBytes = rest
-                return characteristic.map { .ready($0.value) } ?? .unsupported(LinkFaultText.nothingToRead.message())
+                guard let characteristic else { return .unsupported(Reason(LinkFaultText.nothingToRead.message())) }
+                return .ready(characteristic.value)
             case .write(let bytes):
-                guard let output else { return .unsupported(LinkFaultText.takesNothing.message()) }
+                guard let output else { return .unsupported(Reason(LinkFaultText.takesNothing.message())) }
                 do throws(GATTError) {
                     if output.properties.contains(.write) {
                         procedure = try client.write(bytes, to: output.value, now: now)

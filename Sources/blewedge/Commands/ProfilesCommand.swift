@@ -13,7 +13,8 @@ struct ProfilesCommand: ParsableCommand {
         commandName: "profiles",
         abstract: "List the kinds of devices that are known, or show one.",
         discussion: """
-            What is shown of one can be saved and changed, and named in the configuration by its path.
+            With `profile = "auto"`, the default, a device is used by the first of these that it offers: those of the \
+            configuration, then the others in this order. What is shown of one can be saved and changed, and named in the configuration by its path.
 
             EXAMPLES:
               blewedge profiles
@@ -32,7 +33,7 @@ struct ProfilesCommand: ParsableCommand {
 
     func run() throws {
         var configuration = try Configuration.read(try ConfigurationPlace.path(file), mustExist: file != nil)
-        let all = Profile.builtIn + configuration.ownProfiles
+        let all = configuration.ownProfiles + Profile.builtIn
         guard let name else {
             try StandardStream.output.write(all.map { line($0) + "\n" }.joined())
             return

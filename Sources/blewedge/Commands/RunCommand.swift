@@ -341,7 +341,7 @@ struct RunCommand: ParsableCommand {
     private func labels(_ configuration: Configuration) throws(CommandFailure) -> DaemonLabels {
         let profiles = try configuration.profiles()
         return DaemonLabels(
-            profile: profiles.map(\.name).joined(separator: ", "),
+            profile: profiles.count == 1 ? profiles[0].name : Configuration.anyProfile,
             layout: configuration.layout,
             table: configuration.tableName(profiles),
             program: BlewedgeCommand.programVersion

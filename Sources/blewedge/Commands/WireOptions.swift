@@ -8,7 +8,7 @@ import Wedge
 struct WireOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The kind of device: \(Profile.builtIn.map(\.name).joined(separator: ", ")), one of the configuration, a file by its path, or \(Configuration.anyProfile).",
+            "The serial service: \(Profile.builtIn.map(\.name).joined(separator: ", ")), one of the configuration, a file by its path, or \(Configuration.anyProfile) for whichever the device offers.",
             valueName: "name|path"
         )
     )

@@ -10,7 +10,7 @@ from typing import Any
 
 from bench import BINARY, Bench, compare
 from central import event
-from daemons import chosen, fresh, start, tell, until_connected, use_open, write
+from daemons import CONFIGURATION, chosen, fresh, start, status, tell, until_connected, use_open, write
 from peer import ADDRESS, NAME, ean13
 from product import Product
 from readers import EventReader
@@ -71,6 +71,26 @@ async def connect_quiet(bench: Bench) -> None:
         expect(not any(step["event"] == "scan" and step["on"] for step in steps(bench)[before + len(found) :]), "scanned on")
         await bench.peer.until_alone()
     bench.note = "; ".join(notes)
+
+
+@scenario("default-profile", peer="nordic", deadline=150, once=True)
+async def default_profile(bench: Bench) -> None:
+    """LK-15, D-32: without a configuration a device with the Nordic UART Service is connected to, and types; as a LINBLE it is refused."""
+    daemon, reader = await chosen(bench)
+    expect((await status(bench))["profile"] == "nordic", "status has another profile")
+    sent = bench.peer.burst([ean13(1), ean13(2)])
+    await reader.until(sent, 20)
+    compare(ean13(1) + ean13(2), reader.text)
+    await daemon.end(signal.SIGTERM, 143)
+    bench.account(sent, len(reader.text), daemon.counts())
+    await bench.peer.until_alone()
+    await write(bench, CONFIGURATION, 'profile = "linble"\n')
+    other = await start(bench)
+    await other.state("unsupported", 40)
+    answer = await status(bench)
+    expect(answer["reason"] == "it has no LINBLE UART Service; it offers Nordic UART Service", f"the reason is {answer}")
+    expect("--profile auto" in answer["remedy"] and answer["profile"] == "linble", f"status has {answer}")
+    await other.end(signal.SIGTERM, 143)
 
 
 @scenario("steps", deadline=180, once=True)

@@ -16,7 +16,7 @@ from waiting import expect
 
 @scenario("no-service", peer="other", deadline=120)
 async def no_service(bench: Bench) -> None:
-    """LK-15, D-5: a peer without the service: unsupported, link closed, nothing typed; tried again after 3 s, then 6 s."""
+    """LK-15, D-5: a peer without a serial service: unsupported, it is said what it offers, link closed, nothing typed; tried again after 3 s, then 6 s."""
     product = await bench.run()
     reader = await EventReader.open(bench, product.node)
     for again in range(3):
@@ -24,6 +24,9 @@ async def no_service(bench: Bench) -> None:
         await bench.peer.until_alone()
         if not again:
             await bench.monitor.until_quiet()
+    told = next(o for o in product.program.objects if o.get("state") == "unsupported")
+    expect(told["reason"] == "it has no serial service; it offers FFF0", f"the reason is {told}")
+    expect("write a profile" in told["remedy"], f"the remedy is {told}")
     expect(bench.peer.connections == 3, f"{bench.peer.connections} connections")
     expect(not reader.text, f"typed {reader.text!r}")
     await product.end(signal.SIGINT, 130)

@@ -45,7 +45,7 @@ extension Session.State: Localized {
             )
         case .unsupported:
             (
-                LocalText("{1} is not supported: it is left alone", "{1} は未対応の機器です"),
+                LocalText("{1} is not supported", "{1} は未対応の機器です"),
                 LocalText(
                     "choose another, or ask again: `blewedge connect`",
                     "別のデバイスを選ぶか、もう一度: `blewedge connect`"

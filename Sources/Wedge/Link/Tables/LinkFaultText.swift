@@ -12,7 +12,8 @@ package enum LinkFaultText: String, FaultText {
     // What the device sends.
     case flooded
     // The services and characteristics of the device.
-    case noService, noSerialService, noCharacteristic, noNotification, notWritable, nothingToRead, takesNothing
+    case noService, otherService, noSerialService, isKeyboard, noCharacteristic, noNotification, notWritable
+    case nothingToRead, takesNothing
     // The handshake of the device.
     case noReply, otherReply
     // What the device wants.
@@ -23,6 +24,11 @@ package enum LinkFaultText: String, FaultText {
     case notConnected, noLink, noOutput, outputNotWritable, tooMuchWaits
     // Commands to the connected device.
     case commandsWait, commandUnanswered, commandNotWritten, commandCut, commandNotSent
+
+    private static let writeProfile = LocalText(
+        "if one of these carries its data, write a profile: see `blewedge profiles nordic`",
+        "この中にデータを送るサービスがあれば、プロファイルを作成してください(例: `blewedge profiles nordic`)"
+    )
 
     package var said: (cause: LocalText, remedy: LocalText?) {
         switch self {
@@ -159,13 +165,30 @@ package enum LinkFaultText: String, FaultText {
                     "自動的に再接続します。`pace` を速くすると、より多く入力できます"
                 )
             )
-        case .noService: (LocalText("it has no {1}", "{1} がありません"), nil)
+        case .noService:
+            (LocalText("it has no {1}; it offers {2}", "{1} がありません(提供: {2})"), Self.writeProfile)
+        case .otherService:
+            (
+                LocalText("it has no {1}; it offers {2}", "{1} がありません(提供: {2})"),
+                LocalText(
+                    "use `profile = \"auto\"` in the configuration, or `--profile auto`",
+                    "設定の `profile = \"auto\"`、または `--profile auto` を使用してください"
+                )
+            )
         case .noSerialService:
             (
                 LocalText(
-                    "it has none of the services that carry a serial port",
-                    "シリアル通信用のサービスがありません"
-                ), nil
+                    "it has no serial service; it offers {1}",
+                    "シリアル通信用のサービスがありません(提供: {1})"
+                ), Self.writeProfile
+            )
+        case .isKeyboard:
+            (
+                LocalText("it is a Bluetooth keyboard (HID)", "Bluetoothキーボード(HID)です"),
+                LocalText(
+                    "set it to its serial (UART) mode, if it has one; keyboards are not supported yet",
+                    "シリアル(UART)モードがあれば切り替えてください。キーボードにはまだ対応していません"
+                )
             )
         case .noCharacteristic: (LocalText("it has no characteristic {1}", "キャラクタリスティック {1} がありません"), nil)
         case .noNotification:

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+import Texts
+
+extension Reason {
+    /// The most services that are named.
+    private static let mostNamed = 4
+    /// Services of every device, which carry nothing.
+    private static let common: Set<BluetoothUUID> = [BluetoothUUID(0x1800 as UInt16), BluetoothUUID(0x1801 as UInt16)]
+    private static let humanInterface = BluetoothUUID(0x1812 as UInt16)
+
+    /// The reason for which a device with these services is unsupported: what it offers, and what can be done (LK-15).
+    init(lacking profiles: [Profile], in services: [BluetoothUUID]) {
+        let isSerial = Profile.builtIn.contains { services.contains($0.service) }
+        let offered = Self.names(of: services)
+        let failure =
+            if !isSerial, services.contains(Self.humanInterface) {
+                CommandFailure(.configuration, LinkFaultText.isKeyboard)
+            } else if profiles.count == 1, let title = profiles.first?.title {
+                CommandFailure(
+                    .configuration,
+                    isSerial ? LinkFaultText.otherService : LinkFaultText.noService,
+                    title,
+                    offered
+                )
+            } else {
+                CommandFailure(.configuration, LinkFaultText.noSerialService, offered)
+            }
+        self.init(failure)
+    }
+
+    /// The services by their names, or by their UUIDs where they have none.
+    private static func names(of services: [BluetoothUUID]) -> Message {
+        var names: [String] = []
+        for uuid in services where !common.contains(uuid) {
+            let title = Profile.builtIn.first { $0.service == uuid }?.title ?? AssignedNumbers.name(of: uuid)
+            let name = title ?? "\(uuid)"
+            if !names.contains(name) { names.append(name) }
+        }
+        let named = names.prefix(mostNamed) + (names.count > mostNamed ? ["..."] : [])
+        return names.isEmpty ? PlainText.nothingElse.message() : Message.listed(named.map { Message(detail: $0) })
+    }
+}
