@@ -56,6 +56,25 @@ struct FirmwareTests {
         }
     }
 
+    @Test("LK-15: `simulate --profile` advertises the serial service of that profile, and refuses an unknown one")
+    func simulatedProfile() throws {
+        #expect(try run(["simulate", "--profile", "scale"]).status == 64)
+        let directory = try TestDirectory()
+        let line = try line(directory)
+        defer { line.end() }
+        let program = try RunningProgram(
+            ["simulate", "--profile", "nordic", "--adapter", line.adapter],
+            environment: directory.environment
+        )
+        // 6E400001-B5A3-F393-E0A9-E50E24DCCA9E as it lies in an advertisement.
+        let service: [UInt8] = [
+            0x9E, 0xCA, 0xDC, 0x24, 0x0E, 0xE5, 0xA9, 0xE0, 0x93, 0xF3, 0xA3, 0xB5, 1, 0, 0x40, 0x6E,
+        ]
+        #expect(line.waits { firmware, _ in firmware.heard.contains { $0.parameters.contains(service) } })
+        kill(program.child, SIGTERM)
+        _ = try program.end()
+    }
+
     @Test("X-7: an advertisement that looks like the answer to Reset holds up nothing")
     func hostileAnswer() throws {
         let directory = try TestDirectory()

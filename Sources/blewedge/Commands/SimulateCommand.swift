@@ -26,9 +26,9 @@ enum LineEnd: String, ExpressibleByArgument, CaseIterable {
 struct SimulateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulate",
-        abstract: "Be a LINBLE: send lines to whoever connects, and print what is written to it.",
+        abstract: "Be a serial device: send lines to whoever connects, and print what is written to it.",
         discussion: """
-            Advertises the LINBLE UART Service under a name, and takes connections until Ctrl-C. Lines come from standard \
+            Advertises the LINBLE UART Service, or that of another profile, under a name, and takes connections until Ctrl-C. Lines come from standard \
             input, from a file or from a generator, and are notified in order. They are read no faster than the central \
             takes them, and wait while there is none. What a central writes is printed, one line for each write.
 
@@ -40,6 +40,7 @@ struct SimulateCommand: ParsableCommand {
               blewedge simulate                       Send each line that is typed.
               blewedge simulate --name SCANNER-7 --file scans.txt
               blewedge simulate --barcodes 1000 --rate 20
+              blewedge simulate --profile nordic --name SCANNER-8
               blewedge simulate --adapter hci1 --json
               blewedge simulate --adapter h4:unix:/run/controller.sock
               blewedge simulate --adapter user:hci1 --pairable 60 --security encrypted
@@ -52,6 +53,14 @@ struct SimulateCommand: ParsableCommand {
 
     @Option(help: "The name to be found by.")
     var name = "LINBLE-TEST"
+
+    @Option(
+        help: ArgumentHelp(
+            "The serial service to have: \(Profile.builtIn.map(\.name).joined(separator: ", ")).",
+            valueName: "profile"
+        )
+    )
+    var profile = Profile.linble.name
 
     @Option(help: ArgumentHelp("Send the lines of a file instead of standard input's.", valueName: "file"))
     var file: String?
@@ -119,6 +128,7 @@ struct SimulateCommand: ParsableCommand {
         if let console, console.isAsked, !leavesInput {
             throw ValidationError("--console \(console.rawValue) wants --file or --barcodes.")
         }
+        if Profile(named: profile) == nil { throw ValidationError("--profile takes the name of a built-in profile.") }
         if name.isEmpty { throw ValidationError("--name must not be empty.") }
     }
 
@@ -135,6 +145,7 @@ struct SimulateCommand: ParsableCommand {
         let source: SimulateRun.Source =
             if let file { .file(file) } else if let barcodes { .barcodes(barcodes) } else { .standardInput }
         try SimulateRun(
+            profile: Profile(named: profile) ?? .linble,
             name: name,
             source: source,
             rate: rate ?? (barcodes == nil ? 0 : 1),

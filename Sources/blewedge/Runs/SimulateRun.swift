@@ -47,6 +47,7 @@ final class SimulateRun {
     private let access: GATTAccess
     /// The keys; nil where nobody needs any.
     private let pairing: SimulatedPairing?
+    private let profile: Profile
     private let name: String
     private let source: Source
     private let rate: Int
@@ -64,6 +65,7 @@ final class SimulateRun {
     private var writtenBytes = 0
 
     init(
+        profile: Profile,
         name: String,
         source: Source,
         rate: Int,
@@ -87,6 +89,7 @@ final class SimulateRun {
                 limit: security.limit,
                 isJSON: isJSON
             )
+        self.profile = profile
         self.name = name
         self.source = source
         self.rate = rate
@@ -142,7 +145,7 @@ final class SimulateRun {
     private func advertise(on radio: RadioArbiter) {
         do {
             if let adapter = radio.adapter { try pairing?.prepare(adapter) }
-            let module = try SimulatedModule(.linble, name: name, access: access, on: radio) {
+            let module = try SimulatedModule(profile, name: name, access: access, on: radio) {
                 [unowned self] event in
                 take(event)
             }
