@@ -13,7 +13,7 @@ extension Doctor {
         case .none:
             // A finding that blocks explains why the daemon does not run, or why running would not help.
             return isBlocked ? [] : [notRunning(facts)]
-        case .silent(let pid): return [silent(pid)]
+        case .silent(let pid): return [silent(pid, facts)]
         case .hidden: return [Finding(.daemonNotAskable, .success, .note, command: "sudo blewedge doctor")]
         case .running(let status):
             return gate(status) + account(status) + (isBlocked ? [] : session(status))
@@ -26,17 +26,18 @@ extension Doctor {
             .daemonNotRunning,
             .unavailable,
             remedy: facts.isServiceInstalled ? .startService : nil,
-            command: facts.service?.start ?? "blewedge setup"
+            command: facts.startCommand
         )
     }
 
-    private static func silent(_ pid: Int32?) -> Finding {
+    private static func silent(_ pid: Int32?, _ facts: SystemFacts) -> Finding {
         let process = pid.flatMap { $0 > 0 ? "\($0)" : nil }
+        let restart = facts.service == .systemd ? "systemctl restart blewedge" : nil
         return Finding(
             .daemonSilent,
             .unavailable,
             of: process.map { FindingPartText.process.message($0) } ?? Message(detail: ""),
-            command: process.map { "kill -KILL \($0)" } ?? "systemctl restart blewedge"
+            command: process.map { "kill -KILL \($0)" } ?? restart
         )
     }
 
@@ -86,7 +87,10 @@ extension Doctor {
             return [Finding(.disconnectedByUser, .unavailable, of: device, command: "blewedge connect")]
         case .failed: return [Finding(.deviceNotReached, .unavailable, of: device, reason, command: "blewedge scan")]
         case .unsupported:
-            return [Finding(.deviceUnsupported, .configuration, of: device, reason, command: "blewedge gatt NAME")]
+            var finding = Finding(.deviceUnsupported, .configuration, of: device, reason)
+            // The reason says what the device offers, its remedy what can be done about that.
+            if let remedy = status.remedy { finding.remedy = remedy }
+            return [finding]
         case .bluetoothOff:
             return [Finding(.daemonOff, .unavailable, of: reason, command: "dmesg | grep -i bluetooth")]
         case .unauthorized: return [Finding(.daemonUnauthorized, .permission, of: reason, command: "blewedge setup")]

@@ -9,7 +9,8 @@ package import Texts
 extension Doctor {
     /// The findings of what the kernel lacks and nothing works without; all others about the radio would follow from them.
     static func needs(_ facts: SystemFacts) -> [Finding] {
-        [.epoll, .management].filter(facts.lacks).prefix(1).map { finding(.kernelUnfit, .unavailable, .blocks, [$0]) }
+        let needed: [KernelFeature] = facts.usesKernelController ? [.epoll, .management] : [.epoll]
+        return needed.filter(facts.lacks).prefix(1).map { finding(.kernelUnfit, .unavailable, .blocks, [$0]) }
     }
 
     /// The known faults of this version of the kernel, and what it lacks and would be better with.

@@ -10,6 +10,7 @@ import Typing
 extension Doctor {
     /// The findings that prevent the creation of a keyboard, or the reading of its keys.
     static func keyboard(_ facts: SystemFacts) -> [Finding] {
+        guard facts.usesKeyboard else { return [] }
         var findings: [Finding] = []
         switch facts.uinput {
         case .open: break
@@ -52,7 +53,7 @@ extension Doctor {
 
     /// The findings about the reader in the foreground: the console or a desktop.
     static func readers(_ facts: SystemFacts) -> [Finding] {
-        guard let console = facts.console else { return [] }
+        guard facts.usesKeyboard, let console = facts.console else { return [] }
         let name = "tty\(console.terminal)"
         if console.isGraphic {
             // A desktop reads event nodes, and the console beneath it must not read the keys as well.

@@ -12,6 +12,8 @@ extension Doctor {
 
     /// The findings that prevent the use of the radio.
     static func radio(_ facts: SystemFacts) -> [Finding] {
+        // A controller on an H4 stream needs nothing of the kernel's Bluetooth.
+        guard facts.usesKernelController else { return [] }
         switch facts.sockets {
         case .unknown: return [Finding(.kernelWithoutBluetooth, .unavailable, command: "modprobe bluetooth")]
         case .refused(let error): return [Finding(.bluetoothRefused, .permission, of: error)]

@@ -31,20 +31,24 @@ extension SystemFacts {
     /// Collects the facts of this machine, without changing anything.
     ///
     /// `places` are the possible places of a daemon, the user's own first. `adapter` and `named` replace the adapter
-    /// of the configuration and the layout of the daemon or the configuration.
-    package init(at places: [DaemonPaths], adapter: AdapterSelector?, layout named: String?) {
+    /// and the layout of the daemon or the configuration.
+    package init(at places: [DaemonPaths], adapter: AdapterTransport?, layout named: String?) {
         daemon = Daemon(at: places)
         // If the service is installed, the question of a user concerns it.
         let place = Self.installedService != nil ? DaemonPaths.system : places.first ?? .system
         choice = Choice(daemon, ChoiceStore(place.choice))
         let asked = ConfigurationState.read(place.configurationFile)
         configuration = asked.state
-        selector = adapter ?? asked.configuration.adapter.selector ?? .any
+        // A running daemon may have been started with other options than the configuration's.
+        use(
+            adapter ?? daemon.status?.transport ?? asked.configuration.adapter,
+            isKeyboard: daemon.status.map { !$0.hasOtherOutput } ?? (asked.configuration.destination == .keyboard)
+        )
         layout = named ?? daemon.status?.layout ?? asked.configuration.layout
         kernelVersion = .running
-        usesKernelChannels = asked.configuration.adapter.exclusiveName == nil
         service = Self.installedService
-        missingCapabilities = Capability.missing
+        hasManager = ServiceManager.ofThisMachine != nil
+        missingCapabilities = usesKernelController ? Capability.missing : []
         hasEventNodes = DeviceProbe.hasEventNodes()
         lookAtKernel()
         lookAtRadio()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import BluetoothLE
 import LinuxIO
 import SystemPackage
 package import Texts
@@ -11,11 +12,13 @@ extension SystemFacts.Daemon {
 
     /// Asks the first of these places where a daemon listens.
     package init(at places: [DaemonPaths]) {
+        var process: Int32?
         do throws(CommandFailure) {
             var client = try ControlClient(at: places.map(\.controlSocket.string), patience: Self.patience)
+            process = client.process
             let answer = try client.ask(.status, patience: Self.patience)
             guard var status = SystemFacts.Status(answer: answer.value) else {
-                self = .silent(pid: Self.holder(places))
+                self = .silent(pid: process)
                 return
             }
             if let answer = try? client.ask(.beacons(.status), patience: Self.patience) {
@@ -23,10 +26,11 @@ extension SystemFacts.Daemon {
             }
             self = .running(status)
         } catch {
+            let silent = process ?? Self.holder(places)
             switch error.status {
             case .permission: self = .hidden
-            case .unavailable: self = Self.holder(places).map { .silent(pid: $0) } ?? .none
-            default: self = .silent(pid: Self.holder(places))
+            case .unavailable: self = silent.map { .silent(pid: $0) } ?? .none
+            default: self = .silent(pid: silent)
             }
         }
     }
@@ -37,13 +41,15 @@ extension SystemFacts.Daemon {
         return status
     }
 
-    /// The process that holds the lock of an adapter; 0 if the lock does not name it, nil if none is held.
+    /// The daemon that holds the lock of an adapter; nil where none does.
+    ///
+    /// Other commands hold such a lock too: `simulate`, `scan`, `gatt`.
     private static func holder(_ places: [DaemonPaths]) -> Int32? {
         places.lazy.flatMap { place in
             FileSystem.names(in: place.runtime.string).filter { $0.hasSuffix(".lock") }.compactMap {
                 LockFile.holder(place.runtime.appending($0))
             }
-        }.first
+        }.first { ProcessEntry.arguments(of: $0).dropFirst().first == "run" }
     }
 }
 
@@ -55,6 +61,9 @@ extension SystemFacts.Status {
         else { return nil }
         self.init(state: state, pid: pid)
         reason = answer.message("reason")
+        remedy = answer.message("remedy")
+        transport = answer["adapter"]?.string.flatMap { try? AdapterTransport($0) }
+        hasOtherOutput = answer["readers"] != nil
         device = answer["device"]?.string
         layout = answer["layout"]?.string
         eventNode = answer["keyboard"]?.string

@@ -92,6 +92,12 @@ package struct SystemFacts: Equatable, Sendable {
         package var state: Session.State
         /// The reason for the state, if there is one.
         package var reason: Message?
+        /// The remedy that goes with the reason.
+        package var remedy: Message?
+        /// The controller in use, with its transport; nil without one.
+        package var transport: AdapterTransport?
+        /// True if the output is not the keyboard.
+        package var hasOtherOutput = false
         /// The label of the chosen device.
         package var device: String?
         /// The reason for which the gate is closed; nil while it is open.
@@ -144,6 +150,10 @@ package struct SystemFacts: Equatable, Sendable {
     package var kernelVersion: KernelVersion?
     /// True where connections use the kernel's L2CAP sockets, not the user channel or H4.
     package var usesKernelChannels = true
+    /// True where the controller is the kernel's, not at the other end of an H4 stream.
+    package var usesKernelController = true
+    /// True where the output is the keyboard, not a terminal, a socket or standard output.
+    package var usesKeyboard = true
     /// What the kernel has of all that the product uses; empty where it was not asked.
     package var kernel: [KernelFeature: KernelFeature.State] = [:]
     /// The availability of Bluetooth sockets.
@@ -175,6 +185,8 @@ package struct SystemFacts: Equatable, Sendable {
     package var oldInputDriver: String?
     /// The manager of the installed service; nil if none is installed.
     package var service: ServiceManager?
+    /// True if `blewedge setup` knows this machine's manager of services.
+    package var hasManager = true
     /// The state of the configuration.
     package var configuration = ConfigurationState.correct
     /// True if the configuration has regions of beacons watched.
@@ -204,6 +216,17 @@ package struct SystemFacts: Equatable, Sendable {
 
     /// True if the service is installed.
     package var isServiceInstalled: Bool { service != nil }
+
+    /// The command that starts the daemon on this machine.
+    package var startCommand: String { service?.start ?? (hasManager ? "blewedge setup" : "blewedge run") }
+
+    /// Takes over which controller and which output are in use.
+    package mutating func use(_ transport: AdapterTransport, isKeyboard: Bool) {
+        selector = transport.selector ?? .any
+        usesKernelChannels = transport.exclusiveName == nil
+        usesKernelController = transport.needsCapabilities
+        usesKeyboard = isKeyboard
+    }
 
     /// The selected adapter; nil if it does not exist.
     package var adapter: Adapter? {

@@ -323,7 +323,7 @@ struct DoctorTests {
         bytes.losses[Ledger.Loss.disconnected.rawValue] = 2
         let daemon = DaemonStatus(
             state: .failed,
-            reason: Reason("not heard"),
+            reason: Reason("not heard", remedy: "bring it near"),
             since: .seconds(1),
             choice: .name("LINBLE-TEST"),
             device: nil,
@@ -340,6 +340,8 @@ struct DoctorTests {
         let status = try #require(SystemFacts.Status(answer: try JSONValue(Array(daemon.object.text.utf8))))
         var expected = SystemFacts.Status(state: .failed, pid: ProcessFacts.number)
         expected.reason = "not heard"
+        expected.remedy = "bring it near"
+        expected.transport = .kernel(.index(ControllerIndex(rawValue: 0)))
         expected.device = "LINBLE-TEST"
         expected.layout = "jp"
         expected.eventNode = "/dev/input/event3"
@@ -406,7 +408,59 @@ struct DoctorTests {
             var facts = try healthy()
             facts.daemon = .silent(pid: pid)
             #expect(Doctor.findings(facts).map(\.command) == [command])
+            facts.service = nil
+            #expect(Doctor.findings(facts).map(\.command) == [pid == 99 ? command : nil])
         }
+    }
+
+    @Test("X-6: a controller on an H4 stream needs no adapter of the kernel, and another output no keyboard")
+    func otherEnds() throws {
+        var facts = try healthy()
+        facts.withoutService()
+        facts.sockets = .unknown
+        facts.adapters = []
+        facts.kernel[.management] = .absent(nil)
+        facts.kernelVersion = debian("6.1.0-56-amd64", "6.1.192-2")
+        facts.uinput = .missing(.absent)
+        facts.hasEventNodes = false
+        facts.console?.keys = .off
+        let all: [Finding.Cause] = [.kernelUnfit, .uinputMissing, .evdevMissing, .consoleIgnoresKeys, .kernelQuirk]
+        #expect(Doctor.findings(facts).map(\.cause) == all)
+        facts.use(try AdapterTransport("h4:unix:/run/line"), isKeyboard: true)
+        #expect(
+            Doctor.findings(facts).map(\.cause) == [.uinputMissing, .evdevMissing, .consoleIgnoresKeys]
+        )
+        facts.use(try AdapterTransport("h4:unix:/run/line"), isKeyboard: false)
+        #expect(Doctor.findings(facts).map(\.cause) == [.daemonNotRunning])
+        // The user channel takes the kernel's adapter for itself.
+        facts.use(try AdapterTransport("user:hci7"), isKeyboard: false)
+        #expect(!facts.usesKernelChannels && facts.selector == .index(ControllerIndex(rawValue: 7)))
+        #expect(Doctor.findings(facts).map(\.cause) == [.kernelUnfit])
+    }
+
+    @Test("X-6: the remedy of a daemon that does not run is the command of this machine")
+    func startCommands() throws {
+        var facts = try healthy()
+        facts.withoutService()
+        #expect(Doctor.findings(facts).map(\.command) == ["blewedge setup"])
+        facts.hasManager = false
+        #expect(Doctor.findings(facts).map(\.command) == ["blewedge run"])
+        facts.service = .openrc
+        #expect(Doctor.findings(facts).map(\.command) == ["rc-service blewedge start"])
+    }
+
+    @Test("X-6, LK-15: of an unsupported device the finding has the daemon's reason and remedy")
+    func unsupported() throws {
+        var facts = try healthy()
+        facts.says {
+            $0.state = .unsupported
+            $0.reason = "it is a Bluetooth keyboard (HID)"
+            $0.remedy = "set it to its serial mode"
+        }
+        let finding = try #require(Doctor.findings(facts).first)
+        #expect(finding.cause == .deviceUnsupported && finding.status == .configuration)
+        #expect(finding.what.english == "LINBLE-TEST is not supported: it is a Bluetooth keyboard (HID)")
+        #expect(finding.remedy.english == "set it to its serial mode" && finding.command == nil)
     }
 
     @Test("X-6: where uinput is missing, the remedy is what can be done about it here")
@@ -454,12 +508,12 @@ struct DoctorTests {
             $0.reason = "a\u{9B}b\nc"
         }
         let finding = try #require(Doctor.findings(facts).first)
-        #expect(finding.command == "blewedge gatt NAME")
+        #expect(finding.command == nil)
         #expect(
             !finding.text(.english).unicodeScalars.contains {
                 $0.value < 0x20 && $0 != "\n" || (0x7F...0x9F).contains($0.value)
             }
         )
-        #expect(finding.text(.english).split(separator: "\n").count == 4)
+        #expect(finding.text(.english).split(separator: "\n").count == 3)
     }
 }

@@ -48,6 +48,18 @@ struct TextTableTests {
         }
     }
 
+    @Test("X-6: no text names a file of the source, which whoever has the program alone has not")
+    func noSources() {
+        for (id, text) in TextTable.whole.entries.flatMap(\.texts) {
+            for language in Language.allCases {
+                // /usr/lib/udev is the machine's.
+                let words = text[language].split { " `:;,()、。".contains($0) }
+                let isSource = words.contains { $0.hasPrefix("udev/") || $0.hasPrefix("Sources/") }
+                #expect(!isSource, "\(id): \(text[language])")
+            }
+        }
+    }
+
     @Test("No two texts have the same id, so that the control socket names one")
     func names() {
         let ids = TextTable.whole.entries.flatMap(\.texts).map(\.id)

@@ -27,6 +27,14 @@ package struct ProcessEntry: Equatable, Sendable {
         }
     }
 
+    /// The words that a process was started with; empty where they cannot be read.
+    ///
+    /// proc_pid_cmdline(5).
+    package static func arguments(of process: Int32, proc: String = "/proc") -> [String] {
+        let bytes = (try? FileSystem.contents(of: "\(proc)/\(process)/cmdline", limit: 1 << 20)) ?? []
+        return bytes.split(separator: 0, omittingEmptySubsequences: false).map { String(decoding: $0, as: UTF8.self) }
+    }
+
     /// Reads `/proc/PID/stat`: number, name in parentheses, state, parent, group, session, terminal and
     /// the group in front of it; nil for anything else.
     ///

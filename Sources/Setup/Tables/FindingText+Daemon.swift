@@ -39,8 +39,8 @@ extension FindingText {
             "アダプタは一つのプロセスが占有しますが、そのプロセスが動作していないようです"
         ),
         remedy: LocalText(
-            "end it; the service starts anew by itself",
-            "終了させてください。サービスは自動的に再起動します"
+            "end it; as a service it starts again by itself",
+            "終了させてください。サービスの場合は自動的に再起動します"
         )
     )
 
@@ -115,16 +115,16 @@ extension FindingText {
 
     static let deviceUnsupported = FindingText(
         what: LocalText(
-            "{1} does not offer what the profile wants{2}",
-            "{1} は未対応の機器です。プロファイルが必要とするものがありません{2}"
+            "{1} is not supported{2}",
+            "{1} は未対応の機器です{2}"
         ),
         why: LocalText(
-            "it is left alone, and tried again after 3 s, then each time after twice as long, up to a minute",
-            "3秒後に、その後は間隔を倍にして（最長1分）確認し直します"
+            "nothing of it is typed; it is tried again after 3 s, then ever less often, down to once a minute",
+            "何も入力されません。3秒後に、その後は間隔を倍にして（最長1分）確認し直します"
         ),
         remedy: LocalText(
-            "choose another profile or device; see what this one offers",
-            "別のプロファイルまたはデバイスを選択してください。このデバイスの内容は表示して確認できます"
+            "choose another device or profile",
+            "別のデバイスまたはプロファイルを選択してください"
         )
     )
 

@@ -12,8 +12,7 @@ package enum ControlFaultText: String, FaultText {
     case noInstance, sameInstance, otherRefuses, gateStaysClosed
 
     package var said: (cause: LocalText, remedy: LocalText?) {
-        let restart = "`systemctl restart blewedge`"
-        return switch self {
+        switch self {
         case .taken:
             (
                 LocalText(
@@ -102,8 +101,8 @@ package enum ControlFaultText: String, FaultText {
             (
                 LocalText("no daemon runs", "デーモンが動いていません"),
                 LocalText(
-                    "`blewedge run` in another terminal, or `systemctl start blewedge`",
-                    "別の端末で `blewedge run` を実行するか、`systemctl start blewedge` で起動してください"
+                    "`systemctl start blewedge` if it is a service, else `sudo blewedge setup` or `blewedge run`",
+                    "サービスの場合は `systemctl start blewedge`、それ以外は `sudo blewedge setup` か `blewedge run` を実行してください"
                 )
             )
         case .notPermittedToOpen:
@@ -121,8 +120,8 @@ package enum ControlFaultText: String, FaultText {
                     "{1} のデーモンはこれ以上クライアントを受け付けません"
                 ),
                 LocalText(
-                    "try again; if it stays so, the daemon hangs: \(restart)",
-                    "もう一度お試しください。続く場合はデーモンが停止しています: \(restart)"
+                    "try again; if it stays so, the daemon hangs: see `blewedge doctor`",
+                    "もう一度お試しください。続く場合はデーモンが停止しています。`blewedge doctor` で確認してください"
                 )
             )
         case .noPath:
@@ -149,7 +148,10 @@ package enum ControlFaultText: String, FaultText {
                     "the daemon speaks another version than this command",
                     "デーモンとこのコマンドのバージョンが異なります"
                 ),
-                LocalText("restart the daemon: \(restart)", "デーモンを再起動してください: \(restart)")
+                LocalText(
+                    "restart the daemon: `blewedge doctor` says how",
+                    "デーモンを再起動してください。方法は `blewedge doctor` で分かります"
+                )
             )
         case .noJSON:
             (LocalText("the daemon's answer is no JSON: {1}", "デーモンの応答がJSONではありません: {1}"), nil)
@@ -164,7 +166,10 @@ package enum ControlFaultText: String, FaultText {
         case .ended:
             (
                 LocalText("the daemon has ended", "デーモンが終了しました"),
-                LocalText("`systemctl start blewedge`", "`systemctl start blewedge` で起動してください")
+                LocalText(
+                    "`blewedge doctor` names the command that starts it",
+                    "起動するコマンドは `blewedge doctor` で分かります"
+                )
             )
         case .cannotRead:
             (LocalText("cannot read the daemon's answer: {1}", "デーモンの応答を読み取れません: {1}"), nil)
@@ -173,8 +178,8 @@ package enum ControlFaultText: String, FaultText {
             (
                 LocalText("the daemon does not answer", "デーモンが応答しません"),
                 LocalText(
-                    "if it stays so, it hangs: \(restart)",
-                    "続く場合はデーモンが停止しています: \(restart)"
+                    "if it stays so, it hangs: see `blewedge doctor`",
+                    "続く場合はデーモンが停止しています。`blewedge doctor` で確認してください"
                 )
             )
         case .refusedWithoutWord:

@@ -27,8 +27,8 @@ package enum KeyboardFaultText: String, FaultText {
             (
                 LocalText("there is no {1}", "{1} がありません"),
                 LocalText(
-                    "load the module with `modprobe uinput`, and at every start with udev/modules-load.conf",
-                    "`modprobe uinput` でモジュールを読み込んでください。起動のたびに読み込むにはudev/modules-load.confを使用します"
+                    "`modprobe uinput` loads the module now, `sudo blewedge setup` at every start",
+                    "`modprobe uinput` でモジュールを読み込んでください。起動のたびに読み込むには `sudo blewedge setup` を実行します"
                 )
             )
         case .tooOld:

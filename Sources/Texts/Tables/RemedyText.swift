@@ -47,8 +47,8 @@ package enum RemedyText: String, Localized {
             )
         case .installRule:
             LocalText(
-                "run as root, or install udev/60-blewedge.rules",
-                "rootで実行するか、udev/60-blewedge.rulesをインストールしてください"
+                "run as root, or let `sudo blewedge setup` install the udev rule",
+                "rootで実行するか、`sudo blewedge setup` でudevのルールをインストールしてください"
             )
         }
     }

@@ -45,8 +45,7 @@ struct DoctorCommand: ParsableCommand {
 
     func run() throws {
         let places = try DaemonPaths.reachable()
-        var facts = SystemFacts(at: places, adapter: adapterOptions.adapter?.selector, layout: layout)
-        if let adapter = adapterOptions.adapter { facts.usesKernelChannels = adapter.exclusiveName == nil }
+        let facts = SystemFacts(at: places, adapter: adapterOptions.adapter, layout: layout)
         let findings = Doctor.findings(facts)
         let text =
             json

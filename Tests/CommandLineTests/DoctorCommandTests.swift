@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+import FirmwareSupport
+import Glibc
+import LinuxIO
+import SystemPackage
+import TestSupport
+import Testing
+import Texts
+import Wedge
+
+/// The program's doctor beside a daemon and beside other commands, whose controller is at the end of a line.
+@Suite("The doctor beside other programs", .timeLimit(.minutes(10)))
+struct DoctorCommandTests {
+    /// A directory in which a device is chosen.
+    private func home() throws -> TestDirectory {
+        let home = try TestDirectory()
+        try home.write("address = F0:F1:F2:F3:F4:F5\ntype = random\nname = \"SCANNER-1\"\n", to: "selection")
+        return home
+    }
+
+    /// The findings but notes, each with its command.
+    private func findings(_ home: TestDirectory) throws -> [String: String?] {
+        let outcome = try run(["doctor", "--json"], environment: home.environment)
+        let value = try JSONValue(Array(outcome.output.utf8))
+        guard case .array(let findings)? = value["findings"] else {
+            Issue.record("\(outcome)")
+            return [:]
+        }
+        let serious = findings.filter { $0["severity"]?.string != "note" }
+        return Dictionary(uniqueKeysWithValues: serious.map { ($0["id"]?.string ?? "", $0["command"]?.string) })
+    }
+
+    /// Runs a daemon with these options, and the body as soon as it looks for its device.
+    private func daemon(
+        _ options: [String],
+        _ home: TestDirectory,
+        _ body: (RunningProgram) throws -> Void
+    ) throws {
+        let program = try RunningProgram(["run", "--json"] + options, environment: home.environment)
+        let isReady = program.prints(#""state":"connecting""#)
+        #expect(isReady)
+        if isReady { try body(program) }
+        kill(program.child, SIGTERM)
+        #expect(try program.end().status == 143)
+    }
+
+    @Test("X-6: beside a daemon whose controller is at a line and whose output is a socket, nothing is wrong")
+    func otherEnds() throws {
+        let home = try home()
+        let line = try FirmwareLine(at: home("line"), ScriptedFirmware())
+        defer { line.end() }
+        // By options, of which the configuration says nothing; then by the configuration.
+        let options = ["--adapter", line.adapter, "--to", "unix:\(home("wire"))"]
+        try daemon(options, home) { _ throws in #expect(try findings(home).isEmpty) }
+        try home.write("adapter = \"\(line.adapter)\"\nto = \"unix:\(home("wire"))\"\n", to: "blewedge.toml")
+        try daemon([], home) { _ throws in #expect(try findings(home).isEmpty) }
+        #expect(try findings(home).keys.sorted() == ["daemon-not-running"])
+    }
+
+    @Test("X-6: a command that has the adapter is no daemon that hangs; a daemon without its socket is one")
+    func locks() throws {
+        let home = try home()
+        let line = try FirmwareLine(at: home("line"), ScriptedFirmware())
+        defer { line.end() }
+        try home.write("adapter = \"\(line.adapter)\"\nto = \"unix:\(home("wire"))\"\n", to: "blewedge.toml")
+        let command = try RunningProgram(
+            ["simulate", "--adapter", line.adapter, "--barcodes", "1"],
+            environment: home.environment
+        )
+        #expect(line.waits { firmware, _ in firmware.count(.reset) > 0 })
+        #expect(FileSystem.names(in: home.path).contains { $0.hasSuffix(".lock") })
+        #expect(try findings(home).keys.sorted() == ["daemon-not-running"])
+        kill(command.child, SIGTERM)
+        _ = try command.end()
+        try daemon([], home) { program in
+            for name in ["control", "control.owner"] { try #require(unlink(home(name)) == 0) }
+            #expect(try findings(home) == ["daemon-silent": "kill -KILL \(program.child)"])
+        }
+    }
+}
