@@ -79,4 +79,23 @@ struct DoctorCommandTests {
             #expect(try findings(home) == ["daemon-silent": "kill -KILL \(program.child)"])
         }
     }
+
+    @Test("D-12: a second daemon of a user is told which process has its sockets")
+    func second() throws {
+        let home = try home()
+        let line = try FirmwareLine(at: home("line"), ScriptedFirmware())
+        defer { line.end() }
+        try daemon(["--adapter", line.adapter, "--to", "unix:\(home("wire"))"], home) { first in
+            let cases: [(wire: String, status: Int32, words: String)] = [
+                ("wire", 78, "\(home("wire")): process \(first.child) listens there"),
+                ("other", 69, "a daemon runs already: process \(first.child) answers at \(home("control"))"),
+            ]
+            for (wire, status, words) in cases {
+                let options = ["run", "--adapter", "h4:unix:\(home("none"))", "--to", "unix:\(home(wire))"]
+                let outcome = try run(options, environment: home.environment)
+                #expect(outcome.status == status && outcome.error.contains(words), "\(outcome)")
+                #expect(!outcome.error.contains("Address already in use"))
+            }
+        }
+    }
 }

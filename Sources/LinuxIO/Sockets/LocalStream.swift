@@ -40,6 +40,11 @@ package struct LocalStream: ~Copyable {
         descriptor = socket
     }
 
+    /// The process that listens at a path; nil where none does, or it cannot be asked.
+    package static func listener(at path: String) -> Int32? {
+        (try? LocalStream(connectingTo: path).peer()).flatMap { $0.process > 0 ? $0.process : nil }
+    }
+
     /// The process at the other end.
     ///
     /// The corresponding C call is `getsockopt(SO_PEERCRED)`.

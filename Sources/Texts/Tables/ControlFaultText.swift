@@ -3,7 +3,7 @@
 /// The faults between the daemon and its clients, and the daemon's refusals.
 package enum ControlFaultText: String, FaultText {
     // The daemon's side.
-    case taken, noDirectory, notPermittedToMake, pathTooLong, notMade, noWaiting, tooManyClients, ending
+    case taken, takenBy, noDirectory, notPermittedToMake, pathTooLong, notMade, noWaiting, tooManyClients, ending
     case readingOnly, faultyRequest, fixedDevice, nothingChosen, noConfiguration, noRuntimeDirectory
     // The client's side.
     case noDaemon, notPermittedToOpen, noMoreClients, noPath, unreachable, tooLong, closed, otherVersion
@@ -22,6 +22,17 @@ package enum ControlFaultText: String, FaultText {
                 LocalText(
                     "use it (`blewedge status`), end it (`blewedge stop`), or remove the file",
                     "それを使用するか(`blewedge status`)、終了するか(`blewedge stop`)、ファイルを削除してください"
+                )
+            )
+        case .takenBy:
+            (
+                LocalText(
+                    "a daemon runs already: process {2} answers at {1}",
+                    "デーモンはすでに動いています: プロセス{2}が {1} で応答しています"
+                ),
+                LocalText(
+                    "use it (`blewedge status`), or end it (`blewedge stop`)",
+                    "それを使用するか(`blewedge status`)、終了してください(`blewedge stop`)"
                 )
             )
         case .noDirectory:

@@ -15,7 +15,7 @@ package enum FileFaultText: String, FaultText {
     // Snippets.
     case snippetsUnreadable, snippetWithoutScans, snippetNotTypable, snippetsFaulty
     // Output ends other than the keyboard.
-    case endNotMade
+    case endNotMade, endTaken
 
     package var said: (cause: LocalText, remedy: LocalText?) {
         switch self {
@@ -222,6 +222,17 @@ package enum FileFaultText: String, FaultText {
         case .snippetsFaulty: (LocalText("snippets: {1}", "定型文: {1}"), nil)
         case .endNotMade:
             (LocalText("cannot make the other end {1}: {2}", "接続先 {1} を作成できません: {2}"), nil)
+        case .endTaken:
+            (
+                LocalText(
+                    "cannot make the other end {1}: process {2} listens there",
+                    "接続先 {1} を作成できません: プロセス{2}がすでに使用しています"
+                ),
+                LocalText(
+                    "end that process (a daemon: `blewedge stop`), or name another path",
+                    "そのプロセスを終了するか(デーモンの場合は `blewedge stop`)、別のパスを指定してください"
+                )
+            )
         }
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import LinuxIO
 package import SystemPackage
 package import Texts
 
@@ -9,7 +10,12 @@ extension CommandFailure {
     /// The control socket cannot be made.
     package init(controlSocket path: String, _ error: Errno) {
         switch error {
-        case .addressInUse: self.init(.unavailable, ControlFaultText.taken, path)
+        case .addressInUse:
+            if let holder = LocalStream.listener(at: path) {
+                self.init(.unavailable, ControlFaultText.takenBy, path, "\(holder)")
+            } else {
+                self.init(.unavailable, ControlFaultText.taken, path)
+            }
         case .noSuchFileOrDirectory, .notDirectory:
             self.init(.configuration, ControlFaultText.noDirectory, path, path.directory)
         case .permissionDenied, .readOnlyFileSystem, .notPermitted:

@@ -130,6 +130,9 @@ package final class WireEnd {
     private static func failure(_ path: String, _ error: Errno) -> CommandFailure {
         let isPermission = error == .permissionDenied || error == .notPermitted
         let isTaken = error == .fileExists || error == .addressInUse
+        if error == .addressInUse, let holder = LocalStream.listener(at: path) {
+            return CommandFailure(.configuration, FileFaultText.endTaken, path, "\(holder)")
+        }
         return CommandFailure(
             isPermission ? .permission : isTaken ? .configuration : .inputOutput,
             FileFaultText.endNotMade,
