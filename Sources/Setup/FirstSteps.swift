@@ -14,6 +14,9 @@ package enum FirstSteps {
     /// Where setup knows what starts services, the keyboard is a service afterwards.
     package static func commands(hasManager: Bool) -> [String] {
         let choose = ["sudo blewedge scan --once", "sudo blewedge use \(device)"]
-        return hasManager ? ["sudo blewedge setup"] + choose : choose + ["sudo blewedge run"]
+        return hasManager ? [setup] + choose : choose + ["sudo blewedge run"]
     }
+
+    /// The command that installs the service.
+    static let setup = "sudo blewedge setup"
 }

@@ -17,6 +17,12 @@ extension SetupPlan {
         return [SetupText.packaged.message()] + (isShadowed ? [SetupText.shadowing.message()] : [])
     }
 
+    /// The commands that lead from here to the first typed character.
+    package static func nextSteps(_ facts: SetupFacts) -> Message {
+        let commands = FirstSteps.commands(hasManager: facts.manager != nil).filter { $0 != FirstSteps.setup }
+        return SetupText.next.message(Message.listed(commands.map { Message(detail: "`\($0)`") }))
+    }
+
     /// The steps for the manual page and the completions whose readers are there.
     static func help(_ facts: SetupFacts) -> [SetupStep] {
         guard !facts.isPackaged else { return [] }

@@ -98,4 +98,11 @@ struct DoctorCommandTests {
             }
         }
     }
+
+    @Test("LK-11: the guide in a pipe does not count as shown")
+    func guideInPipe() throws {
+        let home = try TestDirectory()
+        #expect(try run(["guide"], environment: home.environment).status == 0)
+        #expect(!FileSystem.exists(home("guide-shown")))
+    }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Setup
 import Testing
 import Texts
 import Typing
@@ -359,6 +360,51 @@ struct TUIModelTests {
         #expect(model.startService().isEmpty)
         model.service = .settled
         #expect(Self.press(&model, [.enter], from: 10) == [.startDaemon])
+    }
+
+    @Test("LK-12: Enter on the guide's step of the daemon starts the installed service, or without one a daemon")
+    func guideStartsService() throws {
+        for manager in [ServiceManager.systemd, nil] {
+            var model = TUIModel(language: .english)
+            _ = model.open(.guide)
+            model.machineFaults = []
+            model.lose(Reason(.noDaemon))
+            model.manager = manager
+            #expect(GuidePage.Step.next(model) == .daemon)
+            #expect(Self.press(&model, [.enter]) == [manager == nil ? .startDaemon : .startService])
+            #expect(Self.press(&model, [.enter]).isEmpty)
+            model.service = .failed(Reason(PageText.serviceMissing.message()))
+            #expect(GuidePage.Step.daemon.remedies(model).contains("No service is installed"))
+        }
+    }
+
+    @Test("LK-12: the guide names the command that starts the daemon on this machine, in each of three cases")
+    func startCommand() {
+        for (service, hasManager, command): (ServiceManager?, Bool, String) in [
+            (.systemd, true, "sudo systemctl start blewedge"), (nil, true, "sudo blewedge setup"),
+            (nil, false, "sudo blewedge run"),
+        ] {
+            var facts = SystemFacts()
+            (facts.service, facts.hasManager) = (service, hasManager)
+            facts.usesKernelController = false
+            var model = TUIModel(language: .english)
+            model.take(facts)
+            model.lose(Reason(.noDaemon))
+            #expect(GuidePage.Step.daemon.remedies(model) == ["Enter starts it; in a shell: `\(command)`"])
+        }
+    }
+
+    @Test("LK-12, LK-15: of an unsupported device the guide says why, and not to bring it near")
+    func guideUnsupported() throws {
+        let more = #","reason":"it is a Bluetooth keyboard (HID)","remedy":"set it to its serial mode""#
+        for language in Language.allCases {
+            var model = TUIModel(language: language)
+            model.take(try daemonStatus("unsupported", more: more))
+            #expect(GuidePage.Step.next(model) == .connect)
+            let lines = GuidePage.Step.connect.remedies(model)
+            #expect(lines.count == 1 && lines[0].contains("(HID)") && lines[0].contains("serial mode"))
+            #expect(lines[0].contains("LINBLE-TEST") && !lines[0].contains(language == .english ? "near" : "近づけ"))
+        }
     }
 
     @Test("A daemon that goes and comes back is said so, and its devices go with it")

@@ -148,6 +148,16 @@ struct SetupPackageTests {
         #expect(SetupPlan.notes(facts, isRemoving: true).isEmpty)
     }
 
+    @Test("LK-12: setup ends with the commands that are left to the first typed character")
+    func nextSteps() {
+        var facts = readyMachine()
+        let choose = "`sudo blewedge scan --once`, `sudo blewedge use DEVICE`"
+        #expect(SetupPlan.nextSteps(facts).english == "next: " + choose)
+        #expect(SetupPlan.nextSteps(facts).text(.japanese).hasPrefix("次の手順: `sudo blewedge scan --once`、"))
+        facts.manager = nil
+        #expect(SetupPlan.nextSteps(facts).english == "next: " + choose + ", `sudo blewedge run`")
+    }
+
     @Test("A package has each file where the system's own are")
     func places() {
         #expect(

@@ -31,8 +31,8 @@ package enum GuideText: String, Localized {
         case .daemon: LocalText("The daemon runs", "デーモンが動いている")
         case .daemonOpen:
             LocalText(
-                "Enter starts it here; for good: `systemctl enable --now blewedge`",
-                "Enterでここから起動します。常に使うには: `systemctl enable --now blewedge`"
+                "Enter starts it; in a shell: `{1}`",
+                "Enterで起動します。シェルでは: `{1}`"
             )
         case .choose: LocalText("A device is chosen", "デバイスを選択している")
         case .chooseOpen:

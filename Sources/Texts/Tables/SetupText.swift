@@ -4,12 +4,13 @@
 ///
 /// Its steps are shown as shell commands, which need no language, apart from those that write a file or change its lines.
 package enum SetupText: String, Localized {
-    case nothingToDo, noManager, packaged, shadowing, packageStays
+    case nothingToDo, next, noManager, packaged, shadowing, packageStays
     case write, writeAnew, addLines, removeLines, toWrite, toRemove, toMake, toGiveBack, exited, killed
 
     package var texts: LocalText {
         switch self {
         case .nothingToDo: LocalText("nothing to do", "変更の必要はありません")
+        case .next: LocalText("next: {1}", "次の手順: {1}")
         case .noManager:
             LocalText(
                 "here is neither systemd, OpenRC nor runit, nor an init that reads /etc/inittab: have `blewedge run --user blewedge` started, as root, by what starts services",

@@ -25,18 +25,21 @@ struct GuideCommand: ParsableCommand {
 
     func run() throws {
         let places = try TUIPlaces(socket: options.place.socket)
-        places.rememberGuide()
-        if StandardStream.output.isTerminal, StandardInput.isTerminal { return try options.show(.guide) }
+        if StandardStream.output.isTerminal, StandardInput.isTerminal {
+            // What is printed into a pipe may be read by nobody.
+            places.rememberGuide()
+            return try options.show(.guide)
+        }
         var model = TUIModel(language: options.language ?? .current)
         model.networkUses = places.networkUses
+        model.isRoot = ProcessFacts.user == 0
         do throws(CommandFailure) {
             var client = try ControlClient(at: places.sockets)
             if let status = TUIStatus(try client.ask(.status).value) { model.take(status) }
         } catch {
             model.lose(Reason(error))
         }
-        let facts = SystemFacts(at: places.all, adapter: nil, layout: nil)
-        model.machineFaults = GuidePage.machineFaults(Doctor.findings(facts))
+        model.take(SystemFacts(at: places.all, adapter: nil, layout: nil))
         let lines = GuidePage.lines(model, columns: 80).map(\.text) + [""] + Self.firstSteps(model.language)
         try StandardStream.output.write(lines.map { $0 + "\n" }.joined())
     }

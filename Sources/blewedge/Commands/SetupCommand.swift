@@ -49,6 +49,7 @@ struct SetupCommand: ParsableCommand {
             if !dryRun { try runner.perform(step) }
         }
         if !dryRun || facts.isPackaged { SetupPlan.notes(facts, isRemoving: remove).forEach { Console.note($0) } }
+        if !dryRun, !remove { Console.note(SetupPlan.nextSteps(facts)) }
     }
 
     /// The manual page and the completions of this program.

@@ -50,9 +50,15 @@ enum GuidePage {
                     return LocalName.printable(GuideText.machineFault.text(language, cause, remedy))
                 }
             case .daemon:
-                return (model.otherFault.map { [$0.line(language)] } ?? []) + [GuideText.daemonOpen.text(language)]
+                let open = GuideText.daemonOpen.text(language, model.startCommand)
+                var lines = model.otherFault.map { [$0.line(language)] } ?? []
+                if case .failed(let reason) = model.service { lines.append(reason.line(language)) }
+                return lines + [open]
             case .choose: return [GuideText.chooseOpen.text(language)]
             case .connect:
+                if let status = model.status, status.state == .unsupported {
+                    return [GuidePage.unsupported(status, language)]
+                }
                 let hint = model.status.map { $0.state.hint[language] } ?? ""
                 return (model.status?.reason.map { [$0.line(language)] } ?? []) + [
                     GuideText.connectOpen.text(language, hint)
@@ -60,6 +66,13 @@ enum GuidePage {
             case .attempt: return [GuideText.attemptOpen.text(language)]
             }
         }
+    }
+
+    /// The sentence of a device that cannot be used, which no bringing near helps.
+    private static func unsupported(_ status: TUIStatus, _ language: Language) -> String {
+        let device = status.device ?? PlainText.theDevice.text(language)
+        let (cause, remedy) = (status.reason?.cause.text(language), status.reason?.remedy?.text(language))
+        return LocalName.printable(status.state.sentence(of: device, cause, remedy, in: language))
     }
 
     static func body(_ model: TUIModel, columns: Int, rows: Int) -> PageBody {

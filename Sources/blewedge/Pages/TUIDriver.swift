@@ -47,6 +47,8 @@ final class TUIDriver {
         daemon = TUIDaemon(at: places.sockets, scanTime: places.scanTime, on: loop)
         model.showsStatus = places.showsStatus
         model.networkUses = places.networkUses
+        model.manager = places.mayBeService ? SystemFacts.installedService : nil
+        model.isRoot = ProcessFacts.user == 0
         model.configurationFile = places.paths.configurationFile.string
         model.page = page
     }
@@ -156,8 +158,7 @@ final class TUIDriver {
             case .startService: startService()
             case .loadSnippets: loadSnippets()
             case .checkMachine:
-                let facts = SystemFacts(at: places.all, adapter: nil, layout: nil)
-                model.machineFaults = GuidePage.machineFaults(Doctor.findings(facts))
+                model.take(SystemFacts(at: places.all, adapter: nil, layout: nil))
             case .keepStatusLine(let isShown): keepStatusLine(isShown)
             case .redraw: frame.invalidate()
             case .quit: finish(.success(.success))
@@ -220,7 +221,7 @@ final class TUIDriver {
 
     private func startService() {
         guard places.mayBeService else { return model.service = .settled }
-        guard let manager = SystemFacts.installedService else {
+        guard let manager = model.manager else {
             model.service = .failed(
                 Reason(PageText.serviceMissing.message(), remedy: PageText.serviceRemedy.message("blewedge setup"))
             )

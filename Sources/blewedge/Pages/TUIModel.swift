@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Setup
 import Texts
 import Typing
 import Wedge
@@ -58,6 +59,12 @@ struct TUIModel {
     var networkUses = [GuideText.networkNone.message()]
     /// The faults of this machine that keep a keyboard from working; nil before they were looked for.
     var machineFaults: [Reason]?
+    /// The command that starts the daemon on this machine.
+    var startCommand = "blewedge run"
+    /// The manager of the installed service; nil where the pages start a daemon of their own.
+    var manager: ServiceManager?
+    /// True for root, whose commands need no `sudo`.
+    var isRoot = false
     var question: Question?
     var notice: Notice?
     var field = TUIField()
@@ -104,6 +111,12 @@ struct TUIModel {
         beacons = nil
         status = nil
         absence = failure
+    }
+
+    /// Takes what was found out about the machine.
+    mutating func take(_ facts: SystemFacts) {
+        machineFaults = GuidePage.machineFaults(Doctor.findings(facts))
+        startCommand = (isRoot ? "" : "sudo ") + facts.startCommand
     }
 
     /// Takes the outcome of a request: what is said then, or the question that its refusal leads to.
@@ -227,6 +240,11 @@ struct TUIModel {
 
     private mutating func start() -> [TUIEffect] {
         guard !isStarting, service != .starting else { return [] }
+        // Beside a service no daemon of the user's own is started, which would take its adapter.
+        if manager != nil {
+            service = .starting
+            return [.startService]
+        }
         isStarting = true
         return [.startDaemon]
     }
