@@ -105,4 +105,23 @@ struct DoctorCommandTests {
         #expect(try run(["guide"], environment: home.environment).status == 0)
         #expect(!FileSystem.exists(home("guide-shown")))
     }
+
+    @Test("D-4: `use ADDRESS` keeps the name that the device has in its scan response")
+    func nameInScanResponse() throws {
+        let home = try TestDirectory()
+        let device = DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random)
+        let name = "SCANNER-1"
+        var response = ScriptedFirmware.report(device, [UInt8(name.utf8.count + 1), 9] + Array(name.utf8), rssi: -60)
+        response[5] = 0x04  // SCAN_RSP
+        let reports = ScriptedFirmware.report(device, [2, 1, 6], rssi: -60) + response
+        let line = try FirmwareLine(at: home("line"), ScriptedFirmware(), chatter: (reports, .milliseconds(100)))
+        defer { line.end() }
+        let words = ["use", "\(device.address)", "--security", "none", "--adapter", line.adapter]
+        let outcome = try run(words, environment: home.environment)
+        #expect(outcome.status == 0, "\(outcome)")
+        #expect(try ChoiceStore(FilePath(home("selection"))).read()?.name == name)
+        // Type 1 is an active scan: without it no device sends its scan response.
+        let scans = line.firmware.heard.filter { $0.opcode == .leSetScanParameters }
+        #expect(!scans.isEmpty && scans.allSatisfy { $0.parameters.first == 1 })
+    }
 }

@@ -17,7 +17,7 @@ struct DeviceChooserTests {
     ) throws -> DiscoveredDevice? {
         var writer = ByteWriter()
         // One legacy report: event type, address type, address, length, data, RSSI.
-        let data = [UInt8(name.utf8.count + 1), 0x09] + Array(name.utf8)
+        let data = name.isEmpty ? [] : [UInt8(name.utf8.count + 1), 0x09] + Array(name.utf8)
         writer.write([0x01, eventType, 0x01] as [UInt8])
         writer.write(BluetoothAddress(rawValue: address))
         writer.write([UInt8(data.count)] + data + [0xC8])
@@ -74,6 +74,25 @@ struct DeviceChooserTests {
         #expect(chooser.heard(beacon, now: .zero) == .listen)
         #expect(chooser.deadline == nil)
         #expect(try hear(&table, 0xF0F1_F2F3_F4F6, name: "LINBLE-TEST2", now: .zero) == nil)
+    }
+
+    @Test("D-4: a device whose name is kept too is taken with its name as soon as that comes, or after 2 s without")
+    func wantsName() throws {
+        let address = BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5)
+        var chooser = DeviceChooser(.address(address), wantsName: true)
+        var table = chooser.choice.devices(advertisedAt: nil)
+        let nameless = try #require(try hear(&table, address.rawValue, name: "", now: .zero))
+        #expect(nameless.name == nil)
+        #expect(chooser.heard(nameless, now: .zero) == .listen)
+        #expect(chooser.deadline == .seconds(2) && chooser.decide(now: .milliseconds(1999)) == .listen)
+        let named = try #require(try hear(&table, address.rawValue, name: "LINBLE-TEST", now: .seconds(1)))
+        #expect(chooser.heard(named, now: .seconds(1)) == .take(named))
+        chooser.begin()
+        #expect(chooser.heard(nameless, now: .seconds(3)) == .listen)
+        #expect(chooser.decide(now: .seconds(5)) == .take(nameless))
+        // The device that is connected to again needs no name.
+        var plain = DeviceChooser(.address(address))
+        #expect(plain.heard(nameless, now: .zero) == .take(nameless))
     }
 
     @Test("BT-3: an address is taken at once, whatever the name")

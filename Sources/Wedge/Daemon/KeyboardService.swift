@@ -386,7 +386,7 @@ package final class KeyboardService {
     ) {
         if let refusal = refusalOfLook { return completion(.failure(refusal)) }
         let place = settings.advertisedAddress
-        let search = DeviceFinder(choice, advertisedAt: place, on: core.radio)
+        let search = DeviceFinder(choice, advertisedAt: place, wantsName: true, on: core.radio)
         self.search = search
         search.onOutcome = { [unowned self, unowned search] outcome in
             search.stop()

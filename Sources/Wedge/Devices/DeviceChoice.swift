@@ -91,7 +91,10 @@ package enum DeviceChoice: Hashable, Sendable, CustomStringConvertible {
             case .name: advertised.count == 1 ? advertised.first : nil
             }
         let identity = address.map { DeviceAddress($0, device.address.type) } ?? device.address
-        return KeptChoice(identity, name: device.name?.text)
+        // A name that was kept is not lost because none was heard this time.
+        var known: String?
+        if case .kept(let kept) = self { known = kept.name }
+        return KeptChoice(identity, name: device.name?.text ?? known)
     }
 
     // MARK: How it is listened for

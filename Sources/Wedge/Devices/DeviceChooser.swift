@@ -9,6 +9,8 @@ package import BluetoothLE
 package struct DeviceChooser: Sendable {
     /// How long others may claim the same name.
     package static let grace = Duration.seconds(1)
+    /// How long the name of a device is waited for, which is often in its scan response only.
+    package static let nameGrace = Duration.seconds(2)
 
     /// The next step.
     package enum Verdict: Equatable, Sendable {
@@ -24,6 +26,8 @@ package struct DeviceChooser: Sendable {
     package let choice: DeviceChoice
     /// The place where devices carry their address besides the one on the air; nil for nowhere.
     package let place: AdvertisedAddress?
+    /// True if a device that is meant by its address is taken with its name, since that is kept too (D-4).
+    package let wantsName: Bool
     /// The last one that was taken.
     package private(set) var known: DeviceAddress?
     private var candidates: [DiscoveredDevice] = []
@@ -31,9 +35,10 @@ package struct DeviceChooser: Sendable {
     package private(set) var deadline: Duration?
 
     /// A chooser that has heard nobody.
-    package init(_ choice: DeviceChoice, advertisedAt place: AdvertisedAddress? = nil) {
+    package init(_ choice: DeviceChoice, advertisedAt place: AdvertisedAddress? = nil, wantsName: Bool = false) {
         self.choice = choice
         self.place = place
+        self.wantsName = wantsName
     }
 
     /// Forgets the devices that were heard, as a new scan begins.
@@ -47,7 +52,12 @@ package struct DeviceChooser: Sendable {
         // A directed advertisement carries no name, and no manufacturer data.
         let isKnown = device.address == known && device.name == nil
         guard device.isConnectable, isKnown || choice.isMet(by: device, advertisedAt: place) else { return .listen }
-        guard case .name = choice, device.address != known else { return take(device) }
+        guard case .name = choice, device.address != known else {
+            guard wantsName, device.name == nil else { return take(device) }
+            if candidates.isEmpty { deadline = now + Self.nameGrace }
+            candidates = [device]
+            return decide(now: now)
+        }
         if candidates.isEmpty { deadline = now + Self.grace }
         if let place = candidates.firstIndex(where: { $0.address == device.address }) {
             candidates[place] = device

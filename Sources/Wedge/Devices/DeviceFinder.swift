@@ -54,9 +54,16 @@ package final class DeviceFinder {
     private var limitTimer: EventLoop.Timer?
 
     /// A finder of one device; another may be meant later.
-    package init(_ choice: DeviceChoice, advertisedAt place: AdvertisedAddress?, on radio: RadioArbiter) {
+    ///
+    /// With `wantsName` it is asked for its name, which is waited for.
+    package init(
+        _ choice: DeviceChoice,
+        advertisedAt place: AdvertisedAddress?,
+        wantsName: Bool = false,
+        on radio: RadioArbiter
+    ) {
         self.radio = radio
-        chooser = DeviceChooser(choice, advertisedAt: place)
+        chooser = DeviceChooser(choice, advertisedAt: place, wantsName: wantsName)
     }
 
     deinit { stop() }
@@ -64,7 +71,7 @@ package final class DeviceFinder {
     /// The device that is meant; those that were heard for another are forgotten.
     package var choice: DeviceChoice {
         get { chooser.choice }
-        set { chooser = DeviceChooser(newValue, advertisedAt: chooser.place) }
+        set { chooser = DeviceChooser(newValue, advertisedAt: chooser.place, wantsName: chooser.wantsName) }
     }
 
     /// Listens until the device is heard, or `limit` is over; nothing where it listens already.
@@ -73,7 +80,7 @@ package final class DeviceFinder {
         chooser.begin()
         namesake = nil
         var parameters = choice.scanParameters(advertisedAt: chooser.place)
-        if isThorough { parameters.type = .active }
+        if isThorough || chooser.wantsName { parameters.type = .active }
         let scan = RadioScan(parameters, devices: choice.devices(advertisedAt: chooser.place))
         self.scan = scan
         scan.onFailure = { [unowned self] error in

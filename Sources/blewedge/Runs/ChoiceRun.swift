@@ -39,7 +39,7 @@ final class ChoiceRun {
     }
 
     private func listen(on radio: RadioArbiter) {
-        let finder = DeviceFinder(choice, advertisedAt: place, on: radio)
+        let finder = DeviceFinder(choice, advertisedAt: place, wantsName: true, on: radio)
         self.finder = finder
         finder.onOutcome = { [unowned self, unowned finder] outcome in
             switch outcome {
