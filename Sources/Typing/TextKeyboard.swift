@@ -8,7 +8,7 @@ package import SystemPackage
 /// A keyboard without a kernel: it turns the keystrokes into the text that a reader with a given layout would get.
 ///
 /// The typing thread writes; another thread, which `arrival` wakes, calls `takeText`. It knows the characters of one
-/// keystroke, as all of the built-in layouts are; any other key is shown by its name in brackets.
+/// keystroke; any other key is shown by its name in brackets.
 package struct TextKeyboard: Sendable {
     /// The state shared by both threads.
     package final class Screen: Sendable {

@@ -88,7 +88,7 @@ struct FieldLengthTests {
         var strokes = KeyboardLayout.us.strokes
         strokes["é"] = [acute, KeyboardLayout.Stroke(KeyCode(rawValue: 18))]
         strokes["="] = nil
-        let layout = KeyboardLayout(name: "dead", strokes: strokes)
+        let layout = KeyboardLayout(name: "dead", strokes: strokes, capsLockStrokes: strokes)
         let field = TypedField(KeyEffects(layout))
         func characters(_ text: String) -> Int {
             field.press(text.unicodeScalars.map { .character($0, []) }, layout, capsLock: capsLock)

@@ -171,8 +171,8 @@ package enum PlainText: String, Localized {
         case .nothingElse: LocalText("nothing else", "なし")
         case .layouts:
             LocalText(
-                "us, jp, jp(OADG109A), a name of xkb's such as de or de(neo), or console[:TTY]",
-                "us、jp、jp(OADG109A)、xkbの名前(de、de(neo)など)、console[:TTY]"
+                "us, jp, jp(OADG109A), de, fr, gb, es, it, pt, se, no, dk, fi, ch, be, nl, another name of xkb's such as de(neo), or console[:TTY]",
+                "us、jp、jp(OADG109A)、de、fr、gb、es、it、pt、se、no、dk、fi、ch、be、nl、xkbのほかの名前(de(neo)など)、console[:TTY]"
             )
         case .ends: LocalText("keyboard, stdout, pty:PATH or unix:PATH", "keyboard、stdout、pty:PATH、またはunix:PATH")
         case .and: LocalText("{1} and {2}", "{1}と{2}")

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The levels of xkeyboard-config's layout fr, whose notice is in LICENSES/xkeyboard-config.txt.
+
+extension BuiltInLayout {
+    /// French.
+    static let frTable = #"""
+        2 & 1 ¹ ¡
+        3 é 2 ~ ⅛
+        4 " 3 # £
+        5 ' 4 { $
+        6 ( 5 [ ⅜
+        7 - 6 | ⅝
+        8 è 7 ` ⅞
+        9 _ 8 \ ™
+        10 ç 9 ^ ±
+        11 à 0 @ °
+        12 ) ° ] ¿
+        13 = + } ◌̨
+        16 a A æ Æ
+        17 z Z « <
+        18 e E € ¢
+        19 r R ¶ ®
+        20 t T ŧ Ŧ
+        21 y Y ← ¥
+        22 u U ↓ ↑
+        23 i I → ı
+        24 o O ø Ø
+        25 p P þ Þ
+        26 ◌̂ ◌̈ ◌̈ ◌̊
+        27 $ £ ¤ ◌̄
+        30 q Q @ Ω
+        31 s S ß ẞ
+        32 d D ð Ð
+        33 f F đ ª
+        34 g G ŋ Ŋ
+        35 h H ħ Ħ
+        36 j J
+        37 k K ĸ &
+        38 l L ł Ł
+        39 m M µ º
+        40 ù % ◌̂ ◌̌
+        41 ² ~ ¬ ¬
+        43 * µ ◌̀ ◌̆
+        44 w W ł Ł
+        45 x X » >
+        46 c C ¢ ©
+        47 v V „ ‚
+        48 b B “ ‘
+        49 n N ” ’
+        50 , ? ◌́ ◌̋
+        51 ; . • ×
+        52 : / · ÷
+        53 ! § none ◌̇
+        57 U+0020 U+0020 U+0020 U+0020
+        86 < > | ¦
+        """#
+}

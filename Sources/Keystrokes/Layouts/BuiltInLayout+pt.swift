@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The levels of xkeyboard-config's layout pt, whose notice is in LICENSES/xkeyboard-config.txt.
+
+extension BuiltInLayout {
+    /// Portuguese.
+    static let ptTable = #"""
+        2 1 ! ¹ ¡
+        3 2 " @ ⅛
+        4 3 # £ £
+        5 4 $ § $
+        6 5 % ½ ⅜
+        7 6 & ¬ ⅝
+        8 7 / { ⅞
+        9 8 ( [ ™
+        10 9 ) ] ±
+        11 0 = } °
+        12 ' ? \ ¿
+        13 « » ◌̧ ◌̨
+        16 q Q @ Ω
+        17 w W ſ §
+        18 e E € ¢
+        19 r R ¶ ®
+        20 t T ŧ Ŧ
+        21 y Y ← ¥
+        22 u U ↓ ↑
+        23 i I → ı
+        24 o O ø Ø
+        25 p P þ Þ
+        26 + * ◌̈ ◌̊
+        27 ◌́ ◌̀ ◌̃ ◌̄
+        30 a A æ Æ
+        31 s S ß ẞ
+        32 d D ð Ð
+        33 f F đ ª
+        34 g G ŋ Ŋ
+        35 h H ħ Ħ
+        36 j J
+        37 k K ĸ &
+        38 l L ł Ł
+        39 ç Ç ◌́ ◌̋
+        40 º ª ◌̂ ◌̌
+        41 \ | ¬ ¬
+        43 ◌̃ ◌̂ ◌̀ ◌̆
+        44 z Z « <
+        45 x X » >
+        46 c C ¢ ©
+        47 v V „ ‚
+        48 b B “ ‘
+        49 n N ” ’
+        50 m M µ º
+        51 , ; • ×
+        52 . : · ÷
+        53 - _ none ◌̇
+        57 U+0020 U+0020 U+0020 U+0020
+        86 < > \ \
+        """#
+}
