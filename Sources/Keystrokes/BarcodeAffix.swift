@@ -116,7 +116,9 @@ public struct BarcodeAffix: Sendable {
             }
             let name = String(rest[..<end]).lowercased()
             guard let key = KeyCode(name: name) else {
-                throw Fault(description: "there is no key \(name.debugDescription); `{{` is a brace itself")
+                let suggestion = KeyCode.suggestion(for: name)
+                let known = suggestion.isEmpty ? "; `{{` is a brace itself" : suggestion
+                throw Fault(description: "there is no key \(name.debugDescription)\(known)")
             }
             guard !modifiers.contains(name) else {
                 throw Fault(description: "key \(name) is never pressed by itself")

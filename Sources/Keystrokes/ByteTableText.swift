@@ -127,7 +127,7 @@ extension ByteTable {
             let name = words.word()
             guard words.takes("+") else {
                 guard let key = KeyCode(name: name.text) else {
-                    throw words.error(at: name, "unknown key \(name.quoted)")
+                    throw words.error(at: name, "unknown key \(name.quoted)\(KeyCode.suggestion(for: name.text))")
                 }
                 return .key(key, modifiers)
             }

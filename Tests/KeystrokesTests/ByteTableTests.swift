@@ -168,7 +168,7 @@ struct ByteTableTests {
         Fault(text: "0x41 = drop", line: 1, column: 8, reason: "\"drop\" is none of discard, text, key, macro"),
         Fault(text: "0x41 =", line: 1, column: 7, reason: "nothing is none of discard, text, key, macro"),
         Fault(text: "0x41 = key", line: 1, column: 11, reason: "unknown key nothing"),
-        Fault(text: "0x41 = key entr", line: 1, column: 12, reason: "unknown key \"entr\""),
+        Fault(text: "0x41 = key entr", line: 1, column: 12, reason: "unknown key \"entr\": is \"enter\" meant?"),
         Fault(text: "0x41 = key enter enter", line: 1, column: 18, reason: "nothing may follow here but a comment"),
         Fault(text: "0x41 = discard \"", line: 1, column: 16, reason: "nothing may follow here but a comment"),
         Fault(text: "0x41 = text a", line: 1, column: 13, reason: "\"\"\" expected"),

@@ -55,8 +55,8 @@ package enum CommandFaultText: String, FaultText {
         case .noHook:
             (
                 LocalText(
-                    "--hook {1} is no program that can be run",
-                    "--hook {1} は実行できるプログラムではありません"
+                    "{1} {2} is no program that can be run",
+                    "{1} {2} は実行できるプログラムではありません"
                 ),
                 LocalText(
                     "name one file that is executable; for arguments, a script of two lines serves",

@@ -8,7 +8,7 @@ package enum FileFaultText: String, FaultText {
     case locked, lockedBy
     // The configuration and its profiles.
     case configurationUnreadable, noText, configurationFaults, noProfile, profileUnreadable, profileFaults
-    case noProfiles, stall, byteTooLong, scanMode, scanAffix, faulty, notKept
+    case noProfiles, stall, byteTooLong, scanMode, scanAffix, faulty, inLine, noEffect, notKept
     // Layouts and tables.
     case layout, layoutWithoutLibrary, layoutInStaticForm, layoutMalformed, layoutUnknown, consoleUnreadable
     case tableUnreadable
@@ -155,6 +155,12 @@ package enum FileFaultText: String, FaultText {
         case .scanMode: (LocalText("scan mode: {1}", "スキャンモード: {1}"), nil)
         case .scanAffix: (LocalText("scan mode's {1}: {2}", "スキャンモードの{1}: {2}"), nil)
         case .faulty: (LocalText("{1}: {2}", "{1}: {2}"), nil)
+        case .inLine: (LocalText("{1}: line {2}: {3}", "{1}の{2}行目: {3}"), nil)
+        case .noEffect:
+            (
+                LocalText("{1} has no effect without {2}", "{2} がないため {1} は効きません"),
+                LocalText("set {2}, or leave out {1}", "{2} を設定するか、{1} を削除してください")
+            )
         case .notKept: (LocalText("{1}: {2}", "{1}: {2}"), nil)
         case .layout: (LocalText("layout {1}: {2}", "配列 {1}: {2}"), nil)
         case .layoutWithoutLibrary:

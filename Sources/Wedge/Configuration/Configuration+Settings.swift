@@ -46,7 +46,7 @@ extension Configuration {
     package func profiles() throws(CommandFailure) -> [Profile] {
         if profile == Self.anyProfile { return ownProfiles + Profile.builtIn }
         if let found = ownProfiles.first(where: { $0.name == profile }) ?? Profile(named: profile) { return [found] }
-        guard profile.contains("/") else {
+        guard isProfileFile else {
             let names = (Profile.builtIn + ownProfiles).map(\.name).joined(separator: ", ")
             throw CommandFailure(
                 .configuration,
@@ -71,6 +71,14 @@ extension Configuration {
             let list = error.faults.map { "\(profile): \($0)" }.joined(separator: "\n")
             throw CommandFailure(.configuration, FileFaultText.profileFaults, list)
         }
+    }
+
+    /// True where the profile is a path: it has what no name has.
+    var isProfileFile: Bool { !Self.isPlainName(profile, Profile.longestName) }
+
+    /// The paths of the table and the profile, where they are files.
+    package var files: [String] {
+        [table.flatMap { ByteTable(named: $0) == nil ? $0 : nil }, isProfileFile ? profile : nil].compactMap(\.self)
     }
 
     /// The last word of a path, without its ending.
@@ -133,6 +141,40 @@ extension Configuration {
             advertisedAddress: advertisedAddress,
             security: security
         )
+    }
+
+    /// Checks each file and text that the configuration names, and keys without effect: the first of these keys that
+    /// `lines` has is the one at fault.
+    package func faults(_ lines: [String: Int]) -> [(keys: [String], failure: CommandFailure)] {
+        var faults: [(keys: [String], failure: CommandFailure)] = []
+        func check<Value>(_ keys: [String], _ body: () throws(CommandFailure) -> Value) -> Value? {
+            do throws(CommandFailure) {
+                return try body()
+            } catch {
+                faults.append((keys, error))
+                return nil
+            }
+        }
+        if let profiles = check(["profile"], profiles) {
+            _ = check(["table", "profile"]) { () throws(CommandFailure) in try TableSource.read(tableName(profiles)) }
+        }
+        if let layout = check(["layout"], { () throws(CommandFailure) in try LayoutSource.layout(layout) }) {
+            for (key, text) in [("prefix", barcodeMode.prefix), ("suffix", barcodeMode.suffix ?? "")] {
+                _ = check(["scan-mode.\(key)"]) { () throws(CommandFailure) in try affix(text, key, layout) }
+            }
+        }
+        _ = check(["beacons.regions"]) { () throws(CommandFailure) in try regions() }
+        if faults.isEmpty {
+            _ = check(["stall", "queue", "pace", "table"]) { () throws(CommandFailure) in
+                try settings(device: nil).typing.declaredKeys()
+            }
+        }
+        let unset = Configuration()
+        for key in ConfigurationKey.all where lines[key.path] != nil && key.text(self) != key.text(unset) {
+            guard let other = key.condition, lines[other] == nil else { continue }
+            faults.append(([key.path], CommandFailure(.configuration, FileFaultText.noEffect, key.path, other)))
+        }
+        return faults
     }
 
     private func barcodeRules(_ layout: KeyboardLayout) throws(CommandFailure) -> BarcodeRules {

@@ -73,7 +73,7 @@ extension Configuration {
         guard let key = known.first(where: { $0.name == member.key }) else {
             let tables = section.isEmpty ? ["profiles"] : section == "beacons" ? ["actions"] : []
             let names = known.map(\.name) + tables
-            let suggestion = TOMLTableReader.suggestion(for: member.key, among: names)
+            let suggestion = Self.elsewhere(member.key) ?? TOMLTableReader.suggestion(for: member.key, among: names)
             return [ConfigurationFault(line: member.line, reason: "unknown key \"\(member.key)\"\(suggestion)")]
         }
         lines[key.path] = member.line
@@ -84,6 +84,25 @@ extension Configuration {
             let reason = "\(key.path) wants \(error.wanted), not \(member.value.shown)"
             return [ConfigurationFault(line: member.line, reason: reason)]
         }
+    }
+
+    /// The place of what is no key of a table: a command, or another table; nil where it has none.
+    private static func elsewhere(_ name: String) -> String? {
+        if ["device", "name", "address"].contains(name) { return "; `blewedge use DEVICE` chooses the device" }
+        let sections = ConfigurationKey.all.filter { $0.name == name }.map(\.section)
+        guard let section = sections.first else { return nil }
+        return section.isEmpty ? "; it belongs above the first table" : "; it is a key of [\(section)]"
+    }
+
+    /// The line of each key of a text, by its path; empty for what is not TOML.
+    package static func lines(of text: String) -> [String: Int] {
+        var lines: [String: Int] = [:]
+        for member in (try? TOMLValue.table(of: text)) ?? [] {
+            lines[member.key] = member.line
+            guard case .table(let inner) = member.value.kind else { continue }
+            for key in inner { lines["\(member.key).\(key.key)"] = key.line }
+        }
+        return lines
     }
 
     private mutating func readProfiles(
@@ -135,7 +154,7 @@ extension Configuration {
         func fault(_ keys: [String], _ reason: String) {
             faults.append(ConfigurationFault(line: keys.compactMap { lines[$0] }.first, reason: reason))
         }
-        if !profile.contains("/"), profile != Self.anyProfile, Profile(named: profile) == nil,
+        if !isProfileFile, profile != Self.anyProfile, Profile(named: profile) == nil,
             lines["profiles.\(profile)"] == nil
         {
             let names = (Profile.builtIn + ownProfiles).map(\.name) + [Self.anyProfile]

@@ -19,6 +19,18 @@ package struct ConfigurationKey: Sendable {
     /// Its value as TOML; nil where it says nothing.
     let text: @Sendable (Configuration) -> String?
 
+    /// The key without which this one has no effect; nil for none.
+    var condition: String? {
+        switch path {
+        case "scan-mode.on": nil
+        case _ where section == "scan-mode": "scan-mode.on"
+        case "advertised-address.reversed": "advertised-address.offset"
+        case "beacons.advertise-format", "beacons.advertise-power": "beacons.advertise"
+        case "slow-reader": "to"
+        default: nil
+        }
+    }
+
     private init<Value>(
         _ path: String,
         _ property: any WritableKeyPath<Configuration, Value> & Sendable,

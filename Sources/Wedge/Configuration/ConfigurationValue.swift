@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Keystrokes
 import Texts
 
 /// A value that is not what its key wants: what it wants, in words.
@@ -146,26 +147,9 @@ struct TOMLTableReader {
 
     /// Names what may have been meant, or what there is.
     static func suggestion(for key: String, among known: [String]) -> String {
-        let near = known.map { ($0, distance(key, $0)) }.min { $0.1 < $1.1 }
-        guard let near, near.1 <= 2, near.1 < near.0.count else {
+        guard let near = NearestName.of(key, among: known) else {
             return "; there are \(known.sorted().joined(separator: ", "))"
         }
-        return ": is \"\(near.0)\" meant?"
-    }
-
-    /// How many letters have to be put in, taken out or changed (Levenshtein).
-    private static func distance(_ left: String, _ right: String) -> Int {
-        let right = Array(right)
-        var row = Array(0...right.count)
-        for (index, letter) in left.prefix(64).enumerated() {
-            var diagonal = row[0]
-            row[0] = index + 1
-            for column in right.indices {
-                let above = row[column + 1]
-                row[column + 1] = min(above + 1, row[column] + 1, diagonal + (letter == right[column] ? 0 : 1))
-                diagonal = above
-            }
-        }
-        return row[right.count]
+        return ": is \"\(near)\" meant?"
     }
 }

@@ -37,7 +37,8 @@ struct ConfigCheckCommand: ParsableCommand {
 
             EXAMPLES:
               blewedge config check
-              blewedge config check new.toml && sudo install -m 644 new.toml /etc/blewedge/blewedge.toml
+              blewedge config check new.toml &&
+                  sudo install -m 644 new.toml /etc/blewedge/blewedge.toml
             """
     )
 
@@ -48,6 +49,7 @@ struct ConfigCheckCommand: ParsableCommand {
         let path = try ConfigurationPlace.path(file)
         let isThere = FileSystem.exists(path.string)
         let configuration = try Configuration.read(path, mustExist: file != nil)
+        if isThere { try report(faults(of: configuration, in: path)) }
         // The device is nothing that the configuration says.
         let settings = try configuration.settings(device: .name("-"))
         _ = try configuration.regions()
@@ -61,6 +63,36 @@ struct ConfigCheckCommand: ParsableCommand {
                 configuration.pace.rawValue
             ) + "\n"
         )
+    }
+}
+
+extension ConfigCheckCommand {
+    /// What is wrong with a configuration that could be read: each fault with the line of its key.
+    private func faults(of configuration: Configuration, in path: FilePath) throws -> [CommandFailure] {
+        let text = try FileSystem.textContents(of: path.string, limit: Configuration.largestText)
+        let lines = Configuration.lines(of: String(decoding: text, as: UTF8.self))
+        var faults = configuration.faults(lines)
+        if let hook = configuration.hook {
+            do throws(CommandFailure) {
+                try HookRunner.check(hook, named: "hook")
+                try DaemonPaths.check(FilePath(hook))
+            } catch {
+                faults.append((["hook"], error))
+            }
+        }
+        return faults.map { keys, failure in
+            let line = keys.compactMap { lines[$0] }.first
+            let cause =
+                line.map { FileFaultText.inLine.message("\(path)", "\($0)", failure.cause) }
+                ?? FileFaultText.faulty.message("\(path)", failure.cause)
+            return CommandFailure(failure.status, cause, remedy: failure.remedy)
+        }
+    }
+
+    /// Reports all faults; the last one ends the command.
+    private func report(_ faults: [CommandFailure]) throws {
+        for fault in faults.dropLast() { Console.report(fault) }
+        if let last = faults.last { throw last }
     }
 }
 

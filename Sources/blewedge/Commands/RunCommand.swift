@@ -253,10 +253,8 @@ struct RunCommand: ParsableCommand {
     private func plan(_ choice: DeviceChoice?, _ paths: DaemonPaths) throws(CommandFailure) -> Plan {
         let configuration = try configuration(paths)
         try DaemonPaths.check(paths.snippets)
-        for path in [configuration.table, configuration.profile].compactMap(\.self) where path.contains("/") {
-            try DaemonPaths.check(FilePath(path))
-        }
-        let snippets = try Snippets(file: paths.snippets.string)
+        for path in configuration.files { try DaemonPaths.check(FilePath(path)) }
+        let snippets = try Snippets(file: paths.snippets.string, over: configuration.snippetSet)
         let settings = try settings(configuration, choice, try keypad(configuration, snippets), snippets)
         _ = try settings.typing.declaredKeys()
         try KeyboardGate.check(configuration.gateTerminal)

@@ -31,10 +31,10 @@ final class HookRunner {
         self.note = note
     }
 
-    /// Refuses what is no program.
-    static func check(_ command: String) throws(CommandFailure) {
+    /// Refuses what is no program; `option` is where it is named.
+    static func check(_ command: String, named option: String = "--hook") throws(CommandFailure) {
         if command.isEmpty || command.contains("/") && !FileSystem.isExecutable(command) {
-            throw CommandFailure(.configuration, CommandFaultText.noHook, command)
+            throw CommandFailure(.configuration, CommandFaultText.noHook, option, command)
         }
     }
 

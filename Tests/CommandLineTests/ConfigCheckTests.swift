@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import TestSupport
+import Testing
+
+@Suite("config check")
+struct ConfigCheckTests {
+    @Test(
+        "D-17: config check names the line of what a file names wrongly, and of a key without effect",
+        arguments: [
+            ("\nhook = \"/nowhere/hook\"\n", 2, "hook /nowhere/hook is no program"),
+            ("hook = \"/proc/version\"\n", 1, "hook /proc/version is no program"),
+            ("layout = \"nosuch\"\n", 1, "layout nosuch"),
+            ("# x\ntable = \"/nowhere/table\"\n", 2, "cannot read the table /nowhere/table"),
+            ("profile = \"nowhere.toml\"\n", 1, "cannot read the profile nowhere.toml"),
+            ("[scan-mode]\non = true\nsuffix = \"{return}\"\n", 3, "is \"enter\" meant?"),
+            ("[scan-mode]\non = true\nprefix = \"{entr}\"\n", 3, "is \"enter\" meant?"),
+            ("[scan-mode]\nsuffix = \"{tab}\"\n", 2, "scan-mode.suffix has no effect without scan-mode.on"),
+            ("[scan-mode]\nduplicates = \"2s\"\n", 2, "scan-mode.duplicates has no effect without scan-mode.on"),
+            ("[advertised-address]\nreversed = true\n", 2, "without advertised-address.offset"),
+            ("slow-reader = \"wait\"\n", 1, "slow-reader has no effect without to"),
+            ("[beacons]\nregions = \"/nowhere/regions\"\n", 2, "/nowhere/regions"),
+            ("device = \"LINBLE-TEST\"\n", 1, "`blewedge use DEVICE` chooses the device"),
+            ("suffix = \"x\"\n", 1, "it is a key of [scan-mode]"),
+            ("[gate]\nlayout = \"jp\"\n", 2, "it belongs above the first table"),
+        ]
+    )
+    func faults(text: String, line: Int, words: String) throws {
+        let directory = try TestDirectory()
+        try directory.write(text, to: "x.toml")
+        let outcome = try run(["config", "check", directory("x.toml")], environment: directory.environment)
+        #expect(outcome.status == 78)
+        #expect(outcome.error.contains("x.toml: line \(line): ") && outcome.error.contains(words), "\(outcome.error)")
+    }
+
+    @Test("D-17: config check names every fault, and passes what is right and what `config show` prints")
+    func right() throws {
+        let directory = try TestDirectory()
+        try directory.write("layout = \"nosuch\"\n[scan-mode]\nsuffix = \"{return}\"\n", to: "x.toml")
+        let both = try run(["config", "check", directory("x.toml")], environment: directory.environment)
+        #expect(
+            both.status == 78 && both.error.contains("line 1: ") && both.error.contains("line 3: "),
+            "\(both.error)"
+        )
+        try directory.write(
+            "hook = \"/bin/true\"\nlayout = \"de\"\n[scan-mode]\non = false\nsuffix = \"{tab}\"\n",
+            to: "y.toml"
+        )
+        for file in ["y.toml", "z.toml"] {
+            let outcome = try run(["config", "check", directory(file)], environment: directory.environment)
+            #expect(outcome.status == 0, "\(outcome.error)")
+            let shown = try run(["config", "show", directory("y.toml")], environment: directory.environment)
+            try directory.write(shown.output, to: "z.toml")
+        }
+    }
+
+    @Test(
+        "--profile takes the name of a file as --table does",
+        arguments: [("--profile", "x.toml"), ("--table", "x.toml")]
+    )
+    func files(option: String, file: String) throws {
+        let directory = try TestDirectory()
+        try directory.write("what is this\n", to: "x.toml")
+        let outcome = try run(
+            ["run", "--device", "A", "--security", "none", "--to", "stdout", option, file],
+            environment: directory.environment,
+            prelude: "cd \(directory.path)"
+        )
+        #expect(outcome.status == 78)
+        #expect(outcome.error.contains("x.toml: line 1"), "\(outcome.error)")
+    }
+}
