@@ -53,12 +53,14 @@ private final class FakeDaemon: ControlHandler {
             for (name, value) in script.status.withLock({ $0 }) { selection.add(name, value) }
             object.add("selection", selection)
             object.add("adapter", "hci7")
+            object.add("gateReason", Self.gateReason)
+            object.addForms([("gateReason", Self.gateReason)])
             reply(.success(object))
         case .scan: reply(.success(Self.devices))
         case .use(_, confirmed: false, _): reply(.failure(Self.failure(.usage, "another is chosen", "yes")))
         case .use(let choice, confirmed: true, security: nil):
             let address = "F0:F1:F2:F3:F4:F6"
-            reply(.failure(CommandFailure(.configuration, LinkFaultText.openDevice, "\(choice)", address)))
+            reply(.failure(CommandFailure(.configuration, LinkFaultText.openDevice, "\(choice) (\(address))", address)))
         case .send: reply(.failure(Self.failure(.unavailable, "nothing is connected", "`blewedge connect`")))
         case .ask(let command) where command.expect != nil:
             var object = JSONObject()
@@ -70,6 +72,11 @@ private final class FakeDaemon: ControlHandler {
         default: reply(.success(JSONObject()))
         }
     }
+
+    /// A message in a message: both have forms on the socket.
+    private static let gateReason = Message.listed([
+        KeyboardFaultText.keysOff.message(), KeyboardFaultText.keysOff.message(),
+    ])
 
     private static var devices: JSONObject {
         let heard = [("F0:F1:F2:F3:F4:F6", "LINBLE-B", -40), ("F0:F1:F2:F3:F4:F5", "LINBLE-\u{1B}[2J", -70)]
@@ -241,6 +248,8 @@ struct DaemonCommandTests {
             #expect(people.contains { $0.contains("selection") && $0.contains("LINBLE-TEST") })
             let program = try run(["status", "--json"], environment: home.environment).output
             #expect(try JSONValue(Array(program.utf8))["state"]?.string == "connected")
+            // The forms of texts are for clients, with names of the source.
+            #expect(program.contains("\"gateReason\":\"\(Self.reason)") && !program.contains("Text."), "\(program)")
         }
     }
 

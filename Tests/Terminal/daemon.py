@@ -145,7 +145,7 @@ class Daemon:
             case ["use", address, *rest]:
                 if "security" not in rest:
                     # As the product refuses a device without keys.
-                    cause = f"{address} ({address}) is not paired: anyone who copies its name and address can type"
+                    cause = f"{address} is not paired: anyone who copies its name and address can type"
                     return {"ok": False, "error": {"code": 78, "cause": cause, "remedy": None,
                                                    "texts": {"cause": ["LinkFaultText.openDevice", address, address]}}}
                 self.chosen = next(device for device in DEVICES if device["address"] == address)

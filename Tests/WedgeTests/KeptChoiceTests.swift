@@ -43,6 +43,21 @@ struct KeptChoiceTests {
         #expect(fwrite(bytes, 1, bytes.count, file) == bytes.count)
     }
 
+    @Test("A device without a name is named by its address once")
+    func label() {
+        for choice in [KeptChoice(Self.device, name: nil), KeptChoice(Self.device, name: "LINBLE-TEST")] {
+            let failure = CommandFailure.chosenAlready(choice)
+            for language in [Language.english, .japanese] {
+                let text = failure.cause.text(language)
+                #expect(
+                    text.split(separator: "F0:F1:F2:F3:F4:F5", omittingEmptySubsequences: false).count == 2,
+                    "\(text)"
+                )
+                #expect(text.contains("LINBLE-TEST") == (choice.name != nil))
+            }
+        }
+    }
+
     @Test("D-4: address, type and name come back as they were stored, whatever a device calls itself")
     func roundTrip() throws {
         let names = [

@@ -54,6 +54,17 @@ struct StateTextTests {
         }
     }
 
+    @Test("A cause that begins with the words of its state does not repeat them")
+    func doubled() {
+        for (language, words) in [(Language.english, "not permitted"), (.japanese, "使用が許可されていません")] {
+            for fault in [AdapterFaultText.refusedByKernel, .missingRights] {
+                let reason = Reason(fault.message("CAP_NET_ADMIN"))
+                let sentence = Session.State.unauthorized.sentence(nil, reason, in: language)
+                #expect(sentence.hasPrefix(words) && !sentence.dropFirst(words.count).contains(words), "\(sentence)")
+            }
+        }
+    }
+
     @Test("LK-24: a state's sentence says what it is, why, and what can be done, in both languages")
     func sentences() {
         let choice = DeviceChoice.name("LINBLE-TEST")

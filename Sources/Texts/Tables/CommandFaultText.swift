@@ -3,7 +3,8 @@
 /// The failures of commands, apart from those of the keyboard, the daemon and the files.
 package enum CommandFaultText: String, FaultText {
     // The command line.
-    case useWantsDevice, deviceWanted, incomplete, outputTaken, gateRange, endWanted, rawWantsEnd, optionWantsScan
+    case noCommand, noCommandBut, useWantsDevice, deviceWanted, incomplete, outputTaken, gateRange, endWanted,
+        rawWantsEnd, optionWantsScan
     case optionFault, stall, noHook, nameTooLong, nameDoesNotFit, pagesWantTerminal
     // The choice of a device.
     case chosenAlready, nothingChanged, notChosen, notConnected
@@ -20,6 +21,19 @@ package enum CommandFaultText: String, FaultText {
 
     package var said: (cause: LocalText, remedy: LocalText?) {
         switch self {
+        case .noCommand:
+            (
+                LocalText("there is no command {1}", "コマンド {1} はありません"),
+                LocalText("`{2} --help` lists the commands", "一覧は `{2} --help` で確認できます")
+            )
+        case .noCommandBut:
+            (
+                LocalText(
+                    "there is no command {1}; did you mean `{2} {3}`?",
+                    "コマンド {1} はありません。`{2} {3}` のことですか?"
+                ),
+                LocalText("`{2} --help` lists the commands", "一覧は `{2} --help` で確認できます")
+            )
         case .useWantsDevice:
             (LocalText("use wants a name or an address", "useには名前またはアドレスが必要です"), nil)
         case .deviceWanted:
@@ -76,7 +90,7 @@ package enum CommandFaultText: String, FaultText {
             )
         case .chosenAlready:
             (
-                LocalText("{1} ({2}) is chosen", "すでに {1} ({2}) が選択済みです"),
+                LocalText("{1} is chosen", "すでに {1} が選択済みです"),
                 LocalText(
                     "add `--yes` to use another instead, or `blewedge forget` it first",
                     "切り替えるには `--yes` を付けるか、先に `blewedge forget` で選択を解除してください"

@@ -30,8 +30,8 @@ package enum NoteText: String, Localized {
         case .chosen: LocalText("{1} is chosen", "{1} を選択しました")
         case .chosenForRun:
             LocalText(
-                "{1} ({2}) is chosen: `blewedge run` connects to it",
-                "{1} ({2}) を選択しました: `blewedge run` で接続します"
+                "{1} is chosen: `blewedge run` connects to it",
+                "{1} を選択しました: `blewedge run` で接続します"
             )
         case .chosenUnkept:
             LocalText(
@@ -50,8 +50,8 @@ package enum NoteText: String, Localized {
             )
         case .replaceChoice:
             LocalText(
-                "{1} ({2}) is chosen. Use {3} instead? [y/N] ",
-                "すでに別のデバイス {1} ({2}) が選択済みです。{3} に切り替えますか? [y/N] "
+                "{1} is chosen. Use {2} instead? [y/N] ",
+                "すでに別のデバイス {1} が選択済みです。{2} に切り替えますか? [y/N] "
             )
         case .noFilter:
             LocalText(

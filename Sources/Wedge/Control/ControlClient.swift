@@ -10,6 +10,8 @@ package struct ControlClient: ~Copyable {
     package struct Answer: Sendable {
         /// The line as it came, without its end.
         package var line: String
+        /// The line for programs: without the forms of texts, from which a client makes them in its own language.
+        package var plainLine: String { value.withoutForms.text }
         /// The value that the line has.
         package var value: JSONValue
     }

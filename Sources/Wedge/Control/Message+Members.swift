@@ -17,6 +17,18 @@ extension JSONObject {
 }
 
 extension JSONValue {
+    /// The value without the forms of texts, at any depth.
+    var withoutForms: JSONValue {
+        switch self {
+        case .object(let members):
+            .object(
+                members.filter { $0.name != JSONObject.formsName }.map { ($0.name, $0.value.withoutForms) }
+            )
+        case .array(let values): .array(values.map(\.withoutForms))
+        default: self
+        }
+    }
+
     /// The message in a member: the table's, or in English what another version of the daemon says.
     package func message(_ name: String) -> Message? {
         guard let text = self[name]?.string else { return nil }

@@ -17,10 +17,13 @@ extension Session.State {
 
     /// The sentence for a state, with the device's name, the cause and the remedy as texts; nil for those not known.
     package func sentence(of device: String, _ cause: String?, _ remedy: String?, in language: Language) -> String {
-        let why = cause.map { ": " + $0 + (remedy.map { " (\($0))" } ?? "") } ?? ""
+        let state = text(language, device)
         // While all is well there is nothing to do.
         let next = self == .connected || self == .connecting ? "" : "; " + hint[language]
-        return text(language, device) + why + next
+        guard let cause else { return state + next }
+        // A cause may begin with the words of the state.
+        let why = cause.hasPrefix(state) ? cause : "\(state): \(cause)"
+        return why + (remedy.map { " (\($0))" } ?? "") + next
     }
 }
 

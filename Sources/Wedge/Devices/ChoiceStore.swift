@@ -84,7 +84,7 @@ package struct ChoiceStore: Sendable {
 extension CommandFailure {
     /// Another device is chosen, and nobody said that it may be given up (LK-8).
     package static func chosenAlready(_ choice: KeptChoice) -> CommandFailure {
-        CommandFailure(.usage, CommandFaultText.chosenAlready, choice.label, "\(choice.device)")
+        CommandFailure(.usage, CommandFaultText.chosenAlready, choice.labelWithAddress)
     }
 
     /// The choice could not be read or kept.

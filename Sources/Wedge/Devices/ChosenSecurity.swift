@@ -39,7 +39,12 @@ package struct ChosenSecurity: Equatable, Sendable {
         secured.security = level
         secured.ignoresBond = ignoresBond
         if secured.security == .none, asked == nil {
-            throw CommandFailure(.configuration, LinkFaultText.openDevice, choice.label, "\(choice.device.address)")
+            throw CommandFailure(
+                .configuration,
+                LinkFaultText.openDevice,
+                choice.labelWithAddress,
+                "\(choice.device.address)"
+            )
         }
         return secured
     }

@@ -39,6 +39,11 @@ package struct KeptChoice: Hashable, Sendable {
     /// The device as it is shown to people: by its name, else by its address.
     package var label: String { name.map(LocalName.printable) ?? "\(device.address)" }
 
+    /// The device by its name, with its address in brackets, or by its address alone.
+    package var labelWithAddress: String {
+        name.map { "\(LocalName.printable($0)) (\(device.address))" } ?? "\(device.address)"
+    }
+
     /// Why a text is no choice: which line of it, and what about it.
     package struct Fault: Error, Equatable, Sendable {
         /// From 1 on; the last one for what is missing.

@@ -24,10 +24,10 @@ struct BeaconsCommand: ParsableCommand {
             Where a daemon runs, it does what is asked; otherwise the command itself, until Ctrl-C where it goes on.
 
             EXAMPLES:
-              blewedge beacons set-up                     Make the file of the regions, to be filled in.
+              blewedge beacons set-up                     Make the file of the regions.
               blewedge beacons range static               See who is near, and how near.
               blewedge beacons watch initial --json       Follow entries and exits.
-              blewedge beacons designate A17C             Let this one react, and no other of its region.
+              blewedge beacons designate A17C             Let this one of its region react.
               blewedge beacons advertise E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/2
             """,
         subcommands: [

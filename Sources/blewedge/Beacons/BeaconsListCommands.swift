@@ -73,17 +73,21 @@ struct BeaconsDesignateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "designate",
         abstract: "Let the beacons of these key codes react, and no others of their region.",
+        usage: "blewedge beacons designate [<code> ...] [<options>]",
         discussion: """
             The answer is a number, with --json as `answer`:
-              1 all are designated · 0 the limit left some out (exit status 75) · -1 no adapter (69) · -2 no region (64) \
-            · -3 no code (64) · -4 no region of static beacons (78) · -5 a code of no beacon (64) · -6 no room for any (69) \
-            · -7 they could not be kept (77) · -8 no options (64)
+              1 all are designated · 0 the limit left some out (exit status 75)
+              -1 no adapter (69) · -2 no region (64) · -3 no code (64)
+              -4 no region of static beacons (78) · -5 a code of no beacon (64)
+              -6 no room for any (69) · -7 they could not be kept (77)
+              -8 no options (64)
             They are kept over restarts, whole or not at all. From then on their own regions are watched, and the region that \
             they are of no more.
 
             EXAMPLES:
               blewedge beacons designate A17C 00010003
-              blewedge beacons designate A17C --region E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 --no-exit
+              blewedge beacons designate A17C \\
+                  --region E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 --no-exit
             """
     )
 
@@ -122,6 +126,7 @@ struct BeaconsUpdateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "update",
         abstract: "Make designated beacons switchers, or beacons like others.",
+        usage: "blewedge beacons update <code> ... --switcher <on|off> [<options>]",
         discussion: """
             Seeing a switcher begins the watching of all others, and its end ends it. All of the named ones are changed, or \
             none.

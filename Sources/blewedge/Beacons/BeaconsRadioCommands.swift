@@ -13,6 +13,7 @@ struct BeaconsWatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
         abstract: "Watch the regions of a group: tell of each that is entered and left.",
+        usage: "blewedge beacons watch <group> [<options>]",
         discussion: """
             Through the daemon this ends at once, and `blewedge events` tells; without one it goes on until Ctrl-C, a line for \
             each entry and exit.
@@ -71,7 +72,8 @@ struct BeaconsWatchCommand: ParsableCommand {
 struct BeaconsUnwatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "unwatch",
-        abstract: "Have the daemon watch the regions of a group no more; says how many it watched."
+        abstract: "Have the daemon watch the regions of a group no more; says how many it watched.",
+        usage: "blewedge beacons unwatch <group> [<options>]"
     )
 
     @Argument(
@@ -94,6 +96,7 @@ struct BeaconsRangeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "range",
         abstract: "List the beacons around, nearest first, with their strength, distance and key code.",
+        usage: "blewedge beacons range <static|dynamic|region> [<options>]",
         discussion: """
             The strength is the median of the reports of the last 5 s, nine at most. Metres are an estimate by the strength \
             alone, wrong by a factor of two and more where somebody stands between; immediate is below 0.5 m, near below 3 m. \
@@ -102,7 +105,7 @@ struct BeaconsRangeCommand: ParsableCommand {
 
             EXAMPLES:
               blewedge beacons range static
-              blewedge beacons range E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 --seconds 5 --json
+              blewedge beacons range E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 --seconds 5
               blewedge beacons range static --without-designated
             """
     )
@@ -289,12 +292,14 @@ struct BeaconsAdvertiseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "advertise",
         abstract: "Be a beacon, or with --off be none.",
+        usage: "blewedge beacons advertise [<UUID/MAJOR/MINOR>] [<options>]",
         discussion: """
             Through the daemon this goes on when the command has ended; without one until Ctrl-C. The power at one metre is to \
             be measured with the board's own antenna: distances are reckoned from it.
 
             EXAMPLES:
-              blewedge beacons advertise E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/2 --power -59
+              blewedge beacons advertise E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/2 \\
+                  --power -59
               blewedge beacons advertise eddystone:00112233445566778899/AABBCCDDEEFF
               blewedge beacons advertise --off
             """

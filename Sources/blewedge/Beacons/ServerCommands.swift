@@ -12,6 +12,7 @@ struct BeaconsFetchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fetch",
         abstract: "Fetch the managed regions from the server.",
+        usage: "blewedge beacons fetch [<kind>] [<options>]",
         discussion: """
             What is fetched is sorted into what was known, what is new and what is abandoned, and kept; what is watched \
             stays as it is. Within the interval after a fetch nobody is asked (error 1500). Where the server has no \
@@ -69,6 +70,7 @@ struct BeaconsTestLogCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "test-log",
         abstract: "Have the server log an event of a region, in test mode.",
+        usage: "blewedge beacons test-log <region> <event> [<options>]",
         discussion: """
             EXAMPLES:
               blewedge beacons test-log 4A1C0D9E-5B8F-4E57-9B7E-1C2D3E4F5A6B/12 enter
@@ -104,6 +106,7 @@ struct BeaconsValidateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "validate",
         abstract: "Ask the server whether a one-time beacon is what it says.",
+        usage: "blewedge beacons validate <uuid> <major> <minor> [<options>]",
         discussion: """
             Ends with 0 for a valid beacon, with 77 for an invalid one. The errors 2001 to 2005 are the application's, the \
             region's, the beacon's, the server's, and that it cannot be reached.
@@ -137,6 +140,7 @@ struct BeaconsSendCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "send",
         abstract: "Send the tracks that wait.",
+        usage: "blewedge beacons send [<options>]",
         discussion: """
             Each is sent once, and after a failure at most three times again, 2, 4 and 8 s later; then it is given up and \
             counted. Where nobody answers, the others wait for the next run.

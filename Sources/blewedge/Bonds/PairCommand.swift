@@ -49,6 +49,7 @@ struct PairCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pair",
         abstract: "Agree on keys with a device, so that nobody can pass for it.",
+        usage: "blewedge pair <address|name> [<options>]",
         discussion: """
             A local act for one device, for a minute at most: it is listened for, connected to and paired with, by the \
             kernel or, over H4 and on the user channel, by blewedge itself, and its keys are kept in the state directory, for this adapter, readable by their owner alone. From \

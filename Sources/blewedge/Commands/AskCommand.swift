@@ -12,6 +12,7 @@ struct AskCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ask",
         abstract: "Send a command to the connected device, and print its reply.",
+        usage: "blewedge ask <bytes> [<options>]",
         discussion: """
             Commands of all clients are sent strictly one after another: the next one when the last has had its reply, or \
             its time is over. The reply is printed in hexadecimal, and is not typed; whatever else the device sends is. \
@@ -24,7 +25,7 @@ struct AskCommand: ParsableCommand {
 
             EXAMPLES:
               blewedge ask 'A5 01 {crc8-maxim}' --reply 'A5 81 ?? {crc8-maxim}'
-              blewedge ask '"AT+BAT" 0D' --reply '"+BAT:" ?? ?? 0D' --within 500ms --times 3
+              blewedge ask '"AT+BAT" 0D' --reply '"+BAT:" ?? ?? 0D' --within 1s --times 3
               blewedge ask '02 52 0D'
             """
     )
@@ -66,7 +67,7 @@ struct AskCommand: ParsableCommand {
         // Those before it take as long as they do; the daemon answers in any case.
         let answer = try client.ask(try request(), patience: nil)
         if daemon.json {
-            try StandardStream.output.write(answer.line + "\n")
+            try StandardStream.output.write(answer.plainLine + "\n")
         } else if reply == nil {
             Console.note(NoteText.commandWritten.message())
         } else {

@@ -12,6 +12,7 @@ struct BenchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench",
         abstract: "Measure this machine: ring, encoder and whole path, against the same written in C.",
+        usage: "blewedge bench [<options>]",
         discussion: """
             Each line gives our speed and the ratio to C that ran right before and after it; more than 1 is faster than C. \
             Other programs that run at the same time spoil the numbers. Nothing is typed: the path ends in /dev/null.

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Cryptography
+import Keystrokes
 import LinuxIO
 import SystemPackage
 import Texts
@@ -23,6 +24,7 @@ func runCommandLine() -> Never {
         Process.exit(ExitStatus.unavailable.rawValue)
     }
     do {
+        if let failure = CommandFailure.unknownCommand(in: CommandLine.arguments.dropFirst()) { throw failure }
         var command = try BlewedgeCommand.parseAsRoot()
         try command.run()
         Process.exit(ExitStatus.success.rawValue)
@@ -64,16 +66,16 @@ struct BlewedgeCommand: ParsableCommand {
         abstract: "Types what a Bluetooth LE device sends, without bluetoothd, D-Bus or a desktop.",
         discussion: """
             EXAMPLES:
-              blewedge                             The pages for a terminal; the first time, the guide.
+              blewedge                             The pages for a terminal.
               blewedge demo                        See it work: no adapter, no privilege.
               blewedge scan                        Show the devices around.
-              blewedge run --device LINBLE-TEST    Connect to a paired one and type what it sends.
-              blewedge pair LINBLE-TEST            Agree on keys with one, so that nobody can pass for it.
+              blewedge run --device LINBLE-TEST    Type what a paired device sends.
+              blewedge pair LINBLE-TEST            Pair with a device.
               blewedge use LINBLE-TEST             Choose it for good, for a daemon.
               blewedge status --watch              See what the daemon does.
               blewedge gatt LINBLE-TEST            Show what a device offers.
-              blewedge simulate                    Be such a device: send lines, print what is written.
-              blewedge bench                       Measure this machine against the same written in C.
+              blewedge simulate                    Be such a device: send lines.
+              blewedge bench                       Measure this machine against C.
 
             HOW IT WORKS:
             A device is found by a scan, connected to, and asked for its serial service. What it notifies passes a table \
@@ -100,21 +102,51 @@ struct BlewedgeCommand: ParsableCommand {
             A bare console, whose font has no Japanese, gets English; help, JSON and the journal are English always.
 
             EXIT STATUS:
-              0 done · 64 wrong usage · 69 no adapter, Bluetooth is off, or no daemon runs · 70 fault of the program
-              74 reading or writing failed · 75 nothing came in time · 77 permission missing
-              78 wrong configuration · 130 and 143 after SIGINT and SIGTERM
+              0 done · 64 wrong usage · 69 no adapter, Bluetooth is off, or no daemon runs
+              70 fault of the program · 74 reading or writing failed · 75 time-out
+              77 permission missing · 78 wrong configuration
+              130 and 143 after SIGINT and SIGTERM
             """,
         version: "\(programVersion)\nmbedTLS \(CryptographyLibrary.version), linked in",
-        subcommands: [
-            DemoCommand.self, GuideCommand.self, TUICommand.self, ScanCommand.self, RunCommand.self, GATTCommand.self,
-            SimulateCommand.self, CaptureCommand.self, TableCommand.self, ConfigCommand.self, ProfilesCommand.self,
-            StatusCommand.self, UseCommand.self, ForgetCommand.self, PairCommand.self, BondsCommand.self,
-            ConnectCommand.self, DisconnectCommand.self,
-            PauseCommand.self, ResumeCommand.self, GateCommand.self, EventsCommand.self, KeyCommand.self,
-            SnippetCommand.self, ClearCommand.self, SendCommand.self, AskCommand.self, BeaconsCommand.self,
-            ReloadCommand.self,
-            StopCommand.self, CompletionsCommand.self, ManualCommand.self, DoctorCommand.self, SetupCommand.self,
-            BenchCommand.self,
+        groupedSubcommands: [
+            CommandGroup(
+                name: "First",
+                subcommands: [
+                    DemoCommand.self, GuideCommand.self, TUICommand.self, SetupCommand.self, DoctorCommand.self,
+                ]
+            ),
+            CommandGroup(
+                name: "Device",
+                subcommands: [
+                    ScanCommand.self, UseCommand.self, ForgetCommand.self, PairCommand.self, BondsCommand.self,
+                    ProfilesCommand.self, GATTCommand.self, BeaconsCommand.self,
+                ]
+            ),
+            CommandGroup(
+                name: "Daemon",
+                subcommands: [
+                    RunCommand.self, StatusCommand.self, EventsCommand.self, ConnectCommand.self,
+                    DisconnectCommand.self,
+                    SendCommand.self, AskCommand.self, ReloadCommand.self, StopCommand.self,
+                ]
+            ),
+            CommandGroup(
+                name: "Typing",
+                subcommands: [
+                    PauseCommand.self, ResumeCommand.self, GateCommand.self, KeyCommand.self, SnippetCommand.self,
+                    ClearCommand.self,
+                ]
+            ),
+            CommandGroup(
+                name: "Settings",
+                subcommands: [
+                    ConfigCommand.self, TableCommand.self, CompletionsCommand.self, ManualCommand.self,
+                ]
+            ),
+            CommandGroup(
+                name: "Testing",
+                subcommands: [SimulateCommand.self, CaptureCommand.self, BenchCommand.self]
+            ),
         ]
     )
 
@@ -129,3 +161,27 @@ struct BlewedgeCommand: ParsableCommand {
 }
 
 extension ExitStatus: Error {}
+
+extension CommandFailure {
+    /// Refuses a word that stands where a command is expected and is none, with the one that was probably meant; nil where
+    /// every word may be right.
+    static func unknownCommand(in words: some Sequence<String>) -> CommandFailure? {
+        var command: any ParsableCommand.Type = BlewedgeCommand.self
+        var path = "blewedge"
+        for (index, word) in words.enumerated() {
+            let commands = command.configuration.subcommands
+            if word.hasPrefix("-") || commands.isEmpty { return nil }
+            if index == 0, word == "help" { continue }
+            guard let next = commands.first(where: { $0.configuration.commandName == word }) else {
+                let names = commands.compactMap { $0.configuration.commandName } + ["help"]
+                guard let near = NearestName.of(word, among: names) else {
+                    return CommandFailure(.usage, CommandFaultText.noCommand, "\(path) \(word)", path)
+                }
+                return CommandFailure(.usage, CommandFaultText.noCommandBut, "\(path) \(word)", path, near)
+            }
+            command = next
+            path += " \(word)"
+        }
+        return nil
+    }
+}

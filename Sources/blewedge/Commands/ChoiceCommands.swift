@@ -12,6 +12,7 @@ struct UseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "use",
         abstract: "Choose the device to connect to; the choice is kept.",
+        usage: "blewedge use <name|address> [<options>]",
         discussion: """
             A daemon that runs switches at once: it closes the old link, drops and counts what waits, and connects to the \
             new one. Without a daemon the choice is written for the next one, and the device is listened for first, since \
@@ -27,7 +28,7 @@ struct UseCommand: ParsableCommand {
               blewedge use LINBLE-TEST --security none
               blewedge use "LT01 BC000120@00:1D:12:00:01:20"           Only with this name at this address.
               blewedge use F0:F1:F2:F3:F4:F5 --yes --security authenticated
-              blewedge use F0:F1:F2:F3:F4:F5 --address-type random     Without listening for it.
+              blewedge use F0:F1:F2:F3:F4:F5 --address-type random  Without listening.
             """
     )
 
@@ -127,7 +128,7 @@ struct UseCommand: ParsableCommand {
         }
         try daemon.show(
             JSONObject(kept),
-            done: NoteText.chosenForRun.message(kept.label, "\(kept.device)")
+            done: NoteText.chosenForRun.message(kept.labelWithAddress)
         )
     }
 
@@ -149,7 +150,7 @@ struct UseCommand: ParsableCommand {
     private func mayReplace(_ chosen: KeptChoice?, by choice: DeviceChoice) throws -> Bool {
         guard let chosen, !choice.means(chosen) else { return true }
         guard Console.mayAsk(isJSON: daemon.json) else { return false }
-        guard try Console.isYes(NoteText.replaceChoice.text(.current, chosen.label, "\(chosen.device)", "\(choice)"))
+        guard try Console.isYes(NoteText.replaceChoice.text(.current, chosen.labelWithAddress, "\(choice)"))
         else {
             throw CommandFailure(.usage, CommandFaultText.nothingChanged, chosen.label)
         }
@@ -162,6 +163,7 @@ struct ForgetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "forget",
         abstract: "Drop the choice of device, or remove the keys of a paired one.",
+        usage: "blewedge forget [<address>] [<options>]",
         discussion: """
             Without a device the choice is dropped: a daemon that runs closes the link, and waits for another choice. With \
             one its keys are removed, from the file and from the kernel, which ends a link with it; the choice stays.

@@ -29,7 +29,7 @@ struct DaemonOptions: ParsableArguments {
     /// Prints an answer for programs, or that it is done for people.
     func show(_ answer: ControlClient.Answer, done: Message?) throws {
         if json {
-            try StandardStream.output.write(answer.line + "\n")
+            try StandardStream.output.write(answer.plainLine + "\n")
         } else if let message = answer.value.message("note") ?? done {
             Console.note(message)
         }

@@ -15,7 +15,7 @@ struct DemoCommand: ParsableCommand {
 
             EXAMPLES:
               blewedge demo                  Watch it.
-              blewedge demo --fast           Without pauses, for a machine: exit status 0 when all was typed right.
+              blewedge demo --fast           Without pauses; status 0 if all is right.
               blewedge demo --fast --barcodes 1000 --json
             """
     )

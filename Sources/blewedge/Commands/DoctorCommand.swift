@@ -24,9 +24,9 @@ struct DoctorCommand: ParsableCommand {
               sudo blewedge doctor --json
 
             EXIT STATUS:
-              That of the first finding but notes: 69 the adapter, a kernel's part, the daemon or the device is not there, or
-              Bluetooth is off; 77 a permission is missing; 78 the configuration, the choice, a layout or a terminal is not
-              what it has to be; 74 bytes were lost. 0 where nothing is found.
+            That of the first finding but notes: 69 the adapter, a kernel's part, the daemon or the device is not there, or \
+            Bluetooth is off; 77 a permission is missing; 78 the configuration, the choice, a layout or a terminal is not \
+            what it has to be; 74 bytes were lost. 0 where nothing is found.
             """
     )
 

@@ -19,7 +19,7 @@ struct EventsCommand: ParsableCommand {
 
             EXAMPLES:
               blewedge events
-              blewedge events | jq --unbuffered 'select(.event == "beaconAvailability").availability'
+              blewedge events | jq --unbuffered 'select(.event == "beaconAvailability")'
               blewedge events | jq --unbuffered -r 'select(.event == "state").state'
             """
     )
@@ -29,7 +29,7 @@ struct EventsCommand: ParsableCommand {
     func run() throws {
         var client = try place.client()
         _ = try client.ask(.events)
-        while let event = try client.next() { try StandardStream.output.write(event.line + "\n") }
+        while let event = try client.next() { try StandardStream.output.write(event.plainLine + "\n") }
         throw CommandFailure(.unavailable, ControlFaultText.ended)
     }
 }

@@ -17,6 +17,7 @@ struct GATTCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "gatt",
         abstract: "Show what a device offers; read, write and subscribe.",
+        usage: "blewedge gatt <address|name> [<action>] [<handle|uuid>] [<options>]",
         discussion: """
             Looks for the device for 10 s, connects, and prints its services, characteristics and descriptors; or reads, \
             writes or subscribes to one. An attribute is named by its handle (0x0012) or by its UUID (2A00, or the \
@@ -27,8 +28,10 @@ struct GATTCommand: ParsableCommand {
               blewedge gatt F0:F1:F2:F3:F4:F5
               blewedge gatt LINBLE-TEST read 2A00
               blewedge gatt LINBLE-TEST write 0x000E --hex '01 0D'
-              blewedge gatt LINBLE-TEST write 27ADC9CC-35EB-465A-9154-B8FF9076F3E8 --text hello --no-response
-              blewedge gatt LINBLE-TEST subscribe 27ADC9CB-35EB-465A-9154-B8FF9076F3E8 --count 10 --seconds 60
+              blewedge gatt LINBLE-TEST write 27ADC9CC-35EB-465A-9154-B8FF9076F3E8 \\
+                  --text hello --no-response
+              blewedge gatt LINBLE-TEST subscribe 27ADC9CB-35EB-465A-9154-B8FF9076F3E8 \\
+                  --count 10 --seconds 60
             """
     )
 

@@ -39,8 +39,8 @@ struct RunCommand: ParsableCommand {
 
             EXAMPLES:
               blewedge run
-              blewedge run --device LINBLE-TEST                         Paired, or with a question.
-              blewedge run --device LINBLE-TEST --security none         Whoever has that name.
+              blewedge run --device LINBLE-TEST                  Paired, or it asks.
+              blewedge run --device LINBLE-TEST --security none  Whoever has that name.
               blewedge run --device F0:F1:F2:F3:F4:F5 --table strict --stall 50ms
               blewedge run --device LINBLE-TEST --layout de --table gs1-text
               blewedge run --device LINBLE-TEST --pace scanner
@@ -48,7 +48,7 @@ struct RunCommand: ParsableCommand {
               blewedge run --device LINBLE-TEST --security none --json
               blewedge run --device LINBLE-TEST --security none --to pty:/run/scanner --raw
               blewedge run --device LINBLE-TEST --hook /usr/local/bin/scanner-event
-              blewedge run --user blewedge                              From a script of an init that is not systemd.
+              blewedge run --user blewedge          From the script of another init.
             """
     )
 

@@ -10,6 +10,7 @@ struct ScanCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "scan",
         abstract: "Show the Bluetooth LE devices around.",
+        usage: "blewedge scan [<options>]",
         discussion: """
             On a terminal a table, strongest first, refreshed every two seconds (scan.refresh); a device not heard for a minute leaves \
             it, but the chosen one, which stands on top with an asterisk. Into a pipe a line for each new device, and again when what it says has changed: address, type of \

@@ -27,6 +27,7 @@ struct SimulateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulate",
         abstract: "Be a serial device: send lines to whoever connects, and print what is written to it.",
+        usage: "blewedge simulate [<options>]",
         discussion: """
             Advertises the LINBLE UART Service, or that of another profile, under a name, and takes connections until Ctrl-C. Lines come from standard \
             input, from a file or from a generator, and are notified in order. They are read no faster than the central \
@@ -94,11 +95,11 @@ struct SimulateCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What a link must have before its central may subscribe and write.",
+            "What a link must have before its central may subscribe and write; none by default.",
             valueName: GATTLinkSecurity.Level.allValueStrings.joined(separator: "|")
         )
     )
-    var security = GATTLinkSecurity.Level.none
+    var security: GATTLinkSecurity.Level?
 
     @Option(
         help: ArgumentHelp(
@@ -152,7 +153,7 @@ struct SimulateCommand: ParsableCommand {
             lineEnd: lineEnd.bytes,
             output: json ? .json : hex ? .hex : .text,
             security: SimulateRun.Security(
-                required: security,
+                required: security ?? .none,
                 limit: pairable?.duration,
                 console: console ?? usualConsole
             ),

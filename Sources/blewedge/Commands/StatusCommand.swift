@@ -49,6 +49,6 @@ struct StatusCommand: ParsableCommand {
     }
 
     private func text(_ answer: ControlClient.Answer) -> String {
-        daemon.json ? answer.line + "\n" : StatusText.lines(answer.value).map { $0 + "\n" }.joined()
+        daemon.json ? answer.plainLine + "\n" : StatusText.lines(answer.value).map { $0 + "\n" }.joined()
     }
 }

@@ -24,7 +24,7 @@ struct TableCommand: ParsableCommand {
               0x09 = discard
               0x0d = key enter
               0x02 = key shift+f9           # Also altgr+, ctrl+, alt+ and meta+.
-              gs = text "<GS>"              # gs is 0x1d, the group separator of GS1; any name of --terminator.
+              gs = text "<GS>"              # 0x1d; names as of run --terminator.
               0x03 = macro key f8 text "a"  # Several of these, one after the other.
               0x10-0x1a = discard           # A run of bytes; of two lines the later.
             """,

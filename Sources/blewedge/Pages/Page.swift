@@ -184,11 +184,8 @@ enum PageFrame {
 
     /// The lines of a page where no daemon answers.
     static func absence(_ model: TUIModel, _ columns: Int) -> [PageLine] {
-        var lines = PageLine.wrapped(
-            (model.isStarting ? PageText.starting : .noDaemon).text(model.language),
-            columns: columns,
-            .bold
-        )
+        // Where the state is shown, it says so already.
+        var lines = model.showsStatus ? [] : [status(model, columns)]
         if let fault = model.otherFault { lines += PageLine.wrapped(fault.line(model.language), columns: columns) }
         if !model.isStarting { lines += PageLine.wrapped(PageText.startHere.text(model.language), columns: columns) }
         return lines

@@ -135,8 +135,8 @@ package enum LinkFaultText: String, FaultText {
         case .openDevice:
             (
                 LocalText(
-                    "{1} ({2}) is not paired: anyone who copies its name and address can type",
-                    "{1} ({2}) はペアリングされていません。名前とアドレスを真似た機器なら誰のものでも入力できます"
+                    "{1} is not paired: anyone who copies its name and address can type",
+                    "{1} はペアリングされていません。名前とアドレスを真似た機器なら誰のものでも入力できます"
                 ),
                 LocalText(
                     "`blewedge pair {2}`, or `--security none` if that is meant",
