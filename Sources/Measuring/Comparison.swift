@@ -30,6 +30,8 @@ public struct Comparison {
         public var repetitions: Int
         /// Repetitions done again because a thread was preempted, or because the two references differed.
         public var disturbed: Int
+        /// True where too few repetitions were left undisturbed, so that the others count too.
+        public var isDisturbed: Bool
         /// A quarter of the ratios is at or below this.
         public var lowerQuartile: Double
         /// A quarter of the ratios is at or above this.
@@ -111,7 +113,8 @@ public struct Comparison {
         }
 
         func result(_ name: String, atLeast wanted: Int) -> Result {
-            let counted = good.count >= min(wanted, 5) ? good : good + disturbed
+            let isDisturbed = good.count < min(wanted, 5)
+            let counted = isDisturbed ? good + disturbed : good
             let ratios = counted.map(\.ratio)
             return Result(
                 name: name,
@@ -120,6 +123,7 @@ public struct Comparison {
                 reference: counted.flatMap { [$0.before, $0.after] }.quantile(0.5),
                 repetitions: counted.count,
                 disturbed: disturbed.count,
+                isDisturbed: isDisturbed,
                 lowerQuartile: ratios.quantile(0.25),
                 upperQuartile: ratios.quantile(0.75)
             )

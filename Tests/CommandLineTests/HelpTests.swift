@@ -115,4 +115,18 @@ struct HelpTests {
         let (help, other) = (try run(["help"] + words), try run(words + ["--help"]))
         #expect(help.status == 0 && help.output == other.output)
     }
+
+    @Test("bench prints keys a second and its memory, as text and as JSON")
+    func bench() throws {
+        let text = try run(["bench", "--seconds", "1"])
+        guard text.status != 69 else { return }
+        #expect(text.status == 0 && text.output.contains(" keys a second\n"), "\(text)")
+        #expect(text.output.contains("memory of this process: "))
+        let lines = try run(["bench", "--seconds", "1", "--json"]).output.split(separator: "\n")
+        let values = try lines.map { try JSONValue(Array($0.utf8)) }
+        #expect(values.contains { ($0["keysPerSecond"]?.integer ?? 0) > 100_000 })
+        #expect(
+            values.contains { ($0["pssKilobytes"]?.integer ?? 0) > 1000 && ($0["peakKilobytes"]?.integer ?? 0) > 1000 }
+        )
+    }
 }

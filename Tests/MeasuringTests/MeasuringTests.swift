@@ -51,6 +51,16 @@ import Testing
         #expect(result.reference == 200)
     }
 
+    @Test("Repetitions of which most were disturbed count, and the result says so")
+    func disturbed() throws {
+        for preemptions in [0, 1] {
+            let one = Contender("one") { ThreadPair.Time(nanoseconds: Int64($0) * 100, preemptions: preemptions) }
+            var random = SplitMix(seed: 1)
+            let result = try #require(Comparison(one, [one], repetitions: 6).run(using: &random).first)
+            #expect(result.isDisturbed == (preemptions > 0) && result.repetitions >= 6)
+        }
+    }
+
     @Test("A quantile lies between its neighbours in proportion")
     func quantiles() {
         #expect([4.0, 1, 3, 2].quantile(0.5) == 2.5)

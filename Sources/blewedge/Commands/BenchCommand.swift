@@ -15,7 +15,7 @@ struct BenchCommand: ParsableCommand {
         usage: "blewedge bench [<options>]",
         discussion: """
             Each line gives our speed and the ratio to C that ran right before and after it; more than 1 is faster than C. \
-            Other programs that run at the same time spoil the numbers. Nothing is typed: the path ends in /dev/null.
+            Other programs that run at the same time spoil the numbers; a last line then says so. Nothing is typed: the path ends in /dev/null.
 
             With --uinput a keyboard of its own is made and held (EVIOCGRAB) before its first key, so that no terminal and \
             no application hears it; it prints the events a second, and the time from a write to its reading, for each \
@@ -90,11 +90,16 @@ struct BenchCommand: ParsableCommand {
         }
         let seconds = Double(self.seconds.duration.components.seconds)
         if !json { try print("what", "ours MB/s", "ours ns/B", "C ns/B", "ours / C", "quartiles") }
+        var lines: [ShortForm.Line] = []
         do {
-            try ShortForm.run(table, seconds: seconds) { try show($0) }
+            try ShortForm.run(table, seconds: seconds) { line in
+                lines.append(line)
+                try show(line)
+            }
         } catch is RingMeasurement.WrongBytes {
             throw CommandFailure(.internal, CommandFaultText.unlike)
         }
+        try showSum(of: lines)
         guard uinput else { return }
         for queue in ReaderQueue.allCases { try measureKeyboard(seconds, queue) }
     }
@@ -118,7 +123,35 @@ struct BenchCommand: ParsableCommand {
         object.add("ratioPerMille", Int(result.ratio * 1000))
         object.add("repetitions", result.repetitions)
         object.add("disturbed", result.disturbed)
+        object.add("isDisturbed", result.isDisturbed)
+        if line.keys > 0 { object.add("keysPerSecond", Int(line.keysPerSecond)) }
         try StandardStream.output.write(object.text + "\n")
+    }
+
+    /// Prints keys a second, memory, and whether other programs spoiled the figures.
+    private func showSum(of lines: [ShortForm.Line]) throws {
+        let memory = MemoryUse.now
+        guard !json else {
+            var object = JSONObject()
+            object.add("case", "memory")
+            object.add("pssKilobytes", memory.share)
+            object.add("peakKilobytes", memory.peak)
+            return try StandardStream.output.write(object.text + "\n")
+        }
+        for line in lines where line.keys > 0 {
+            try StandardStream.output.write("\(line.what): \(Int(line.keysPerSecond)) keys a second\n")
+        }
+        let (share, peak) = (Self.text(Double(memory.share) / 1024, 1), Self.text(Double(memory.peak) / 1024, 1))
+        try StandardStream.output.write("memory of this process: \(share) MB (Pss), at most \(peak) MB\n")
+        if let text = Self.disturbance(lines.map(\.result)) { try StandardStream.output.write(text + "\n") }
+    }
+
+    /// The note that other programs spoiled the figures; nil where they did not.
+    static func disturbance(_ results: [Comparison.Result]) -> String? {
+        let disturbed = results.map(\.disturbed).reduce(0, +)
+        let all = results.map { $0.isDisturbed ? $0.repetitions : $0.repetitions + $0.disturbed }.reduce(0, +)
+        guard results.contains(where: \.isDisturbed) || 4 * disturbed > all else { return nil }
+        return "disturbed: other programs ran during \(disturbed) of \(all) repetitions; repeat it on an idle machine"
     }
 
     private func measureKeyboard(_ seconds: Double, _ queue: ReaderQueue) throws {
