@@ -25,7 +25,7 @@ package struct Keypad: Sendable {
     package init(
         layout: KeyboardLayout,
         beside others: KeySet = KeySet(),
-        snippets: Snippets = .builtIn,
+        snippets: Snippets = Snippets(),
         clearing method: ClearMethod = .backspaces
     ) throws(CommandFailure) {
         self.snippets = snippets
@@ -63,7 +63,7 @@ package struct Keypad: Sendable {
                 .usage,
                 KeyboardFaultText.noSnippet,
                 title.debugDescription,
-                snippets.all.map(\.title).joined(separator: ", ")
+                snippets.all.isEmpty ? "-" : snippets.all.map(\.title).joined(separator: ", ")
             )
         }
         return try sequence(snippet.steps(canMove: canMove), for: "snippet \(title.debugDescription)")

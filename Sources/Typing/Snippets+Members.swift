@@ -18,10 +18,12 @@ extension Snippets {
     /// Each of the two has a default if the title is built in.
     ///
     /// Throws a `Fault` for an unknown member, a member that is not a string, or a text together with a half.
-    static func snippet(_ title: String, _ members: [(name: String, value: JSONValue)], _ value: JSONValue)
-        throws(Fault)
-        -> Snippet
-    {
+    static func snippet(
+        _ title: String,
+        _ members: [(name: String, value: JSONValue)],
+        _ value: JSONValue,
+        over set: BuiltIn
+    ) throws(Fault) -> Snippet {
         let quoted = title.debugDescription
         if let other = members.first(where: { Member(rawValue: $0.name) == nil }) {
             throw Fault(
@@ -46,7 +48,7 @@ extension Snippets {
             }
             return Snippet(title: title, text: whole, received: received)
         }
-        let tag = tags.first { $0.title == title }
+        let tag = tags(set).first { $0.title == title }
         return Snippet(
             title: title,
             opening: text(.opening) ?? tag?.opening ?? "",

@@ -4,7 +4,7 @@ import LinuxIO
 import SystemPackage
 package import Texts
 
-/// The snippets by title: the built-in ones, replaced and extended by those of a user's file (HK-1, HK-3).
+/// The snippets by title: those of a built-in set, replaced and extended by those of a user's file (HK-1, HK-3).
 ///
 ///     {
 ///       "greeting": "Kind regards,\n",
@@ -34,13 +34,28 @@ package struct Snippets: Equatable, Sendable {
     /// All snippets: the built-in ones first, then the others in the order of the file.
     package private(set) var all: [Snippet]
 
-    /// The built-in snippets.
-    package static let builtIn = Snippets(
-        all: tags.map { Snippet(title: $0.title, opening: $0.opening, closing: $0.closing) }
-    )
+    /// A built-in set of snippets.
+    package enum BuiltIn: String, CaseIterable, Sendable {
+        /// No snippet.
+        case none
+        /// HTML tags of a forum, as an example.
+        case habr
+    }
 
-    /// The opening and closing texts of the built-in snippets.
-    static let tags: [(title: String, opening: String, closing: String)] = [
+    /// The snippets of a built-in set.
+    package init(_ set: BuiltIn = .none) {
+        self.init(all: Self.tags(set).map { Snippet(title: $0.title, opening: $0.opening, closing: $0.closing) })
+    }
+
+    /// The opening and closing texts of a built-in set.
+    static func tags(_ set: BuiltIn) -> [(title: String, opening: String, closing: String)] {
+        switch set {
+        case .none: []
+        case .habr: tags
+        }
+    }
+
+    private static let tags: [(title: String, opening: String, closing: String)] = [
         ("bold", "<b>", "</b>"), ("italic", "<i>", "</i>"), ("underline", "<u>", "</u>"), ("strike", "<s>", "</s>"),
         ("quote", "<blockquote>", "</blockquote>"), ("code", "<code>", "</code>"),
         ("link", "<a href=\"http://\">", "</a>"), ("image", "<img src=\"http://\"/>", ""),
@@ -52,8 +67,8 @@ package struct Snippets: Equatable, Sendable {
         self.all = all
     }
 
-    /// Makes the snippets of a JSON text, together with the built-in ones.
-    package init(json: [UInt8]) throws(Fault) {
+    /// Makes the snippets of a JSON text, together with those of a built-in set.
+    package init(json: [UInt8], over set: BuiltIn = .none) throws(Fault) {
         guard json.count <= Self.largestFile else { throw Fault(description: "longer than \(Self.largestFile) bytes") }
         let value: JSONValue
         do {
@@ -67,8 +82,8 @@ package struct Snippets: Equatable, Sendable {
         guard members.count <= Self.most else {
             throw Fault(description: "\(members.count) snippets: at most \(Self.most)")
         }
-        self = .builtIn
-        for (title, value) in members { set(try Self.snippet(title, value)) }
+        self.init(set)
+        for (title, value) in members { replace(try Self.snippet(title, value, over: set)) }
         var titles: [[UInt8]: String] = [:]
         for snippet in all {
             guard let received = snippet.received else { continue }
@@ -82,15 +97,15 @@ package struct Snippets: Equatable, Sendable {
         }
     }
 
-    /// Makes the snippets of a file, together with the built-in ones.
+    /// Makes the snippets of a file, together with those of a built-in set.
     ///
     /// Without such a file they are the built-in ones alone.
-    package init(file path: String) throws(CommandFailure) {
+    package init(file path: String, over set: BuiltIn) throws(CommandFailure) {
         let bytes: [UInt8]
         do {
             bytes = try FileSystem.textContents(of: path, limit: Self.largestFile)
         } catch .noSuchFileOrDirectory {
-            self = .builtIn
+            self.init(set)
             return
         } catch {
             throw CommandFailure(
@@ -102,7 +117,7 @@ package struct Snippets: Equatable, Sendable {
             )
         }
         do {
-            try self.init(json: bytes)
+            try self.init(json: bytes, over: set)
         } catch {
             throw CommandFailure(.configuration, FileFaultText.faulty, path, "\(error)")
         }
@@ -111,7 +126,7 @@ package struct Snippets: Equatable, Sendable {
     /// The snippet with this title; nil if there is none.
     package subscript(title title: String) -> Snippet? { all.first { $0.title == title } }
 
-    private mutating func set(_ snippet: Snippet) {
+    private mutating func replace(_ snippet: Snippet) {
         if let place = all.firstIndex(where: { $0.title == snippet.title }) {
             all[place] = snippet
         } else {
@@ -119,7 +134,7 @@ package struct Snippets: Equatable, Sendable {
         }
     }
 
-    private static func snippet(_ title: String, _ value: JSONValue) throws(Fault) -> Snippet {
+    private static func snippet(_ title: String, _ value: JSONValue, over set: BuiltIn) throws(Fault) -> Snippet {
         let quoted = title.debugDescription
         guard !title.isEmpty, title.count <= Snippet.longestTitle, title.utf8.count <= 4 * Snippet.longestTitle else {
             throw Fault(description: "title \(quoted): 1 to \(Snippet.longestTitle) characters belong there")
@@ -127,7 +142,7 @@ package struct Snippets: Equatable, Sendable {
         let snippet: Snippet
         switch value {
         case .string(let text): snippet = Snippet(title: title, text: text)
-        case .object(let members): snippet = try Self.snippet(title, members, value)
+        case .object(let members): snippet = try Self.snippet(title, members, value, over: set)
         default:
             throw Fault(
                 description: "snippet \(quoted): a text, or an object of \(Member.names), belongs here"

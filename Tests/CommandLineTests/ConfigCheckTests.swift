@@ -69,4 +69,15 @@ struct ConfigCheckTests {
         #expect(outcome.status == 78)
         #expect(outcome.error.contains("x.toml: line 1"), "\(outcome.error)")
     }
+
+    @Test("What a server is told is in the configuration that is shown once there are beacons, and not before")
+    func edition() throws {
+        let directory = try TestDirectory()
+        for words in [["config", "show"], ["config", "show", "--commented"]] {
+            try directory.write("", to: "blewedge.toml")
+            #expect(!(try run(words, environment: directory.environment).output.contains("edition")))
+            try directory.write("[beacons]\nregions = \"/etc/blewedge/regions\"\n", to: "blewedge.toml")
+            #expect(try run(words, environment: directory.environment).output.contains("edition = \"SWAMP\""))
+        }
+    }
 }

@@ -238,6 +238,8 @@ struct DaemonCommandTests {
         #expect(requests == [line, line, "stop"])
     }
 
+    private static let reason = KeyboardFaultText.keysOff.message().english
+
     @Test("LK-24: status has the state in its first line for people, and the daemon's answer for programs")
     func status() throws {
         let home = try TestDirectory()
@@ -403,12 +405,16 @@ struct DaemonCommandTests {
     }
 
     @Test(
-        "HK-1, HK-3: snippets are listed without a daemon, the user's above the built-in ones; a wrong file is status 78"
+        "HK-1, HK-3: snippets are listed without a daemon, the user's above the example set, or a hint; a wrong file is status 78"
     )
     func snippets() throws {
         let home = try TestDirectory()
+        let none = try run(["snippet"], environment: home.environment)
+        #expect(none.status == 0 && none.output.isEmpty)
+        #expect(none.error.contains("snippets.json") && none.error.contains("snippets = \"habr\""))
+        try home.write("snippets = \"habr\"\n", to: "blewedge.toml")
         let builtIn = try run(["snippet"], environment: home.environment)
-        #expect(builtIn.status == 0)
+        #expect(builtIn.status == 0 && builtIn.error.isEmpty)
         #expect(builtIn.output.split(separator: "\n").contains("bold\t<b></b>"))
         try home.write(#"{"bold": "**", "mine": "x://y"}"#, to: "snippets.json")
         let own = try run(["snippet", "--json"], environment: home.environment).output.split(separator: "\n")

@@ -157,6 +157,7 @@ struct PageTests {
     func snippets() throws {
         var model = try Self.model(.english)
         _ = model.open(.snippets)
+        model.snippets = Snippets(.habr).all
         model.snippetFault = Message(detail: "/etc/blewedge/snippets.json: line 1, column 1: '[' or '{' expected")
         var seen = ""
         for row in 0..<model.snippets.count {
@@ -167,7 +168,8 @@ struct PageTests {
         #expect(seen.contains("The file of snippets is not used: /etc/blewedge/snippets.json: line 1"))
         #expect(seen.contains("<b></b>, then Left 4 times"))
         model.snippets = []
-        #expect(PageFrame.screen(model, columns: 80, rows: 24).rows == 24)
+        let empty = PageFrame.screen(model, columns: 80, rows: 24)
+        #expect(empty.rows == 24 && empty.text.contains { $0.hasPrefix("No snippets. Write") })
     }
 
     @Test("LK-14: the check page has the state, the field and the counters, or what is missing for the service")

@@ -261,7 +261,8 @@ struct TUIModelTests {
     func snippet() throws {
         var model = try Self.devices(chosen: true)
         _ = model.open(.snippets)
-        let bold = try #require(Snippets.builtIn[title: "bold"])
+        model.snippets = Snippets(.habr).all
+        let bold = try #require(model.snippets.first)
         #expect(model.focusedSnippet == bold)
         #expect(model.press(.enter, now: .seconds(1)) == [.ask(.snippet("bold"), .said(.typedSnippet, ["bold"]))])
         for (index, key) in TUIHands.keys(of: bold).enumerated() {

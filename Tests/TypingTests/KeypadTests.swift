@@ -33,7 +33,7 @@ struct KeypadTests {
         #expect(KeyName.words.allSatisfy { word in word.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) } })
     }
 
-    @Test("X-4, D-14: the keypad reaches no key that leaves the application or stops the machine, in any layout")
+    @Test("X-4, D-14: the keypad reaches no key that leaves the application or stops the machine")
     func forbidden() throws {
         for layout in [KeyboardLayout.us, .jp, .jpYen] {
             let keypad = try Keypad(layout: layout)
@@ -48,7 +48,7 @@ struct KeypadTests {
     @Test("D-14: beside a table that needs AltGr the cursor keys are refused with the reason, and the rest is there")
     func beside() throws {
         let altGr = KeySet([.rightAlt])
-        let keypad = try Keypad(layout: .us, beside: altGr)
+        let keypad = try Keypad(layout: .us, beside: altGr, snippets: Snippets(.habr))
         #expect(keypad.keys.union(altGr).forbidden == nil)
         #expect(!keypad.canMove)
         for name in ["left", "right", "delete"] {
@@ -72,10 +72,10 @@ struct KeypadTests {
     @Test("LK-23: a sequence is bytes of the keypad's table that press what its steps say", arguments: [false, true])
     func bytes(capsLock: Bool) throws {
         for layout in [KeyboardLayout.us, .jp, .jpYen] {
-            let keypad = try Keypad(layout: layout)
+            let keypad = try Keypad(layout: layout, snippets: Snippets(.habr))
             let sequences =
                 [try keypad.sequence(of: KeyName.allCases), try keypad.clearing(3)]
-                + (try Snippets.builtIn.all.map { try keypad.sequence(ofSnippet: $0.title) })
+                + (try Snippets(.habr).all.map { try keypad.sequence(ofSnippet: $0.title) })
             for sequence in sequences {
                 let expected = sequence.steps.flatMap { step -> [KeyboardLayout.Stroke] in
                     switch step {
@@ -112,18 +112,20 @@ struct KeypadTests {
     @Test("HK-3: opening and closing text are the user's, each with a default; the cursor goes between them")
     func halves() throws {
         func snippet(_ title: String, _ json: String) throws -> Snippet? {
-            try Snippets(json: Array(json.utf8))[title: title]
+            try Snippets(json: Array(json.utf8), over: .habr)[title: title]
         }
-        #expect(Snippets.builtIn[title: "sarcasm"]?.text == "<sarcasm></sarcasm>")
+        #expect(Snippets(.habr)[title: "sarcasm"]?.text == "<sarcasm></sarcasm>")
         #expect(try snippet("sarcasm", #"{"sarcasm": {"opening": "<irony>"}}"#)?.text == "<irony></sarcasm>")
         #expect(try snippet("bore", #"{"bore": {"closing": "!"}}"#)?.text == "<bore>!")
         let both = try snippet("sarcasm", #"{"sarcasm": {"opening": "*", "closing": "**"}}"#)
         #expect(both?.text == "***" && both?.leftPresses == 2)
         #expect(try snippet("sarcasm", #"{"sarcasm": "just this"}"#)?.text == "just this")
         #expect(try snippet("mine", #"{"mine": {"opening": "("}}"#)?.text == "(")
-        #expect(try Snippets(json: Array("{}".utf8)) == .builtIn)
-        let ordered = try Snippets(json: Array(#"{"b": "1", "bold": "2", "a": "3"}"#.utf8)).all.map(\.title)
-        #expect(ordered == Snippets.builtIn.all.map(\.title) + ["b", "a"])
+        #expect(try Snippets(json: Array("{}".utf8), over: .habr) == Snippets(.habr))
+        let ordered = try Snippets(json: Array(#"{"b": "1", "bold": "2", "a": "3"}"#.utf8), over: .habr).all.map(
+            \.title
+        )
+        #expect(ordered == Snippets(.habr).all.map(\.title) + ["b", "a"])
     }
 
     @Test(
@@ -174,10 +176,11 @@ struct KeypadTests {
     func files() throws {
         let directory = try TestDirectory()
         try directory.write("no snippets\n", to: "file")
-        #expect(try Snippets(file: directory("none")) == .builtIn)
-        #expect(throws: CommandFailure.self) { try Snippets(file: directory.path) }
+        #expect(try Snippets(file: directory("none"), over: .habr) == Snippets(.habr))
+        #expect(try Snippets(file: directory("none"), over: .none).all.isEmpty)
+        #expect(throws: CommandFailure.self) { try Snippets(file: directory.path, over: .none) }
         do throws(CommandFailure) {
-            _ = try Snippets(file: directory("file"))
+            _ = try Snippets(file: directory("file"), over: .none)
             Issue.record("taken")
         } catch {
             #expect(error.status == .configuration && error.cause.english.contains("\(directory("file")): line 1"))
@@ -189,7 +192,7 @@ struct KeypadTests {
         let snippets = try Snippets(json: Array(#"{"yen": "¥5", "fine": "5"}"#.utf8))
         let keypad = try Keypad(layout: .us, snippets: snippets)
         #expect(try keypad.sequence(ofSnippet: "fine").steps == [.character("5", [])])
-        for (title, words) in [("yen", ["yen", "us", "¥"]), ("none", ["none", "fine", "bold"])] {
+        for (title, words) in [("yen", ["yen", "us", "¥"]), ("none", ["none", "fine", "yen"])] {
             do throws(CommandFailure) {
                 _ = try keypad.sequence(ofSnippet: title)
                 Issue.record("\(title) is typed")

@@ -11,12 +11,12 @@ struct ReceivedSnippetTests {
     func file() throws {
         let json =
             #"{"bold": {"received": "B1"}, "sig": {"text": "Jane>Doe", "received": "\u0002S"}, "a": {"text": "b"}}"#
-        let snippets = try Snippets(json: Array(json.utf8))
+        let snippets = try Snippets(json: Array(json.utf8), over: .habr)
         #expect(snippets[title: "bold"]?.received == Array("B1".utf8))
         #expect(snippets[title: "bold"]?.text == "<b></b>" && snippets[title: "bold"]?.leftPresses == 4)
         #expect(snippets[title: "sig"]?.received == [2, 0x53] && snippets[title: "sig"]?.leftPresses == 3)
         #expect(snippets[title: "a"]?.text == "b" && snippets[title: "a"]?.received == nil)
-        #expect(Snippets.builtIn.all.allSatisfy { $0.received == nil })
+        #expect(Snippets(.habr).all.allSatisfy { $0.received == nil })
     }
 
     @Test(
@@ -54,7 +54,7 @@ struct ReceivedSnippetTests {
         "HK-1, HK-2: the rules of scan mode take them with the way to the input point, where the keyboard may have Left"
     )
     func rules() throws {
-        let snippets = try Snippets(json: Array(#"{"bold": {"received": "B1"}}"#.utf8))
+        let snippets = try Snippets(json: Array(#"{"bold": {"received": "B1"}}"#.utf8), over: .habr)
         let left = try #require(KeyCode(name: "left"))
         let plain = try BarcodeRules()
         let rules = try #require(try snippets.meant(in: plain, layout: .us, beside: KeySet()))
@@ -64,7 +64,7 @@ struct ReceivedSnippetTests {
         #expect(
             !stiff.keys.codes.contains(left) && stiff.keys.union(altGr).forbidden == nil && stiff.keys != plain.keys
         )
-        #expect(try Snippets.builtIn.meant(in: nil, layout: .us, beside: KeySet()) == nil)
+        #expect(try Snippets(.habr).meant(in: nil, layout: .us, beside: KeySet()) == nil)
     }
 
     @Test(

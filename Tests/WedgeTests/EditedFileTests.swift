@@ -56,7 +56,7 @@ struct EditedFileTests {
         var table = ByteTable(.strict)
         table[0x1D] = .text("<GS>")
         #expect(try TableSource.read(try path("t.table", "base = strict\ngs = text \"<GS>\"\n")) == table)
-        let snippets = try Snippets(file: try path("snippets.json", "{\"hello\": \"world\"}\n"))
+        let snippets = try Snippets(file: try path("snippets.json", "{\"hello\": \"world\"}\n"), over: .none)
         #expect(snippets[title: "hello"] == Snippet(title: "hello", text: "world"))
 
         let device = DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random)

@@ -155,8 +155,8 @@ package enum KeyboardFaultText: String, FaultText {
             (
                 LocalText("there is no snippet {1}", "定型文 {1} はありません"),
                 LocalText(
-                    "known are {2}; more go into snippets.json",
-                    "使用できるのは {2} です。追加はsnippets.jsonに記述してください"
+                    "known: {2}; new ones go into snippets.json",
+                    "使用できるもの: {2}。追加はsnippets.jsonに記述してください"
                 )
             )
         case .notTypable:

@@ -19,7 +19,7 @@ package enum PageText: String, Localized {
     // Keypad.
     case keypadHelp
     // Snippets.
-    case snippetsHelp, snippetsFault, snippetMoves
+    case snippetsHelp, snippetsFault, snippetMoves, noSnippets
     // Settings.
     case statusLine, statusLineHelp, on, off, language, languageName, profile, layout, table, file, saved, notSaved
     case reload, reloaded
@@ -113,6 +113,11 @@ package enum PageText: String, Localized {
         case .snippetsHelp:
             LocalText("Enter types the text where the focus is.", "Enterで定型文を入力先へ送ります。")
         case .snippetsFault: LocalText("The file of snippets is not used: {1}", "定型文のファイルを使用できません: {1}")
+        case .noSnippets:
+            LocalText(
+                "No snippets. Write {\"title\": \"text\"} into snippets.json beside the configuration; `snippets = \"habr\"` in it has examples.",
+                "定型文はありません。設定ファイルと同じ場所のsnippets.jsonに {\"題名\": \"文章\"} と記述してください。設定の `snippets = \"habr\"` で例を使用できます。"
+            )
         case .snippetMoves: LocalText("then Left {1} times", "その後、左へ{1}回")
         case .statusLine: LocalText("Show the state of the connection", "接続状態の表示")
         case .statusLineHelp:

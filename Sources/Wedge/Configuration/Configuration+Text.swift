@@ -186,7 +186,9 @@ extension Configuration {
         let defaults = Configuration()
         var lines: [String] = []
         var section = ""
-        for key in ConfigurationKey.all {
+        // What the server is told is of no use to who has no beacons.
+        let hidden = beacons == defaults.beacons ? ConfigurationKey.serversKeys : []
+        for key in ConfigurationKey.all where !hidden.contains(key.path) {
             let value = key.text(self)
             if key.section != section {
                 section = key.section

@@ -80,6 +80,8 @@ package struct Configuration: Sendable, Equatable {
     package var gateTerminal: Int?
     /// Whether `key`, `snippet` and `clear` are carried out (D-9).
     package var allowsKeys = true
+    /// The built-in snippets below those of snippets.json.
+    package var snippetSet = Snippets.BuiltIn.none
     /// How `clear` empties a field.
     package var clearMethod = ClearMethod.backspaces
     /// Whether udev is to call the virtual keyboard one (D-14).

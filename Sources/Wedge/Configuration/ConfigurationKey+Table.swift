@@ -129,6 +129,11 @@ extension ConfigurationKey {
             "Whether the commands key, snippet and clear are carried out; off refuses them to all."
         ),
         choice(
+            "snippets",
+            \.snippetSet,
+            "The snippets below those of snippets.json: none, or habr, HTML tags as an example."
+        ),
+        choice(
             "clear",
             \.clearMethod,
             """

@@ -22,7 +22,7 @@ package struct ConfigurationReading: Equatable, Sendable {
         table = try TableSource.read(configuration.tableName(profiles))
         let layout = try LayoutSource.layout(configuration.layout)
         strokes = [layout.strokes, layout.capsLockStrokes]
-        snippets = try Snippets(file: path)
+        snippets = try Snippets(file: path, over: configuration.snippetSet)
         regions = try configuration.regions().file
     }
 }

@@ -49,14 +49,15 @@ struct SnippetCommand: ParsableCommand {
         commandName: "snippet",
         abstract: "Type a text that has a title, and put the cursor where input goes.",
         discussion: """
-            Titles and texts are those of snippets.json in the configuration directory, above the built-in ones: \
-            {"title": "text", "sarcasm": {"opening": "<irony>", "closing": "</irony>"}}. Afterwards the cursor goes behind \
+            Titles and texts are those of snippets.json in the configuration directory: \
+            {"title": "text", "irony": {"opening": "<i>", "closing": "</i>"}}. `snippets = "habr"` in the configuration has HTML \
+            tags below them, as an example. Afterwards the cursor goes behind \
             the first of ] :// =" > that the text has, in this order. In scan mode, {"bold": {"received": "B1"}, "sig": \
             {"text": "Jane Doe", "received": "S1"}} types them for the scans B1 and S1 too. Without a title, all are listed as the user's and \
             the system's files have them now: title and text, separated by a tab.
 
             EXAMPLES:
-              blewedge snippet link
+              blewedge snippet greeting
               blewedge snippet
             """
     )

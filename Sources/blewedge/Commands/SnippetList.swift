@@ -13,11 +13,9 @@ struct SnippetList {
 
     /// Prints those that a daemon of this user would know, or else one of the system.
     func print() throws {
-        let paths = try DaemonPaths.reachable().map(\.snippets.string)
-        let path = paths.first(where: FileSystem.exists)
-        for snippet in try path.map(Snippets.init(file:))?.all ?? Snippets.builtIn.all {
-            try StandardStream.output.write(line(snippet) + "\n")
-        }
+        let snippets = try DaemonPaths.reachable().snippets()
+        for snippet in snippets.all { try StandardStream.output.write(line(snippet) + "\n") }
+        if snippets.all.isEmpty { Console.note(PageText.noSnippets.text(.current)) }
     }
 
     private func line(_ snippet: Snippet) -> String {
@@ -28,5 +26,15 @@ struct SnippetList {
         object.add("leftPresses", snippet.leftPresses)
         object.add("received", snippet.received.map { String(decoding: $0, as: UTF8.self) })
         return object.text
+    }
+}
+
+extension [DaemonPaths] {
+    /// The snippets that the daemon of the first place with a file of snippets or a configuration has.
+    func snippets() throws(CommandFailure) -> Snippets {
+        let place = first { FileSystem.exists($0.snippets.string) || FileSystem.exists($0.configurationFile.string) }
+        guard let place else { return Snippets() }
+        let configuration = try Configuration.read(place.configurationFile)
+        return try Snippets(file: place.snippets.string, over: configuration.snippetSet)
     }
 }

@@ -17,6 +17,9 @@ enum SnippetsPage {
                 .red
             )
         }
+        if model.snippets.isEmpty {
+            lines += PageLine.wrapped(PageText.noSnippets.text(language), columns: columns)
+        }
         let width = min(columns / 3, model.snippets.map { ScreenText.columns(of: $0.title) }.max() ?? 0)
         let cursor = model.rows[.snippets] ?? 0
         let first = lines.count

@@ -52,7 +52,7 @@ struct TUIModel {
     var devices = TUIDevices()
     /// What the daemon does about beacons, or why that is not known; nil before it was asked.
     var beacons: Result<TUIBeacons, CommandFailure>?
-    var snippets = Snippets.builtIn.all
+    var snippets: [Snippet] = []
     /// Why the file of snippets is not used.
     var snippetFault: Message?
     /// The uses of a network, as the configuration says.

@@ -61,8 +61,7 @@ struct TUIPlaces {
 
     /// The snippets that a daemon of this user would know, or else one of the system.
     func snippets() throws(CommandFailure) -> Snippets {
-        let path = all.map(\.snippets.string).first(where: FileSystem.exists)
-        return try path.map { path throws(CommandFailure) in try Snippets(file: path) } ?? .builtIn
+        try all.snippets()
     }
 
     /// Keeps in the configuration whether the state is shown; nothing else of the file changes.

@@ -7,9 +7,9 @@ import Typing
 enum SnippetsEntry {
     static func fault(in bytes: [UInt8]) -> String? {
         do throws(Snippets.Fault) {
-            let snippets = try Snippets(json: bytes)
-            guard snippets.all.count <= Snippets.most + Snippets.builtIn.all.count else { return "too many snippets" }
-            for snippet in snippets.all.dropFirst(Snippets.builtIn.all.count - 1) {
+            let snippets = try Snippets(json: bytes, over: .habr)
+            guard snippets.all.count <= Snippets.most + Snippets(.habr).all.count else { return "too many snippets" }
+            for snippet in snippets.all.dropFirst(Snippets(.habr).all.count - 1) {
                 if let fault = self.fault(snippet) { return fault }
             }
             let titles = Set(snippets.all.map(\.title))

@@ -235,7 +235,7 @@ async def daemon_gate_vt(bench: Bench) -> None:
 @scenario("daemon-keys", deadline=120, once=True)
 async def daemon_keys(bench: Bench) -> None:
     """LK-23, HK-1, HK-5: `key`, `snippet` and `clear` press keys between what the device sends; pause refuses them."""
-    daemon, reader = await chosen(bench)
+    daemon, reader = await chosen(bench, configuration='snippets = "habr"\n')
     await tell(bench, "key", "1", "2", "plus")
     await reader.until(3, 20)
     sent = bench.peer.burst([ean13(3)])

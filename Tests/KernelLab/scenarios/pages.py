@@ -8,7 +8,7 @@ import signal
 
 from bench import BINARY, Bench
 from console import KEYS, Console, Hands
-from daemons import fresh, start, status, tell, until_count, until_status, write
+from daemons import CONFIGURATION, fresh, start, status, tell, until_count, until_status, write
 from guest import Program
 from peer import ADDRESS, NAME, ean13
 from readers import TERMINAL, EventReader
@@ -101,6 +101,7 @@ async def pause(bench: Bench, hands: Hands, console: Console) -> None:
 async def tui_console(bench: Bench) -> None:
     """LK-1, LK-13, LK-14, LK-22, LK-23, LK-24, HK-2, HK-4: every page on a bare virtual terminal, in English."""
     await fresh(bench)
+    await write(bench, CONFIGURATION, 'snippets = "habr"\n')
     daemon = await start(bench)
     hands = await Hands.open(bench)
     # Typed while no program reads: the kernel keeps it for whoever opens the terminal next, and it is not theirs.

@@ -36,6 +36,7 @@ async def served(bench: Bench) -> Product:
     folders = " ".join(f"{HOME}/{name}" for name in ("state", "run", "etc"))
     line = f"rm -rf {HOME}; mkdir -p {folders} && chown -R {OWNER}:{GROUP} {HOME} && chmod -R 755 {HOME} && chown {OWNER} /dev/uinput"
     await bench.guest.run("sh", "-c", line)
+    await bench.guest.write_file(f"{HOME}/etc/blewedge.toml", b'snippets = "habr"\n')
     daemon = await begun(bench)
     await one(bench, "root", f"use {NAME} security none", 0)
     await daemon.state("connected", 40)

@@ -10,7 +10,7 @@ import signal
 
 from bench import REPOSITORY, Bench
 from console import LineEditor
-from daemons import fresh, start, tell, until_connected, until_status, use_open, write
+from daemons import CONFIGURATION, fresh, start, tell, until_connected, until_status, use_open, write
 from peer import NAME
 from scenarios import scenario
 from waiting import expect
@@ -37,6 +37,7 @@ async def typed(bench: Bench, editor: LineEditor, *words: str) -> str:
 async def snippets(bench: Bench) -> None:
     """HK-1, HK-2, HK-3, HK-4, HK-5: after a snippet the next character is at its input point; what cannot be typed is named."""
     await fresh(bench)
+    await write(bench, CONFIGURATION, 'snippets = "habr"\n')
     # Those of one line whose cursor goes back; and one whose does not.
     plain = [(text, marked) for text, marked in vectors() if text.isascii() and "\\n" not in text]
     plain = [pair for pair in plain if not pair[1].endswith("|") or pair[0] == "plain"]
@@ -89,6 +90,7 @@ async def snippets(bench: Bench) -> None:
 async def snippets_received(bench: Bench) -> None:
     """HK-1, HK-2: a scan, or a byte, that stands for a snippet: the next character is at its input point; other scans are typed."""
     await fresh(bench)
+    await write(bench, CONFIGURATION, 'snippets = "habr"\n')
     await write(bench, FILE, json.dumps({"bold": {"received": "*B"}, "sig": {"text": "Doe", "received": "\2"}}))
     table = "/etc/blewedge/bytes.table"
     await write(bench, table, '0x02 = macro text "<b></b>" ' + "key left " * 4 + "\n")
