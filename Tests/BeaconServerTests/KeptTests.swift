@@ -32,7 +32,7 @@ struct KeptTests {
         TrackRecord(template.region, seconds: 1000, sightings: template.sightings, number: number) ?? template
     }
 
-    @Test("SW-10: what was fetched is told from what was kept, of the scope that was asked for only")
+    @Test("What was fetched is told from what was kept, of the scope that was asked for only")
     func sorting() throws {
         var kept = KeptRegions()
         let test = try #require(RegionScope("test"))
@@ -53,7 +53,7 @@ struct KeptTests {
     }
 
     @Test(
-        "SW-10: the interval counts for what a fetch covered, to the second, and a clock that was ahead stops nothing"
+        "The interval counts for what a fetch covered, to the second, and a clock that was ahead stops nothing"
     )
     func interval() throws {
         var kept = KeptRegions()
@@ -72,7 +72,7 @@ struct KeptTests {
         #expect(kept.nextFetch(of: test, interval: 1, at: 5001) == 8600)
     }
 
-    @Test("SW-10: the file is whole or not at all, and a garbled one says where")
+    @Test("The file is whole or not at all, and a garbled one says where")
     func regionsFile() throws {
         let directory = try TestDirectory()
         let store = RegionStore(FilePath(directory("state/regions.json")))
@@ -91,7 +91,7 @@ struct KeptTests {
         #expect(throws: KeptFile.Failure.self) { _ = try none.update { $0 = kept } }
     }
 
-    @Test("SW-7: a record is sent once and three times again, 2, 4 and 8 s later, then given up")
+    @Test("A record is sent once and three times again, 2, 4 and 8 s later, then given up")
     func retries() throws {
         var queue = TrackQueue()
         var sender = TrackSender()
@@ -117,7 +117,7 @@ struct KeptTests {
         #expect(queue.givenUp == 1 && queue.entries.isEmpty && sender.step(queue, at: now) == .done)
     }
 
-    @Test("SW-7: while one record waits for its next attempt the others are sent")
+    @Test("While one record waits for its next attempt the others are sent")
     func others() {
         var queue = TrackQueue()
         var sender = TrackSender()
@@ -134,7 +134,7 @@ struct KeptTests {
         #expect(sender.step(queue, at: .seconds(1)) == .wait(.seconds(1)))
     }
 
-    @Test("SW-7: 1,000 records wait at most, the oldest is dropped and counted, and the file has them all")
+    @Test("1,000 records wait at most, the oldest is dropped and counted, and the file has them all")
     func bound() throws {
         var queue = TrackQueue()
         for number in 0..<1003 { queue.add(record(UInt64(number))) }
@@ -163,7 +163,7 @@ struct KeptTests {
         return (report, sent, times)
     }
 
-    @Test("SW-7: a run sends what waits, at its times, and stops where nobody answers at all")
+    @Test("A run sends what waits, at its times, and stops where nobody answers at all")
     func runs() throws {
         let directory = try TestDirectory()
         let store = TrackStore(FilePath(directory("tracks.json")))
@@ -186,7 +186,7 @@ struct KeptTests {
         #expect(try store.read().givenUp == 3)
     }
 
-    @Test("SW-7: an attempt is counted before it is made, so that a killed process repeats none for ever")
+    @Test("An attempt is counted before it is made, so that a killed process repeats none for ever")
     func killed() throws {
         let directory = try TestDirectory()
         let store = TrackStore(FilePath(directory("tracks.json")))
@@ -209,7 +209,7 @@ struct KeptTests {
         #expect(try store.read().givenUp == 2)
     }
 
-    @Test("SW-7: two processes do not send at once, and what is added meanwhile is sent too")
+    @Test("Two processes do not send at once, and what is added meanwhile is sent too")
     func together() throws {
         let directory = try TestDirectory()
         let path = FilePath(directory("tracks.json"))

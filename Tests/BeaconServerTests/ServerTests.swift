@@ -120,7 +120,7 @@ struct ServerTests {
         #expect(validity(try server.client("status-500")) == .http(500))
     }
 
-    @Test("SW-14: a server that cannot be reached, or is silent, is error 2005, and that of nothing else")
+    @Test("A server that cannot be reached, or is silent, is error 2005, and that of nothing else")
     func unreachable() throws {
         let server = try ReferenceServer()
         // Nobody listens on port 1.
@@ -143,7 +143,7 @@ struct ServerTests {
         }
     }
 
-    @Test("SW-7: a track is sent as it is, and what the server says of it is told apart")
+    @Test("A track is sent as it is, and what the server says of it is told apart")
     func tracks() throws {
         let server = try ReferenceServer()
         try server.client("fine").send(track)

@@ -12,7 +12,7 @@ struct WireTests {
     }
 
     @Test(
-        "SW-10: what is wrong in a list of regions is named with its place, and nothing of it is taken",
+        "What is wrong in a list of regions is named with its place, and nothing of it is taken",
         arguments: [
             (#""#, "line 1, column 1: "),
             (#"[]"#, "line 1, column 1: is no object"),
@@ -74,7 +74,7 @@ struct WireTests {
         #expect(CommandFailure(.answer(fault)).cause.english.contains(said))
     }
 
-    @Test("SW-10: 10,000 regions are taken, one more is refused")
+    @Test("10,000 regions are taken, one more is refused")
     func mostRegions() throws {
         let text = { (count: Int) in
             let regions = (0..<count).map { #"{"uuid":"\#(badge)","major":\#($0),"type":"test"}"# }
@@ -85,7 +85,7 @@ struct WireTests {
         #expect(throws: ServerFault.answer(fault)) { try ServerAnswer.regions(answer(text(10_001)), for: .whole) }
     }
 
-    @Test("SW-14, SW-11, SW-7: an answer that says neither yes nor no is no answer")
+    @Test("An answer that says neither yes nor no is no answer")
     func yesOrNo() {
         for text in [#"{}"#, #"{"valid":1}"#, #"{"valid":"true"}"#, #"{"valid":null}"#, #"{"error":1400}"#, "nonsense"]
         {
@@ -103,7 +103,7 @@ struct WireTests {
         #expect(fault { try ServerAnswer.acceptance(answer(#"{"accepted":true}"#, status: 204)) } == .http(204))
     }
 
-    @Test("SW-11: a region on the command line, in every form")
+    @Test("A region on the command line, in every form")
     func regions() throws {
         let uuid = try #require(ServerUUID(badge))
         let written: [(String, ServerRegion?)] = [

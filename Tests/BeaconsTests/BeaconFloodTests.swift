@@ -19,7 +19,7 @@ struct BeaconFloodTests {
         """
 
     @Test(
-        "SW-4, SW-5: in 10,000 hostile reports a second the tables keep their limits, all is counted, and a region is entered and left"
+        "In 10,000 hostile reports a second the tables keep their limits, all is counted, and a region is entered and left"
     )
     func flood() throws {
         var settings = RegionWatch.Settings()
@@ -67,7 +67,7 @@ struct BeaconFloodTests {
         #expect(counters.displaced > 1_000)
     }
 
-    @Test("SW-5: each beacon that found no place in a list, or lost it, is counted")
+    @Test("Each beacon that found no place in a list, or lost it, is counted")
     func losses() throws {
         var monitor = BeaconMonitor(RegionCatalogue(try RegionFile(Self.file)))
         #expect(monitor.range(BeaconRegion.of(Self.copied), now: .zero) == true)
@@ -86,7 +86,7 @@ struct BeaconFloodTests {
         #expect(monitor.tables.beacons == 256)
     }
 
-    @Test("SW-4: regions beyond the limit are not watched, and counted")
+    @Test("Regions beyond the limit are not watched, and counted")
     func regions() throws {
         var monitor = BeaconMonitor(RegionCatalogue(try RegionFile(Self.file)))
         let group = BeaconRegion.of(Self.copied).group
@@ -100,7 +100,7 @@ struct BeaconFloodTests {
         #expect(monitor.counters.regionsLeftOut == 5)
     }
 
-    @Test("SW-4: a region that is watched anew again and again while its beacon is near takes no more memory")
+    @Test("A region that is watched anew again and again while its beacon is near takes no more memory")
     func anew() throws {
         var monitor = BeaconMonitor(RegionCatalogue(try RegionFile(Self.file)))
         let data = BeaconIdentity.of("\(Self.real)/1/1").advertisement

@@ -90,7 +90,7 @@ struct BeaconMonitorTests {
         )
     }
 
-    @Test("SW-8, D-29: a designated beacon reacts, the others of its region do not; released, none of them does")
+    @Test("D-29: a designated beacon reacts, the others of its region do not; released, none of them does")
     func designated() throws {
         var monitor = try Self.monitor()
         #expect(monitor.watch(.initial) == 2)

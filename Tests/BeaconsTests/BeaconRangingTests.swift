@@ -133,7 +133,7 @@ struct BeaconRangingTests {
         }
     }
 
-    @Test("SW-5: traces by chance have the lists that a slow model has")
+    @Test("Traces by chance have the lists that a slow model has")
     func model() {
         let count = RunCount.from("BLEWEDGE_BEACON_TRACES", usual: 2_000)
         var random = SeededGenerator(seed: 5)

@@ -22,7 +22,7 @@ struct FilesArticleTests {
         return examples
     }
 
-    @Test("SW-1, D-25: the article's regions are read as it says")
+    @Test("D-25: the article's regions are read as it says")
     func regions() throws {
         let catalogue = RegionCatalogue(try RegionFile(try #require(try Self.examples().first)))
         #expect(catalogue.file.staticRegions.map(\.name) == ["Badges of the first floor", "Gates"])
@@ -36,7 +36,7 @@ struct FilesArticleTests {
         for (identity, code) in codes { #expect(catalogue.keyCode(of: .of(identity)) == code, "\(identity)") }
     }
 
-    @Test("SW-9: the article's designated beacons are read, and written as they stand there")
+    @Test("The article's designated beacons are read, and written as they stand there")
     func designated() throws {
         let text = try #require(try Self.examples().last)
         let beacons = try DesignatedBeacons(text: text)

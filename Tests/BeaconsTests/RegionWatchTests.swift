@@ -96,7 +96,7 @@ struct RegionWatchTests {
         }
     }
 
-    @Test("SW-4: of the regions that are watched those inside are told first, then those heard last, then the others")
+    @Test("Of the regions that are watched those inside are told first, then those heard last, then the others")
     func sightings() {
         let numbers = ["1/1", "1/2", "1/3", "1/4"]
         let beacons = numbers.map { BeaconIdentity.of("E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/" + $0) }
@@ -163,7 +163,7 @@ struct RegionWatchTests {
         }
     }
 
-    @Test("SW-4: traces by chance have the changes that a slow model has")
+    @Test("Traces by chance have the changes that a slow model has")
     func model() {
         let regions = [
             "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0", "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1",

@@ -191,7 +191,7 @@ import Testing
         }
     }
 
-    @Test("CB-12: the MTU is asked for once on a link, whatever the answer was")
+    @Test("The MTU is asked for once on a link, whatever the answer was")
     func oneExchange() throws {
         for answer: [UInt8] in [[0x03, 0x64, 0x00], [0x01, 0x02, 0x00, 0x00, 0x06]] {
             var bearer = ATTBearer()
@@ -222,7 +222,7 @@ import Testing
         #expect(bearer.nextOutgoing() == nil)
     }
 
-    @Test("CB-23: only the response to the open request is taken, once, and not longer than the MTU")
+    @Test("Only the response to the open request is taken, once, and not longer than the MTU")
     func answers() throws {
         var bearer = ATTBearer()
         #expect(throws: ATTBearer.Refusal.notOurs(.readResponse)) { try bearer.answer(.readResponse(value: [])) }

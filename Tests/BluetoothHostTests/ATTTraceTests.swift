@@ -20,7 +20,7 @@ struct ATTTraceTests {
         return BtsnoopRecord(opcode: opcode, index: index, time: 7, payload: header + data)
     }
 
-    @Test("CB-32: a PDU in one packet is found, with its direction and connection; other channels and events are not")
+    @Test("A PDU in one packet is found, with its direction and connection; other channels and events are not")
     func whole() {
         var trace = ATTTrace()
         let pdu: [UInt8] = [0x1B, 0x03, 0x00, 0x41]
@@ -36,7 +36,7 @@ struct ATTTraceTests {
         #expect(trace.malformed == 0)
     }
 
-    @Test("CB-32: a PDU cut into fragments anywhere is joined, each direction and connection for itself")
+    @Test("A PDU cut into fragments anywhere is joined, each direction and connection for itself")
     func fragments() {
         let pdu: [UInt8] = [0x0B, 1, 2, 3, 4, 5, 6]
         let whole = [UInt8(pdu.count), 0x00, 0x04, 0x00] + pdu
@@ -51,7 +51,7 @@ struct ATTTraceTests {
         }
     }
 
-    @Test("CB-32: a continuation without beginning is left out; what has no end, or too much of one, is counted")
+    @Test("A continuation without beginning is left out; what has no end, or too much of one, is counted")
     func broken() {
         var trace = ATTTrace()
         #expect(trace.handle(record([1, 2, 3], boundary: 0b01)) == nil)

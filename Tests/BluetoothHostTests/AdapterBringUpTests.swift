@@ -71,7 +71,7 @@ struct AdapterBringUpTests {
         }
     }
 
-    @Test("X-7: an adapter is found by its address under any number")
+    @Test("An adapter is found by its address under any number")
     func byAddress() throws {
         let address = BluetoothAddress(rawValue: 0x0000_00AA_0001)
         var bringUp = AdapterBringUp(for: .address(address))
@@ -113,7 +113,7 @@ struct AdapterBringUpTests {
         }
     }
 
-    @Test("X-7: the adapter that was used before is taken by its address under another number, whatever was asked for")
+    @Test("The adapter that was used before is taken by its address under another number, whatever was asked for")
     func known() throws {
         for selector in [AdapterSelector.any, .index(first), .index(second)] {
             #expect(try chosen(selector, known: 0xA2, among: [0xA0, 0xA1, 0xA2]) == 2, "\(selector)")
@@ -129,7 +129,7 @@ struct AdapterBringUpTests {
         #expect(try chosen(.index(second), known: nil, among: [0xA0, 0xA1]) == 1)
     }
 
-    @Test("LK-9: any adapter is the lowest that speaks Low Energy; with none, the first is named")
+    @Test("Any adapter is the lowest that speaks Low Energy; with none, the first is named")
     func anyWithLowEnergy() throws {
         var bringUp = AdapterBringUp(for: .any)
         var step = try answer(&bringUp, bringUp.begin(), .success, [3, 0, 2, 0, 1, 0, 0, 0])
@@ -147,7 +147,7 @@ struct AdapterBringUpTests {
         #expect(step == .failed(.lowEnergyUnsupported(first)))
     }
 
-    @Test("LK-9, LK-10: each cause of an unusable adapter is told apart")
+    @Test("LK-9: each cause of an unusable adapter is told apart")
     func failures() throws {
         var none = AdapterBringUp(for: .any)
         #expect(try answer(&none, none.begin(), .success, [0, 0]) == .failed(.noAdapter))

@@ -34,7 +34,7 @@ import Testing
         return DeviceAddress(BluetoothAddress(rawValue: bits), .random)
     }
 
-    @Test("X-8: an address is its owner's whose key resolves it; all others stay what they are")
+    @Test("An address is its owner's whose key resolves it; all others stay what they are")
     func identities() throws {
         let stranger = DeviceAddress(BluetoothAddress(rawValue: 0xC0FF_EE00_0001), .random)
         var resolver = try #require(
@@ -52,7 +52,7 @@ import Testing
         #expect(try AddressResolver([Self.bond(key: nil)]) == nil)
     }
 
-    @Test("X-8: a device is known by the address that it has now, whichever it had before")
+    @Test("A device is known by the address that it has now, whichever it had before")
     func latest() throws {
         var resolver = try #require(AddressResolver([Self.bond(key: Self.key)]))
         #expect(resolver.address(of: Self.identity) == Self.identity)
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test("X-8: among 10,000 strangers with private addresses each of a device's is still found")
+    @Test("Among 10,000 strangers with private addresses each of a device's is still found")
     func crowd() throws {
         var resolver = try #require(AddressResolver([Self.bond(key: Self.key)]))
         for number in 0..<10_000 {
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test("X-8: a scan for a paired device's address hears it behind a private one, and lists its identity")
+    @Test("A scan for a paired device's address hears it behind a private one, and lists its identity")
     func table() throws {
         let filter = ScanFilter(identity: ScanFilter.Identity(Self.identity.address))
         let address = try Self.address()
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test("X-8: a paired device is connected to by the address that it has now, and is who it was")
+    @Test("A paired device is connected to by the address that it has now, and is who it was")
     func connecting() throws {
         var controller = ModelController()
         controller.lowEnergyFeatures = [3, 0]

@@ -12,21 +12,21 @@ import Testing
         0x00, 0xFF, 0xEE, 0xDD, 0xCC, 0xBB, 0xAA, 0x99, 0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11,
     ]
 
-    @Test("CB-22: flags, services, name, all in the advertisement when they fit")
+    @Test("Flags, services, name, all in the advertisement when they fit")
     func allFits() throws {
         let layout = try AdvertisementLayout(.init(localName: "AB", services: [BluetoothUUID(UInt16(0x180F))]))
         #expect(layout.data == [0x02, 0x01, 0x06, 0x03, 0x03, 0x0F, 0x18, 0x03, 0x09, 0x41, 0x42])
         #expect(layout.scanResponse.isEmpty)
     }
 
-    @Test("CB-22: a name that does not fit beside a service of 128 bits goes to the scan response")
+    @Test("A name that does not fit beside a service of 128 bits goes to the scan response")
     func nameOverflows() throws {
         let layout = try AdvertisementLayout(.init(localName: "LINBLE-TEST", services: [Self.long]))
         #expect(layout.data == [0x02, 0x01, 0x06, 0x11, 0x07] + Self.longBytes)
         #expect(layout.scanResponse == [0x0C, 0x09] + Array("LINBLE-TEST".utf8))
     }
 
-    @Test("CB-22: 31 bytes are taken to the last one, and one byte more is refused with the sizes")
+    @Test("31 bytes are taken to the last one, and one byte more is refused with the sizes")
     func edges() throws {
         // Three of flags and two before the name leave 26 in the advertisement; 29 in the scan response.
         let inData = try AdvertisementLayout(.init(localName: String(repeating: "x", count: 26)))
@@ -43,7 +43,7 @@ import Testing
         )
     }
 
-    @Test("CB-22: a list of services overflows piece by piece, each piece marked incomplete")
+    @Test("A list of services overflows piece by piece, each piece marked incomplete")
     func servicesOverflow() throws {
         let services = (0..<20).map { BluetoothUUID(UInt16(0x1800 + $0)) }
         let layout = try AdvertisementLayout(.init(services: services))
@@ -57,14 +57,14 @@ import Testing
         }
     }
 
-    @Test("CB-22: where nobody may ask, there is no scan response to overflow to")
+    @Test("Where nobody may ask, there is no scan response to overflow to")
     func noScanResponse() {
         #expect(throws: AdvertisementLayout.Failure.self) {
             try AdvertisementLayout(.init(localName: "LINBLE-TEST", services: [Self.long]), canBeAsked: false)
         }
     }
 
-    @Test("CB-22, CB-5: whatever is laid out is read again as it was meant; what is not laid out was too long")
+    @Test("Whatever is laid out is read again as it was meant; what is not laid out was too long")
     func roundTrip() throws {
         var generator = SeededGenerator(seed: 22)
         var refused = 0

@@ -49,7 +49,7 @@ import Testing
         return advertiser
     }
 
-    @Test("CB-22: the generation is that of the commands the controller knows")
+    @Test("The generation is that of the commands the controller knows")
     func generation() {
         let legacy: Set<SupportedCommands.Bit> = [.leSetAdvertisingParameters, .leSetAdvertisingEnable]
         let extended: Set<SupportedCommands.Bit> = [
@@ -60,7 +60,7 @@ import Testing
         #expect(Advertiser(SupportedCommands([.leSetExtendedAdvertisingEnable])) == nil)
     }
 
-    @Test("CB-22: off, parameters, data, scan response, on; then off", arguments: generations)
+    @Test("Off, parameters, data, scan response, on; then off", arguments: generations)
     func sequence(_ generation: Advertiser.Generation) {
         var advertiser = Advertiser(generation)
         #expect(advertiser.state == .idle)
@@ -76,7 +76,7 @@ import Testing
         #expect(advertiser.nextCommand(now: .zero) == nil)
     }
 
-    @Test("CB-22: what was off already, and a set that is not there yet, are no failure", arguments: generations)
+    @Test("What was off already, and a set that is not there yet, are no failure", arguments: generations)
     func offAlready(_ generation: Advertiser.Generation) {
         var advertiser = Advertiser(generation)
         advertiser.start(Self.content)
@@ -88,7 +88,7 @@ import Testing
         #expect(advertiser.state == .advertising)
     }
 
-    @Test("CB-22: nobody asks a non-connectable advertiser for a scan response: none is set", arguments: generations)
+    @Test("Nobody asks a non-connectable advertiser for a scan response: none is set", arguments: generations)
     func nonConnectable(_ generation: Advertiser.Generation) {
         var advertiser = Advertiser(generation)
         advertiser.start(
@@ -99,7 +99,7 @@ import Testing
         #expect(run(&advertiser) == expected)
     }
 
-    @Test("CB-22: a refused command fails it, with its name and status", arguments: generations, 1..<5)
+    @Test("A refused command fails it, with its name and status", arguments: generations, 1..<5)
     func refusals(_ generation: Advertiser.Generation, _ step: Int) {
         var advertiser = Advertiser(generation)
         advertiser.start(Self.content)
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(
-        "CB-22: on again after a connection; refused while the controller is full, and tried again",
+        "On again after a connection; refused while the controller is full, and tried again",
         arguments: generations
     )
     func resuming(_ generation: Advertiser.Generation) {
@@ -136,7 +136,7 @@ import Testing
         #expect(advertiser.nextCommand(now: .zero) == nil)
     }
 
-    @Test("CB-22: a stop in the middle of a start ends in idle", arguments: generations)
+    @Test("A stop in the middle of a start ends in idle", arguments: generations)
     func stopWhileStarting(_ generation: Advertiser.Generation) {
         var advertiser = Advertiser(generation)
         advertiser.start(Self.content)
@@ -148,7 +148,7 @@ import Testing
         #expect(advertiser.state == .idle)
     }
 
-    @Test("CB-22: a controller that is silent, broken or given too much", arguments: generations)
+    @Test("A controller that is silent, broken or given too much", arguments: generations)
     func failures(_ generation: Advertiser.Generation) {
         var advertiser = Advertiser(generation)
         advertiser.start(Self.content)

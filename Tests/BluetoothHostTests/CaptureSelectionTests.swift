@@ -15,7 +15,7 @@ struct CaptureSelectionTests {
         )
     }
 
-    @Test("CB-32: one controller's packets only, those before it was known included, and no talk of other programs")
+    @Test("One controller's packets only, those before it was known included, and no talk of other programs")
     func oneController() {
         var selection = CaptureSelection()
         #expect(selection.take(record(0)) == nil)
@@ -32,7 +32,7 @@ struct CaptureSelectionTests {
         #expect(selection.take(record(1)) == nil)
     }
 
-    @Test("CB-32: what waits is bounded in bytes; what is dropped is counted in every record after it")
+    @Test("What waits is bounded in bytes; what is dropped is counted in every record after it")
     func bounded() {
         var selection = CaptureSelection()
         for _ in 0..<10_000 { #expect(selection.take(record(0, length: 1000)) == nil) }

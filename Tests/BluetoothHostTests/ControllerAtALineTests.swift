@@ -14,7 +14,7 @@ import Testing
 
     // MARK: Reset
 
-    @Test("X-7: a Reset that is not answered is sent once more, and the answer to either is enough")
+    @Test("A Reset that is not answered is sent once more, and the answer to either is enough")
     func resetAgain() {
         var controller = ModelController()
         controller.unanswered = [.reset]
@@ -31,7 +31,7 @@ import Testing
         #expect(controller.host.isReady)
     }
 
-    @Test("X-7: an initialisation can begin anew where the stream was lost, three times, and not once it is over")
+    @Test("An initialisation can begin anew where the stream was lost, three times, and not once it is over")
     func beginsAnew() {
         var controller = ModelController()
         controller.unanswered = [.readBDADDR]
@@ -54,7 +54,7 @@ import Testing
     // MARK: A dual-mode controller
 
     @Test(
-        "X-7: LE is switched on in a controller that has BR/EDR too, where it knows the command, whatever it answers",
+        "LE is switched on in a controller that has BR/EDR too, where it knows the command, whatever it answers",
         arguments: [HCIStatus.success, .unknownHCICommand, .commandDisallowed]
     )
     func dualMode(_ status: HCIStatus) throws {
@@ -69,7 +69,7 @@ import Testing
         #expect(controller.events == [.ready])
     }
 
-    @Test("X-7: a controller without BR/EDR, or without the command, is not asked to switch LE on")
+    @Test("A controller without BR/EDR, or without the command, is not asked to switch LE on")
     func singleMode() {
         for (features, known) in [(0x60, [.writeLEHostSupport]), (0x40, [])]
             as [(UInt8, Set<SupportedCommands.Bit>)]
@@ -100,7 +100,7 @@ import Testing
         #expect(controller.events == [.failed(.silent(.seconds(12)))])
     }
 
-    @Test("X-7: a quiet controller that answers is asked every 10 s and kept; one that talks is not asked")
+    @Test("A quiet controller that answers is asked every 10 s and kept; one that talks is not asked")
     func quiet() {
         var controller = LowEnergyHostTests.connected()
         controller.advance(to: .seconds(65))
@@ -138,7 +138,7 @@ import Testing
 
     // MARK: Connecting
 
-    @Test("CB-13: a connection that could not be established is tried again within its time, after a pause each")
+    @Test("A connection that could not be established is tried again within its time, after a pause each")
     func notEstablished() throws {
         for isExtended in [false, true] {
             let create: HCIOpcode = isExtended ? .leExtendedCreateConnection : .leCreateConnection
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test("CB-13: its time, and cancelling, end an attempt that cannot be established; the next has its turn")
+    @Test("Its time, and cancelling, end an attempt that cannot be established; the next has its turn")
     func notEstablishedInTime() {
         var controller = ModelController.ready()
         controller.host.connect(to: Self.peer, timeout: .milliseconds(250), now: .zero)
@@ -176,7 +176,7 @@ import Testing
         #expect(controller.host.deadline == nil)
     }
 
-    @Test("X-7: a refused connection names the command and the status")
+    @Test("A refused connection names the command and the status")
     func refusedConnection() {
         for (isExtended, opcode) in [(true, HCIOpcode.leExtendedCreateConnection), (false, .leCreateConnection)] {
             var controller = ModelController.ready(isExtended: isExtended)
@@ -189,7 +189,7 @@ import Testing
 
     // MARK: Commands that a controller says it knows
 
-    @Test("X-7: a controller that does not know the extended commands it lists is used by those before them")
+    @Test("A controller that does not know the extended commands it lists is used by those before them")
     func unknownCommands() {
         var controller = ModelController.ready()
         controller.refusals = [
@@ -210,7 +210,7 @@ import Testing
         #expect(opcodes(controller) == [.leCreateConnection])
     }
 
-    @Test("X-7: where only connecting is unknown, the command before it is tried; where none is known, that is said")
+    @Test("Where only connecting is unknown, the command before it is tried; where none is known, that is said")
     func unknownConnection() {
         var controller = ModelController.ready()
         controller.refusals = [.leExtendedCreateConnection: .unknownHCICommand]

@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(
-        "BT-2: among 10,000 stronger addresses a second, the chosen device is connected to at its first advertisement",
+        "Among 10,000 stronger addresses a second, the chosen device is connected to at its first advertisement",
         arguments: ["address", "address and place", "address carried", "name"]
     )
     func minute(_ choice: String) throws {

@@ -11,7 +11,7 @@ import Testing
         .scanning(.legacy, devices: DeviceTable(filter: filter, reportsDuplicates: duplicates))
     }
 
-    @Test("CB-3: without duplicates each device is reported once, and again when its data changes")
+    @Test("Without duplicates each device is reported once, and again when its data changes")
     func once() {
         var scanner = scanner()
         #expect(scanner.feed(ScanEvents.legacy(1, name)).map(\.change) == [.appeared])
@@ -25,7 +25,7 @@ import Testing
         #expect(scanner.devices[ScanEvents.device(1)]?.reports == 9)
     }
 
-    @Test("CB-3: with duplicates every advertisement is reported")
+    @Test("With duplicates every advertisement is reported")
     func duplicates() {
         var scanner = scanner(duplicates: true)
         let changes = (0..<3).flatMap { _ in scanner.feed(ScanEvents.legacy(1, name)).map(\.change) }
@@ -43,7 +43,7 @@ import Testing
         #expect(scanner.devices[ScanEvents.device(1)]?.lastHeard == .seconds(2))
     }
 
-    @Test("CB-5: a scan response is merged by address and type, in either order, and says nothing of connectable")
+    @Test("A scan response is merged by address and type, in either order, and says nothing of connectable")
     func merges() throws {
         for responseFirst in [false, true] {
             var scanner = scanner()
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test("CB-5: a name is kept when the next advertisement leaves it out or shortens it, and replaced by another one")
+    @Test("A name is kept when the next advertisement leaves it out or shortens it, and replaced by another one")
     func names() {
         var scanner = scanner()
         scanner.feed(ScanEvents.legacy(1, name))
@@ -110,7 +110,7 @@ import Testing
         #expect(numbers(scanner.devices) == [5, 2, 4, 1, 3])
     }
 
-    @Test("LK-3: a device not heard for 60 s leaves, and not before")
+    @Test("A device not heard for 60 s leaves, and not before")
     func expiry() {
         var scanner = scanner()
         scanner.feed(ScanEvents.legacy(1, name), at: .seconds(1))
@@ -142,7 +142,7 @@ import Testing
         #expect(scanner.devices.devices.allSatisfy { scanner.devices[$0.address]?.address == $0.address })
     }
 
-    @Test("BT-2: who is looked for by its address is heard in a crowd, however strong that is and weak itself")
+    @Test("Who is looked for by its address is heard in a crowd, however strong that is and weak itself")
     func identityInACrowd() {
         let printed = BluetoothAddress(rawValue: 0xC0FF_EE01_0203)
         let carried: [UInt8] = [9, 0xFF, 0x4C, 0x00, 0xC0, 0xFF, 0xEE, 0x01, 0x02, 0x03]
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test("BT-2: reports of others than the one address are counted, and nobody else is listed")
+    @Test("Reports of others than the one address are counted, and nobody else is listed")
     func onlyAddress() {
         var scanner = scanner(ScanFilter(identity: .init(ScanEvents.device(1).address)))
         for device in UInt64(2)..<100 { #expect(scanner.feed(ScanEvents.legacy(device, name)).isEmpty) }
@@ -172,7 +172,7 @@ import Testing
         #expect(scanner.devices.count == 1 && scanner.devices.counters.reports == 99)
     }
 
-    @Test("LK-3: of a full table the weakest leaves, unknown strength first; of equals the one heard longer ago")
+    @Test("Of a full table the weakest leaves, unknown strength first; of equals the one heard longer ago")
     func leaving() {
         var scanner = scanner(ScanFilter(name: .exactly("nobody")))
         let capacity = UInt64(DeviceTable.capacity)
@@ -202,7 +202,7 @@ import Testing
         #expect((20...30).filter { scanner.devices[ScanEvents.device($0)] == nil } == [20, 25])
     }
 
-    @Test("LK-3: in a full table, who was silent for 60 s gives way to anybody, though nobody else asks for it")
+    @Test("In a full table, who was silent for 60 s gives way to anybody, though nobody else asks for it")
     func passersBy() {
         var scanner = scanner()
         for device in UInt64(10)..<1010 { scanner.feed(ScanEvents.legacy(device, name, rssi: -30)) }
@@ -220,7 +220,7 @@ import Testing
         #expect(scanner.devices[ScanEvents.device(1)]?.name?.text == "LINBLE-TEST")
     }
 
-    @Test("CB-3: a directed advertisement without data says nothing about the data")
+    @Test("A directed advertisement without data says nothing about the data")
     func directed() {
         var scanner = scanner()
         scanner.feed(ScanEvents.legacy(1, name))

@@ -83,7 +83,7 @@ import Testing
         #expect(controller.host.security(of: 0x40).level == .authenticated)
     }
 
-    @Test("X-8: after the controller's answer the event counts, whether it says on or off")
+    @Test("After the controller's answer the event counts, whether it says on or off")
     func usual() throws {
         for isOn in [true, false] {
             var controller = try begun(.central)

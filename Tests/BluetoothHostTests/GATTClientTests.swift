@@ -171,7 +171,7 @@ import Testing
         #expect(failures == 64)
     }
 
-    @Test("CB-10: a refused subscription leaves the one before as it was")
+    @Test("A refused subscription leaves the one before as it was")
     func refusedSubscription() throws {
         var limits = GATTClient.Limits()
         limits.procedures = 1

@@ -9,7 +9,7 @@ import Testing
     private static let long = [UInt8](repeating: 0, count: 513)
 
     @Test(
-        "CB-21: the Generic Access and Generic Attribute services come first, with name, appearance and Service Changed"
+        "The Generic Access and Generic Attribute services come first, with name, appearance and Service Changed"
     )
     func genericServices() throws {
         let builder = try GATTDatabaseBuilder(deviceName: "Kiosk", appearance: 0x03C1, hasServiceChanged: true)
@@ -37,7 +37,7 @@ import Testing
         try builder.add(GATTServiceDefinition(uuid: uuid, characteristics: [characteristic]))
     }
 
-    @Test("CB-21: what cannot be published is refused, and leaves nothing behind")
+    @Test("What cannot be published is refused, and leaves nothing behind")
     func refusals() throws {
         var builder = GATTDatabaseBuilder()
         let one = BluetoothUUID(UInt16(0x2A29))
@@ -73,7 +73,7 @@ import Testing
         #expect(builder.database.services.isEmpty)
     }
 
-    @Test("CB-21: handles run upwards, end at 0xFFFF, and no service is cut in two")
+    @Test("Handles run upwards, end at 0xFFFF, and no service is cut in two")
     func handles() throws {
         var builder = GATTDatabaseBuilder()
         let service = GATTServiceDefinition(
@@ -90,7 +90,7 @@ import Testing
         #expect(builder.database.attributeCount == 3)
     }
 
-    @Test("CB-21: the descriptors that follow from the properties come before those that were asked for")
+    @Test("The descriptors that follow from the properties come before those that were asked for")
     func descriptors() throws {
         var builder = GATTDatabaseBuilder()
         let service = try builder.add(

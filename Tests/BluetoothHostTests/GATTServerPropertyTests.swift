@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct GATTServerPropertyTests {
-    @Test("CB-7, CB-8, CB-21: our client finds in 1,000 random databases of our server exactly what was built")
+    @Test("Our client finds in 1,000 random databases of our server exactly what was built")
     func discovery() throws {
         var services = 0
         var descriptors = 0
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test("CB-9, CB-11, CB-23, CB-24: values of 0 to 512 bytes are the same after a long write and a long read")
+    @Test("Values of 0 to 512 bytes are the same after a long write and a long read")
     func longValues() throws {
         let uuid = BluetoothUUID(UInt16(0x2A00))
         var builder = GATTDatabaseBuilder()
@@ -91,7 +91,7 @@ import Testing
         #expect(compared == 220)
     }
 
-    @Test("CB-24: a reliable write of several values is all or nothing")
+    @Test("A reliable write of several values is all or nothing")
     func atomic() throws {
         let uuid = BluetoothUUID(UInt16(0x2A00))
         var builder = GATTDatabaseBuilder()
@@ -120,7 +120,7 @@ import Testing
         #expect(handles.map { pair.server.value(of: $0) } == [[9, 9, 9], [9, 9, 9], [9, 9, 9]])
     }
 
-    @Test("CB-10, CB-26: 10,000 notifications and 10,000 indications arrive, each once and in order")
+    @Test("10,000 notifications and 10,000 indications arrive, each once and in order")
     func updates() throws {
         let uuid = BluetoothUUID(UInt16(0x2A00))
         var builder = GATTDatabaseBuilder()

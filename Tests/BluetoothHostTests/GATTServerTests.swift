@@ -8,7 +8,7 @@ import Testing
 @Suite struct GATTServerTests {
     private static let uuid = BluetoothUUID(UInt16(0x2A00))
 
-    @Test("CB-23, T24, T26: random hostile clients: bounded answers, one response a request")
+    @Test("T24, T26: random hostile clients: bounded answers, one response a request")
     func hostileClients() throws {
         let runs = RunCount.from("BLEWEDGE_HOSTILE_CLIENTS", usual: RunCount.isOptimized ? 100_000 : 10_000)
         var sum = [0, 0, 0, 0, 0, 0]
@@ -65,7 +65,7 @@ import Testing
         #expect(server.nextEvent() == .subscribed(peer, value, .notifications))
     }
 
-    @Test("CB-24, T24: the queue of prepared writes is bounded in entries and in bytes, for each peer by itself")
+    @Test("T24: the queue of prepared writes is bounded in entries and in bytes, for each peer by itself")
     func preparedQueue() throws {
         var (server, handles) = try Self.server([.write]) { limits in
             limits.preparedWrites = 3

@@ -106,7 +106,7 @@ import Testing
         )
     }
 
-    @Test("CB-22: advertising in both generations, again after a connection, and its end", arguments: [true, false])
+    @Test("Advertising in both generations, again after a connection, and its end", arguments: [true, false])
     func advertises(_ isExtended: Bool) throws {
         let enable: HCIOpcode = isExtended ? .leSetExtendedAdvertisingEnable : .leSetAdvertisingEnable
         var controller = ModelController.ready(isExtended: isExtended)
@@ -135,7 +135,7 @@ import Testing
         #expect(controller.commands.count == 9)
     }
 
-    @Test("CB-22: what is longer than 31 bytes is not begun, and a refusal is reported once")
+    @Test("What is longer than 31 bytes is not begun, and a refusal is reported once")
     func advertisingFails() {
         var controller = ModelController.ready()
         let parameters = AdvertisingParameters(kind: .connectable, interval: 0xA0)
@@ -154,7 +154,7 @@ import Testing
         )
     }
 
-    @Test("CB-2: scanning begins, reports, and ends", arguments: [true, false])
+    @Test("Scanning begins, reports, and ends", arguments: [true, false])
     func scans(_ isExtended: Bool) {
         var controller = ModelController.ready(isExtended: isExtended)
         let isTaken3 = controller.host.startScanning(.discovery, devices: DeviceTable())

@@ -34,7 +34,7 @@ import VirtualRadio
     }
 
     @Test(
-        "X-7: a command delayed, forgotten, refused, garbled, or met by a hardware error ends in a typed error or in success",
+        "A command delayed, forgotten, refused, garbled, or met by a hardware error ends in a typed error or in success",
         arguments: [VirtualController.Generation.legacy, .extended]
     )
     func commands(_ generation: VirtualController.Generation) {
@@ -62,7 +62,7 @@ import VirtualRadio
         for end in ["done", "failed", "refused"] { #expect((ends[end] ?? 0) > 10, "\(end)") }
     }
 
-    @Test("X-7: an event lost, late, twice or garbled ends in a typed error or in success")
+    @Test("An event lost, late, twice or garbled ends in a typed error or in success")
     func events() {
         let faults: [EventFault] =
             [.drop, .duplicate, .delay(.seconds(1)), .delay(.seconds(50))]
@@ -89,7 +89,7 @@ import VirtualRadio
         #expect(failed > 0)
     }
 
-    @Test("X-7: data lost, twice or garbled on the air leaves both hosts working")
+    @Test("Data lost, twice or garbled on the air leaves both hosts working")
     func data() {
         for fault in [.drop, .duplicate, .corrupt(offset: 0, mask: 0xFF), .corrupt(offset: 2, mask: 0x01)]
             as [DataFault]

@@ -10,7 +10,7 @@ import VirtualRadio
 /// Pairing and encryption by the host stack, above two controllers on one radio.
 @Suite(.timeLimit(.minutes(10))) struct HostSecurityTests {
     @Test(
-        "X-8: two hosts pair in each association model; both links are as secure as it allows, and so is the next one",
+        "Two hosts pair in each association model; both links are as secure as it allows, and so is the next one",
         arguments: PairingCase.all.filter { !$0.isSlow }
     )
     func pairing(_ entry: PairingCase) throws {
@@ -41,7 +41,7 @@ import VirtualRadio
         }
     }
 
-    @Test("X-8: what the user enters wrongly, or says is not the same, leaves no bond and no encryption")
+    @Test("What the user enters wrongly, or says is not the same, leaves no bond and no encryption")
     func mistakes() throws {
         for entry in PairingCase.all
         where !entry.isSlow && entry.model.hasNumber && entry.model != .passkeyEntered {
@@ -65,7 +65,7 @@ import VirtualRadio
         }
     }
 
-    @Test("X-8: a device without the key, and one with another key, is never called secure")
+    @Test("A device without the key, and one with another key, is never called secure")
     func strangers() throws {
         let hosts = try SecuredHosts()
         let bonds = try hosts.bonded()
@@ -93,7 +93,7 @@ import VirtualRadio
         #expect(hosts.news(1) == [] && hosts.radio.hosts[1].connections.isEmpty)
     }
 
-    @Test("X-8: a peripheral's wish for security is granted with the bond's key, and refused without one")
+    @Test("A peripheral's wish for security is granted with the bond's key, and refused without one")
     func requested() throws {
         let hosts = try SecuredHosts()
         let bonds = try hosts.bonded()
@@ -111,7 +111,7 @@ import VirtualRadio
         }
     }
 
-    @Test("X-8: a bond is never replaced: not by a new pairing, nor by a device that claims its identity")
+    @Test("A bond is never replaced: not by a new pairing, nor by a device that claims its identity")
     func neverReplaced() throws {
         let hosts = try SecuredHosts()
         let bonds = try hosts.bonded()
@@ -124,7 +124,7 @@ import VirtualRadio
         #expect(hosts.radio.hosts[1].bonds == [bonds[1]])
     }
 
-    @Test("X-8: who pairs under the identity of a bonded device leaves no bond, and the other's stays")
+    @Test("Who pairs under the identity of a bonded device leaves no bond, and the other's stays")
     func claimedIdentity() throws {
         let hosts = try SecuredHosts()
         hosts.use(PairingCase(central: .noInputNoOutput, peripheral: .noInputNoOutput, model: .justWorks))
@@ -140,7 +140,7 @@ import VirtualRadio
         #expect(hosts.radio.hosts[1].bonds == [bonded] && !hosts.security(1).isBonded)
     }
 
-    @Test("X-8: an encryption that ends, fails or comes without a key of ours leaves a link that is not secure")
+    @Test("An encryption that ends, fails or comes without a key of ours leaves a link that is not secure")
     func encryptionChanges() throws {
         let hosts = try SecuredHosts()
         _ = try hosts.bonded()
@@ -159,7 +159,7 @@ import VirtualRadio
         #expect(hosts.radio.hosts[1].securities.count == 1)
     }
 
-    @Test("X-8: a pairing that a device leaves unfinished ends after 30 seconds; its wait outlives the connection")
+    @Test("A pairing that a device leaves unfinished ends after 30 seconds; its wait outlives the connection")
     func unfinished() throws {
         var controller = ModelController()
         controller.lowEnergyFeatures = [3, 0]
@@ -187,7 +187,7 @@ import VirtualRadio
         #expect(controller.host.backoffs.count == 2)
     }
 
-    @Test("X-8: the waits of 10,000 addresses take the room of 64, and those that end last are kept")
+    @Test("The waits of 10,000 addresses take the room of 64, and those that end last are kept")
     func waits() {
         var backoffs = PairingBackoffs()
         for number in 1...10_000 as ClosedRange<UInt64> {
@@ -201,7 +201,7 @@ import VirtualRadio
         #expect(backoffs.count == PairingBackoffs.capacity - 1)
     }
 
-    @Test("X-8: a bond is known again behind a private address that its key resolves")
+    @Test("A bond is known again behind a private address that its key resolves")
     func privateAddress() throws {
         let key = UInt128(0x1234_5678_9ABC) << 64 | 0x42
         let random: UInt32 = 0x70_81_94
@@ -235,7 +235,7 @@ import VirtualRadio
         }
     }
 
-    @Test("X-8: with a controller that does not encrypt nothing is paired")
+    @Test("With a controller that does not encrypt nothing is paired")
     func noEncryption() {
         var controller = LowEnergyHostTests.connected()
         #expect(throws: SecurityManager.Refusal.ended) { try controller.host.pair(0x40, now: .zero) }

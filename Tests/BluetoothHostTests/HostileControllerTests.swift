@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct HostileControllerTests {
-    @Test("X-7, T19: random hostile controllers: each ends in a typed error or a working host, within bounds")
+    @Test("T19: random hostile controllers: each ends in a typed error or a working host, within bounds")
     func hostileControllers() {
         let runs = RunCount.from("BLEWEDGE_HOSTILE_CONTROLLERS", usual: RunCount.isOptimized ? 100_000 : 300)
         var ends: [String: Int] = [:]

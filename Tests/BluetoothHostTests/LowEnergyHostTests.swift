@@ -105,7 +105,7 @@ import Testing
         #expect(controller.events.last == .disconnected(connection, reason: .connectionTimeout))
     }
 
-    @Test("CB-13: an attempt that takes too long is cancelled, and reported once")
+    @Test("An attempt that takes too long is cancelled, and reported once")
     func connectionTimesOut() {
         var controller = ModelController.ready()
         controller.host.connect(to: Self.peer, timeout: .seconds(5), now: .zero)
@@ -120,7 +120,7 @@ import Testing
         #expect(controller.commands.count == 3)
     }
 
-    @Test("CB-13: a cancelled attempt says nothing, and a connection that came all the same is ended")
+    @Test("A cancelled attempt says nothing, and a connection that came all the same is ended")
     func cancels() {
         var controller = ModelController.ready()
         controller.host.connect(to: Self.peer, timeout: .seconds(5), now: .zero)
@@ -135,7 +135,7 @@ import Testing
         #expect(controller.host.connections.isEmpty)
     }
 
-    @Test("CB-13: a controller that never ends a cancelled attempt does not hold up the next one for long")
+    @Test("A controller that never ends a cancelled attempt does not hold up the next one for long")
     func cancelForgotten() {
         var controller = ModelController.ready()
         controller.host.connect(to: Self.peer, timeout: .seconds(5), now: .zero)
@@ -144,7 +144,7 @@ import Testing
         #expect(controller.events == [.connectionFailed(Self.peer, .timedOut)])
     }
 
-    @Test("CB-13: a connection that the controller does not end fails the host in bounded time")
+    @Test("A connection that the controller does not end fails the host in bounded time")
     func disconnectionForgotten() {
         var controller = Self.connected()
         controller.host.disconnect(0x40, now: controller.now)
@@ -288,7 +288,7 @@ import Testing
         )
     }
 
-    @Test("BT-9: data that comes behind the end of a connection is not the next one's of the same handle")
+    @Test("Data that comes behind the end of a connection is not the next one's of the same handle")
     func lateData() throws {
         var controller = ModelController.ready()
         controller.connect(0x40, role: .peripheral, peer: Self.peer)

@@ -82,7 +82,7 @@ import Testing
         return .newLongTermKey(key, isToBeKept: kept)
     }
 
-    @Test("X-8: the controller is prepared first, Secure Connections preferred, and may lack those")
+    @Test("The controller is prepared first, Secure Connections preferred, and may lack those")
     func preparation() throws {
         var bench = try Bench(.keyboardDisplay)
         let steps: [ManagementOpcode] = [
@@ -101,7 +101,7 @@ import Testing
         #expect(bench.end == .failure(.refused(.setBondable, .permissionDenied)))
     }
 
-    @Test("X-8: Just Works is agreed to by who began it, gives a bond, and is never called authenticated")
+    @Test("Just Works is agreed to by who began it, gives a bond, and is never called authenticated")
     func justWorks() throws {
         var bench = try Bench()
         bench.handle(.userConfirmationRequest(Self.device, isPlain: true, number: 0))
@@ -185,7 +185,7 @@ import Testing
         }
     }
 
-    @Test("X-8: a number is compared, entered or shown, and what the user says is what the kernel is told")
+    @Test("A number is compared, entered or shown, and what the user says is what the kernel is told")
     func numbers() throws {
         var bench = try Bench(.keyboardDisplay)
         bench.handle(.userConfirmationRequest(Self.device, isPlain: false, number: 123_456))
@@ -236,7 +236,7 @@ import Testing
         #expect(early.sent.count == 1)
     }
 
-    @Test("X-8: a private address leads to the identity that its resolving key names")
+    @Test("A private address leads to the identity that its resolving key names")
     func identities() throws {
         let identity = ManagementAddress(BluetoothAddress(rawValue: 0xC0FF_EE00_0001), .leRandom)
         var bench = try Bench()
@@ -253,7 +253,7 @@ import Testing
         #expect(bond.managementResolvingKey == resolving)
     }
 
-    @Test("X-8: a resolving key of zeros is none; the device is bonded with by its identity")
+    @Test("A resolving key of zeros is none; the device is bonded with by its identity")
     func noResolvingKey() throws {
         var bench = try Bench()
         let zeros = ManagementResolvingKey(device: Self.device, value: [UInt8](repeating: 0, count: 16))
@@ -264,7 +264,7 @@ import Testing
         #expect(bond.identityAddress == Self.peer && bond.identityResolvingKey == nil)
     }
 
-    @Test("X-8: what the kernel says of the end is told apart, and a pairing that is called off leaves no key")
+    @Test("What the kernel says of the end is told apart, and a pairing that is called off leaves no key")
     func ends() throws {
         let ends: [(ManagementStatus?, ManagedPairing.Failure)] = [
             (.alreadyPaired, .alreadyPaired), (.authenticationFailed, .disagreed), (.rejected, .disagreed),

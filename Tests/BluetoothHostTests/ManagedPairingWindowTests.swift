@@ -90,7 +90,7 @@ import Testing
         return try #require(Bond(identityAddress: device, localAddress: local, longTermKeys: keys))
     }
 
-    @Test("X-8: the kernel is made bondable last, and is so no more behind the window unless it was before")
+    @Test("The kernel is made bondable last, and is so no more behind the window unless it was before")
     func preparation() throws {
         let known = try Self.bond(with: Self.other)
         var bench = try Bench(.displayOnly, bonds: [known], begins: false)
@@ -127,7 +127,7 @@ import Testing
         #expect(bench.news == [.refused(.setIOCapability, .permissionDenied)])
     }
 
-    @Test("CB-27, X-8: a central that asks gets a bond by Just Works, never called authenticated, and the window ends")
+    @Test("A central that asks gets a bond by Just Works, never called authenticated, and the window ends")
     func justWorks() throws {
         var bench = try Bench()
         bench.handle(.userConfirmationRequest(Self.central, isPlain: true, number: 0))
@@ -139,7 +139,7 @@ import Testing
         #expect(bench.sent.last == .setBondable(Self.hci0, false))
     }
 
-    @Test("X-8: a number is compared, entered or shown, and the answers go to the central that was asked about")
+    @Test("A number is compared, entered or shown, and the answers go to the central that was asked about")
     func numbers() throws {
         for isSame in [true, false] {
             var bench = try Bench(.displayYesNo, .authenticated)
@@ -166,7 +166,7 @@ import Testing
         #expect(bench.bond?.security.level == .authenticated)
     }
 
-    @Test("X-8: of legacy pairing the peripheral's key is the last, and an identity comes with its resolving key")
+    @Test("Of legacy pairing the peripheral's key is the last, and an identity comes with its resolving key")
     func keys() throws {
         var bench = try Bench()
         let hidden = DeviceAddress(BluetoothAddress(rawValue: 0x5A01_0203_0405), .random)
@@ -183,7 +183,7 @@ import Testing
         #expect(bond.longTermKeys.map(\.role) == [.central, .peripheral])
     }
 
-    @Test("X-8: keys that are too weak or short, or kept by nobody, are forgotten by the kernel, and give no bond")
+    @Test("Keys that are too weak or short, or kept by nobody, are forgotten by the kernel, and give no bond")
     func weakKeys() throws {
         let cases: [(ManagementEvent.Kind, ManagedPairing.Failure)] = [
             (Self.key(), .tooWeak(GATTLinkSecurity(level: .encrypted, keySize: 16))),
@@ -209,7 +209,7 @@ import Testing
         #expect(bench.news == [.failed(Self.peer, .tooWeak(GATTLinkSecurity(level: .encrypted)))])
     }
 
-    @Test("X-8: a central with a bond does not pair again; where it hid that, the kernel gets the old keys back")
+    @Test("A central with a bond does not pair again; where it hid that, the kernel gets the old keys back")
     func bonded() throws {
         let known = try Self.bond(with: Self.peer)
         var bench = try Bench(.keyboardDisplay, bonds: [known])
@@ -237,7 +237,7 @@ import Testing
         )
     }
 
-    @Test("X-8: one central pairs at a time; the end of its link, and of the window, settles what was asked about it")
+    @Test("One central pairs at a time; the end of its link, and of the window, settles what was asked about it")
     func oneAtATime() throws {
         var bench = try Bench(.displayYesNo)
         let second = ManagementAddress(Self.other)

@@ -12,7 +12,7 @@ import Testing
             ? (.leSetScanParameters, .leSetScanEnable) : (.leSetExtendedScanParameters, .leSetExtendedScanEnable)
     }
 
-    @Test("CB-2: the generation is that of the commands the controller knows, the extended one if it knows both")
+    @Test("The generation is that of the commands the controller knows, the extended one if it knows both")
     func generation() {
         let legacy: Set<SupportedCommands.Bit> = [.leSetScanParameters, .leSetScanEnable]
         let extended: Set<SupportedCommands.Bit> = [.leSetExtendedScanParameters, .leSetExtendedScanEnable]
@@ -24,7 +24,7 @@ import Testing
         #expect(Scanner(SupportedCommands([])) == nil)
     }
 
-    @Test("CB-2, CB-4: off, parameters, on; then off. The off that was off already succeeds", arguments: generations)
+    @Test("Off, parameters, on; then off. The off that was off already succeeds", arguments: generations)
     func sequence(_ generation: Scanner.Generation) {
         var scanner = Scanner(generation)
         let (parameters, enable) = opcodes(generation)
@@ -58,7 +58,7 @@ import Testing
         #expect(scanner.nextCommand(now: .zero) == nil)
     }
 
-    @Test("X-7: a controller that does not know an extended command is scanned by the legacy ones", arguments: 0...2)
+    @Test("A controller that does not know an extended command is scanned by the legacy ones", arguments: 0...2)
     func unknown(_ step: Int) {
         var scanner = Scanner(.extended)
         scanner.start(.discovery)
@@ -77,7 +77,7 @@ import Testing
         #expect(scanner.state == .scanning && scanner.generation == .legacy)
     }
 
-    @Test("CB-2: a refused command fails the scan with its name and status", arguments: generations)
+    @Test("A refused command fails the scan with its name and status", arguments: generations)
     func refusals(_ generation: Scanner.Generation) {
         let (parameters, enable) = opcodes(generation)
         let cases: [(refusedAt: Int, HCIOpcode, HCIStatus)] = [
@@ -103,7 +103,7 @@ import Testing
         )
     }
 
-    @Test("X-7: disallowed for a moment: from off on again, after 0.1, 0.2 and 0.4 s", arguments: generations, [1, 2])
+    @Test("Disallowed for a moment: from off on again, after 0.1, 0.2 and 0.4 s", arguments: generations, [1, 2])
     func disallowed(_ generation: Scanner.Generation, _ refusedAt: Int) {
         let (parameters, enable) = opcodes(generation)
         let sequence = [enable, parameters, enable]
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test("CB-2: stopped in the pause after a refusal, the scan ends at once; a hardware error ends the pause")
+    @Test("Stopped in the pause after a refusal, the scan ends at once; a hardware error ends the pause")
     func pausing() {
         for isStopped in [true, false] {
             var scanner = Scanner(.extended)
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test("CB-2: a command without an answer fails the scan after two seconds; it can be started again")
+    @Test("A command without an answer fails the scan after two seconds; it can be started again")
     func timeOut() {
         var scanner = Scanner(.extended)
         scanner.start(.discovery)
@@ -207,7 +207,7 @@ import Testing
         }
     }
 
-    @Test("CB-2: stopped at whatever step, the last command leaves the controller not scanning", arguments: 0...3)
+    @Test("Stopped at whatever step, the last command leaves the controller not scanning", arguments: 0...3)
     func stops(_ step: Int) {
         for sentBefore in [false, true] {
             var scanner = Scanner(.extended)
@@ -269,7 +269,7 @@ import Testing
         #expect(scanner.state == .scanning)
     }
 
-    @Test("CB-2: a scan with a duration ends with its event")
+    @Test("A scan with a duration ends with its event")
     func duration() {
         var scanner = Scanner.scanning(.extended)
         scanner.feed([0x04, 0x3E, 0x01, 0x11])

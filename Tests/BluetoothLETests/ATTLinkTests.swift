@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The link")
 struct ATTLinkTests {
-    @Test("CB-10: an indication is confirmed once, also when whoever takes its value closes the link at once")
+    @Test("An indication is confirmed once, also when whoever takes its value closes the link at once")
     func confirmation() throws {
         let loop = try EventLoop()
         for closes in [false, true] {

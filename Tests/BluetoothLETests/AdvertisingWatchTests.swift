@@ -6,7 +6,7 @@ import Testing
 
 /// When advertising is enabled again.
 @Suite(.timeLimit(.minutes(10))) struct AdvertisingWatchTests {
-    @Test("X-7: advertising is enabled again each minute, and a second after another program's command")
+    @Test("Advertising is enabled again each minute, and a second after another program's command")
     func intervals() {
         var watch = AdvertisingWatch()
         #expect(watch.deadline == nil)

@@ -123,7 +123,7 @@ struct BothRolesTests {
     }
 
     @Test(
-        "X-10: one controller advertises, serves a central, and is itself central of another, all at once",
+        "One controller advertises, serves a central, and is itself central of another, all at once",
         arguments: [false, true]
     )
     func both(overStream: Bool) throws {

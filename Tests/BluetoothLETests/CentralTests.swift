@@ -19,7 +19,7 @@ import Testing
         return (adapter, peripheral, try #require(found.first))
     }
 
-    @Test("CB-6, CB-7, CB-8, CB-9, CB-11, CB-12: connect, discover, read and write")
+    @Test("Connect, discover, read and write")
     func wholeWay() async throws {
         let (adapter, peripheral, level) = try await connected()
         #expect(await peripheral.mtu == 100)
@@ -42,7 +42,7 @@ import Testing
         #expect(sent.count { $0 == [0x18, 0x01] } == 2)
     }
 
-    @Test("CB-9: a refusal has the device's reason, and a value that is too long never leaves")
+    @Test("A refusal has the device's reason, and a value that is too long never leaves")
     func refusals() async throws {
         let (_, peripheral, level) = try await connected()
         let refusal = GATTError.errorResponse(
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("CB-13: cancelling the task cancels the attempt, and the next one succeeds")
+    @Test("Cancelling the task cancels the attempt, and the next one succeeds")
     func cancellation() async throws {
         let adapter = try await BluetoothAdapter.fake { adapter in
             Script.play(adapter)
@@ -91,7 +91,7 @@ import Testing
         #expect(await central.connectedDevices == [Script.device])
     }
 
-    @Test("CB-13: of two that wait for one device, the one that is cancelled leaves the attempt to the other")
+    @Test("Of two that wait for one device, the one that is cancelled leaves the attempt to the other")
     func oneOfTwoCancelled() async throws {
         let adapter = try await BluetoothAdapter.fake { $0.attempts = [nil] }
         let first = try await adapter.waiter(for: Script.device)
@@ -103,7 +103,7 @@ import Testing
         #expect(try await adapter.fake { $0.cancelled } == 1)
     }
 
-    @Test("X-7: who waits for a connection is told when the adapter is lost")
+    @Test("Who waits for a connection is told when the adapter is lost")
     func adapterLostWhileWaiting() async throws {
         let adapter = try await BluetoothAdapter.fake { $0.attempts = [nil] }
         let task = Task { try await Central(adapter).connect(to: Script.device) }
@@ -150,7 +150,7 @@ import Testing
         await #expect(throws: BluetoothError.notConnected) { try await peripheral.read(AttributeHandle(0x0012)) }
     }
 
-    @Test("CB-13: disconnecting ends what waits, and the reason is this side's wish")
+    @Test("Disconnecting ends what waits, and the reason is this side's wish")
     func disconnecting() async throws {
         let (adapter, peripheral, _) = try await connected()
         let task = Task { try await peripheral.read(AttributeHandle(0x0099)) }
@@ -172,7 +172,7 @@ import Testing
         #expect(try await peripheral.read(level.value) == [0x64])
     }
 
-    @Test("CB-10, D-15: values come in order, as many as fit; what does not fit is counted")
+    @Test("D-15: values come in order, as many as fit; what does not fit is counted")
     func boundedValues() async throws {
         let (adapter, peripheral, level) = try await connected()
         let values = try await peripheral.subscribe(to: level, capacity: 4)
@@ -236,7 +236,7 @@ import Testing
         }
     }
 
-    @Test("CB-10: a reader that goes away ends the subscription")
+    @Test("A reader that goes away ends the subscription")
     func abandonedReader() async throws {
         let (adapter, peripheral, level) = try await connected()
         let values = try await peripheral.subscribe(to: level)
@@ -246,7 +246,7 @@ import Testing
         #expect(try await adapter.until { $0.channels[0].sent.last == [0x12, 0x13, 0x00, 0x00, 0x00] })
     }
 
-    @Test("CB-10: the subscription is made again on the next connection, and the sequence goes on")
+    @Test("The subscription is made again on the next connection, and the sequence goes on")
     func resubscription() async throws {
         let (adapter, peripheral, level) = try await connected()
         let values = try await peripheral.subscribe(to: level)
@@ -266,7 +266,7 @@ import Testing
         withExtendedLifetime(peripheral) {}
     }
 
-    @Test("CB-10: a characteristic that neither notifies nor indicates is refused")
+    @Test("A characteristic that neither notifies nor indicates is refused")
     func notSubscribable() async throws {
         let (_, peripheral, level) = try await connected()
         var silent = level

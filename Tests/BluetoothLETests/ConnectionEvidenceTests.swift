@@ -15,7 +15,7 @@ import Testing
         [0x04, 0x0F, 0x04, status, 0x01, UInt8(truncatingIfNeeded: opcode.rawValue), UInt8(opcode.rawValue >> 8)]
     }
 
-    @Test("X-7: without a sign the discovery is to be ended after 3 s, and each 3 s more")
+    @Test("Without a sign the discovery is to be ended after 3 s, and each 3 s more")
     func stalled() {
         var evidence = ConnectionEvidence(now: .seconds(10))
         #expect(evidence.deadline == .seconds(13))
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(
-        "X-7: what the kernel does first is a sign, whatever its version",
+        "What the kernel does first is a sign, whatever its version",
         arguments: [
             complete(.leAddDeviceToFilterAcceptList), complete(.leSetScanEnable), complete(.leSetExtendedScanEnable),
             status(.leCreateConnection), status(.leExtendedCreateConnection),
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(
-        "X-7: what is refused, and what has nothing to do with a connection, is none",
+        "What is refused, and what has nothing to do with a connection, is none",
         arguments: [
             complete(.leSetExtendedScanEnable, status: 0x0C), status(.leExtendedCreateConnection, status: 0x0C),
             complete(.leSetAdvertisingEnable), complete(.readLocalSupportedCommands),

@@ -25,7 +25,7 @@ import Testing
         return look
     }
 
-    @Test("X-7: where nothing comes the look ends after 5 s")
+    @Test("Where nothing comes the look ends after 5 s")
     func nothing() {
         let look = Self.look()
         #expect(look.deadline == .seconds(15))
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(
-        "X-7: a link of which the kernel does not tell within a second is to be ended",
+        "A link of which the kernel does not tell within a second is to be ended",
         arguments: [
             [complete()], [complete(), end(handle: 0x2B)], [complete(), end(status: 0x02)],
             [complete(status: 0x02), complete()],
@@ -50,7 +50,7 @@ import Testing
         #expect(look.check(now: .seconds(13)) == .disconnect(handle: 0x2A))
     }
 
-    @Test("X-7: a link of which the kernel's word is read first is known, and the next one is not")
+    @Test("A link of which the kernel's word is read first is known, and the next one is not")
     func toldAhead() {
         var look = Self.look()
         look.noteKnownLink()
@@ -60,7 +60,7 @@ import Testing
         #expect(look.check(now: .seconds(20)) == .disconnect(handle: 0x2A))
     }
 
-    @Test("X-7: a link may come before the attempt's end is told, as where the kernel itself has given it up")
+    @Test("A link may come before the attempt's end is told, as where the kernel itself has given it up")
     func early() {
         var look = CrossedLink()
         look.handle(Self.complete().span, now: .seconds(10))
@@ -70,7 +70,7 @@ import Testing
         #expect(look.check(now: .seconds(31)) == .disconnect(handle: 0x2A))
     }
 
-    @Test("X-7: a link that the kernel tells of, or that has ended, is left alone")
+    @Test("A link that the kernel tells of, or that has ended, is left alone")
     func known() {
         var look = Self.look(Self.complete())
         look.noteKnownLink()
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test(
-        "X-7: no link is what failed, what a central made, and what cannot be read",
+        "No link is what failed, what a central made, and what cannot be read",
         arguments: [complete(status: 0x3E), complete(role: 1), Array(complete().dropLast()), [0x04, 0x3E], []]
     )
     func other(_ packet: [UInt8]) {

@@ -27,7 +27,7 @@ import Testing
         return (bench, [ours, theirs])
     }
 
-    @Test("X-8: a bonded device that asks for security before its connection is told is encrypted with, and read from")
+    @Test("A bonded device that asks for security before its connection is told is encrypted with, and read from")
     func overtaken() throws {
         let (bench, bonds) = try bonded()
         for index in 0...1 { try bench.restart(index, [bonds[index]]) }
@@ -38,7 +38,7 @@ import Testing
         #expect(try bench.read(link) == .value(PairingBench.secret))
     }
 
-    @Test("X-8: a device that asks for security before its connection is told is paired with, and told of no failure")
+    @Test("A device that asks for security before its connection is told is paired with, and told of no failure")
     func pairing() throws {
         let bench = try PairingBench()
         bench.early.isEarly = true
@@ -49,7 +49,7 @@ import Testing
         #expect(!sent.frames.contains { $0.first == 0x05 })
     }
 
-    @Test("X-8: without a bond such a request is refused, as any other")
+    @Test("Without a bond such a request is refused, as any other")
     func refused() throws {
         let bench = try PairingBench()
         bench.early.isEarly = true

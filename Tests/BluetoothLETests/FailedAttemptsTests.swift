@@ -10,7 +10,7 @@ import Testing
         ManagementAddress(try #require(BluetoothAddress("F0:F1:F2:F3:F4:\(String(last + 0x10, radix: 16))")), .leRandom)
     }
 
-    @Test("X-7: a link to a device whose attempt failed is nobody's, once; no other link is")
+    @Test("A link to a device whose attempt failed is nobody's, once; no other link is")
     func orphan() throws {
         var attempts = FailedAttempts()
         let (chosen, other) = (try device(1), try device(2))
@@ -23,7 +23,7 @@ import Testing
         #expect(taken == [false, false, false, true, false])
     }
 
-    @Test("X-7: the link that the next attempt brings is its own")
+    @Test("The link that the next attempt brings is its own")
     func repeated() throws {
         var attempts = FailedAttempts()
         let chosen = try device(1)
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test("X-7: of many devices whose attempts failed the last sixteen are remembered")
+    @Test("Of many devices whose attempts failed the last sixteen are remembered")
     func bounded() throws {
         var attempts = FailedAttempts()
         for last in 0..<40 { attempts.noteFailure(try device(UInt64(last))) }

@@ -47,7 +47,7 @@ struct H4StreamTransportTests {
     private static let event: [UInt8] = [0x04, 0xFF, 255] + (0..<255).map { UInt8($0) }
     private static let everyByte: [UInt8] = [0x02, 0x40, 0x00, 0x00, 0x01] + (0...255).map { UInt8($0) }
 
-    @Test("X-10: packets pass both ways whole, however the stream is cut", arguments: StreamKind.allCases)
+    @Test("Packets pass both ways whole, however the stream is cut", arguments: StreamKind.allCases)
     func passes(_ kind: StreamKind) throws {
         let bench = try H4Bench(kind)
         for _ in 0..<3 { bench.transport.send(Self.everyByte) }

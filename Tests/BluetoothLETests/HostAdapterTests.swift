@@ -34,7 +34,7 @@ struct HostAdapterTests {
         if case .failure(let error) = outcome { error.cause } else { nil }
     }
 
-    @Test("X-10: a controller at the end of a stream is brought up", arguments: StreamKind.allCases)
+    @Test("A controller at the end of a stream is brought up", arguments: StreamKind.allCases)
     func bringUp(_ kind: StreamKind) throws {
         let loop = try EventLoop()
         let radio = MemoryRadio(on: loop)
@@ -46,7 +46,7 @@ struct HostAdapterTests {
         adapter.close()
     }
 
-    @Test("X-8: an adapter whose controller has no address of its own says that it does not keep one")
+    @Test("An adapter whose controller has no address of its own says that it does not keep one")
     func lastingAddress() throws {
         for (address, isKept) in [(Self.address, true), (BluetoothAddress(rawValue: 0), false)] {
             let loop = try EventLoop()
@@ -84,7 +84,7 @@ struct HostAdapterTests {
         func close() { way.close() }
     }
 
-    @Test("X-7: what was done so that a controller goes on is counted, and stays so when its adapter is lost")
+    @Test("What was done so that a controller goes on is counted, and stays so when its adapter is lost")
     func counts() throws {
         let loop = try EventLoop()
         let radio = MemoryRadio(on: loop)
@@ -218,7 +218,7 @@ struct HostAdapterTests {
         linked.close()
     }
 
-    @Test("X-7: when the stream ends, connections, attempts and the scan end with it, and the loss is told once")
+    @Test("When the stream ends, connections, attempts and the scan end with it, and the loss is told once")
     func loss() throws {
         let loop = try EventLoop()
         let radio = MemoryRadio(on: loop, speed: 20)
@@ -262,7 +262,7 @@ struct HostAdapterTests {
     }
 
     @Test(
-        "CB-32: a capture has every packet that passed the stream, both ways, and nothing else; no privilege is needed"
+        "A capture has every packet that passed the stream, both ways, and nothing else; no privilege is needed"
     )
     func capture() throws {
         let path = "/tmp/blewedge-test.\(getpid()).\(UInt64.random(in: 0...UInt64.max)).btsnoop"

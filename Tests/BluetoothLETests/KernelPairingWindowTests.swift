@@ -29,7 +29,7 @@ struct KernelPairingWindowTests {
         #expect(kernel.news == [.ask(.compare(42), of: Self.device)])
     }
 
-    @Test("X-8: the kernel's questions reach the user, his answers the kernel, and its key the owner of the window")
+    @Test("The kernel's questions reach the user, his answers the kernel, and its key the owner of the window")
     func bond() throws {
         let kernel = try ManagementKernel()
         let window = try open(kernel)
@@ -48,7 +48,7 @@ struct KernelPairingWindowTests {
         withExtendedLifetime(window) {}
     }
 
-    @Test("X-8: a central that leaves settles its question; the limit ends the window and what is under way")
+    @Test("A central that leaves settles its question; the limit ends the window and what is under way")
     func ends() throws {
         let kernel = try ManagementKernel()
         var window: (any PairingWindow)? = try open(kernel)
@@ -63,7 +63,7 @@ struct KernelPairingWindowTests {
         window = nil
     }
 
-    @Test("X-8: a window that nobody keeps is closed, and leaves neither keys nor a kernel that takes more")
+    @Test("A window that nobody keeps is closed, and leaves neither keys nor a kernel that takes more")
     func dropped() throws {
         let kernel = try ManagementKernel()
         var window: (any PairingWindow)? = try open(kernel)

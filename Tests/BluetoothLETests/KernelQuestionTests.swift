@@ -58,7 +58,7 @@ import Testing
         #expect(kernel.commands.count == before + 3)
     }
 
-    @Test("X-8: keys that the kernel refuses are said of a link with their device, until it has taken them")
+    @Test("Keys that the kernel refuses are said of a link with their device, until it has taken them")
     func refusedKeys() throws {
         let kernel = try ManagementKernel()
         let value = (1...16).map { UInt8($0) }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Packets that a descriptor had no room for")
 struct OutgoingQueueTests {
-    @Test("X-10: a packet that is taken in parts of any size is sent once, and the next behind it", arguments: 1...7)
+    @Test("A packet that is taken in parts of any size is sent once, and the next behind it", arguments: 1...7)
     func parts(most: Int) throws {
         var queue = OutgoingQueue()
         let packets = (0..<5).map { number in (0..<10).map { UInt8(number * 10 + $0) } }

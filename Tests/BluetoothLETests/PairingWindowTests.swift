@@ -53,7 +53,7 @@ struct PairingWindowTests {
     }
 
     @Test(
-        "CB-27, X-8: a central pairs while it may, and reads by the kept key after both programs have begun anew",
+        "CB-27: a central pairs while it may, and reads by the kept key after both programs have begun anew",
         arguments: Model.all
     )
     func models(_ model: Model) throws {
@@ -89,7 +89,7 @@ struct PairingWindowTests {
         #expect(try bench.read(link) == .value(PairingBench.secret))
     }
 
-    @Test("CB-27, X-8: nobody pairs before the window is open, behind its limit, when it is closed, or after one bond")
+    @Test("CB-27: nobody pairs before the window is open, behind its limit, when it is closed, or after one bond")
     func closed() throws {
         let bench = try PairingBench()
         // A link that stands while the window is opened and closed.
@@ -117,7 +117,7 @@ struct PairingWindowTests {
         #expect(try bench.pair(1) == .failure(.disagreed))
     }
 
-    @Test("CB-27, X-8: who has the address of a paired central and not its key reads nothing, and does not pair")
+    @Test("CB-27: who has the address of a paired central and not its key reads nothing, and does not pair")
     func impostor() throws {
         let bench = try PairingBench()
         try bench.open()
@@ -143,7 +143,7 @@ struct PairingWindowTests {
         #expect(bench.news.isEmpty && bench.adapters[0].host.bonds == [ours])
     }
 
-    @Test("X-8: a user is asked about one central at a time, and a link that ends settles the question")
+    @Test("A user is asked about one central at a time, and a link that ends settles the question")
     func oneAtATime() throws {
         let bench = try PairingBench()
         bench.isAttended = false
@@ -165,7 +165,7 @@ struct PairingWindowTests {
         #expect(try bond(bench).security.level == .authenticated)
     }
 
-    @Test("X-8: a number that the user says no to, and a window that closes meanwhile, leave no bond")
+    @Test("A number that the user says no to, and a window that closes meanwhile, leave no bond")
     func declined() throws {
         let bench = try PairingBench()
         bench.saysSame = false
@@ -211,7 +211,7 @@ struct PairingWindowTests {
         }
     }
 
-    @Test("X-8: a central that ends its link once it has paired, or refused, has told its keys, or why, before")
+    @Test("A central that ends its link once it has paired, or refused, has told its keys, or why, before")
     func lastWords() throws {
         let bench = try PairingBench()
         bench.closesAtOnce = true
@@ -229,7 +229,7 @@ struct PairingWindowTests {
         #expect(ours.key(for: .central)?.value == theirs.key(for: .peripheral)?.value)
     }
 
-    @Test("X-8: where a number is demanded, Just Works is refused")
+    @Test("Where a number is demanded, Just Works is refused")
     func demanding() throws {
         let bench = try PairingBench()
         try bench.open(.displayYesNo, required: .authenticated)

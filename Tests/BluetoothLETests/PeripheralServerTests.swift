@@ -60,7 +60,7 @@ import Testing
         withExtendedLifetime(server) {}
     }
 
-    @Test("CB-27: what only an encrypted link may read is refused until the central has encrypted it")
+    @Test("What only an encrypted link may read is refused until the central has encrypted it")
     func encrypted() async throws {
         let adapter = try await BluetoothAdapter.fake()
         var builder = try GATTDatabaseBuilder(deviceName: "test")
@@ -94,7 +94,7 @@ import Testing
         withExtendedLifetime(server) {}
     }
 
-    @Test("CB-23, CB-24: each request is answered once, by what the handlers return or throw")
+    @Test("Each request is answered once, by what the handlers return or throw")
     func handlers() async throws {
         let (adapter, server, dynamic, _) = try await serving(
             ServerHandlers(
@@ -117,7 +117,7 @@ import Testing
         withExtendedLifetime(server) {}
     }
 
-    @Test("CB-23: a value from a handler that is longer than any can be is answered with Unlikely Error")
+    @Test("A value from a handler that is longer than any can be is answered with Unlikely Error")
     func longValue() async throws {
         let handlers = ServerHandlers(read: { (_, _) throws(ATTError) in [UInt8](repeating: 0x41, count: 513) })
         let (adapter, server, dynamic, _) = try await serving(handlers)
@@ -127,7 +127,7 @@ import Testing
         withExtendedLifetime(server) {}
     }
 
-    @Test("CB-25, CB-26: subscribed, updated until the queue is full, ready again, gone")
+    @Test("CB-25: subscribed, updated until the queue is full, ready again, gone")
     func updates() async throws {
         let (adapter, server, _, notified) = try await serving()
         var events = server.events.makeAsyncIterator()

@@ -46,7 +46,7 @@ import Testing
         return RadioScan(.background, devices: DeviceTable(filter: filter, reportsDuplicates: true))
     }
 
-    @Test("X-7: a scan in which nothing is heard is armed again by the arbiter, and keeps its devices")
+    @Test("A scan in which nothing is heard is armed again by the arbiter, and keeps its devices")
     func quiet() throws {
         var periods = ScanWatch.Periods()
         periods.quiet = (.milliseconds(50), .milliseconds(50))
@@ -61,7 +61,7 @@ import Testing
         #expect(bench.radio.counts.armed >= 2 && bench.radio.counts.quiet == bench.radio.counts.armed)
     }
 
-    @Test("X-7: a scan that another program has switched is armed again, and one that ran through the machine's sleep")
+    @Test("A scan that another program has switched is armed again, and one that ran through the machine's sleep")
     func disturbed() throws {
         var periods = ScanWatch.Periods()
         periods.disturbed = (.milliseconds(20), .milliseconds(20))
@@ -76,7 +76,7 @@ import Testing
         #expect(bench.radio.counts.armed == 2 && bench.radio.counts.quiet == 0)
     }
 
-    @Test("X-7: nothing holds the sockets of a scanner whose adapter is gone, whether it scans or is being stopped")
+    @Test("Nothing holds the sockets of a scanner whose adapter is gone, whether it scans or is being stopped")
     func released() throws {
         for isStopped in [false, true] {
             let bench = try Bench()
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test("X-7: an adapter that hears nothing for long is restarted where that is wanted and no device is connected")
+    @Test("An adapter that hears nothing for long is restarted where that is wanted and no device is connected")
     func restart() throws {
         var periods = ScanWatch.Periods()
         periods.quiet = (.milliseconds(20), .milliseconds(20))
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test("X-7: an adapter whose controller refuses three scans in a row is restarted, and opened again")
+    @Test("An adapter whose controller refuses three scans in a row is restarted, and opened again")
     func refusals() throws {
         let bench = try Bench()
         bench.radio.restartsAdapter = true
@@ -126,7 +126,7 @@ import Testing
         #expect(bench.radio.counts.opened == 2)
     }
 
-    @Test("CB-2: of two scans an active one has the radio, and the other overhears it, with its own filter and table")
+    @Test("Of two scans an active one has the radio, and the other overhears it, with its own filter and table")
     func overhearing() throws {
         let bench = try Bench()
         let search = Self.search(0xF0F1_F2F3_F4F5)
@@ -156,7 +156,7 @@ import Testing
         #expect(scanner.starts == 2)
     }
 
-    @Test("X-7: a scanner that never tells its end keeps no connection waiting, and its adapter is restarted")
+    @Test("A scanner that never tells its end keeps no connection waiting, and its adapter is restarted")
     func scannerWithoutEnd() throws {
         let bench = try Bench(ScanWatch.Periods(), RadioArbiter.Limits(stop: .milliseconds(20)))
         bench.radio.start(RadioScan(.discovery, devices: DeviceTable()))
@@ -177,7 +177,7 @@ import Testing
         #expect(bench.radio.counts.overdue == 2 && bench.radio.counts.restarts == 1)
     }
 
-    @Test("X-7, CB-6: a connection of whose end the adapter never tells is given up, cancelled, and fails as timed out")
+    @Test("A connection of whose end the adapter never tells is given up, cancelled, and fails as timed out")
     func connectionWithoutEnd() throws {
         let bench = try Bench(ScanWatch.Periods(), RadioArbiter.Limits(connection: .milliseconds(20)))
         bench.adapter.attempts = [nil, nil]

@@ -31,7 +31,7 @@ struct ReceiveBatchTests {
         return count
     }
 
-    @Test("X-7: of the answers to commands 64 are read in a row, then the loop serves others, and comes back")
+    @Test("Of the answers to commands 64 are read in a row, then the loop serves others, and comes back")
     func commands() throws {
         // Command Complete of no command: one more may be sent.
         let ends = try full([0x04, 0x0E, 0x03, 0x01, 0x00, 0x00])
@@ -58,7 +58,7 @@ struct ReceiveBatchTests {
         [0x04, 0x3E, 12, 0x02, 1, 0, 1, UInt8(device), 0, 0, 0, 0, 0xC0, 0, 0xC4]
     }
 
-    @Test("X-7: of the advertising reports 64 are read in a row, then the loop serves others, and comes back")
+    @Test("Of the advertising reports 64 are read in a row, then the loop serves others, and comes back")
     func reports() throws {
         let reading = try RadioReading(DeviceTable())
         for device in 0..<Self.count {
@@ -94,7 +94,7 @@ struct ReceiveBatchTests {
         #expect(turns == 1 && counters.reports == 1 && counters.badEvents == 0)
     }
 
-    @Test("X-7: of the management channel's events 64 are read in a row, then the loop serves others, and comes back")
+    @Test("Of the management channel's events 64 are read in a row, then the loop serves others, and comes back")
     func management() throws {
         // Index Added of hci0.
         let ends = try full([0x04, 0x00, 0x00, 0x00, 0x00, 0x00])

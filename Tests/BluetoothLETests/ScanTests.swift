@@ -8,7 +8,7 @@ import Testing
     /// Flags, the battery service, and a name.
     private static let data: [UInt8] = [0x02, 0x01, 0x06, 0x03, 0x03, 0x0F, 0x18, 0x02, 0x09, 0x41]
 
-    @Test("CB-2, CB-3, CB-5: a scan reports what it hears, each device once, with all fields; duplicates when asked")
+    @Test("A scan reports what it hears, each device once, with all fields; duplicates when asked")
     func reports() async throws {
         let adapter = try await BluetoothAdapter.fake()
         let central = Central(adapter)
@@ -37,7 +37,7 @@ import Testing
         #expect(try await second.next()?.change == .heard)
     }
 
-    @Test("CB-2: more reports than fit: the oldest are dropped and counted")
+    @Test("More reports than fit: the oldest are dropped and counted")
     func overflow() async throws {
         let adapter = try await BluetoothAdapter.fake()
         let reports = try await Central(adapter).scan(capacity: 2)
@@ -49,7 +49,7 @@ import Testing
         #expect(try await iterator.next()?.device.address.address.rawValue == 0xF0F1_F2F3_F403)
     }
 
-    @Test("CB-2: the scan ends with its reader, or by stopScan")
+    @Test("The scan ends with its reader, or by stopScan")
     func ends() async throws {
         let adapter = try await BluetoothAdapter.fake()
         let central = Central(adapter)
@@ -64,7 +64,7 @@ import Testing
         #expect(try await adapter.until { adapter in adapter.scanners.allSatisfy { !$0.isScanning } })
     }
 
-    @Test("BT-4, CB-31: the scan rests while a connection is being made, and goes on after it")
+    @Test("The scan rests while a connection is being made, and goes on after it")
     func restsWhileConnecting() async throws {
         let adapter = try await BluetoothAdapter.fake { adapter in
             Script.play(adapter)
@@ -82,7 +82,7 @@ import Testing
         withExtendedLifetime(reports) {}
     }
 
-    @Test("CB-2: a scan that fails ends with the reason")
+    @Test("A scan that fails ends with the reason")
     func failure() async throws {
         let adapter = try await BluetoothAdapter.fake()
         let reports = try await Central(adapter).scan()
@@ -92,7 +92,7 @@ import Testing
         #expect(error == .scanFailed(cause: "the controller knows no scan commands", remedy: nil))
     }
 
-    @Test("CB-1: an adapter that a scan finds gone is lost, before the system says so")
+    @Test("An adapter that a scan finds gone is lost, before the system says so")
     func goneUnderScan() async throws {
         let adapter = try await BluetoothAdapter.fake()
         let states = await adapter.states()
@@ -106,7 +106,7 @@ import Testing
         for state in [BluetoothState.poweredOn, .resetting, .poweredOn] { #expect(try await iterator.next() == state) }
     }
 
-    @Test("CB-1, X-7: the states of an adapter that is lost and comes back; what ran ends with the reason")
+    @Test("The states of an adapter that is lost and comes back; what ran ends with the reason")
     func states() async throws {
         let port = FakePort()
         let adapter = try await BluetoothAdapter.fake(in: port, Script.play)
@@ -129,7 +129,7 @@ import Testing
         #expect(await peripheral.isConnected)
     }
 
-    @Test("CB-1: an adapter that cannot be used says why")
+    @Test("An adapter that cannot be used says why")
     func unusable() async throws {
         let adapter = try BluetoothAdapter { (_, _) throws(AdapterError) in throw .blocked("hci0", isHard: false) }
         let error = await #expect(throws: BluetoothError.self) { try await adapter.start() }

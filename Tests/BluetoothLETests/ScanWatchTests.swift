@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(
-        "X-7: a scan that hears nothing is armed again after 30 s and each minute; the adapter is restarted ever later"
+        "A scan that hears nothing is armed again after 30 s and each minute; the adapter is restarted ever later"
     )
     func quiet() {
         let day = silence(hours: 48)
@@ -36,7 +36,7 @@ import Testing
         #expect(day.arms.count > 2800)
     }
 
-    @Test("X-7: what is heard ends the silence; the scan is left alone, and every period begins anew")
+    @Test("What is heard ends the silence; the scan is left alone, and every period begins anew")
     func heard() {
         var watch = ScanWatch()
         watch.begin(reports: 0, now: .zero)
@@ -48,7 +48,7 @@ import Testing
         #expect(watch.counts.armed == 2 && watch.counts.quiet == 2)
     }
 
-    @Test("X-7: silence is counted in scanning time only, over several scans; a connection ends it")
+    @Test("Silence is counted in scanning time only, over several scans; a connection ends it")
     func severalScans() {
         var watch = ScanWatch()
         // A minute of scanning in each hour: armed once in it, never stuck before the tenth.
@@ -72,7 +72,7 @@ import Testing
         #expect(watch.check(reports: 0, now: .seconds(60_030)) == .arm)
     }
 
-    @Test("X-7: a scan that another program switched is armed a second later, in a quarrel ever later")
+    @Test("A scan that another program switched is armed a second later, in a quarrel ever later")
     func disturbed() {
         var watch = ScanWatch()
         watch.begin(reports: 0, now: .zero)
@@ -105,7 +105,7 @@ import Testing
         #expect(watch.deadline == now + .seconds(1))
     }
 
-    @Test("X-7: after the machine's sleep the scan is armed at once")
+    @Test("After the machine's sleep the scan is armed at once")
     func resumed() {
         var watch = ScanWatch()
         watch.resume(now: .zero)
@@ -118,7 +118,7 @@ import Testing
         #expect(watch.counts.resumed == 2)
     }
 
-    @Test("X-7: the adapter is restarted at the third scan in a row that its controller refuses, then at the sixth")
+    @Test("The adapter is restarted at the third scan in a row that its controller refuses, then at the sixth")
     func failures() {
         var watch = ScanWatch()
         #expect(

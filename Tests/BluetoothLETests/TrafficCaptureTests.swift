@@ -26,7 +26,7 @@ struct TrafficCaptureTests {
     /// An H4 packet: received ACL data with a notification of one byte.
     private static let notification: [UInt8] = [0x02, 0x40, 0x20, 8, 0, 4, 0, 4, 0, 0x1B, 3, 0, 0x41]
 
-    @Test("CB-32: a host's own packets are recorded with type, direction and time, and are in the file at its end")
+    @Test("A host's own packets are recorded with type, direction and time, and are in the file at its end")
     func ownHost() throws {
         try withPath { path in
             let loop = try EventLoop()
@@ -50,7 +50,7 @@ struct TrafficCaptureTests {
         }
     }
 
-    @Test("CB-32: what was recorded reaches the file within a second, without further packets")
+    @Test("What was recorded reaches the file within a second, without further packets")
     func flushed() throws {
         try withPath { path in
             let loop = try EventLoop()
@@ -64,7 +64,7 @@ struct TrafficCaptureTests {
         }
     }
 
-    @Test("CB-32: a capture that is full stops, says so once, and leaves a whole file")
+    @Test("A capture that is full stops, says so once, and leaves a whole file")
     func full() throws {
         try withPath { path in
             let loop = try EventLoop()

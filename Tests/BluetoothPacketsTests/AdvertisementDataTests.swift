@@ -41,7 +41,7 @@ private func size(_ value: AdvertisementData) -> Int {
     }
 
     @Test(
-        "CB-5: cut at any byte, what was whole before the cut is read",
+        "Cut at any byte, what was whole before the cut is read",
         arguments: HCIVector.load("advertisement-data.txt")
     )
     func truncations(_ vector: HCIVector) {
@@ -91,7 +91,7 @@ private func size(_ value: AdvertisementData) -> Int {
         #expect(AdvertisementData.parse(name.span).value.localName?.text.utf8.count == LocalName.maximumLength)
     }
 
-    @Test("CB-5: a scan response adds to its advertisement and replaces nothing but a shortened name")
+    @Test("A scan response adds to its advertisement and replaces nothing but a shortened name")
     func merges() {
         let advertisement: [UInt8] = [
             2, 1, 6, 2, 0x0A, 4, 3, 8, 0x4C, 0x54, 3, 3, 0x0A, 0x18, 5, 0xFF, 0x4C, 0, 1, 2,

@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(
-        "CB-16: text that is no UUID is refused",
+        "Text that is no UUID is refused",
         arguments: [
             "", "1", "180", "180A5", "18 A", "+80A", "-80A", "0x", "0x180", "180G", "0x0x180A", "x180A", "１８０A",
             "0000180A00001000800000805F9B34FB", "0000180A-0000-1000-8000-00805F9B34F", "{180A}",
@@ -61,7 +61,7 @@ import Testing
         #expect(BluetoothUUID.random() != BluetoothUUID.random())
     }
 
-    @Test("CB-16: on the air a UUID is little-endian, of 2 or 16 bytes when written, of 2, 4 or 16 when read")
+    @Test("On the air a UUID is little-endian, of 2 or 16 bytes when written, of 2, 4 or 16 when read")
     func bytes() throws {
         let linble = try #require(BluetoothUUID("27ADC9CA-35EB-465A-9154-B8FF9076F3E8"))
         var writer = ByteWriter()

@@ -39,19 +39,19 @@ struct BtsnoopTests {
         return records
     }
 
-    @Test("CB-32: header and record are written byte for byte as BlueZ's own format has them")
+    @Test("Header and record are written byte for byte as BlueZ's own format has them")
     func golden() {
         #expect(Btsnoop.header == Self.header)
         #expect(Self.meaning.encoded == Self.record)
     }
 
-    @Test("CB-32: a file is read in pieces of any size", arguments: [1, 2, 7, 16, 23, 24, 25, 1000])
+    @Test("A file is read in pieces of any size", arguments: [1, 2, 7, 16, 23, 24, 25, 1000])
     func pieces(size: Int) throws {
         let read = try records(Self.header + Self.record + Self.record, pieces: size)
         #expect(read == [Self.meaning, Self.meaning])
     }
 
-    @Test("CB-32: a file cut anywhere gives its whole records and then an error")
+    @Test("A file cut anywhere gives its whole records and then an error")
     func truncated() {
         let whole = Self.header + Self.record
         for count in 0..<whole.count where count != Self.header.count {
@@ -59,7 +59,7 @@ struct BtsnoopTests {
         }
     }
 
-    @Test("CB-32: another identification, version or datalink type is refused, every byte of it")
+    @Test("Another identification, version or datalink type is refused, every byte of it")
     func otherHeader() {
         for index in Self.header.indices {
             var altered = Self.header
@@ -68,7 +68,7 @@ struct BtsnoopTests {
         }
     }
 
-    @Test("CB-32, X-15: a packet longer than any can be, or than it was, is refused before its bytes are awaited")
+    @Test("X-15: a packet longer than any can be, or than it was, is refused before its bytes are awaited")
     func impossibleLength() {
         for lengths: [UInt8] in [
             [0, 1, 0, 0, 0, 1, 0, 0], [0, 0, 0, 4, 0, 0, 0, 5], [255, 255, 255, 255, 255, 255, 255, 255],
@@ -88,7 +88,7 @@ struct BtsnoopTests {
         }
     }
 
-    @Test("CB-32: a packet of the monitor channel is taken apart; every truncation and every surplus is refused")
+    @Test("A packet of the monitor channel is taken apart; every truncation and every surplus is refused")
     func monitorPacket() throws {
         let bytes: [UInt8] = [0x02, 0x00, 0x01, 0x00, 0x03, 0x00, 0x03, 0x0C, 0x00]
         let packet = MonitorPacket(
@@ -108,7 +108,7 @@ struct BtsnoopTests {
         #expect(try MonitorPacket(cut.span, isTruncated: true).payload == [0x03, 0x0C])
     }
 
-    @Test("CB-32: what other programs say to the kernel is no part of a capture")
+    @Test("What other programs say to the kernel is no part of a capture")
     func foreignTalk() {
         #expect(MonitorOpcode.command.concernsController)
         #expect(MonitorOpcode(HCIPacketType.acl, .received) == .aclReceived)

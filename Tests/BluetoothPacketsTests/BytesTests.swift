@@ -79,7 +79,7 @@ import Testing
 }
 
 @Suite struct BluetoothAddressTests {
-    @Test("CB-15: an address is read in either case and printed in capitals")
+    @Test("An address is read in either case and printed in capitals")
     func text() {
         #expect(BluetoothAddress("f0:F1:f2:F3:f4:F5")?.rawValue == 0xF0F1_F2F3_F4F5)
         #expect(BluetoothAddress(rawValue: 0xFFFF_0001_0203_0405).description == "00:01:02:03:04:05")
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test(
-        "CB-15: text that is no address is refused",
+        "Text that is no address is refused",
         arguments: [
             "", "F0:F1:F2:F3:F4", "F0:F1:F2:F3:F4:F5:F6", "F0-F1-F2-F3-F4-F5", "F0F1F2F3F4F5", "F0:F1:F2:F3:F4:G5",
             "F0:F1:F2:F3:F4:+5", "F0:F1:F2:F3:F4:-5", "F0:F1:F2:F3:F4:F", " F0:F1:F2:F3:F4:F5", ":::::",

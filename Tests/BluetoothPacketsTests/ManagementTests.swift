@@ -120,7 +120,7 @@ private func describe(_ packet: [UInt8]) throws(DecodingError) -> String {
         #expect(throws: DecodingError.self) { try SupportedManagement(returnParameters: (returned + [0]).span) }
     }
 
-    @Test("CB-27: the bytes of the commands for pairing, and what they return")
+    @Test("The bytes of the commands for pairing, and what they return")
     func pairingCommands() throws {
         let hci1 = ControllerIndex(rawValue: 1)
         let device = ManagementAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .leRandom)

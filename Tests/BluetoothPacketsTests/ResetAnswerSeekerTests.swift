@@ -22,7 +22,7 @@ import Testing
         return nil
     }
 
-    @Test("X-7: the answer to Reset is found behind anything, however the stream is cut, and what follows stays")
+    @Test("The answer to Reset is found behind anything, however the stream is cut, and what follows stays")
     func found() throws {
         let beginnings: [[UInt8]] = [
             [], [0x04], [0x04, 0x3E], Array(Self.report.dropFirst(5)), [0x02, 0x40, 0x20, 0xFF, 0x00] + Self.report,
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test("X-7: another command's answer, and a command that is only under way, are no answer to Reset")
+    @Test("Another command's answer, and a command that is only under way, are no answer to Reset")
     func others() {
         for bytes in [
             [0x04, 0x0E, 0x04, 0x01, 0x01, 0x10, 0x00], [0x04, 0x0F, 0x04, 0x00, 0x01, 0x03, 0x0C],
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test("X-7: no stream of random bytes makes it keep more than an answer's length")
+    @Test("No stream of random bytes makes it keep more than an answer's length")
     func random() {
         var random = SeededGenerator(seed: SeededGenerator.run)
         var seeker = ResetAnswerSeeker()

@@ -47,7 +47,7 @@ struct BeaconFloodLineTests {
         return (directory, line)
     }
 
-    @Test("SW-4: in a flood of hostile beacons a real one's region is entered and left, and the program does not grow")
+    @Test("In a flood of hostile beacons a real one's region is entered and left, and the program does not grow")
     func watching() throws {
         let (directory, line) = try Self.stage()
         defer { line.end() }
@@ -76,7 +76,7 @@ struct BeaconFloodLineTests {
         )
     }
 
-    @Test("SW-5: the list of a ranged region keeps its limit in a flood, and what it lost is counted")
+    @Test("The list of a ranged region keeps its limit in a flood, and what it lost is counted")
     func ranging() throws {
         let (directory, line) = try Self.stage()
         defer { line.end() }

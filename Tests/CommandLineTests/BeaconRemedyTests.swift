@@ -21,14 +21,14 @@ struct BeaconRemedyTests {
         return (outcome.status, outcome.output, outcome.error, directory("blewedge.toml"))
     }
 
-    @Test("SW-10: without a server fetch ends with 78, and says how one is named, in which file too")
+    @Test("Without a server fetch ends with 78, and says how one is named, in which file too")
     func server() throws {
         let (status, output, error, file) = try Self.run(["fetch"], regions: "static \(Self.badges)\n")
         #expect(status == 78 && output.isEmpty)
         #expect(error.contains("name its address with --server, or as beacons.server in \(file)"), "\(error)")
     }
 
-    @Test("SW-8: what is not designated has its remedy, for people and for programs")
+    @Test("What is not designated has its remedy, for people and for programs")
     func designating() throws {
         let (status, output, _, _) = try Self.run(["designate", "A17C"], regions: "")
         #expect(status == 64)
@@ -41,7 +41,7 @@ struct BeaconRemedyTests {
         #expect(answer.message("remedy") != nil, "\(json)")
     }
 
-    @Test("SW-2, SW-13: where beacons can be neither heard nor advertised, `check` says why and what helps")
+    @Test("SW-13: where beacons can be neither heard nor advertised, `check` says why and what helps")
     func check() throws {
         let (status, output, _, _) = try Self.run(
             ["check", "--json", "--adapter", "h4:unix:/nonexistent"],
@@ -56,7 +56,7 @@ struct BeaconRemedyTests {
         #expect(people.status == 69 && people.output.isEmpty && people.error.contains("/nonexistent"))
     }
 
-    @Test("SW-7: a region that cannot be tracked is refused with 78 and a remedy")
+    @Test("A region that cannot be tracked is refused with 78 and a remedy")
     func tracking() throws {
         let (status, output, error, _) = try Self.run(["track", Self.badges], regions: "")
         #expect(status == 78 && output.isEmpty)

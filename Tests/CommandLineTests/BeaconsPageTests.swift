@@ -40,7 +40,7 @@ struct BeaconsPageTests {
     }
 
     @Test(
-        "SW-4, SW-9, SW-13, SW-16: the page has the regions, when they were sighted, the designated, the own beacon, the counts"
+        "SW-16: the page has the regions, when they were sighted, the designated, the own beacon, the counts"
     )
     func whole() throws {
         let text = try Self.text(.success(try beaconAnswer()))
@@ -59,7 +59,7 @@ struct BeaconsPageTests {
         #expect(japanese[0].hasSuffix("F5設定 F6ユーザガイド F11ビーコン"))
     }
 
-    @Test("SW-2, SW-13: the page says why no beacons can be watched, and why the board is none")
+    @Test("SW-13: the page says why no beacons can be watched, and why the board is none")
     func hindered() throws {
         let answer = try beaconAnswer(
             #""available":false,"availability":"off","availabilityCause":"hci0 is off","availabilityRemedy":"switch it on""#,

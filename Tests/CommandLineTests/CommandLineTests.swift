@@ -279,7 +279,7 @@ struct CommandLineTests {
         #expect(hook.error.contains("--hook \(file)"))
     }
 
-    @Test("CB-32: a capture is printed packet by packet; what is none, is cut, or is not there is exit status 74")
+    @Test("A capture is printed packet by packet; what is none, is cut, or is not there is exit status 74")
     func capture() throws {
         let home = try TestDirectory()
         let path = home("btsnoop")
@@ -313,7 +313,7 @@ struct CommandLineTests {
         for path in [home("none"), home("text"), home.path] { #expect(try run(["capture", path]).status == 74) }
     }
 
-    @Test("CB-32: the demo's capture holds its notifications, from the first subscription to the last barcode")
+    @Test("The demo's capture holds its notifications, from the first subscription to the last barcode")
     func demoCapture() throws {
         let home = try TestDirectory()
         let path = home("btsnoop")

@@ -223,7 +223,7 @@ struct DaemonCommandTests {
         )
     }
 
-    @Test("BT-6: ask waits for the reply that the daemon tells, and prints it; a template that is wrong asks nothing")
+    @Test("Ask waits for the reply that the daemon tells, and prints it; a template that is wrong asks nothing")
     func ask() throws {
         let home = try TestDirectory()
         let requests = try FakeDaemon.run(at: home("control")) { _ in
@@ -240,7 +240,7 @@ struct DaemonCommandTests {
 
     private static let reason = KeyboardFaultText.keysOff.message().english
 
-    @Test("LK-24: status has the state in its first line for people, and the daemon's answer for programs")
+    @Test("Status has the state in its first line for people, and the daemon's answer for programs")
     func status() throws {
         let home = try TestDirectory()
         _ = try FakeDaemon.run(at: home("control")) { script in
@@ -299,7 +299,7 @@ struct DaemonCommandTests {
     }
 
     @Test(
-        "LK-8: choosing another while one is chosen: refused without a terminal, done with --yes; the same one is no question"
+        "Choosing another while one is chosen: refused without a terminal, done with --yes; the same one is no question"
     )
     func useThroughDaemon() throws {
         let home = try TestDirectory()
@@ -331,7 +331,7 @@ struct DaemonCommandTests {
         )
     }
 
-    @Test("X-8, D-10: in a script a device without keys is status 78 with cause and remedy; it is not asked twice")
+    @Test("D-10: in a script a device without keys is status 78 with cause and remedy; it is not asked twice")
     func openThroughDaemon() throws {
         let home = try TestDirectory()
         let requests = try FakeDaemon.run(at: home("control")) { _ in
@@ -346,7 +346,7 @@ struct DaemonCommandTests {
         #expect(requests.filter { $0 != "status" } == Array(repeating: "use LINBLE-B yes", count: 3) + ["stop"])
     }
 
-    @Test("X-8, D-10: without a daemon too: 78 for a device without keys, and for more or less than may be")
+    @Test("D-10: without a daemon too: 78 for a device without keys, and for more or less than may be")
     func openAlone() throws {
         let home = try TestDirectory()
         let device = ["use", "F0:F1:F2:F3:F4:F5", "--address-type", "random"]
@@ -374,7 +374,7 @@ struct DaemonCommandTests {
         #expect(try use().error.contains("blewedge pair"))
     }
 
-    @Test("LK-5, LK-7, LK-8: without a daemon the choice is written, kept when another is refused, and dropped")
+    @Test("Without a daemon the choice is written, kept when another is refused, and dropped")
     func useAlone() throws {
         let home = try TestDirectory()
         func blewedge(_ arguments: [String]) throws -> Outcome { try run(arguments, environment: home.environment) }
@@ -405,7 +405,7 @@ struct DaemonCommandTests {
     }
 
     @Test(
-        "HK-1, HK-3: snippets are listed without a daemon, the user's above the example set, or a hint; a wrong file is status 78"
+        "Snippets are listed without a daemon, the user's above the example set, or a hint; a wrong file is status 78"
     )
     func snippets() throws {
         let home = try TestDirectory()

@@ -41,7 +41,7 @@ struct FirmwareCrowdTests {
     ]
 
     @Test(
-        "BT-2: in a crowd at −30 dBm the chosen device at −60 dBm is connected to; in the long run within 3 s of its first report",
+        "In a crowd at −30 dBm the chosen device at −60 dBm is connected to; in the long run within 3 s of its first report",
         arguments: choices
     )
     private func crowd(_ choice: Choice) throws {

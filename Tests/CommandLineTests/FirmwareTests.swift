@@ -28,7 +28,7 @@ struct FirmwareTests {
     }
 
     @Test(
-        "X-7: a controller that is in the middle of a packet, and has thousands of reports to tell, is taken over",
+        "A controller that is in the middle of a packet, and has thousands of reports to tell, is taken over",
         arguments: [0, 1, 5, 14, 20]
     )
     func takenOver(_ cut: Int) throws {
@@ -44,7 +44,7 @@ struct FirmwareTests {
         #expect(outcome.output.contains(Self.name))
     }
 
-    @Test("X-7: a Reset that is answered late, or only when it is sent again, is an answered Reset")
+    @Test("A Reset that is answered late, or only when it is sent again, is an answered Reset")
     func lateReset() throws {
         for reaction in [.late(.milliseconds(1900)), .silence] as [ScriptedFirmware.Reaction] {
             let directory = try TestDirectory()
@@ -75,7 +75,7 @@ struct FirmwareTests {
         _ = try program.end()
     }
 
-    @Test("X-7: an advertisement that looks like the answer to Reset holds up nothing")
+    @Test("An advertisement that looks like the answer to Reset holds up nothing")
     func hostileAnswer() throws {
         let directory = try TestDirectory()
         let line = try line(directory) { firmware in
@@ -88,7 +88,7 @@ struct FirmwareTests {
         #expect(outcome.output.contains(Self.name))
     }
 
-    @Test("X-7: the line is closed when the last Reset is answered, or after a second, and not before")
+    @Test("The line is closed when the last Reset is answered, or after a second, and not before")
     func lastReset() throws {
         let directory = try TestDirectory()
         let line = try line(directory) { $0.script[.reset] = [.late(.zero), .late(.milliseconds(300))] }
@@ -106,7 +106,7 @@ struct FirmwareTests {
         #expect(ContinuousClock.now - start > .seconds(2))
     }
 
-    @Test("X-7: `run` lets a controller answer the last Reset before it ends, too")
+    @Test("`run` lets a controller answer the last Reset before it ends, too")
     func lastResetOfRun() throws {
         let directory = try TestDirectory()
         let line = try line(directory) { $0.script[.reset] = [.late(.zero), .late(.milliseconds(300))] }
@@ -193,7 +193,7 @@ struct FirmwareTests {
         return tasks
     }
 
-    @Test("X-7: killed while the controller reports, it starts again, every time")
+    @Test("Killed while the controller reports, it starts again, every time")
     func killed() throws {
         let directory = try TestDirectory()
         // The socket keeps what its end was not read; a line keeps what its firmware goes on to say.
@@ -210,7 +210,7 @@ struct FirmwareTests {
     }
 
     @Test(
-        "CB-13: `gatt` tries again within its time where a connection could not be established, however the controller says so",
+        "`gatt` tries again within its time where a connection could not be established, however the controller says so",
         arguments: [
             ScriptedFirmware.Reaction.failsToConnect(.connectionFailedToBeEstablished),
             .losesConnection(.connectionFailedToBeEstablished),
@@ -237,7 +237,7 @@ struct FirmwareTests {
         #expect(line.firmware.requests.map(\.first) == [0x02, 0x10])
     }
 
-    @Test("X-7: a refused connection names the command and what the controller said")
+    @Test("A refused connection names the command and what the controller said")
     func refusedConnection() throws {
         let directory = try TestDirectory()
         let line = try line(directory) { firmware in
@@ -251,7 +251,7 @@ struct FirmwareTests {
         #expect(outcome.error.contains("Parameters"), "\(outcome)")
     }
 
-    @Test("X-7: a controller that lists commands it does not know is scanned by the others, or named")
+    @Test("A controller that lists commands it does not know is scanned by the others, or named")
     func unknownCommand() throws {
         let directory = try TestDirectory()
         let line = try line(directory) { firmware in
@@ -271,7 +271,7 @@ struct FirmwareTests {
         #expect(!failure.error.contains("another program"), "\(failure)")
     }
 
-    @Test("X-7: LE is switched on in a dual-mode controller before anything else is asked of it")
+    @Test("LE is switched on in a dual-mode controller before anything else is asked of it")
     func dualMode() throws {
         let directory = try TestDirectory()
         let line = try line(directory) { firmware in
@@ -283,7 +283,7 @@ struct FirmwareTests {
         #expect(line.firmware.heard.contains { $0.opcode == .writeLEHostSupport && $0.parameters == [1, 0] })
     }
 
-    @Test("X-7: a controller that falls silent is given up, and its line opened anew with a Reset")
+    @Test("A controller that falls silent is given up, and its line opened anew with a Reset")
     func silent() throws {
         let directory = try TestDirectory()
         let line = try line(directory)
@@ -342,7 +342,7 @@ struct FirmwareTests {
         #expect(line.events.count { $0 == .opened } == 2)
     }
 
-    @Test("X-7: `run --device` without its adapter ends, and does not say that it waits")
+    @Test("`run --device` without its adapter ends, and does not say that it waits")
     func noAdapter() throws {
         let directory = try TestDirectory()
         let arguments = ["run", "--device", "X", "--security", "none", "--to", "unix:\(directory("wire"))"]

@@ -11,7 +11,7 @@ import Wedge
 
 @Suite("The first steps")
 struct FirstStepsTests {
-    @Test("LK-12: at most three commands lead to the first typed character; each is one, and the README names it")
+    @Test("At most three commands lead to the first typed character; each is one, and the README names it")
     func commands() throws {
         let folder = FilePath(#filePath).removingLastComponent().removingLastComponent().removingLastComponent()
         let bytes = try FileSystem.contents(of: folder.appending("README.md").string, limit: 1 << 20)
@@ -31,7 +31,7 @@ struct FirstStepsTests {
     }
 
     @Test(
-        "LK-12: the guide in a pipe ends with the commands of this machine, in both languages",
+        "The guide in a pipe ends with the commands of this machine, in both languages",
         arguments: ["en", "ja"]
     )
     func guide(language: String) throws {

@@ -13,7 +13,7 @@
 
     @Suite("The user's command", .timeLimit(.minutes(5)))
     struct HookRunnerTests {
-        @Test("X-15: without pidfd_open the user's command is run for one notice after the other, and its end is told")
+        @Test("Without pidfd_open the user's command is run for one notice after the other, and its end is told")
         func oldKernel() throws {
             defer { CallScript.use(nil) }
             CallScript.use { $0.call == .pidfdOpen ? .error(.noFunction) : nil }

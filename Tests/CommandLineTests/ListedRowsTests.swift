@@ -23,7 +23,7 @@ struct ListedRowsTests {
         rows.map { ($0.isChosen ? "* " : "") + ($0.name?.text ?? "-") + ($0.rssi.map { " \($0)" } ?? "") }
     }
 
-    @Test("LK-6: the chosen device stands on top, heard or not, and stays as it was heard last")
+    @Test("The chosen device stands on top, heard or not, and stays as it was heard last")
     func chosen() throws {
         let strong = ("00:00:00:00:00:02", "strong", -40)
         var list = ListedRows(ScanFilter())

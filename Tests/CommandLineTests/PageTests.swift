@@ -93,7 +93,7 @@ struct PageTests {
         #expect(narrow[3].hasPrefix("* LINBLE-TEST") && narrow[4].hasSuffix("-40"))
     }
 
-    @Test("LK-8: the question can be answered on any screen that has room for the answers")
+    @Test("The question can be answered on any screen that has room for the answers")
     func question() throws {
         for language in Language.allCases {
             for (columns, rows) in [(80, 24), (40, 12), (24, 4)] {
@@ -108,7 +108,7 @@ struct PageTests {
         }
     }
 
-    @Test("LK-25: what is received is shown on every page, typed or not")
+    @Test("What is received is shown on every page, typed or not")
     func flash() throws {
         for language in Language.allCases {
             var model = try Self.model(language)
@@ -126,7 +126,7 @@ struct PageTests {
         }
     }
 
-    @Test("LK-14: the check page has state, counters, last received and the field")
+    @Test("The check page has state, counters, last received and the field")
     func check() throws {
         var model = try Self.model(.english)
         _ = model.open(.check)
@@ -137,7 +137,7 @@ struct PageTests {
         ] { #expect(text.contains(part), "\(part) is not in\n\(text)") }
     }
 
-    @Test("LK-23: the keypad's keys stand in the rows of the LINBLE keyboard, at both sizes")
+    @Test("The keypad's keys stand in the rows of the LINBLE keyboard, at both sizes")
     func keypad() throws {
         for (columns, rows) in [(80, 24), (40, 12)] {
             var model = try Self.model(.english)
@@ -153,7 +153,7 @@ struct PageTests {
         }
     }
 
-    @Test("HK-1: every snippet is on its page with what it types; a broken file is said so")
+    @Test("Every snippet is on its page with what it types; a broken file is said so")
     func snippets() throws {
         var model = try Self.model(.english)
         _ = model.open(.snippets)
@@ -201,7 +201,7 @@ struct PageTests {
         }
     }
 
-    @Test("LK-12: the guide has its steps, what the access is used for, and the field")
+    @Test("The guide has its steps, what the access is used for, and the field")
     func guide() throws {
         for language in Language.allCases {
             var model = try Self.model(language)
@@ -250,7 +250,7 @@ struct PageTests {
         }
     }
 
-    @Test("LK-13: the settings show what is set")
+    @Test("The settings show what is set")
     func settings() throws {
         var model = try Self.model(.english)
         _ = model.open(.settings)

@@ -22,7 +22,7 @@ struct StatusLineTests {
         StatusLine.text(facts, isFlashing: isFlashing, columns: columns, .english)
     }
 
-    @Test("LK-13, LK-24: it says the state, the device, what was received and typed, and the rest where there is some")
+    @Test("It says the state, the device, what was received and typed, and the rest where there is some")
     func counts() {
         let quiet = line(facts(.connected))
         #expect(quiet.hasPrefix("connected to LINBLE-"))
@@ -50,7 +50,7 @@ struct StatusLineTests {
         #expect(Console.printable("a\u{2028}\nb\r") == "a\u{FFFD}\nb\u{FFFD}")
     }
 
-    @Test("LK-25: what is received is marked at the right edge, for less than half a second")
+    @Test("What is received is marked at the right edge, for less than half a second")
     func flash() {
         #expect(!line(facts(.connected)).contains("*"))
         let marked = line(facts(.connected, received: 1), true, columns: 90)

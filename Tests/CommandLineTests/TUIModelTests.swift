@@ -56,14 +56,14 @@ struct TUIModelTests {
         return model
     }
 
-    @Test("LK-1, LK-6: the chosen device is on top, then the strongest first")
+    @Test("LK-1: the chosen device is on top, then the strongest first")
     func order() throws {
         #expect(try Self.devices(chosen: false).devices.rows.map(\.label) == ["strong", "weak"])
         #expect(try Self.devices(chosen: true).devices.rows.map(\.label) == ["LINBLE-TEST", "strong", "weak"])
         #expect(try Self.devices(chosen: false).devices.rows.first?.lastHeard == someTime)
     }
 
-    @Test("LK-6: a device that is chosen out of the list shows at once what was heard of it")
+    @Test("A device that is chosen out of the list shows at once what was heard of it")
     func chosenOutOfTheList() throws {
         var model = try Self.devices(chosen: false)
         model.devices.hear(
@@ -75,7 +75,7 @@ struct TUIModelTests {
         #expect(model.devices.rows.first?.rssi == -50 && model.devices.rows.first?.lastHeard == 1_621_876_077)
     }
 
-    @Test("LK-6: the chosen device stays with what was heard of it last, when the daemon lists it no more")
+    @Test("The chosen device stays with what was heard of it last, when the daemon lists it no more")
     func chosenStays() throws {
         var model = try Self.devices(chosen: true)
         let chosen = ("F0:F1:F2:F3:F4:F5", "LINBLE-TEST", -50, "2021-05-24T17:07:57Z")
@@ -106,7 +106,7 @@ struct TUIModelTests {
         #expect(model.devices.cursor == 1)
     }
 
-    @Test("LK-4: r asks for the list anew")
+    @Test("R asks for the list anew")
     func refresh() throws {
         var model = try Self.devices(chosen: false)
         #expect(Self.press(&model, [.character("r")]) == [.rescan(isAnew: true)])
@@ -121,7 +121,7 @@ struct TUIModelTests {
         #expect(model.notice == .said(.asking, ["strong"]) && model.question == nil)
     }
 
-    @Test("LK-8: another one is used only after the question, and Cancel changes nothing")
+    @Test("Another one is used only after the question, and Cancel changes nothing")
     func asking() throws {
         var model = try Self.devices(chosen: true)
         #expect(Self.press(&model, [.down, .enter]).isEmpty)
@@ -135,7 +135,7 @@ struct TUIModelTests {
         #expect(effects == [.ask(.use(address, confirmed: true), .said(.chosen, ["strong"]))])
     }
 
-    @Test("X-8: a device without keys is used only after the question, and Cancel leaves it")
+    @Test("A device without keys is used only after the question, and Cancel leaves it")
     func openDevice() throws {
         var model = try Self.devices(chosen: false)
         let address = try #require(DeviceChoice("00:00:00:00:00:02"))
@@ -164,14 +164,14 @@ struct TUIModelTests {
         #expect(model.question?.text == .askForget && model.notice == .fault(Reason(refusal)))
     }
 
-    @Test("LK-7: Enter on the chosen device drops the choice, after a question")
+    @Test("Enter on the chosen device drops the choice, after a question")
     func forgetting() throws {
         var model = try Self.devices(chosen: true)
         #expect(Self.press(&model, [.home, .enter]).isEmpty && model.question?.text == .askForget)
         #expect(Self.press(&model, [.right, .enter]) == [.ask(.forget, .said(.forgotten, []))])
     }
 
-    @Test("LK-14, LK-17, LK-22: connect, disconnect, pause and resume from every page", arguments: Page.allCases)
+    @Test("LK-14: connect, disconnect, pause and resume from every page", arguments: Page.allCases)
     func everywhere(page: Page) throws {
         var model = try Self.devices(chosen: true)
         _ = model.open(page)
@@ -223,7 +223,7 @@ struct TUIModelTests {
         #expect(model.field.text.count == TUIField.most)
     }
 
-    @Test("LK-23, HK-4, HK-5: the keypad presses the key under the cursor")
+    @Test("The keypad presses the key under the cursor")
     func keypad() throws {
         var model = try Self.devices(chosen: true)
         _ = model.open(.keypad)
@@ -272,7 +272,7 @@ struct TUIModelTests {
         #expect(String(model.field.text) == "<b>x</b>")
     }
 
-    @Test("LK-14: the field takes what is typed, and moves in it")
+    @Test("The field takes what is typed, and moves in it")
     func field() {
         var field = TUIField()
         for key in "abc".map(TUIKey.character) + [
@@ -291,7 +291,7 @@ struct TUIModelTests {
         #expect(String(field.text) == "c\nd" && field.cursor == 3)
     }
 
-    @Test("LK-13: the setting shows and hides the state, and is kept")
+    @Test("The setting shows and hides the state, and is kept")
     func statusLine() throws {
         var model = try Self.devices(chosen: true)
         _ = model.open(.settings)
@@ -301,7 +301,7 @@ struct TUIModelTests {
         #expect(Self.press(&model, [.end, .enter]) == [.ask(.reload, .said(.reloaded, []))])
     }
 
-    @Test("LK-13: keeping the setting changes its line of the configuration and no other")
+    @Test("Keeping the setting changes its line of the configuration and no other")
     func configuration() throws {
         func set(_ text: String) -> String { TUIPlaces.setting("status-line", to: "false", in: text) }
         #expect(set("") == "status-line = false\n")
@@ -314,7 +314,7 @@ struct TUIModelTests {
         #expect(!written.showsStatus && written.refreshPeriod == .seconds(5))
     }
 
-    @Test("LK-11, LK-12: the guide's steps are tested on the way, and each leads to the next")
+    @Test("The guide's steps are tested on the way, and each leads to the next")
     func guide() throws {
         var model = TUIModel(language: .english)
         #expect(model.open(.guide) == [.checkMachine])
@@ -420,7 +420,7 @@ struct TUIModelTests {
     }
 
     @Test(
-        "LK-1: the daemon's times",
+        "The daemon's times",
         arguments: [
             ("1970-01-01T00:00:00Z", 0), ("2021-05-24T17:07:59Z", 1_621_876_079), ("2000-02-29T12:00:00Z", 951_825_600),
             ("2026-11-21T10:00:00Z", 1_795_255_200), ("2021-13-24T17:07:59Z", nil), ("2021-05-24 17:07:59", nil),

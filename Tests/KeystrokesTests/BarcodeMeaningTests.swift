@@ -24,7 +24,7 @@ struct BarcodeMeaningTests {
     }
 
     @Test(
-        "HK-1, X-1: a barcode that stands for a text types it alone, once, its bytes are counted; others are typed"
+        "A barcode that stands for a text types it alone, once, its bytes are counted; others are typed"
     )
     func typed() throws {
         for stall in [0, 100_000_000] as [Int64] {
@@ -45,7 +45,7 @@ struct BarcodeMeaningTests {
         }
     }
 
-    @Test("HK-1, X-12: the rules of barcodes hold for these: duplicates, age, the gate, an end that is no terminator")
+    @Test("The rules of barcodes hold for these: duplicates, age, the gate, an end that is no terminator")
     func refused() throws {
         let code = "B1\r".bytes
         let path = try Path(
@@ -74,7 +74,7 @@ struct BarcodeMeaningTests {
     }
 
     @Test(
-        "HK-1, X-1: a device that takes a part of it, or a gate that closes in it: the barcode is lost to its last key"
+        "A device that takes a part of it, or a gate that closes in it: the barcode is lost to its last key"
     )
     func failures() throws {
         let rules = try Self.rules().typing(["B1".bytes: try Self.meaning()])
@@ -108,7 +108,7 @@ struct BarcodeMeaningTests {
         #expect(path.ledger.snapshot().gated == 3 && path.ledger.snapshot().waiting == 0)
     }
 
-    @Test("HK-1: what can be no barcode stands for nothing; keys of meanings are declared; an empty one discards")
+    @Test("What can be no barcode stands for nothing; keys of meanings are declared; an empty one discards")
     func bounds() throws {
         let rules = try BarcodeRules(maximumLength: 4)
         for bytes in [[], "12345".bytes, "1\r".bytes] {
@@ -123,7 +123,7 @@ struct BarcodeMeaningTests {
         #expect(path.ledger.snapshot().discarded == 3 && path.ledger.snapshot().typed == 4)
     }
 
-    @Test("HK-1, X-5: what only CapsLock keeps from being typed is rejected whole, and comes out as meant else")
+    @Test("What only CapsLock keeps from being typed is rejected whole, and comes out as meant else")
     func capsLock() throws {
         let light = CapsLockLight()
         light.set(true)

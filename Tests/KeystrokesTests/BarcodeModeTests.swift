@@ -144,7 +144,7 @@ struct BarcodeModeTests {
         return nil
     }
 
-    @Test("X-1, X-12, D-1, D-3: 100,000 random steps agree with a naive model in text and account", arguments: 0..<5)
+    @Test("D-1, D-3: 100,000 random steps agree with a naive model in text and account", arguments: 0..<5)
     func conversations(number: Int) throws {
         for seed in 1...4 as ClosedRange<UInt64> {
             let difference = try Self.converse(Self.settings[number], flaw: nil, steps: 5_000, seed: seed)
@@ -188,7 +188,7 @@ struct BarcodeModeTests {
         }
     }
 
-    @Test("X-1, X-12: where notifications were lost before they came, what is on either side is no barcode")
+    @Test("Where notifications were lost before they came, what is on either side is no barcode")
     func missingNotifications() throws {
         let path = try Path(barcodes: try BarcodeRules())
         path.receive("123".bytes)
@@ -208,7 +208,7 @@ struct BarcodeModeTests {
         #expect(account.rejected(.cut) == 11 && account.typed == 7 && account.lost == 0 && account.waiting == 0)
     }
 
-    @Test("X-12: bytes lost in the middle of a barcode cut it, before and after them")
+    @Test("Bytes lost in the middle of a barcode cut it, before and after them")
     func missingBytes() throws {
         let path = try Path(barcodes: try BarcodeRules(), capacity: 64)
         path.receive("123".bytes)
@@ -222,7 +222,7 @@ struct BarcodeModeTests {
         #expect(account.rejected(.cut) == 7 && account.lost(.ringFull) == 60 && account.typed == 4)
     }
 
-    @Test("LK-22, X-12: a gate closed and opened in the middle of a barcode types neither its head nor its tail")
+    @Test("A gate closed and opened in the middle of a barcode types neither its head nor its tail")
     func gate() throws {
         for barcodes in [try BarcodeRules(), nil] {
             let path = try Path(barcodes: barcodes)
@@ -238,7 +238,7 @@ struct BarcodeModeTests {
         }
     }
 
-    @Test("X-12: nothing is typed before a barcode is whole; a silence ends it where one is set")
+    @Test("Nothing is typed before a barcode is whole; a silence ends it where one is set")
     func wholeness() throws {
         let path = try Path(
             barcodes: try BarcodeRules(idleGap: 100 * Self.millisecond, suffix: try BarcodeAffix("{{{f9}"))
@@ -255,7 +255,7 @@ struct BarcodeModeTests {
         #expect(keys == [2, 3, 4, 5, 42, 26, 67])
     }
 
-    @Test("X-12, X-2: a barcode too large for the window is paced from its first key; the gate stops the rest of it")
+    @Test("A barcode too large for the window is paced from its first key; the gate stops the rest of it")
     func paced() throws {
         let path = try Path(stall: 100 * Self.millisecond, barcodes: try BarcodeRules(prefix: try BarcodeAffix("AB")))
         path.receive((String(repeating: "5", count: 40) + "\r").bytes)
@@ -269,7 +269,7 @@ struct BarcodeModeTests {
         #expect(account.typed == 8 && account.gated == 33 && account.waiting == 0)
     }
 
-    @Test("X-1: a device that takes a part of a barcode: whole keystrokes are typed, the rest of the write is lost")
+    @Test("A device that takes a part of a barcode: whole keystrokes are typed, the rest of the write is lost")
     func failures() throws {
         for accepted in 0...18 {
             let path = try Path(barcodes: try BarcodeRules(prefix: try BarcodeAffix("x")))
@@ -286,7 +286,7 @@ struct BarcodeModeTests {
         }
     }
 
-    @Test("X-12: rules and affixes that cannot be are refused, and say why")
+    @Test("Rules and affixes that cannot be are refused, and say why")
     func faults() {
         #expect(throws: BarcodeRules.Fault.self) { try BarcodeRules(terminators: []) }
         #expect(throws: BarcodeRules.Fault.self) { try BarcodeRules(idleGap: 0) }

@@ -23,7 +23,7 @@ struct ByteTableTests {
         for text in ["", "0x", "0x100", "0x+1", "0x-1", "1d", "cr ", "tabs"] { #expect(ByteName.byte(text) == nil) }
     }
 
-    @Test("LK-21: what the built-in tables mean")
+    @Test("What the built-in tables mean")
     func builtIn() {
         for byte in UInt8.min...UInt8.max {
             let printable = (0x20...0x7E).contains(byte)
@@ -42,7 +42,7 @@ struct ByteTableTests {
         #expect(ByteTable(named: "nothing") == nil)
     }
 
-    @Test("LK-21: a table's text: base, runs, text, keys, escapes, comments")
+    @Test("A table's text: base, runs, text, keys, escapes, comments")
     func text() throws {
         let text = """
             # a table
@@ -85,7 +85,7 @@ struct ByteTableTests {
         #expect(try ByteTable(text: "base = discard") == .discard)
     }
 
-    @Test("X-12: what the built-in tables do with the group separator")
+    @Test("What the built-in tables do with the group separator")
     func groupSeparator() throws {
         for base in ByteTable.BuiltIn.allCases {
             let meant: ByteTable.Action =
@@ -107,7 +107,7 @@ struct ByteTableTests {
         #expect(japanese.strokes(of: 0x1D) == [KeyboardLayout.Stroke(KeyCode(rawValue: 43), .control)])
     }
 
-    @Test("LK-21: what the actions of a table are written as reads as the same actions")
+    @Test("What the actions of a table are written as reads as the same actions")
     func roundTrip() throws {
         for (_, table) in ByteTable.builtIn { try Self.readsAsTheSame(table) }
         var random = SeededGenerator(seed: 11)
@@ -241,7 +241,7 @@ struct ByteTableTests {
         Fault(text: String(repeating: "#", count: 65537), line: 1, column: 1, reason: "longer than 65536 bytes"),
     ]
 
-    @Test("LK-21: a wrong table names line, column and fault", arguments: faults)
+    @Test("A wrong table names line, column and fault", arguments: faults)
     func wrongText(fault: Fault) {
         let place = (line: fault.line, column: fault.column)
         let error = #expect(
@@ -267,7 +267,7 @@ struct ByteTableTests {
         #expect(refused > 10_000)
     }
 
-    @Test("X-5: a character that the layout cannot type is refused, with byte and character")
+    @Test("A character that the layout cannot type is refused, with byte and character")
     func untypable() throws {
         var table = ByteTable.linble
         table[0xA5] = .text("¥")
@@ -278,7 +278,7 @@ struct ByteTableTests {
         #expect(text.contains("0xa5") && text.contains("U+A5"))
     }
 
-    @Test("X-5: a character that CapsLock alone keeps from being typed is rejected while it is on; the table stands")
+    @Test("A character that CapsLock alone keeps from being typed is rejected while it is on; the table stands")
     func untypableWithCapsLock() throws {
         let sharpS = KeyboardLayout.Stroke(KeyCode(rawValue: 12))
         let german = KeyboardLayout(name: "some", strokes: ["ß": [sharpS]], capsLockStrokes: [:])
@@ -289,7 +289,7 @@ struct ByteTableTests {
         #expect(compiled.rows[0x1DF].marks == CompiledTable.isRejected)
     }
 
-    @Test("X-5: the US layout types printable ASCII, each character by a stroke of its own")
+    @Test("The US layout types printable ASCII, each character by a stroke of its own")
     func us() {
         let strokes = (0x20...0x7E).compactMap { KeyboardLayout.us.strokes(for: Unicode.Scalar(UInt8($0))) }
         #expect(strokes.count == 95 && Set(strokes).count == 95 && strokes.allSatisfy { $0.count == 1 })
@@ -300,7 +300,7 @@ struct ByteTableTests {
 
 @Suite("X-4, D-14: which keys are declared")
 struct KeySetTests {
-    @Test("X-4: the keys that a table reaches, and no others")
+    @Test("The keys that a table reaches, and no others")
     func reached() throws {
         #expect(try CompiledTable(.discard).keys.codes == [])
         #expect(try CompiledTable(.strict).keys.codes.count == 47 + 1 + 1 + 1)

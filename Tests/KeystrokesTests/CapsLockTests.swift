@@ -13,7 +13,7 @@ struct CapsLockTests {
         [nil, try BarcodeRules(prefix: try BarcodeAffix("pR"), suffix: try BarcodeAffix("{tab}sU"))]
     }
 
-    @Test("X-5: in every mode and at every pace, letters are turned round while the light is on, and nothing else is")
+    @Test("In every mode and at every pace, letters are turned round while the light is on, and nothing else is")
     func turned() throws {
         for pace in [nil] + (try Pace.Profile.allCases.map { try Pace($0, queue: .small) }) {
             for barcodes in try Self.modes() {
@@ -30,7 +30,7 @@ struct CapsLockTests {
         }
     }
 
-    @Test("X-5: a keyboard without a light, and one whose light was never told of, types as if CapsLock were off")
+    @Test("A keyboard without a light, and one whose light was never told of, types as if CapsLock were off")
     func ignored() throws {
         for barcodes in try Self.modes() {
             for light in [nil, CapsLockLight()] {
@@ -48,7 +48,7 @@ struct CapsLockTests {
         #expect(path.keyboard.text == "Az 1\n")
     }
 
-    @Test("X-5: a change in the middle of a paced barcode is taken up at the next keystroke")
+    @Test("A change in the middle of a paced barcode is taken up at the next keystroke")
     func changes() throws {
         for profile in [Pace.Profile.scanner, .slow, .desktop] {
             for barcodes in [nil, try BarcodeRules()] {
@@ -72,7 +72,7 @@ struct CapsLockTests {
         }
     }
 
-    @Test("X-5, X-1: a write cut short while the light is on is counted by what was meant")
+    @Test("A write cut short while the light is on is counted by what was meant")
     func failures() throws {
         for barcodes in [nil, try BarcodeRules()] {
             for accepted in 0...18 {

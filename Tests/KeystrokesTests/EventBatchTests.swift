@@ -139,7 +139,7 @@ struct EventBatchTests {
     }
 
     @Test(
-        "X-2, X-16: macros at every pace: all typed, never more events in a stall than the queue keeps",
+        "Macros at every pace: all typed, never more events in a stall than the queue keeps",
         arguments: Pace.Profile.allCases,
         ReaderQueue.allCases
     )
@@ -168,7 +168,7 @@ struct EventBatchTests {
         }
     }
 
-    @Test("LK-21: what the layout cannot type is counted as rejected, apart from what the table discards")
+    @Test("What the layout cannot type is counted as rejected, apart from what the table discards")
     func rejected() throws {
         var strokes = KeyboardLayout.us.strokes
         strokes["#"] = nil
@@ -183,7 +183,7 @@ struct EventBatchTests {
         #expect(account.typed == 3 && account.rejected == 3 && account.discarded == 1 && account.received == 7)
     }
 
-    @Test("X-5: with CapsLock, Shift is inverted for letters and for nothing else")
+    @Test("With CapsLock, Shift is inverted for letters and for nothing else")
     func capsLock() {
         for layout in [KeyboardLayout.us, .jp, .jpYen] {
             for (character, strokes) in layout.strokes {

@@ -8,7 +8,7 @@ import Testing
 @Suite("X-1: the ledger")
 struct LedgerTests {
     @Test(
-        "X-1: 100,000 random steps: the account balances, and agrees with what the device saw",
+        "100,000 random steps: the account balances, and agrees with what the device saw",
         arguments: [1, 2, 3, 4]
     )
     func balances(seed: UInt64) throws {

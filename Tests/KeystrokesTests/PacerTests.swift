@@ -13,7 +13,7 @@ struct PacerTests {
     static let stalls: [Int64] = [1, 17, 33, 50, 84, 100, 126, 250, 499].map { $0 * millisecond }
 
     @Test(
-        "X-2, X-16: the model of the kernel's queue keeps one event less than its size",
+        "The model of the kernel's queue keeps one event less than its size",
         arguments: ReaderQueue.allCases
     )
     func queue(size: ReaderQueue) {
@@ -44,7 +44,7 @@ struct PacerTests {
         #expect(pacer.pacedTime(forEvents: 6, now: 0) == Pace.longestGap)
     }
 
-    @Test("X-16: a stall has 15 plain keys or 10 shifted ones with a queue of 64, and 63 or 42 with one of 256")
+    @Test("A stall has 15 plain keys or 10 shifted ones with a queue of 64, and 63 or 42 with one of 256")
     func rates() throws {
         for (queue, plain, shifted) in [(ReaderQueue.small, Int64(15), Int64(10)), (.large, 63, 42)] {
             let stall = 100 * Self.millisecond
@@ -127,7 +127,7 @@ struct PacerTests {
     }
 
     @Test(
-        "D-13, X-16: no window of the stall has more events than the queue keeps, and no stalled reader loses any",
+        "D-13: no window of the stall has more events than the queue keeps, and no stalled reader loses any",
         arguments: stalls + [0],
         ReaderQueue.allCases
     )

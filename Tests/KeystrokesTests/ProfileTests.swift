@@ -71,7 +71,7 @@ struct ProfileTests {
     }
 
     @Test(
-        "X-2: at the profile's stall no event of many characters is lost",
+        "At the profile's stall no event of many characters is lost",
         arguments: Pace.Profile.allCases.filter { $0 != .console },
         ReaderQueue.allCases
     )
@@ -82,7 +82,7 @@ struct ProfileTests {
         #expect(result.drops == 0 && result.isMeant)
     }
 
-    @Test("X-2: a console's reader is never away: all that has come leaves at once")
+    @Test("A console's reader is never away: all that has come leaves at once")
     func console() throws {
         let pace = try Pace(.console, queue: .large)
         let path = try Path(pace: pace, maximumAge: nil)
@@ -146,7 +146,7 @@ struct ProfileTests {
         }
     }
 
-    @Test("X-2: a shifted key of the slow profile, write by write")
+    @Test("A shifted key of the slow profile, write by write")
     func slow() throws {
         let path = try Path(pace: try Pace(.slow, queue: .large))
         let start = path.now
@@ -182,7 +182,7 @@ struct ProfileTests {
         #expect(Pace.greatestStall == 2_124_999_915)
     }
 
-    @Test("X-16: the larger queue survives four times the stall where the rhythm is fixed, and keeps it")
+    @Test("The larger queue survives four times the stall where the rhythm is fixed, and keeps it")
     func fixedRhythms() throws {
         for profile in [Pace.Profile.scanner, .slow] {
             let (small, large) = (try Pace(profile, queue: .small), try Pace(profile, queue: .large))
@@ -194,7 +194,7 @@ struct ProfileTests {
         }
     }
 
-    @Test("X-16: axes are declared for the larger queue only, nine of them, none by which programs know a pointer")
+    @Test("Axes are declared for the larger queue only, nine of them, none by which programs know a pointer")
     func axes() {
         // REL_X, Y, HWHEEL, DIAL, WHEEL, WHEEL_HI_RES and HWHEEL_HI_RES.
         let pointer: Set<UInt16> = [0, 1, 6, 7, 8, 11, 12]
@@ -204,7 +204,7 @@ struct ProfileTests {
         #expect(ReaderQueue.allCases.map(\.window) == [63, 255] && ReaderQueue.allCases.map(\.paced) == [60, 252])
     }
 
-    @Test("X-1: a keystroke that a failing device cuts is lost, whichever of its writes fails")
+    @Test("A keystroke that a failing device cuts is lost, whichever of its writes fails")
     func failure() throws {
         for failing in 0..<3 {
             let path = try Path(pace: try Pace(.slow, queue: .large))

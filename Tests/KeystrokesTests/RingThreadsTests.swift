@@ -112,7 +112,7 @@ struct RingThreads {
         #expect(sleeps > 0)
     }
 
-    @Test("X-1: feed and typist in two threads; an account taken at any moment balances")
+    @Test("Feed and typist in two threads; an account taken at any moment balances")
     func dataPath() throws {
         let ring = try ByteRing(capacity: 4096, startingAt: UInt.max - 100_000)
         let ledger = Ledger()

@@ -11,32 +11,32 @@ struct TypingConversationTests {
         #expect(differences.isEmpty, "\(differences.joined(separator: "\n"))")
     }
 
-    @Test("LK-21: bytes, in conversations", arguments: TypingConversation.listed("bytes"))
+    @Test("Bytes, in conversations", arguments: TypingConversation.listed("bytes"))
     func bytes(_ one: TypingConversation) throws { try Self.play(one) }
 
-    @Test("LK-21, X-5: layouts and CapsLock, in conversations", arguments: TypingConversation.listed("layouts"))
+    @Test("Layouts and CapsLock, in conversations", arguments: TypingConversation.listed("layouts"))
     func layouts(_ one: TypingConversation) throws { try Self.play(one) }
 
     @Test("D-3: line ends, in conversations", arguments: TypingConversation.listed("line-ends"))
     func lineEnds(_ one: TypingConversation) throws { try Self.play(one) }
 
     @Test(
-        "LK-21, X-1: Shift, repeated keys and notifications, in conversations",
+        "Shift, repeated keys and notifications, in conversations",
         arguments: TypingConversation.listed("notifications")
     )
     func notifications(_ one: TypingConversation) throws { try Self.play(one) }
 
-    @Test("X-2, D-13: the pace, in conversations", arguments: TypingConversation.listed("pace"))
+    @Test("D-13: the pace, in conversations", arguments: TypingConversation.listed("pace"))
     func pace(_ one: TypingConversation) throws { try Self.play(one) }
 
     @Test(
-        "LK-22, X-1, D-1: gate, links, age and failures, in conversations",
+        "D-1: gate, links, age and failures, in conversations",
         arguments: TypingConversation.listed("refusals")
     )
     func refusals(_ one: TypingConversation) throws { try Self.play(one) }
 
     @Test(
-        "X-12, HK-1: whole barcodes and what they stand for, in conversations",
+        "Whole barcodes and what they stand for, in conversations",
         arguments: TypingConversation.listed("scans")
     )
     func barcodes(_ one: TypingConversation) throws { try Self.play(one) }

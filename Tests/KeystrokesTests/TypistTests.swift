@@ -7,7 +7,7 @@ import Testing
 
 @Suite("LK-21: bytes become keystrokes")
 struct TypistTests {
-    @Test("LK-21: a barcode is typed, whole, in one write")
+    @Test("A barcode is typed, whole, in one write")
     func barcode() throws {
         let path = try Path(stall: 100_000_000)
         path.receive("4901234567894\r\n".bytes)
@@ -43,7 +43,7 @@ struct TypistTests {
     }
 
     @Test(
-        "LK-21, X-4: every byte and every pair of bytes, through every built-in table",
+        "Every byte and every pair of bytes, through every built-in table",
         arguments: ByteTable.builtIn.map(\.name)
     )
     func pairs(name: String) throws {
@@ -77,7 +77,7 @@ struct TypistTests {
         #expect(path.ledger.snapshot().waiting == 0)
     }
 
-    @Test("LK-21: 4 events a plain key, 4n + 2 a run of n shifted ones; Shift goes down and up within a frame of a key")
+    @Test("4 events a plain key, 4n + 2 a run of n shifted ones; Shift goes down and up within a frame of a key")
     func counts() throws {
         for (text, events) in [
             ("a", 4), ("A", 6), ("AB", 10), ("ABC", 14), ("aB", 10), ("Ab", 10), ("AbC", 16), ("aa", 8), ("AA", 10),
@@ -91,7 +91,7 @@ struct TypistTests {
         }
     }
 
-    @Test("LK-21: a shifted key's frames, event by event")
+    @Test("A shifted key's frames, event by event")
     func frames() throws {
         let path = try Path()
         path.receive("Aa".bytes)
@@ -108,7 +108,7 @@ struct TypistTests {
         #expect(path.outputEvents().count == 10)
     }
 
-    @Test("LK-21: discarded bytes inside a shifted run, and after a write's last key")
+    @Test("Discarded bytes inside a shifted run, and after a write's last key")
     func discards() throws {
         let path = try Path()
         path.receive([0x41, 0x00, 0x42, 0xFF, 0x80])
@@ -118,7 +118,7 @@ struct TypistTests {
         #expect(account.typed == 2 && account.discarded == 3)
     }
 
-    @Test("LK-21: a text longer than one write is cut between keys, none of them held")
+    @Test("A text longer than one write is cut between keys, none of them held")
     func longText() throws {
         var random = SeededGenerator(seed: 3)
         let text = String(
@@ -132,7 +132,7 @@ struct TypistTests {
         #expect(path.keyboard.largestFrame <= 3)
     }
 
-    @Test("X-1: a part of a write that the device took is typed, and the rest lost")
+    @Test("A part of a write that the device took is typed, and the rest lost")
     func failures() throws {
         let text = "aBC\r\nd\u{1}E"
         // Events: a 4, B 5, C 4, Enter 5 (Shift up first), d 4, E 5 + 1. The line feed is counted with its Enter.
@@ -159,7 +159,7 @@ struct TypistTests {
         }
     }
 
-    @Test("LK-22, D-1: a closed gate refuses what waits and what comes; what came then is never typed later")
+    @Test("D-1: a closed gate refuses what waits and what comes; what came then is never typed later")
     func gate() throws {
         let path = try Path(stall: 100_000_000)
         path.receive("0123456789012345678901234567890123456789\r".bytes)
@@ -278,7 +278,7 @@ struct TypistTests {
         }
     }
 
-    @Test("X-1: a chunk that finds no room is lost whole, and the typist is woken once after each sleep")
+    @Test("A chunk that finds no room is lost whole, and the typist is woken once after each sleep")
     func full() throws {
         let path = try Path(capacity: 64)
         #expect(path.next() == .sleep)

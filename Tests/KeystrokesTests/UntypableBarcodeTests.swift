@@ -16,7 +16,7 @@ struct UntypableBarcodeTests {
         return KeyboardLayout(name: "without", strokes: strokes, capsLockStrokes: capsLockStrokes)
     }()
 
-    @Test("X-12, X-1: wherever the byte is, nothing of the barcode is typed, each byte is counted; the next is typed")
+    @Test("Wherever the byte is, nothing of the barcode is typed, each byte is counted; the next is typed")
     func rejected() throws {
         for stall in [0, 100_000_000] as [Int64] {
             for place in 0...13 {
@@ -44,7 +44,7 @@ struct UntypableBarcodeTests {
         }
     }
 
-    @Test("X-12: the terminator counts where it is typed, and not where a suffix is typed in its stead")
+    @Test("The terminator counts where it is typed, and not where a suffix is typed in its stead")
     func terminators() throws {
         for (suffix, text) in [(nil, ""), (try BarcodeAffix("{tab}"), "ab\t")] {
             let path = try Path(
@@ -60,7 +60,7 @@ struct UntypableBarcodeTests {
         }
     }
 
-    @Test("X-12: bytes that the table discards reject nothing")
+    @Test("Bytes that the table discards reject nothing")
     func discarded() throws {
         let path = try Path(layout: Self.layout, barcodes: try BarcodeRules())
         path.receive("a\u{1}b\u{0}\r".bytes)
@@ -69,7 +69,7 @@ struct UntypableBarcodeTests {
         #expect(path.ledger.snapshot().discarded == 2)
     }
 
-    @Test("X-12, X-5: what can be typed depends on the light, as it is when the barcode is judged")
+    @Test("What can be typed depends on the light, as it is when the barcode is judged")
     func light() throws {
         let light = CapsLockLight()
         let path = try Path(layout: Self.layout, barcodes: try BarcodeRules(), light: light)
@@ -83,7 +83,7 @@ struct UntypableBarcodeTests {
         #expect(path.ledger.snapshot().rejected(.untypable) == 4)
     }
 
-    @Test("X-12, X-5, X-1: a byte that becomes untypable in the middle of a paced barcode is rejected by itself")
+    @Test("A byte that becomes untypable in the middle of a paced barcode is rejected by itself")
     func lightInTheMiddle() throws {
         let light = CapsLockLight()
         let path = try Path(

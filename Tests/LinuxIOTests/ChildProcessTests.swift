@@ -26,7 +26,7 @@ struct ChildProcessTests {
         return child.takeEnd()
     }
 
-    @Test("CB-30: the program finds our variables, replaced by those given; its end comes through the loop")
+    @Test("The program finds our variables, replaced by those given; its end comes through the loop")
     func environment() throws {
         setenv("BLEWEDGE_TEST_OLD", "1", 1)
         setenv("BLEWEDGETEST", "kept", 1)
@@ -47,7 +47,7 @@ struct ChildProcessTests {
         }
     }
 
-    @Test("CB-30: a program is ended with all that it has started")
+    @Test("A program is ended with all that it has started")
     func stopped() throws {
         let lines = """
             trap '' INT TERM
@@ -109,7 +109,7 @@ struct ChildProcessTests {
         if ProcessFacts.user == 0 { #expect(ours["CapEff"] != "0000000000000000") }
     }
 
-    @Test("CB-30: what cannot be run is an error with its cause")
+    @Test("What cannot be run is an error with its cause")
     func missing() throws {
         #expect(throws: Errno.noSuchFileOrDirectory) {
             _ = try ChildProcess("/nonexistent/program", environment: [], replacing: "BLEWEDGE_")

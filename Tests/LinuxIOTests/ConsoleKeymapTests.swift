@@ -19,7 +19,7 @@ struct ConsoleKeymapTests {
 
     private static let altGr: [UInt16: [UInt16]] = [100: [0x0701, 0x0701, 0x0701, 0x0701]]
 
-    @Test("X-5: letters, signs, Unicode characters and dead keys, by kernel values written out")
+    @Test("Letters, signs, Unicode characters and dead keys, by kernel values written out")
     func values() {
         let map = ConsoleKeymap(
             isUnicode: true,
@@ -61,7 +61,7 @@ struct ConsoleKeymapTests {
         )
     }
 
-    @Test("X-5: a right Alt that is not AltGr is not pressed; outside Unicode mode only ASCII is taken")
+    @Test("A right Alt that is not AltGr is not pressed; outside Unicode mode only ASCII is taken")
     func limits() {
         let values: [UInt16: [UInt16]] = [16: [0x0B71, 0x0B51, 0x0040], 18: [0x00E9, 0x0BC9]]
         let plain = ConsoleKeymap(isUnicode: true, tables: Self.tables(values), accents: [])
@@ -93,7 +93,7 @@ struct ConsoleKeymapTests {
         #expect(counts[false] == 2 * 127 + 27 + 256 + 127)
     }
 
-    @Test("X-5: what is no console is refused by the kernel's error")
+    @Test("What is no console is refused by the kernel's error")
     func noConsole() {
         #expect(throws: Errno.inappropriateIOCTLForDevice) { try ConsoleKeymap(ofTerminal: "/dev/null") }
         #expect(throws: Errno.noSuchFileOrDirectory) { try ConsoleKeymap(ofTerminal: "/dev/nosuchtty") }
@@ -102,7 +102,7 @@ struct ConsoleKeymapTests {
 
 @Suite("X-5: xkb")
 struct XKBKeymapTests {
-    @Test("X-5: a layout is compiled with and without CapsLock; the right Alt of us is not AltGr")
+    @Test("A layout is compiled with and without CapsLock; the right Alt of us is not AltGr")
     func layouts() throws {
         let us = try XKBKeymap(named: "us")
         #expect(us.levels.allSatisfy { !$0.altGr })
@@ -114,7 +114,7 @@ struct XKBKeymapTests {
         #expect(german.levels.contains { $0.key == 16 && $0.altGr && $0.character == 0x40 })
     }
 
-    @Test("X-5: a name that is none, and a layout that is not there")
+    @Test("A name that is none, and a layout that is not there")
     func wrong() {
         for name in ["", "de(", "../us", "us\0", "de()", "us,de", String(repeating: "x", count: 65)] {
             #expect(throws: XKBKeymap.Failure.malformedName(name)) { try XKBKeymap(named: name) }

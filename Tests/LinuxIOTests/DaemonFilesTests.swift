@@ -21,7 +21,7 @@ struct DaemonFilesTests {
         #expect(fputs(text, file) >= 0)
     }
 
-    @Test("LK-18: a file that is written, replaced or removed is told by its name, others by theirs")
+    @Test("A file that is written, replaced or removed is told by its name, others by theirs")
     func watch() throws {
         try inDirectory { directory in
             let watch = try FileWatch(directory: directory)
@@ -43,7 +43,7 @@ struct DaemonFilesTests {
         }
     }
 
-    @Test("LK-18: of a great many changes none is missed: they are told as incomplete")
+    @Test("Of a great many changes none is missed: they are told as incomplete")
     func overflow() throws {
         try inDirectory { directory in
             let watch = try FileWatch(directory: directory)
@@ -60,7 +60,7 @@ struct DaemonFilesTests {
         }
     }
 
-    @Test("LK-18: a directory that goes is told")
+    @Test("A directory that goes is told")
     func gone() throws {
         let directory = FilePath("/tmp/blewedge-gone.\(getpid())")
         try #require(mkdir(directory.string, 0o700) == 0)
@@ -213,7 +213,7 @@ struct DaemonFilesTests {
         }
     }
 
-    @Test("LK-22: the terminal in front is read from the kernel's words, and nothing from others")
+    @Test("The terminal in front is read from the kernel's words, and nothing from others")
     func terminal() throws {
         try inDirectory { directory in
             let path = directory.appending("active")

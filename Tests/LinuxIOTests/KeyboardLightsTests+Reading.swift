@@ -6,7 +6,7 @@ import Testing
 @testable import LinuxIO
 
 extension KeyboardLightsTests {
-    @Test("X-5: a light is read, and that no more waits to be read is no error")
+    @Test("A light is read, and that no more waits to be read is no error")
     func reading() throws {
         var ends: [Int32] = [-1, -1]
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue)

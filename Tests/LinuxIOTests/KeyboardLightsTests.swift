@@ -22,7 +22,7 @@ struct KeyboardLightsTests {
         return KeyboardLights.capsLock(in: found)
     }
 
-    @Test("X-5: the last word on CapsLock counts; other lights and other events say nothing of it")
+    @Test("The last word on CapsLock counts; other lights and other events say nothing of it")
     func decoding() {
         #expect(EV_LED == 0x11 && LED_CAPSL == 1)
         #expect(capsLock(after: []) == nil)
@@ -34,7 +34,7 @@ struct KeyboardLightsTests {
         #expect(capsLock(after: [(EV_KEY, KEY_ESC, 1), (EV_SYN, SYN_MT_REPORT, 1)]) == nil)
     }
 
-    @Test("X-5: a part of an event at the end is passed over", arguments: 1..<MemoryLayout<input_event>.size)
+    @Test("A part of an event at the end is passed over", arguments: 1..<MemoryLayout<input_event>.size)
     func truncated(cut: Int) {
         #expect(capsLock(after: [(EV_LED, LED_CAPSL, 1), (EV_LED, LED_CAPSL, 0)], cut: cut) == true)
     }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("A socket of attribute packets")
 struct L2CAPSocketTests {
-    @Test("X-1: a packet is taken whole, or is an error: no value is cut", arguments: [true, false])
+    @Test("A packet is taken whole, or is an error: no value is cut", arguments: [true, false])
     func truncated(asksForDrops: Bool) throws {
         var ends: [Int32] = [-1, -1]
         let type = Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_NONBLOCK.rawValue)

@@ -26,7 +26,7 @@
             try body()
         }
 
-        @Test("X-15: without pidfd_open the end of a program comes through the loop, and how it ended is known")
+        @Test("Without pidfd_open the end of a program comes through the loop, and how it ended is known")
         func childEnd() throws {
             for error in [Errno.noFunction, .notPermitted] {
                 try without(CallSite(.file, .pidfdOpen), error) {
@@ -40,7 +40,7 @@
             }
         }
 
-        @Test("X-15: without pidfd_open a program that does not end by itself is no end, is stopped, and waited for")
+        @Test("Without pidfd_open a program that does not end by itself is no end, is stopped, and waited for")
         func childStopped() throws {
             try without(CallSite(.file, .pidfdOpen)) {
                 let child = try ChildProcess("sleep", arguments: ["600"], environment: [], replacing: "BLEWEDGE_")
@@ -59,7 +59,7 @@
             }
         }
 
-        @Test("X-15: no other error of pidfd_open is taken for its absence")
+        @Test("No other error of pidfd_open is taken for its absence")
         func otherErrors() throws {
             try without(CallSite(.file, .pidfdOpen), .tooManyOpenFiles) {
                 #expect(throws: Errno.tooManyOpenFiles) {
@@ -74,7 +74,7 @@
             }
         }
 
-        @Test("X-15: without timerfd timers fire in their order and not before their time, beside what is ready")
+        @Test("Without timerfd timers fire in their order and not before their time, beside what is ready")
         func timers() throws {
             try without(CallSite(.loop, .timerfdCreate)) {
                 let loop = try EventLoop()
@@ -102,7 +102,7 @@
             }
         }
 
-        @Test("X-15: without eventfd a waker wakes, calls count as one, and the time of a wait is kept")
+        @Test("Without eventfd a waker wakes, calls count as one, and the time of a wait is kept")
         func waker() throws {
             try without(CallSite(.loop, .eventfd)) {
                 let waker = try Waker()
@@ -114,7 +114,7 @@
             }
         }
 
-        @Test("X-15: without signalfd a signal arrives as a number in the loop, each time")
+        @Test("Without signalfd a signal arrives as a number in the loop, each time")
         func signals() async {
             await #expect(processExitsWith: .success) {
                 CallScript.use { $0.call == .signalfd ? .error(.noFunction) : nil }
@@ -132,7 +132,7 @@
         }
 
         @Test(
-            "X-15: a kernel that cannot filter system calls says so, and that is no error",
+            "A kernel that cannot filter system calls says so, and that is no error",
             arguments: [EINVAL, ENOSYS]
         )
         func filter(_ code: Int32) async {
@@ -143,7 +143,7 @@
             }
         }
 
-        @Test("X-15: a capture begins on a kernel that gives packets no times")
+        @Test("A capture begins on a kernel that gives packets no times")
         func times() throws {
             defer { CallScript.use(nil) }
             CallScript.use { site in

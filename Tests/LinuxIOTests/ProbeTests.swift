@@ -82,7 +82,7 @@ struct ProbeTests {
         #expect(!DeviceProbe.hasEventNodes(proc: proc.path))
     }
 
-    @Test("LK-10: a file that is not there, and one that is, are told apart")
+    @Test("A file that is not there, and one that is, are told apart")
     func reading() {
         #expect(DeviceProbe.readingFault("/proc/self/stat") == nil)
         #expect(DeviceProbe.readingFault("/proc/self/none") == .noSuchFileOrDirectory)

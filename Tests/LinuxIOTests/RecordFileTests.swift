@@ -25,7 +25,7 @@ struct RecordFileTests {
         return stat(path, &status) == 0 ? status.st_mode & 0o777 : 0
     }
 
-    @Test("CB-32: the file is its owner's alone, begins with the header, and is continued the next time")
+    @Test("The file is its owner's alone, begins with the header, and is continued the next time")
     func madeAndContinued() throws {
         try withPath { path in
             var first = try RecordFile(path, header: Self.header, limit: 1000)
@@ -44,7 +44,7 @@ struct RecordFileTests {
         }
     }
 
-    @Test("CB-32: another file, a link and a device are left as they are")
+    @Test("Another file, a link and a device are left as they are")
     func others() throws {
         try withPath { path in
             try "something else".withCString { text in
@@ -62,7 +62,7 @@ struct RecordFileTests {
         }
     }
 
-    @Test("CB-32, T31: another user's file is left as it is, whatever it has")
+    @Test("T31: another user's file is left as it is, whatever it has")
     func ownedByAnother() throws {
         try withPath { path in
             _ = try RecordFile(path, header: Self.header, limit: 1000)
@@ -74,7 +74,7 @@ struct RecordFileTests {
         }
     }
 
-    @Test("CB-32: the limit is never passed, and what was taken before it is written")
+    @Test("The limit is never passed, and what was taken before it is written")
     func limit() throws {
         try withPath { path in
             var file = try RecordFile(path, header: Self.header, limit: 10)

@@ -27,7 +27,7 @@ struct RecoveryTests {
     }
 
     @Test(
-        "X-7: one table says for every errno and every kind of thing what is done; unknown errors are as broken things"
+        "One table says for every errno and every kind of thing what is done; unknown errors are as broken things"
     )
     func table() throws {
         let rows = try rows()
@@ -43,7 +43,7 @@ struct RecoveryTests {
         }
     }
 
-    @Test("X-7: each action is one that some error leads to, and only our own mistakes stop the program at once")
+    @Test("Each action is one that some error leads to, and only our own mistakes stop the program at once")
     func actions() throws {
         var reached: Set<Recovery> = []
         for code in Int32(1)...133 {
@@ -57,7 +57,7 @@ struct RecoveryTests {
     }
 
     #if DEBUG
-        @Test("X-7: a call that a signal interrupts is made again, one that would have to wait says so, others throw")
+        @Test("A call that a signal interrupts is made again, one that would have to wait says so, others throw")
         func running() throws {
             defer { CallScript.use(nil) }
             let answers = Answers([.error(.interrupted), .error(.interrupted), .result(7)])
@@ -73,7 +73,7 @@ struct RecoveryTests {
             #expect(try SystemCall.run { Int32(4) } == 4)
         }
 
-        @Test("X-7: what is put in the kernel's place holds for the threads that its thread starts, and for no other")
+        @Test("What is put in the kernel's place holds for the threads that its thread starts, and for no other")
         func threads() throws {
             defer { CallScript.use(nil) }
             CallScript.use { _ in .result(9) }
@@ -100,7 +100,7 @@ struct RecoveryTests {
         }
     #endif
 
-    @Test("X-7: of failures that pass 15 in a row are borne, of others none; a success ends the row")
+    @Test("Of failures that pass 15 in a row are borne, of others none; a success ends the row")
     func repeated() {
         var faults = RepeatedFaults()
         var borne = 0

@@ -4,7 +4,7 @@ import Measuring
 import Testing
 
 @Suite struct CalibrationTests {
-    @Test("X-15: work that seems to take no time is not asked for more than a number of 32 bits, or of 64, can say")
+    @Test("Work that seems to take no time is not asked for more than a number of 32 bits, or of 64, can say")
     func calibration() {
         var greatest32: Int32 = 0
         let most32 = Calibration.units(span: 4_000_000) { (count: Int32) in

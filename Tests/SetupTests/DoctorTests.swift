@@ -218,7 +218,7 @@ struct DoctorTests {
     }
 
     @Test(
-        "X-15: what a kernel lacks and something else does is no finding, and what nothing works without is the only one"
+        "What a kernel lacks and something else does is no finding, and what nothing works without is the only one"
     )
     func kernel() throws {
         var facts = try healthy()
@@ -258,7 +258,7 @@ struct DoctorTests {
         #expect(Doctor.status(Doctor.findings(facts)) == .unavailable)
     }
 
-    @Test("LK-9: the reason of a daemon whose Bluetooth is off is not told again where the cause itself is found")
+    @Test("The reason of a daemon whose Bluetooth is off is not told again where the cause itself is found")
     func consequences() throws {
         var facts = try healthy()
         facts.says { $0.state = .bluetoothOff }
@@ -278,7 +278,7 @@ struct DoctorTests {
         #expect(Doctor.findings(facts).map(\.cause) == expected)
     }
 
-    @Test("LK-10: what this process may not is no cause where a service of its own rights does the work")
+    @Test("What this process may not is no cause where a service of its own rights does the work")
     func service() throws {
         var facts = try healthy()
         facts.missingCapabilities = Capability.allCases

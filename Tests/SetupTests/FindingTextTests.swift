@@ -6,7 +6,7 @@ import Texts
 
 @Suite("What the doctor says")
 struct FindingTextTests {
-    @Test("LK-24: the doctor says every cause in both languages: what, why and the remedy differ, the command does not")
+    @Test("The doctor says every cause in both languages: what, why and the remedy differ, the command does not")
     func doctor() throws {
         for (cause, make) in causes {
             var facts = try healthy()

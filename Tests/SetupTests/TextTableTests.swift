@@ -31,7 +31,7 @@ struct TextTableTests {
         #expect(found.union(["Finding.Cause"]) == TextTable.whole.groups)
     }
 
-    @Test("LK-24: every text is there in both languages, and Japanese is no copy of the English")
+    @Test("Every text is there in both languages, and Japanese is no copy of the English")
     func complete() {
         #expect(TextTable.whole.entries.flatMap(\.texts).count > 600)
         for (id, text) in TextTable.whole.entries.flatMap(\.texts) {
@@ -66,7 +66,7 @@ struct TextTableTests {
         #expect(Set(ids).count == ids.count)
     }
 
-    @Test("LK-24: both languages are told of the same, and no place is left open")
+    @Test("Both languages are told of the same, and no place is left open")
     func places() {
         for entry in TextTable.whole.entries {
             var all: Set<Int> = []

@@ -6,7 +6,7 @@ import Texts
 @Suite("The reader's language")
 struct LanguageTests {
     @Test(
-        "LK-24: the language is the locale's where it can be shown, or as it is forced",
+        "The language is the locale's where it can be shown, or as it is forced",
         arguments: [
             (["LANG": "ja_JP.UTF-8"], Language.japanese),
             (["LANG": "ja_JP.utf8", "TERM": "xterm"], .japanese),

@@ -5,7 +5,7 @@ import Texts
 
 @Suite("Messages")
 struct MessageTests {
-    @Test("LK-24: a reason is told with what mends it, where there is such a thing")
+    @Test("A reason is told with what mends it, where there is such a thing")
     func remedies() {
         let cause = Message(detail: "it does not answer")
         for language in [Language.english, .japanese] {

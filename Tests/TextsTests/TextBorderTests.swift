@@ -101,7 +101,7 @@ struct TextBorderTests {
             }
     }
 
-    @Test("LK-24: no text for people stands in the code outside the table")
+    @Test("No text for people stands in the code outside the table")
     func nothingOutside() throws {
         let sentences = try Self.sentences.get()
         #expect(sentences.count > 300)

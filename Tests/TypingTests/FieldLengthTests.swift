@@ -23,7 +23,7 @@ struct FieldLengthTests {
     }
 
     @Test(
-        "HK-5: whatever was typed, and wherever the cursor is, what stood in the field before stays, and clear twice is once"
+        "Whatever was typed, and wherever the cursor is, what stood in the field before stays, and clear twice is once"
     )
     func nothingElse() throws {
         var random = SeededGenerator(seed: 11)
@@ -52,7 +52,7 @@ struct FieldLengthTests {
         }
     }
 
-    @Test("HK-5: Enter, Tab and Escape leave the field, commands make it unknown, and the count has bounds")
+    @Test("Enter, Tab and Escape leave the field, commands make it unknown, and the count has bounds")
     func effects() throws {
         func length(_ steps: [ByteTable.Step]) -> Int {
             var length = FieldLength()
@@ -82,7 +82,7 @@ struct FieldLengthTests {
         #expect(much.characters == 0)
     }
 
-    @Test("HK-5: each character that is typed counts once, whatever strokes it takes", arguments: [false, true])
+    @Test("Each character that is typed counts once, whatever strokes it takes", arguments: [false, true])
     func received(capsLock: Bool) throws {
         let acute = KeyboardLayout.Stroke(KeyCode(rawValue: 13))
         var strokes = KeyboardLayout.us.strokes
@@ -106,7 +106,7 @@ struct FieldLengthTests {
         #expect(field.characters == 0)
     }
 
-    @Test("HK-5: keys that are held count once, and what was not written does not count")
+    @Test("Keys that are held count once, and what was not written does not count")
     func held() {
         let field = TypedField(KeyEffects(.us))
         let a = KeyCode(rawValue: 30)

@@ -33,7 +33,7 @@ struct KeypadTests {
         #expect(KeyName.words.allSatisfy { word in word.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) } })
     }
 
-    @Test("X-4, D-14: the keypad reaches no key that leaves the application or stops the machine")
+    @Test("D-14: the keypad reaches no key that leaves the application or stops the machine")
     func forbidden() throws {
         for layout in [KeyboardLayout.us, .jp, .jpYen] {
             let keypad = try Keypad(layout: layout)
@@ -69,7 +69,7 @@ struct KeypadTests {
         )
     }
 
-    @Test("LK-23: a sequence is bytes of the keypad's table that press what its steps say", arguments: [false, true])
+    @Test("A sequence is bytes of the keypad's table that press what its steps say", arguments: [false, true])
     func bytes(capsLock: Bool) throws {
         for layout in [KeyboardLayout.us, .jp, .jpYen] {
             let keypad = try Keypad(layout: layout, snippets: Snippets(.habr))
@@ -89,7 +89,7 @@ struct KeypadTests {
         }
     }
 
-    @Test("HK-2: after a snippet the cursor stands where snippets.txt says")
+    @Test("After a snippet the cursor stands where snippets.txt says")
     func inputPoints() throws {
         let lines = try VectorFile.lines("snippets.txt")
         #expect(lines.count > 15)
@@ -109,7 +109,7 @@ struct KeypadTests {
         }
     }
 
-    @Test("HK-3: opening and closing text are the user's, each with a default; the cursor goes between them")
+    @Test("Opening and closing text are the user's, each with a default; the cursor goes between them")
     func halves() throws {
         func snippet(_ title: String, _ json: String) throws -> Snippet? {
             try Snippets(json: Array(json.utf8), over: .habr)[title: title]
@@ -129,7 +129,7 @@ struct KeypadTests {
     }
 
     @Test(
-        "HK-1: a file of snippets that is wrong is refused, and says what is wrong and where",
+        "A file of snippets that is wrong is refused, and says what is wrong and where",
         arguments: [
             ("", "line 1, column"), ("{", "line 1, column"), ("[]", "an object"), ("\"text\"", "an object"),
             ("{\"a\": 1}", "snippet \"a\""), ("{\"a\": null}", "snippet \"a\""), ("{\"a\": [\"b\"]}", "snippet \"a\""),
@@ -149,7 +149,7 @@ struct KeypadTests {
         }
     }
 
-    @Test("HK-1: titles, texts, the number of snippets and the file have bounds; every truncation is refused")
+    @Test("Titles, texts, the number of snippets and the file have bounds; every truncation is refused")
     func bounds() throws {
         func isTaken(_ json: String) -> Bool { (try? Snippets(json: Array(json.utf8))) != nil }
         #expect(isTaken("{\"\(String(repeating: "t", count: 64))\": \"\(String(repeating: "x", count: 1024))\"}"))
@@ -172,7 +172,7 @@ struct KeypadTests {
         }
     }
 
-    @Test("HK-1: there need be no file; one that cannot be read is a permission or configuration failure with its path")
+    @Test("There need be no file; one that cannot be read is a permission or configuration failure with its path")
     func files() throws {
         let directory = try TestDirectory()
         try directory.write("no snippets\n", to: "file")
@@ -187,7 +187,7 @@ struct KeypadTests {
         }
     }
 
-    @Test("HK-1: what the layout cannot type is refused when it is asked for, by name; other snippets are typed")
+    @Test("What the layout cannot type is refused when it is asked for, by name; other snippets are typed")
     func untypable() throws {
         let snippets = try Snippets(json: Array(#"{"yen": "¥5", "fine": "5"}"#.utf8))
         let keypad = try Keypad(layout: .us, snippets: snippets)

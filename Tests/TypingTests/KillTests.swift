@@ -97,7 +97,7 @@ struct KillTests {
     }
 
     @Test(
-        "X-2: killed before and after every write and at every wait: no key stays down, nothing twice, no halves joined"
+        "Killed before and after every write and at every wait: no key stays down, nothing twice, no halves joined"
     )
     func moments() throws {
         let wanted = RunCount.from("BLEWEDGE_KILL_MOMENTS", usual: RunCount.isOptimized ? 10_000 : 500)
@@ -129,7 +129,7 @@ struct KillTests {
     }
 
     @Test(
-        "X-2: a kernel that keeps keys down, and a process that types what the last one was given, are found out (control)"
+        "A kernel that keeps keys down, and a process that types what the last one was given, are found out (control)"
     )
     func control() throws {
         var found = [0, 0]

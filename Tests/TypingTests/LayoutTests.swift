@@ -70,7 +70,7 @@ struct LayoutTests {
     }
 
     @Test(
-        "X-5, X-12, LK-21: every byte and every pair, every built-in table, with CapsLock and without",
+        "Every byte and every pair, every built-in table, with CapsLock and without",
         arguments: main,
         ByteTable.BuiltIn.allCases
     )
@@ -115,7 +115,7 @@ struct LayoutTests {
             Case(name: "fi", layout: "fi"), Case(name: "nl", layout: "nl"), Case(name: "xkb:ch", layout: "ch"),
         ]
 
-    @Test("X-5: every character of a layout, dead keys among them, is what its keystrokes give", arguments: all)
+    @Test("Every character of a layout, dead keys among them, is what its keystrokes give", arguments: all)
     func characters(example: Case) throws {
         let layout = try LayoutSource.layout(example.name)
         let everyKey = KeySet((1..<200).map(KeyCode.init(rawValue:)))
@@ -177,14 +177,14 @@ struct LayoutTests {
         #expect(missing.subtracting(Self.leftOut[builtIn, default: ""].unicodeScalars).isEmpty, "\(missing)")
     }
 
-    @Test("X-5: the help names every built-in layout")
+    @Test("The help names every built-in layout")
     func names() {
         let names = LayoutSource.names.split(separator: ", ")
         for layout in BuiltInLayout.allCases { #expect(names.contains { $0 == layout.rawValue }) }
     }
 
     @Test(
-        "X-5: Japanese signs: the yen sign where it has a key, the backslash and the tilde on the keys of all systems"
+        "Japanese signs: the yen sign where it has a key, the backslash and the tilde on the keys of all systems"
     )
     func japanese() {
         #expect(KeyboardLayout.us.strokes(for: "¥") == nil && KeyboardLayout.jp.strokes(for: "¥") == nil)
@@ -196,7 +196,7 @@ struct LayoutTests {
         }
     }
 
-    @Test("X-5: dead keys: a letter with its accent, and the accent by itself")
+    @Test("Dead keys: a letter with its accent, and the accent by itself")
     func deadKeys() throws {
         let german = try LayoutSource.layout("de")
         let circumflex = KeyCode(rawValue: 41)
@@ -212,7 +212,7 @@ struct LayoutTests {
         #expect(german.strokes(for: "あ") == nil)
     }
 
-    @Test("X-5: a byte that the layout cannot type is rejected; an entry of a table file is refused")
+    @Test("A byte that the layout cannot type is rejected; an entry of a table file is refused")
     func rejected() throws {
         let russian = try LayoutSource.layout("ru")
         let table = try CompiledTable(.linble, layout: russian)
@@ -227,7 +227,7 @@ struct LayoutTests {
     }
 
     @Test(
-        "X-5: a wrong name is refused with status 78 and a remedy",
+        "A wrong name is refused with status 78 and a remedy",
         arguments: [
             "", "xkb:", "nosuchlayout", "de(nosuchvariant)", "de(", "de)", "de()", "(neo)", "de(neo", "de(neo)x",
             "../../etc/passwd", "us,de", "us;de", "us:de", "us de", "de(neo)(neo)", "é", "us\n", "us\u{0}",

@@ -56,7 +56,7 @@ struct LineHandTests {
         LineHand.Line(bytes: Array(text.utf8), cost: cost)
     }
 
-    @Test("X-1: each line has the received bytes that it stands for, its own line feed among them")
+    @Test("Each line has the received bytes that it stands for, its own line feed among them")
     func costs() throws {
         let stage = try Stage()
         for text in ["490", "1\r\n12\r", "\n3", "4\r"] { #expect(stage.receive(text)) }
@@ -75,7 +75,7 @@ struct LineHandTests {
         #expect(settled.typed == 10 && settled.lost(.undelivered) == 4 && settled.waiting == 0)
     }
 
-    @Test("X-1: what has no line end is a line when it is ended, and one that is too long ends by itself")
+    @Test("What has no line end is a line when it is ended, and one that is too long ends by itself")
     func ends() throws {
         let stage = try Stage(ring: 1 << 14)
         #expect(stage.receive("abc"))
@@ -100,7 +100,7 @@ struct LineHandTests {
         #expect(long.lines[0].cost == long.lines[0].bytes.count)
     }
 
-    @Test("X-1: in scan mode a line is a whole scan with what goes around it, without any line end")
+    @Test("In scan mode a line is a whole scan with what goes around it, without any line end")
     func scans() throws {
         let stage = try Stage(barcodes: try BarcodeRules(suffix: try BarcodeAffix(";", layout: .us)))
         #expect(stage.receive("49\r01\r"))
@@ -109,7 +109,7 @@ struct LineHandTests {
         #expect(stage.ledger.snapshot().discarded == 2)
     }
 
-    @Test("X-1: while the lines are not taken no other is begun, and one that was begun is finished")
+    @Test("While the lines are not taken no other is begun, and one that was begun is finished")
     func holdsUp() throws {
         let stage = try Stage(ring: 1 << 16)
         let barcode = String(repeating: "x", count: 99) + "\r"
@@ -142,7 +142,7 @@ struct LineHandTests {
         #expect(stage.ledger.snapshot().lost(.tooOld) == 0)
     }
 
-    @Test("X-1: a line of which bytes were lost before they were typed is cut, to its end")
+    @Test("A line of which bytes were lost before they were typed is cut, to its end")
     func cut() throws {
         let stage = try Stage(ring: 256)
         let half = String(repeating: "a", count: 60)

@@ -7,7 +7,7 @@ import Typing
 
 @Suite("Snippets that are typed for a barcode")
 struct ReceivedSnippetTests {
-    @Test("HK-1: a file says which barcode types a snippet, whole, in halves, or a built-in one")
+    @Test("A file says which barcode types a snippet, whole, in halves, or a built-in one")
     func file() throws {
         let json =
             #"{"bold": {"received": "B1"}, "sig": {"text": "Jane>Doe", "received": "\u0002S"}, "a": {"text": "b"}}"#
@@ -20,7 +20,7 @@ struct ReceivedSnippetTests {
     }
 
     @Test(
-        "HK-1: a barcode that is named wrongly, or twice, is refused with the snippet's title",
+        "A barcode that is named wrongly, or twice, is refused with the snippet's title",
         arguments: [
             (#"{"a": {"text": "b", "received": ""}}"#, "\"received\" has 0 bytes"),
             (#"{"a": {"text": "b", "received": 1}}"#, "\"received\" is no text"),
@@ -41,7 +41,7 @@ struct ReceivedSnippetTests {
         }
     }
 
-    @Test("HK-1: 256 bytes can be a snippet's barcode, and no more")
+    @Test("256 bytes can be a snippet's barcode, and no more")
     func longest() {
         func isTaken(_ count: Int) -> Bool {
             let json = #"{"a": {"text": "b", "received": "\#(String(repeating: "x", count: count))"}}"#
@@ -51,7 +51,7 @@ struct ReceivedSnippetTests {
     }
 
     @Test(
-        "HK-1, HK-2: the rules of scan mode take them with the way to the input point, where the keyboard may have Left"
+        "The rules of scan mode take them with the way to the input point, where the keyboard may have Left"
     )
     func rules() throws {
         let snippets = try Snippets(json: Array(#"{"bold": {"received": "B1"}}"#.utf8), over: .habr)
@@ -68,7 +68,7 @@ struct ReceivedSnippetTests {
     }
 
     @Test(
-        "HK-1: without scan mode, or with a text that the layout lacks, they are refused by name before anything is typed"
+        "Without scan mode, or with a text that the layout lacks, they are refused by name before anything is typed"
     )
     func refused() throws {
         let cases: [(String, BarcodeRules?, [String])] = [

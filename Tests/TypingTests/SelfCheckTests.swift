@@ -12,7 +12,7 @@ struct SelfCheckTests {
         EventNode.Event(type: 1, code: 30, value: 0), EventNode.Event(type: 0, code: 0, value: 0),
     ]
 
-    @Test("X-3: what arrives as it was meant is verified, over any number of keystrokes")
+    @Test("What arrives as it was meant is verified, over any number of keystrokes")
     func asMeant() {
         var check = SelfCheck()
         for _ in 0..<5000 {
@@ -40,7 +40,7 @@ struct SelfCheckTests {
     }
 
     @Test(
-        "X-3, X-5: a light that changes is passed over, with its report and without, wherever it comes",
+        "A light that changes is passed over, with its report and without, wherever it comes",
         arguments: 0...8
     )
     func lights(index: Int) {
@@ -57,7 +57,7 @@ struct SelfCheckTests {
         }
     }
 
-    @Test("X-3: a report too many is found where no light changed, and the second one after a light that did")
+    @Test("A report too many is found where no light changed, and the second one after a light that did")
     func reports() {
         var check = SelfCheck()
         check.read(.report)

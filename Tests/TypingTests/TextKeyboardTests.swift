@@ -9,7 +9,7 @@ import Typing
 @Suite("The keyboard that shows text")
 struct TextKeyboardTests {
     @Test(
-        "LK-21: what the linble table types is seen as text, in the US and Japanese layouts",
+        "What the linble table types is seen as text, in the US and Japanese layouts",
         arguments: [KeyboardLayout.us, .jp, .jpYen]
     )
     func readsBack(layout: KeyboardLayout) throws {

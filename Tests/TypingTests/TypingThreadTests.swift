@@ -52,7 +52,7 @@ struct TypingThreadTests {
         (9, nil),
     ]
 
-    @Test("X-1: after a refused write the thread ends with its error, and no byte is typed twice", arguments: 0..<6)
+    @Test("After a refused write the thread ends with its error, and no byte is typed twice", arguments: 0..<6)
     func refused(number: Int) throws {
         let refusal = Self.refusals[number]
         for barcodes in [nil, try BarcodeRules()] {
@@ -128,7 +128,7 @@ struct TypingThreadTests {
         }
     }
 
-    @Test("X-1: what comes while the thread sleeps is typed by its bringer, the rest by the thread, all in order")
+    @Test("What comes while the thread sleeps is typed by its bringer, the rest by the thread, all in order")
     func typedByBringer() throws {
         let ring = try ByteRing(capacity: 1 << 12)
         guard let producer = ring.takeProducer(), let consumer = ring.takeConsumer() else {

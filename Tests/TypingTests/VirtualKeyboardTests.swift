@@ -102,7 +102,7 @@ struct VirtualKeyboardTests {
         }
     }
 
-    @Test("X-7, X-1: a keyboard that is gone is made again; what it did not take is lost in a named place")
+    @Test("A keyboard that is gone is made again; what it did not take is lost in a named place")
     func remade() throws {
         let bench = try Bench()
         try bench.begin()
@@ -129,7 +129,7 @@ struct VirtualKeyboardTests {
         #expect(try bench.stop())
     }
 
-    @Test("X-7: while there is no keyboard, what comes waits, the thread answers, and it ends when asked to")
+    @Test("While there is no keyboard, what comes waits, the thread answers, and it ends when asked to")
     func goneAtTheEnd() throws {
         let bench = try Bench()
         try bench.begin()
@@ -149,7 +149,7 @@ struct VirtualKeyboardTests {
         #expect(keyboard.remakes == 0 && bench.failures.isEmpty)
     }
 
-    @Test("X-7: a keyboard that refuses every write is made again ever later, and what it refuses is counted")
+    @Test("A keyboard that refuses every write is made again ever later, and what it refuses is counted")
     func refusedAgain() throws {
         let bench = try Bench()
         bench.error = .notPermitted
@@ -170,7 +170,7 @@ struct VirtualKeyboardTests {
         #expect(try bench.stop())
     }
 
-    @Test("X-1: a whole frame behind a broken one is typed when the broken one's pause is over, or the link ends")
+    @Test("A whole frame behind a broken one is typed when the broken one's pause is over, or the link ends")
     func frameBehindABrokenOne() throws {
         let bench = try Bench()
         try bench.begin()

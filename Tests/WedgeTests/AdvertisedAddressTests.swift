@@ -29,7 +29,7 @@ struct AdvertisedAddressTests {
         return try #require(sender.flatMap { table[$0] })
     }
 
-    @Test("BT-3: an address at an offset of the manufacturer data, either way round, the company's number counted")
+    @Test("An address at an offset of the manufacturer data, either way round, the company's number counted")
     func places() throws {
         let company: [UInt8] = [0x4C, 0x00]
         let address: [UInt8] = [0xC0, 0xFF, 0xEE, 0x01, 0x02, 0x03]
@@ -51,7 +51,7 @@ struct AdvertisedAddressTests {
         }
     }
 
-    @Test("BT-3: data that ends before the address, or is not there, has none; an offset below 0 traps nowhere")
+    @Test("Data that ends before the address, or is not there, has none; an offset below 0 traps nowhere")
     func short() throws {
         for data in [
             [], manufacturerData([0x4C, 0x00]), manufacturerData([0x4C, 0x00, 0xC0, 0xFF, 0xEE, 0x01, 0x02]),
@@ -70,7 +70,7 @@ struct AdvertisedAddressTests {
         }
     }
 
-    @Test("BT-3: the chosen address is taken where the device carries it in its data, and asked for by an active scan")
+    @Test("The chosen address is taken where the device carries it in its data, and asked for by an active scan")
     func chooser() throws {
         let heard = try device(manufacturerData([0x4C, 0x00, 0xC0, 0xFF, 0xEE, 0x01, 0x02, 0x03]))
         var blind = DeviceChooser(.address(Self.printed))

@@ -95,7 +95,7 @@ struct BeaconDaemonTests {
         try bench.end()
     }
 
-    @Test("SW-4, D-30: clients are told of what is watched, and the hook of the regions that are tied to it")
+    @Test("D-30: clients are told of what is watched, and the hook of the regions that are tied to it")
     func events() throws {
         let bench = try DaemonBench()
         var settings = BeaconConfiguration()
@@ -117,7 +117,7 @@ struct BeaconDaemonTests {
         try bench.end()
     }
 
-    @Test("SW-8, SW-9: designated beacons are kept in the state directory, and where that fails nothing is changed")
+    @Test("SW-8: designated beacons are kept in the state directory, and where that fails nothing is changed")
     func designating() throws {
         let bench = try DaemonBench()
         let daemon = try bench.make(regions: Self.regions)

@@ -51,7 +51,7 @@ struct BondStoreTests {
         return String(decoding: bytes[..<fread(&bytes, 1, bytes.count, file)], as: UTF8.self)
     }
 
-    @Test("X-8: pairings that end at the same time lose no bond")
+    @Test("Pairings that end at the same time lose no bond")
     func together() async throws {
         let directory = try TestDirectory()
         let path = FilePath(directory("state")).appending("bonds")
@@ -64,7 +64,7 @@ struct BondStoreTests {
         #expect(Set(try BondStore(path).read().bonds) == Set(bonds))
     }
 
-    @Test("X-8: a bond comes back as it was kept, and any letter changed makes it none")
+    @Test("A bond comes back as it was kept, and any letter changed makes it none")
     func records() throws {
         for number in 0..<12 {
             let bond = try bond(number, authenticated: number % 2 == 0)
@@ -82,7 +82,7 @@ struct BondStoreTests {
         #expect(Bond(record: record + " ") == nil)
     }
 
-    @Test("X-8: the file is its owner's alone, and so is its directory; what others could read is tightened and said")
+    @Test("The file is its owner's alone, and so is its directory; what others could read is tightened and said")
     func privacy() throws {
         let directory = try TestDirectory()
         let store = BondStore(FilePath(directory("state")).appending("bonds"))
@@ -128,7 +128,7 @@ struct BondStoreTests {
         #expect(CommandFailure(BondStore.Failure.irregular(store.path)).status == .permission)
     }
 
-    @Test("X-8: another user's directory, or a link in the place of the file, is refused")
+    @Test("Another user's directory, or a link in the place of the file, is refused")
     func foreign() throws {
         let directory = try TestDirectory()
         let store = BondStore(FilePath(directory("state")).appending("bonds"))
@@ -146,7 +146,7 @@ struct BondStoreTests {
         #expect(throws: BondStore.Failure.foreign(store.path)) { try store.read() }
     }
 
-    @Test("X-8: one broken record among ten is skipped, counted and said, and stays in the file")
+    @Test("One broken record among ten is skipped, counted and said, and stays in the file")
     func broken() throws {
         let directory = try TestDirectory()
         let store = BondStore(FilePath(directory.path).appending("bonds"))
@@ -188,7 +188,7 @@ struct BondStoreTests {
         #expect(try store.read().bonds.first?.security.level == .authenticated)
     }
 
-    @Test("X-8: a disk that is full leaves the old file whole, and is said as such")
+    @Test("A disk that is full leaves the old file whole, and is said as such")
     func fullDisk() throws {
         let directory = try TestDirectory()
         let store = BondStore(FilePath(directory.path).appending("bonds"))
@@ -214,7 +214,7 @@ struct BondStoreTests {
         #expect(full.status == .inputOutput && full.remedy == RemedyText.makeRoom.message())
     }
 
-    @Test("X-8: a file that is too long is refused, and no more bonds are kept than there may be")
+    @Test("A file that is too long is refused, and no more bonds are kept than there may be")
     func bounds() throws {
         let directory = try TestDirectory()
         let store = BondStore(FilePath(directory.path).appending("bonds"))

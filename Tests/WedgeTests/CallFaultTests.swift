@@ -91,7 +91,7 @@
         }
 
         @Test(
-            "X-7: a call fails once: connected, typing and answering within 5 s, descriptors and keys as before",
+            "A call fails once: connected, typing and answering within 5 s, descriptors and keys as before",
             arguments: sites.indices
         )
         func once(_ place: Int) async {
@@ -103,7 +103,7 @@
         }
 
         @Test(
-            "X-7: a call fails five times in a row, and the daemon gets over it as well",
+            "A call fails five times in a row, and the daemon gets over it as well",
             .enabled(if: RunCount.from("BLEWEDGE_CALL_FAULT_ROWS", usual: 0) > 0),
             arguments: sites.indices
         )

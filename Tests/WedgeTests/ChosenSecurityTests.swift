@@ -62,7 +62,7 @@ struct ChosenSecurityTests {
         try JSONValue(Array(try #require(bench.daemon?.status.object.text).utf8))
     }
 
-    @Test("X-8, D-10: a device without keys is chosen by who says none only; else 78, the remedy, and nothing kept")
+    @Test("D-10: a device without keys is chosen by who says none only; else 78, the remedy, and nothing kept")
     func open() throws {
         let bench = try running()
         let refused = #expect(throws: CommandFailure.self) { _ = try use(bench, nil).get() }
@@ -87,7 +87,7 @@ struct ChosenSecurityTests {
         try bench.end()
     }
 
-    @Test("X-8: a paired device is chosen with its keys' level, and never with less; more than that is refused")
+    @Test("A paired device is chosen with its keys' level, and never with less; more than that is refused")
     func paired() throws {
         let bench = try running([try bond()])
         for asked in [nil, GATTLinkSecurity.Level.none, .encrypted] {
@@ -131,7 +131,7 @@ struct ChosenSecurityTests {
         try bench.end()
     }
 
-    @Test("X-8: keys of another adapter are none of this one's")
+    @Test("Keys of another adapter are none of this one's")
     func elsewhere() throws {
         let bench = try running([try bond(on: BluetoothAddress(rawValue: 0x00AA_0100_0042))])
         let refused = #expect(throws: CommandFailure.self) { _ = try use(bench, nil).get() }
@@ -183,7 +183,7 @@ struct ChosenSecurityTests {
         try bench.end()
     }
 
-    @Test("X-8: what the configuration demands is demanded of a choice, whatever is asked for")
+    @Test("What the configuration demands is demanded of a choice, whatever is asked for")
     func least() throws {
         let open = try running(least: .encrypted)
         let less = #expect(throws: CommandFailure.self) { _ = try use(open, GATTLinkSecurity.Level.none).get() }
@@ -198,7 +198,7 @@ struct ChosenSecurityTests {
         try paired.end()
     }
 
-    @Test("X-8: a choice from before there were levels, and run --device, count as none, which status says")
+    @Test("A choice from before there were levels, and run --device, count as none, which status says")
     func before() throws {
         let stored = try DaemonBench()
         try FileSystem.makeDirectory(stored.store.path.removingLastComponent(), mode: 0o755)

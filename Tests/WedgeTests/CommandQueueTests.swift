@@ -96,7 +96,7 @@ extension String {
 
 @Suite("Commands to a connected device")
 struct CommandQueueTests {
-    @Test("BT-6: every conversation of Tests/Vectors/command-queue.txt, byte for byte")
+    @Test("Every conversation of Tests/Vectors/command-queue.txt, byte for byte")
     func vectors() throws {
         var conversation: (title: String, state: QueueConversation)?
         var count = 0
@@ -115,7 +115,7 @@ struct CommandQueueTests {
         #expect(count == 15)
     }
 
-    @Test("BT-6: however bytes are split into notifications, each reply is taken out of them and all others are typed")
+    @Test("However bytes are split into notifications, each reply is taken out of them and all others are typed")
     func splitting() throws {
         var random = SeededGenerator(seed: 13)
         let reply = try HexTemplate("A5 81 ?? {crc8-maxim}", for: .reply)
@@ -155,7 +155,7 @@ struct CommandQueueTests {
         }
     }
 
-    @Test("BT-6: at most 32 commands at a time; when one has ended there is room for another")
+    @Test("At most 32 commands at a time; when one has ended there is room for another")
     func full() throws {
         var queue = CommandQueue()
         let command = Handshake.Command(

@@ -25,7 +25,7 @@ struct ConfigurationReadingTests {
         #expect(bare == (try CompiledTable(.linble).keys))
     }
 
-    @Test("X-16: the queue that is configured is the pace's, for whose axes the keyboard is made; other ends need none")
+    @Test("The queue that is configured is the pace's, for whose axes the keyboard is made; other ends need none")
     func queue() throws {
         for (text, queue, stall) in [
             ("", ReaderQueue.large, Int64(100)), ("queue = 64", .small, 100),

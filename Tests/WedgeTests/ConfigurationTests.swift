@@ -207,7 +207,7 @@ struct ConfigurationTests {
         #expect(Configuration().text(isCommented: true).contains("#profile = \"auto\""))
     }
 
-    @Test("X-8: the least security is the configuration's, or that of all profiles, whatever the adapter is")
+    @Test("The least security is the configuration's, or that of all profiles, whatever the adapter is")
     func leastSecurity() throws {
         func least(_ text: String) throws -> GATTLinkSecurity.Level {
             try Configuration(text: text).settings(device: nil).security

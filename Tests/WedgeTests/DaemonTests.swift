@@ -26,7 +26,7 @@ struct DaemonTests {
 
     private typealias Bench = DaemonBench
 
-    @Test("LK-5, LK-7, LK-18, LK-20: it takes up the choice that was kept, and follows each other one that is written")
+    @Test("It takes up the choice that was kept, and follows each other one that is written")
     func followsChoice() throws {
         let bench = try Bench()
         try bench.store.write(Self.scanner)
@@ -42,7 +42,7 @@ struct DaemonTests {
         try bench.end()
     }
 
-    @Test("LK-5: a choice that is garbled in mid-session is told, and the one before it stays in force")
+    @Test("A choice that is garbled in mid-session is told, and the one before it stays in force")
     func garbledChoice() throws {
         let bench = try Bench()
         try bench.store.write(Self.scanner)
@@ -58,7 +58,7 @@ struct DaemonTests {
         try bench.end()
     }
 
-    @Test("LK-5: a choice that is garbled at the start is told, and the next good one is taken")
+    @Test("A choice that is garbled at the start is told, and the next good one is taken")
     func garbledAtStart() throws {
         let bench = try Bench()
         try bench.store.write(Self.scanner)
@@ -74,7 +74,7 @@ struct DaemonTests {
     }
 
     @Test(
-        "LK-8, LK-17, LK-22: clients disconnect, connect, pause, resume, forget; what another choice needs is asked for"
+        "Clients disconnect, connect, pause, resume, forget; what another choice needs is asked for"
     )
     func requests() throws {
         let bench = try Bench()
@@ -122,7 +122,7 @@ struct DaemonTests {
     }
 
     @Test(
-        "BT-3: use takes a device by the address in its manufacturer data, and keeps that one; one scan for one choice"
+        "Use takes a device by the address in its manufacturer data, and keeps that one; one scan for one choice"
     )
     func useByAdvertisedAddress() throws {
         let printed = BluetoothAddress(rawValue: 0xC0FF_EE01_0203)
@@ -140,7 +140,7 @@ struct DaemonTests {
     }
 
     @Test(
-        "LK-8, BT-2: a switch while another is looked for takes one scan more, and connects to the device that was heard"
+        "A switch while another is looked for takes one scan more, and connects to the device that was heard"
     )
     func useWhileListening() throws {
         let bench = try Bench()
@@ -155,7 +155,7 @@ struct DaemonTests {
         try bench.end()
     }
 
-    @Test("LK-3, LK-4: the daemon lists the devices of the last 60 s, and anew only those that are heard from then on")
+    @Test("The daemon lists the devices of the last 60 s, and anew only those that are heard from then on")
     func list() throws {
         let bench = try Bench()
         let daemon = try bench.make()
@@ -239,7 +239,7 @@ struct DaemonTests {
         #expect(LockFile.holder(first.paths.lock("quiet0")) == nil)
     }
 
-    @Test("D-12, LK-9: an adapter that another process has is told with its number, and is no missing permission")
+    @Test("D-12: an adapter that another process has is told with its number, and is no missing permission")
     func held() throws {
         let bench = try Bench()
         let daemon = try bench.make()
@@ -252,7 +252,7 @@ struct DaemonTests {
         try bench.end()
     }
 
-    @Test("X-7: an adapter that a killed process had is renewed before it is used, once, and counted")
+    @Test("An adapter that a killed process had is renewed before it is used, once, and counted")
     func abandoned() throws {
         let bench = try Bench()
         let daemon = try bench.make()
@@ -318,7 +318,7 @@ struct DaemonTests {
         try bench.end()
     }
 
-    @Test("HK-5: clear deletes what was typed, keys that still waited included, and another time nothing")
+    @Test("Clear deletes what was typed, keys that still waited included, and another time nothing")
     func clear() throws {
         let bench = try Bench()
         let daemon = try bench.make()
@@ -349,7 +349,7 @@ struct DaemonTests {
         try bench.end()
     }
 
-    @Test("LK-9: an adapter that is lost is told with its cause, and comes back by itself")
+    @Test("An adapter that is lost is told with its cause, and comes back by itself")
     func adapterLost() throws {
         let bench = try Bench()
         try bench.store.write(Self.scanner)

@@ -42,7 +42,7 @@ struct DeframerTests {
         return "> \(payload)/ \(result.wrapping) / \(result.bad) / \(waiting)"
     }
 
-    @Test("X-1: every vector of Tests/Vectors/framing.txt, and every byte is accounted for")
+    @Test("Every vector of Tests/Vectors/framing.txt, and every byte is accounted for")
     func vectors() throws {
         let all = try Self.vectors()
         #expect(all.count == 20)
@@ -91,7 +91,7 @@ struct DeframerTests {
         #expect(deframer.deadline == nil)
     }
 
-    @Test("X-1: random bytes and random splits: the account balances, what waits is bounded, good frames come through")
+    @Test("Random bytes and random splits: the account balances, what waits is bounded, good frames come through")
     func hostile() throws {
         var generator = SeededGenerator(seed: 21)
         let framings = try Self.vectors().map { try Self.framing($0.keys) }

@@ -51,7 +51,7 @@ struct DeviceChooserTests {
         #expect(chooser.decide(now: .seconds(1)) == .ambiguous(Array(heard.prefix(2))))
     }
 
-    @Test("BT-2: the device that was taken before is taken again at once, even beside another of its name")
+    @Test("The device that was taken before is taken again at once, even beside another of its name")
     func knownDevice() throws {
         var chooser = DeviceChooser(.name("LINBLE-TEST"))
         var table = chooser.choice.devices(advertisedAt: nil)
@@ -95,7 +95,7 @@ struct DeviceChooserTests {
         #expect(plain.heard(nameless, now: .zero) == .take(nameless))
     }
 
-    @Test("BT-3: an address is taken at once, whatever the name")
+    @Test("An address is taken at once, whatever the name")
     func byAddress() throws {
         var chooser = DeviceChooser(.address(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5)))
         var table = chooser.choice.devices(advertisedAt: nil)
@@ -148,7 +148,7 @@ struct DeviceChooserTests {
     }
 
     @Test(
-        "BT-3: a device is found by the name that people read, whatever its name is padded with",
+        "A device is found by the name that people read, whatever its name is padded with",
         arguments: [
             ("BDM\0\0\0\0\0\0\0\0\0\0\0\0", "BDM"), ("BT4\0BT35\0", "BT4"), ("BARCODE SCANNER ", "barcode scanner"),
             ("HMSoft\r\n", "HMSoft"), (" HMSoft", "HMSoft"), ("HMSoft", "HMSoft "), ("HM Soft", "HM Soft"),

@@ -139,7 +139,7 @@ struct FloodTests {
         return Array((String(repeating: "0", count: 13 - digits.count) + digits).utf8) + [0x0D]
     }
 
-    @Test("X-1, LK-16: a link that loses 256 KiB to its device's flood is ended, said, counted, and made again later")
+    @Test("A link that loses 256 KiB to its device's flood is ended, said, counted, and made again later")
     func flood() throws {
         let stage = try Stage(stall: 100, on: try EventLoop())
         let device = try stage.connect()
@@ -169,7 +169,7 @@ struct FloodTests {
         #expect(stage.service.linkCounts.ready == 2 && stage.service.linkCounts.ended(.endedHere) == 1)
     }
 
-    @Test("X-1, X-9: an end that waits for its readers fills the ring itself: no link is ended for that")
+    @Test("An end that waits for its readers fills the ring itself: no link is ended for that")
     func patientEnd() throws {
         let loop = try EventLoop()
         let directory = try TestDirectory()
@@ -183,7 +183,7 @@ struct FloodTests {
         _ = try stage.end()
     }
 
-    @Test("X-1: 1,000,000 notifications: the memory is bounded, and what was received is typed or lost, to the byte")
+    @Test("1,000,000 notifications: the memory is bounded, and what was received is typed or lost, to the byte")
     func million() throws {
         let count = RunCount.from("BLEWEDGE_NOTIFICATIONS", usual: RunCount.isOptimized ? 1_000_000 : 100_000)
         let stage = try Stage(stall: 0, on: try EventLoop())

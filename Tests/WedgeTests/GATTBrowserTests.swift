@@ -48,7 +48,7 @@ struct GATTBrowserTests {
         end([0x08, 0x10, 0x00, 0x10, 0x00, 0x03, 0x28]),
     ]
 
-    @Test("CB-7, CB-8: the tree is every service with includes, characteristics and descriptors")
+    @Test("The tree is every service with includes, characteristics and descriptors")
     func wholeTree() throws {
         let level = GATTCharacteristic(
             declaration: AttributeHandle(2),
@@ -76,7 +76,7 @@ struct GATTBrowserTests {
         #expect(try play(.tree, Self.tree).0 == .tree(expected))
     }
 
-    @Test("CB-9: a handle is read whole, in parts where one answer is full; a refusal is the result")
+    @Test("A handle is read whole, in parts where one answer is full; a refusal is the result")
     func readHandle() throws {
         let target = GATTTarget.handle(AttributeHandle(3))
         let full = [UInt8](repeating: 0x41, count: 22)
@@ -103,7 +103,7 @@ struct GATTBrowserTests {
         #expect(refused == .failed(.procedure(error)))
     }
 
-    @Test("CB-9: a UUID is read wherever it stands; what the list may have cut is read again, and only that")
+    @Test("A UUID is read wherever it stands; what the list may have cut is read again, and only that")
     func readType() throws {
         let target = GATTTarget.uuid(BluetoothUUID(0x2A00 as UInt16))
         let cut = [UInt8](repeating: 0x41, count: 19)
@@ -128,7 +128,7 @@ struct GATTBrowserTests {
         #expect(missing == .failed(.missing(target)))
     }
 
-    @Test("CB-11: a value is written with response, in parts when it is long, or without and then a question behind it")
+    @Test("A value is written with response, in parts when it is long, or without and then a question behind it")
     func write() throws {
         let target = GATTTarget.handle(AttributeHandle(5))
         #expect(
@@ -164,7 +164,7 @@ struct GATTBrowserTests {
 
     private static let search: [UInt8] = [0x08, 0x01, 0x00, 0xFF, 0xFF, 0x03, 0x28]
 
-    @Test("CB-11: a UUID is written where one characteristic has it; none and several are refused before anything is")
+    @Test("A UUID is written where one characteristic has it; none and several are refused before anything is")
     func writeType() throws {
         let target = GATTTarget.uuid(BluetoothUUID(0x2A06 as UInt16))
         let task = GATTBrowser.Task.write(target, [7], withResponse: true)
@@ -189,7 +189,7 @@ struct GATTBrowserTests {
         )
     }
 
-    @Test("CB-10: a subscription finds the characteristic and its configuration, and wants its values only")
+    @Test("A subscription finds the characteristic and its configuration, and wants its values only")
     func subscribe() throws {
         let characteristic: Exchange = (Self.search, [0x09, 0x07, 0x02, 0x00, 0x20, 0x03, 0x00, 0x05, 0x2A])
         let (progress, browser) = try play(

@@ -59,7 +59,7 @@ struct HandshakeTests {
         }
     }
 
-    @Test("BT-5, BT-6, BT-7: every conversation of Tests/Vectors/handshakes.txt, byte for byte")
+    @Test("BT-7: every conversation of Tests/Vectors/handshakes.txt, byte for byte")
     func vectors() throws {
         let all = try Self.conversations()
         #expect(all.count == 24)
@@ -115,7 +115,7 @@ struct HandshakeTests {
         }
     }
 
-    @Test("BT-6: however bytes are split into notifications, a conversation comes to the same")
+    @Test("However bytes are split into notifications, a conversation comes to the same")
     func splitting() throws {
         let commands = try [
             Self.command("01 => 81 ?1 {crc8}"), Self.command("02 $1^FF => \"OK\" ??"), Self.command("03 => 83 83 84"),
@@ -149,7 +149,7 @@ struct HandshakeTests {
         }
     }
 
-    @Test("BT-5: random bytes neither trap nor finish a handshake that a check value guards, and are bounded")
+    @Test("Random bytes neither trap nor finish a handshake that a check value guards, and are bounded")
     func hostile() throws {
         var generator = SeededGenerator(seed: 6)
         for _ in 0..<10 {

@@ -6,7 +6,7 @@ import Wedge
 
 @Suite("Hooks")
 struct HookTests {
-    @Test("CB-30: one command at a time; what happens meanwhile is joined by its kind and counted")
+    @Test("One command at a time; what happens meanwhile is joined by its kind and counted")
     func oneAtATime() {
         var queue = HookQueue()
         #expect(queue.next(now: .zero) == nil)
@@ -23,7 +23,7 @@ struct HookTests {
         #expect(queue.isIdle)
     }
 
-    @Test("CB-30: the last notice of the link says how the link stands, however often it changed")
+    @Test("The last notice of the link says how the link stands, however often it changed")
     func lastLinkState() {
         for last in [HookNotice.Occasion.connect, .disconnect] {
             var queue = HookQueue()
@@ -47,7 +47,7 @@ struct HookTests {
         }
     }
 
-    @Test("CB-30: the command's environment has lengths and names, and counts that cannot overflow")
+    @Test("The command's environment has lengths and names, and counts that cannot overflow")
     func environment() {
         let address = BluetoothAddress("F0:F1:F2:F3:F4:F5")
         let device = address.map { DeviceAddress($0, .random) }
@@ -63,7 +63,7 @@ struct HookTests {
         )
     }
 
-    @Test("CB-30: reports come at once and then ten times a second at most, and add up to all that was received")
+    @Test("Reports come at once and then ten times a second at most, and add up to all that was received")
     func meter() {
         var meter = ReceivedMeter()
         var reports: [ReceivedMeter.Report] = []

@@ -83,7 +83,7 @@ struct KeptChoiceTests {
     }
 
     @Test(
-        "LK-5: a text that is no choice is refused with its line",
+        "A text that is no choice is refused with its line",
         arguments: [
             ("", 1), ("address = F0:F1:F2:F3:F4:F5", 1), ("type = random", 1),
             ("address = F0:F1:F2:F3:F4\ntype = random", 1), ("address = F0:F1:F2:F3:F4:F5\ntype = static", 2),
@@ -99,7 +99,7 @@ struct KeptChoiceTests {
         #expect(fault?.line == line)
     }
 
-    @Test("LK-5: a file that was cut anywhere is a choice of the same device, or no choice; never of another")
+    @Test("A file that was cut anywhere is a choice of the same device, or no choice; never of another")
     func cut() throws {
         let text = Array(KeptChoice(Self.device, name: "LINBLE-TEST").text.utf8)
         for length in 0..<text.count {
@@ -121,7 +121,7 @@ struct KeptChoiceTests {
         }
     }
 
-    @Test("LK-5, LK-7: a choice is kept, replaced and dropped; nothing else is left in the directory")
+    @Test("A choice is kept, replaced and dropped; nothing else is left in the directory")
     func store() throws {
         try inDirectory { directory in
             let store = ChoiceStore(directory.appending("state/selection"))
@@ -140,7 +140,7 @@ struct KeptChoiceTests {
         }
     }
 
-    @Test("LK-5: a garbled, a too long and an unreadable file are errors that name it, not a missing choice")
+    @Test("A garbled, a too long and an unreadable file are errors that name it, not a missing choice")
     func unreadable() throws {
         try inDirectory { directory in
             let store = ChoiceStore(directory.appending("selection"))
@@ -159,7 +159,7 @@ struct KeptChoiceTests {
         }
     }
 
-    @Test("LK-5: a choice that cannot be written leaves the earlier one as it was, and says why")
+    @Test("A choice that cannot be written leaves the earlier one as it was, and says why")
     func unwritable() throws {
         // A full disk: /dev/full cannot be renamed onto, so a directory stands where the file should go.
         try inDirectory { directory in

@@ -25,7 +25,7 @@
         ]
 
         @Test(
-            "X-15: what the doctor asks the kernel for is what the vectors are about, each with its kernel or its option"
+            "What the doctor asks the kernel for is what the vectors are about, each with its kernel or its option"
         )
         func features() throws {
             let absences = try KernelAbsence.load()
@@ -34,7 +34,7 @@
         }
 
         @Test(
-            "X-15: on a kernel that lacks one thing a keyboard types all the same, or says why not and what mends it",
+            "On a kernel that lacks one thing a keyboard types all the same, or says why not and what mends it",
             arguments: KernelFeature.allCases.indices
         )
         func session(_ index: Int) async {
@@ -47,7 +47,7 @@
             }
         }
 
-        @Test("X-15: a keyboard types on a kernel that lacks all at once that it can do without")
+        @Test("A keyboard types on a kernel that lacks all at once that it can do without")
         func bare() async {
             await #expect(processExitsWith: .success) {
                 let absences = try KernelAbsence.load().filter { if case .types = $0.session { true } else { false } }
@@ -56,7 +56,7 @@
         }
 
         @Test(
-            "X-15: a controller without extended scanning, which says that it has it, is scanned with the older commands"
+            "A controller without extended scanning, which says that it has it, is scanned with the older commands"
         )
         func extendedScanning() async {
             await #expect(processExitsWith: .success) {
@@ -69,7 +69,7 @@
         }
 
         @Test(
-            "X-15: the doctor's table has a row for what the kernel lacks, as the vectors have it, and finds nothing else wrong",
+            "The doctor's table has a row for what the kernel lacks, as the vectors have it, and finds nothing else wrong",
             arguments: KernelFeature.allCases.indices
         )
         func doctor(_ index: Int) async {
@@ -79,7 +79,7 @@
             }
         }
 
-        @Test("X-15: the doctor's table of a kernel that has everything says so in each row, and it has no finding")
+        @Test("The doctor's table of a kernel that has everything says so in each row, and it has no finding")
         func whole() async {
             await #expect(processExitsWith: .success) {
                 try KernelFeatureTests.compare(KernelAbsence("none"), try KernelAbsence.load())

@@ -127,7 +127,7 @@ struct LineQueueTests {
     }
 
     @Test(
-        "X-1: readers that are slow, come, and go in the middle of a line get whole lines in order, and the counts are exact",
+        "Readers that are slow, come, and go in the middle of a line get whole lines in order, and the counts are exact",
         arguments: SlowReaderPolicy.allCases,
         0..<4
     )
@@ -189,7 +189,7 @@ struct LineQueueTests {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    @Test("X-1: drop-newest drops the line that finds no room, and takes a later one that does")
+    @Test("Drop-newest drops the line that finds no room, and takes a later one that does")
     func dropNewest() {
         var queue = LineQueue(.dropNewest, capacity: 10)
         let outcomes = Outcomes()
@@ -201,7 +201,7 @@ struct LineQueueTests {
         #expect(queue.counts.delivered == 10)
     }
 
-    @Test("X-1: drop-oldest makes room by the oldest lines, but never by one that the reader has begun to take")
+    @Test("Drop-oldest makes room by the oldest lines, but never by one that the reader has begun to take")
     func dropOldest() {
         var queue = LineQueue(.dropOldest, capacity: 10)
         let outcomes = Outcomes()
@@ -217,7 +217,7 @@ struct LineQueueTests {
     }
 
     @Test(
-        "X-1: a line in parts is refused to its end where its beginning was, and has room to its end where it had not"
+        "A line in parts is refused to its end where its beginning was, and has room to its end where it had not"
     )
     func parts() {
         var queue = LineQueue(.dropNewest, capacity: LineQueue.longestLine + 4)
@@ -243,7 +243,7 @@ struct LineQueueTests {
         #expect(outcomes.delivered == ["ab", "cd\n", "e\n"])
     }
 
-    @Test("X-1: a line counts as delivered when one of its readers took it whole")
+    @Test("A line counts as delivered when one of its readers took it whole")
     func oneOfTwo() {
         let outcomes = Outcomes()
         var (quick, slow) = (LineQueue(.dropNewest), LineQueue(.dropNewest))
@@ -259,7 +259,7 @@ struct LineQueueTests {
         #expect(slow.counts.missed == 4 && slow.counts.delivered == 0 && quick.counts.delivered == 4)
     }
 
-    @Test("X-1: no more lines wait than a bound, however short they are")
+    @Test("No more lines wait than a bound, however short they are")
     func shortLines() {
         var queue = LineQueue(.dropNewest)
         let outcomes = Outcomes()

@@ -116,7 +116,7 @@ struct LinkHandshakeTests {
     }
 
     @Test(
-        "BT-5, BT-6: the link is ready only when the last reply has come; nothing before it is typed, all behind it is",
+        "The link is ready only when the last reply has come; nothing before it is typed, all behind it is",
         arguments: [0x04, 0x08, 0x0C] as [UInt8]
     )
     func handshake(properties: UInt8) throws {
@@ -135,7 +135,7 @@ struct LinkHandshakeTests {
         #expect(device.typed == [0x34, 0x39, 0x30])
     }
 
-    @Test("BT-5: a device that answers otherwise, or not at all, is refused and never typed from")
+    @Test("A device that answers otherwise, or not at all, is refused and never typed from")
     func refused() throws {
         let profile = try Self.greeted(0x77)
         for reply: [[UInt8]] in [[], [[0x81, 0x78]], [[0x31, 0x32, 0x33, 0x0D]]] {
@@ -158,7 +158,7 @@ struct LinkHandshakeTests {
     }
 
     @Test(
-        "CB-11: what is sent to the device goes in parts that fit the MTU, with response or without",
+        "What is sent to the device goes in parts that fit the MTU, with response or without",
         arguments: [0x04, 0x08] as [UInt8]
     )
     func sending(properties: UInt8) {
@@ -172,7 +172,7 @@ struct LinkHandshakeTests {
         #expect(device.written.flatMap(\.self) == bytes)
     }
 
-    @Test("BT-5: a device with a handshake that takes no bytes is unsupported")
+    @Test("A device with a handshake that takes no bytes is unsupported")
     func notWritable() throws {
         let profile = try Self.greeted(0x77)
         let device = ScriptedDevice([.init(profile, write: 0x00)], LinkSetup(profile: profile))

@@ -45,7 +45,7 @@ struct LinkSetupTests {
     }
 
     @Test(
-        "LK-15, CB-7, CB-8, CB-10, CB-31: MTU, the service by its UUID, its characteristic, the subscription, no more"
+        "LK-15, CB-31: MTU, the service by its UUID, its characteristic, the subscription, no more"
     )
     func wholeWay() throws {
         let (progress, setup) = try play([
@@ -94,7 +94,7 @@ struct LinkSetupTests {
         }
     }
 
-    @Test("CB-12: a device that refuses the MTU exchange is used with 23 bytes")
+    @Test("A device that refuses the MTU exchange is used with 23 bytes")
     func noExchange() throws {
         let (progress, _) = try play([(Self.mtu.sent, [0x01, 0x02, 0x00, 0x00, 0x06]), Self.service])
         #expect(progress == .underWay)

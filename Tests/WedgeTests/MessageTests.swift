@@ -10,7 +10,7 @@ import Texts
 
 @Suite("What is said to people")
 struct MessageTests {
-    @Test("LK-24: what the daemon says in English is read in Japanese by a client, with all that it is told of")
+    @Test("What the daemon says in English is read in Japanese by a client, with all that it is told of")
     func acrossTheSocket() throws {
         let reasons = [
             CommandFailure(AdapterError.blocked("hci0", isHard: false)),
@@ -31,7 +31,7 @@ struct MessageTests {
         }
     }
 
-    @Test("LK-24: a text that another version of the daemon has changed, or that makes no sense, is read in English")
+    @Test("A text that another version of the daemon has changed, or that makes no sense, is read in English")
     func otherVersions() throws {
         let lines = [
             #"{"reason":"it broke","texts":{"reason":["LinkFaultText.closed"]}}"#,
@@ -47,7 +47,7 @@ struct MessageTests {
         #expect(try JSONValue(Array("{}".utf8)).message("reason") == nil)
     }
 
-    @Test("LK-24: status says the daemon's reason and its remedy in the reader's language")
+    @Test("Status says the daemon's reason and its remedy in the reader's language")
     func status() throws {
         let text = #"""
             {"ok":true,"version":1,"state":"bluetoothOff","reason":"hci0 is blocked by rfkill (soft)",
@@ -73,7 +73,7 @@ struct MessageTests {
         )
     }
 
-    @Test("LK-24: an adapter's and a link's errors say in the table's English what BluetoothLE says")
+    @Test("An adapter's and a link's errors say in the table's English what BluetoothLE says")
     func sameEnglish() {
         let streams: [AdapterError] = [
             .stream(.unixSocket("/x"), .permissionDenied), .stream(.unixSocket("/x"), .connectionRefused),

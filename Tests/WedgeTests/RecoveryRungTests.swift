@@ -21,7 +21,7 @@
         }
 
         @Test(
-            "X-7: an adapter that was asked for by its number comes back under another: it is taken, typed from, counted"
+            "An adapter that was asked for by its number comes back under another: it is taken, typed from, counted"
         )
         func otherNumber() async {
             await #expect(processExitsWith: .success) {
@@ -43,7 +43,7 @@
         }
 
         @Test(
-            "X-7: for want of memory neither a packet to the device nor one from it ends the link",
+            "For want of memory neither a packet to the device nor one from it ends the link",
             arguments: [0, 1]
         )
         func memory(_ place: Int) async {
@@ -70,7 +70,7 @@
             }
         }
 
-        @Test("X-7: a scan whose sockets fail is begun on others, and one that the controller is to end is given up")
+        @Test("A scan whose sockets fail is begun on others, and one that the controller is to end is given up")
         func sockets() async {
             await #expect(processExitsWith: .success) {
                 let bench = try RecoveryRungTests.steady()
@@ -85,7 +85,7 @@
             }
         }
 
-        @Test("X-7: a connection whose time is over is given up, and counted")
+        @Test("A connection whose time is over is given up, and counted")
         func cancelled() async {
             await #expect(processExitsWith: .success) {
                 let bench = try RecoveryRungTests.steady()
@@ -119,7 +119,7 @@
             }
         }
 
-        @Test("X-7: a broken management channel is told as the adapter's loss, and the next one is as good")
+        @Test("A broken management channel is told as the adapter's loss, and the next one is as good")
         func management() async {
             await #expect(processExitsWith: .success) {
                 let bench = try RecoveryRungTests.steady()
@@ -133,7 +133,7 @@
             }
         }
 
-        @Test("X-7, LK-18: a choice that cannot be read for want of descriptors is read again, and told of once")
+        @Test("A choice that cannot be read for want of descriptors is read again, and told of once")
         func choice() throws {
             defer { CallScript.use(nil) }
             let bench = try DaemonBench()

@@ -263,7 +263,7 @@ struct SecuredLinkTests {
         try stage.end()
     }
 
-    @Test("X-8: what the configuration demands of every device is demanded of one that was chosen as open")
+    @Test("What the configuration demands of every device is demanded of one that was chosen as open")
     func leastSecurity() throws {
         for (least, bonds, fault) in [
             (GATTLinkSecurity.Level.encrypted, [], "is not paired with this adapter"),
@@ -284,7 +284,7 @@ struct SecuredLinkTests {
         }
     }
 
-    @Test("X-8: a device that is found to have a profile which demands keys is not typed for without them")
+    @Test("A device that is found to have a profile which demands keys is not typed for without them")
     func securityOfProfile() throws {
         var demanding = Profile.linble
         demanding.security = .encrypted
@@ -316,7 +316,7 @@ struct SecuredLinkTests {
         }
     }
 
-    @Test("X-8: a paired device types; once its link is not secure any more no value is typed, and the link ends")
+    @Test("A paired device types; once its link is not secure any more no value is typed, and the link ends")
     func encrypted() throws {
         for weaker in [GATTLinkSecurity(), GATTLinkSecurity(level: .encrypted, keySize: 15)] {
             let stage = try Stage(.none, [try bond()])
@@ -339,7 +339,7 @@ struct SecuredLinkTests {
         }
     }
 
-    @Test("X-8: of 1,000 interleavings of encryption changes and values none is typed below the level, or behind such")
+    @Test("Of 1,000 interleavings of encryption changes and values none is typed below the level, or behind such")
     func interleavings() throws {
         var generator = SeededGenerator(seed: 8)
         let offers: [GATTLinkSecurity] = [
@@ -386,7 +386,7 @@ struct SecuredLinkTests {
         }
     }
 
-    @Test("X-8: an open device goes on as before, and is called that")
+    @Test("An open device goes on as before, and is called that")
     func open() throws {
         let stage = try Stage(.none, [])
         try stage.run { stage.service.state == .connected }

@@ -125,7 +125,7 @@ struct SessionRandomTests {
         }
     }
 
-    @Test("LK-16, LK-19, LK-24, BT-9: whatever comes, it never types without a link, and there is always a way forward")
+    @Test("Whatever comes, it never types without a link, and there is always a way forward")
     func random() {
         let steps = RunCount.from("BLEWEDGE_SESSION_STEPS", usual: RunCount.isOptimized ? 1_000_000 : 100_000)
         var generator = SeededGenerator(seed: 20_261_121)

@@ -23,7 +23,7 @@ struct SessionTests {
     }
 
     @Test(
-        "LK-15, BT-1: an adapter that is ready leads to a scan, a heard device to an attempt, and only ready means connected"
+        "LK-15: an adapter that is ready leads to a scan, a heard device to an attempt, and only ready means connected"
     )
     func straightWay() {
         var session = Session(isChosen: true)
@@ -42,7 +42,7 @@ struct SessionTests {
         #expect(session.deadline == nil)
     }
 
-    @Test("LK-19: after a lost link the next scan begins 3 s later, and not before")
+    @Test("After a lost link the next scan begins 3 s later, and not before")
     func lostLink() {
         var (session, now) = session(after: .adapterReady, .heard(device), .ready)
         #expect(session.handle(.linkLost("timeout"), now: now) == [.closeLink, .report(.lost, "timeout")])
@@ -52,7 +52,7 @@ struct SessionTests {
         #expect(session.handle(.deadline, now: now + .seconds(3)) == [.report(.connecting, nil), .scan])
     }
 
-    @Test("LK-16: a failed attempt is tried again, for ever, and never within 3 s of the last, whoever asks")
+    @Test("A failed attempt is tried again, for ever, and never within 3 s of the last, whoever asks")
     func failedAttempts() {
         var (session, now) = session(after: .adapterReady)
         for _ in 0..<1000 {
@@ -67,7 +67,7 @@ struct SessionTests {
         }
     }
 
-    @Test("LK-16: a link that was ended for its flood is made again the later, however long each one stood")
+    @Test("A link that was ended for its flood is made again the later, however long each one stood")
     func floods() {
         var (session, now) = session(after: .adapterReady)
         for seconds in [3, 6, 12, 24, 48, 60, 60] {
@@ -86,7 +86,7 @@ struct SessionTests {
         }
     }
 
-    @Test("LK-16: where listening fails, the pause doubles up to a minute, and one device heard makes it short again")
+    @Test("Where listening fails, the pause doubles up to a minute, and one device heard makes it short again")
     func scanBackOff() {
         var (session, now) = session(after: .adapterReady)
         for seconds in [3, 6, 12, 24, 48, 60, 60, 60] {
@@ -103,7 +103,7 @@ struct SessionTests {
         #expect(session.deadline == now + .seconds(6))
     }
 
-    @Test("LK-24: a device that is not heard for 10 s is reported once, and still listened for")
+    @Test("A device that is not heard for 10 s is reported once, and still listened for")
     func notHeard() {
         var (session, now) = session(after: .adapterReady)
         now += .seconds(10)
@@ -144,7 +144,7 @@ struct SessionTests {
         #expect(session.handle(.deadline, now: now + .seconds(3)).last == .scan)
     }
 
-    @Test("LK-8, LK-18: another choice closes the old link first, drops what waits, and only then listens for the new")
+    @Test("Another choice closes the old link first, drops what waits, and only then listens for the new")
     func switching() {
         var (session, now) = session(after: .adapterReady, .heard(device), .ready)
         #expect(
@@ -158,7 +158,7 @@ struct SessionTests {
         #expect(session.handle(.linkClosed, now: now) == [.report(.connecting, nil), .scan])
     }
 
-    @Test("LK-17: only the user's disconnect disconnects, for as long as the user wants, and drops what waits (D-1)")
+    @Test("Only the user's disconnect disconnects, for as long as the user wants, and drops what waits (D-1)")
     func disconnecting() {
         var (session, now) = session(after: .adapterReady, .heard(device), .ready)
         #expect(
@@ -172,7 +172,7 @@ struct SessionTests {
         #expect(session.handle(.connectAsked, now: now) == [.report(.connecting, nil), .scan])
     }
 
-    @Test("BT-10: the power state is looked at before disconnecting: without an adapter there is no link to close")
+    @Test("The power state is looked at before disconnecting: without an adapter there is no link to close")
     func disconnectingWithoutPower() {
         var (session, now) = session(after: .adapterReady, .heard(device), .ready, .adapterLost("off"))
         _ = session.handle(.linkClosed, now: now)
@@ -181,7 +181,7 @@ struct SessionTests {
         #expect(session.handle(.adapterReady, now: now) == [.report(.disconnected, nil)])
     }
 
-    @Test("LK-9: an adapter that goes away ends whatever was going on, and its return begins anew")
+    @Test("An adapter that goes away ends whatever was going on, and its return begins anew")
     func adapterLost() {
         for events: [Session.Event] in [
             [.adapterReady], [.adapterReady, .heard(device)], [.adapterReady, .heard(device), .ready],

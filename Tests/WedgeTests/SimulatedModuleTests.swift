@@ -60,7 +60,7 @@ struct SimulatedModuleTests {
 
     private static func line(_ number: Int) -> [UInt8] { Array("line \(number)\r".utf8) }
 
-    @Test("CB-26: a full queue holds up the lines, bounded, and every one arrives in order when there is room again")
+    @Test("A full queue holds up the lines, bounded, and every one arrives in order when there is room again")
     func backPressure() throws {
         let bench = try Bench((0..<1000).map(Self.line))
         bench.sender.pump()
@@ -81,7 +81,7 @@ struct SimulatedModuleTests {
         #expect(bench.module.counts.discarded == 0)
     }
 
-    @Test("CB-26: of two centrals the slow one holds up both, and each gets every value once and in order")
+    @Test("Of two centrals the slow one holds up both, and each gets every value once and in order")
     func twoCentrals() throws {
         let bench = try Bench((0..<500).map(Self.line))
         let centrals = [bench.adapter.connect(1), bench.adapter.connect(2)]
@@ -101,7 +101,7 @@ struct SimulatedModuleTests {
         for central in centrals { #expect(central.values == bench.log.lines) }
     }
 
-    @Test("CB-26: a central that leaves while its queue is full frees the others")
+    @Test("A central that leaves while its queue is full frees the others")
     func leaving() throws {
         let bench = try Bench((0..<300).map(Self.line))
         let (stays, leaves) = (bench.adapter.connect(1), bench.adapter.connect(2))
@@ -114,7 +114,7 @@ struct SimulatedModuleTests {
         #expect(bench.module.isSubscribed)
     }
 
-    @Test("CB-27: a module that wants encryption sends to links that have it and takes from them, by whole keys only")
+    @Test("A module that wants encryption sends to links that have it and takes from them, by whole keys only")
     func secured() throws {
         let bench = try Bench([Self.line(0)], access: .encrypted)
         let central = bench.adapter.connect(1)

@@ -25,13 +25,13 @@ struct StateTextTests {
         }
     }
 
-    @Test("LK-24: the hint of a device that was not heard, and the buttons, use the LINBLE keyboard's Japanese words")
+    @Test("The hint of a device that was not heard, and the buttons, use the LINBLE keyboard's Japanese words")
     func hint() {
         #expect(LinkFaultText.notHeard.text(.japanese, "10").hasSuffix("アドバタイズしているか確認して下さい"))
         #expect(PageText.use.text(.japanese) == "つかう" && PageText.cancel.text(.japanese) == "キャンセル")
     }
 
-    @Test("LK-24: whether a device advertises is asked where it was not heard, and never of one that has answered")
+    @Test("Whether a device advertises is asked where it was not heard, and never of one that has answered")
     func question() {
         var session = Session(isChosen: true)
         _ = session.handle(.adapterReady, now: .zero)
@@ -65,7 +65,7 @@ struct StateTextTests {
         }
     }
 
-    @Test("LK-24: a state's sentence says what it is, why, and what can be done, in both languages")
+    @Test("A state's sentence says what it is, why, and what can be done, in both languages")
     func sentences() {
         let choice = DeviceChoice.name("LINBLE-TEST")
         let reason = Reason("it does not answer", remedy: "bring it near")

@@ -12,7 +12,7 @@ struct StatusTextTests {
     private func value(_ text: String) throws(JSONValue.Fault) -> JSONValue { try JSONValue(Array(text.utf8)) }
 
     @Test(
-        "LK-24: status for people: the state in the first line, then all else in its order, counts only where they count"
+        "Status for people: the state in the first line, then all else in its order, counts only where they count"
     )
     func lines() throws {
         let answer = try value(
@@ -60,7 +60,7 @@ struct StatusTextTests {
         )
     }
 
-    @Test("LK-24: what status tells of the link and the radio has a name in both languages, and no member is unnamed")
+    @Test("What status tells of the link and the radio has a name in both languages, and no member is unnamed")
     func links() throws {
         var facts = LinkFacts(age: .seconds(61), notifications: 5, mtu: 247, quality: LinkQuality(rssi: -60))
         facts.quality.timing = ConnectionTiming(interval: 24, latency: 2, supervisionTimeout: 400)

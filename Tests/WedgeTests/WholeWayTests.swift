@@ -107,7 +107,7 @@ struct WholeWayTests {
     }
 
     @Test(
-        "BT-5, X-1: nothing is typed before the handshake; then the frames' contents, and every byte is accounted for"
+        "Nothing is typed before the handshake; then the frames' contents, and every byte is accounted for"
     )
     func greeted() throws {
         let stage = try Stage()
@@ -189,7 +189,7 @@ struct WholeWayTests {
         try stage.end()
     }
 
-    @Test("BT-5, LK-16: a device that answers otherwise is never typed from, and is tried again")
+    @Test("A device that answers otherwise is never typed from, and is tried again")
     func refused() throws {
         let stage = try Stage()
         try stage.begin(try Self.profile()) { _ in [[0xA5, 0x82, 0x00], Self.frame("490\r")] }
@@ -201,7 +201,7 @@ struct WholeWayTests {
         try stage.end()
     }
 
-    @Test("BT-6, BT-9: commands while connected: in order, no reply is typed, and none outlives its link")
+    @Test("Commands while connected: in order, no reply is typed, and none outlives its link")
     func commands() throws {
         let stage = try Stage()
         try stage.begin(.linble) { command in
@@ -250,7 +250,7 @@ struct WholeWayTests {
         try stage.end()
     }
 
-    @Test("X-9, D-7: raw bytes go to the other end as they came, and the account knows them")
+    @Test("D-7: raw bytes go to the other end as they came, and the account knows them")
     func raw() throws {
         let stage = try Stage()
         try stage.begin(.linble) { _ in [] }

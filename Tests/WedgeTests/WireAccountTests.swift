@@ -167,7 +167,7 @@ struct WireAccountTests {
         return (ends[0], ends[1])
     }
 
-    @Test("X-1, X-9: a socket without a client delivers nothing, and says so", arguments: [false, true])
+    @Test("A socket without a client delivers nothing, and says so", arguments: [false, true])
     func nobody(isRaw: Bool) throws {
         let directory = try TestDirectory()
         let stage = try Stage(.socket(directory("wire")), .dropNewest, isRaw: isRaw)
@@ -180,7 +180,7 @@ struct WireAccountTests {
     }
 
     @Test(
-        "X-1, X-9: 1,200,000 bytes for a client that does not read, counted as it gets them",
+        "1,200,000 bytes for a client that does not read, counted as it gets them",
         arguments: [false, true]
     )
     func slowClient(isRaw: Bool) throws {
@@ -209,7 +209,7 @@ struct WireAccountTests {
         reader.close()
     }
 
-    @Test("X-1, X-9: 2,000,000 bytes to standard output with a slow reader", arguments: SlowReaderPolicy.allCases)
+    @Test("2,000,000 bytes to standard output with a slow reader", arguments: SlowReaderPolicy.allCases)
     func slowOutput(policy: SlowReaderPolicy) throws {
         let (input, output) = try Self.pipe()
         let reader = Reader(input)
@@ -244,7 +244,7 @@ struct WireAccountTests {
         reader.close()
     }
 
-    @Test("X-1, X-9: the newest barcode reaches a reader that was slow where the oldest are dropped")
+    @Test("The newest barcode reaches a reader that was slow where the oldest are dropped")
     func newestLast() throws {
         let directory = try TestDirectory()
         let stage = try Stage(.socket(directory("wire")), .dropOldest)
@@ -265,7 +265,7 @@ struct WireAccountTests {
         reader.close()
     }
 
-    @Test("X-1, X-9: a slow client beside a quick one misses by itself, and what the quick one got is delivered")
+    @Test("A slow client beside a quick one misses by itself, and what the quick one got is delivered")
     func twoClients() throws {
         let directory = try TestDirectory()
         let stage = try Stage(.socket(directory("wire")), .dropNewest)
@@ -298,7 +298,7 @@ struct WireAccountTests {
         quick.close()
     }
 
-    @Test("X-1, X-9: a client that goes in the middle of a line has not got it")
+    @Test("A client that goes in the middle of a line has not got it")
     func goes() throws {
         let directory = try TestDirectory()
         let stage = try Stage(.socket(directory("wire")), .dropNewest)
@@ -332,7 +332,7 @@ struct WireAccountTests {
         next.close()
     }
 
-    @Test("X-1, X-9: an end that waits takes what has room, and an orderly end waits for nobody")
+    @Test("An end that waits takes what has room, and an orderly end waits for nobody")
     func waits() throws {
         let directory = try TestDirectory()
         let stage = try Stage(.socket(directory("wire")), .wait)
@@ -369,7 +369,7 @@ struct WireAccountTests {
         reader.close()
     }
 
-    @Test("X-1, X-9: standard output whose reader has gone waits for nobody", arguments: SlowReaderPolicy.allCases)
+    @Test("Standard output whose reader has gone waits for nobody", arguments: SlowReaderPolicy.allCases)
     func closedOutput(policy: SlowReaderPolicy) throws {
         let (input, output) = try Self.pipe()
         let reader = Reader(input)
@@ -387,7 +387,7 @@ struct WireAccountTests {
     }
 
     @Test(
-        "X-1, X-9: a terminal that nobody reads takes what has room, and the rest is counted",
+        "A terminal that nobody reads takes what has room, and the rest is counted",
         arguments: [false, true]
     )
     func unreadTerminal(isRaw: Bool) throws {
@@ -414,7 +414,7 @@ struct WireAccountTests {
         reader.close()
     }
 
-    @Test("X-9: what has no line end is handed over after a silence; as it is, at once")
+    @Test("What has no line end is handed over after a silence; as it is, at once")
     func silence() throws {
         for isRaw in [false, true] {
             let directory = try TestDirectory()
@@ -433,7 +433,7 @@ struct WireAccountTests {
         }
     }
 
-    @Test("X-1: where lines begin and end in bytes that go to another end as they are")
+    @Test("Where lines begin and end in bytes that go to another end as they are")
     func rawLines() {
         var raw = RawLines()
         func parts(_ text: String, _ milliseconds: Int) -> [String] {

@@ -21,7 +21,7 @@ struct WireTests {
         loop.cancel(limit)
     }
 
-    @Test("X-9: a pseudo-terminal carries all 256 bytes both ways as they are, and its path goes with it")
+    @Test("A pseudo-terminal carries all 256 bytes both ways as they are, and its path goes with it")
     func terminal() throws {
         let directory = try TestDirectory()
         let path = directory("line")
@@ -56,7 +56,7 @@ struct WireTests {
         #expect(!FileSystem.exists(path))
     }
 
-    @Test("X-9: a path where something else is is refused and left alone; a link that was left behind is replaced")
+    @Test("A path where something else is is refused and left alone; a link that was left behind is replaced")
     func takenPath() throws {
         let directory = try TestDirectory()
         let path = directory("line")
@@ -73,7 +73,7 @@ struct WireTests {
         end.close()
     }
 
-    @Test("X-9: a socket carries bytes to every client and back, and takes none while there is no client")
+    @Test("A socket carries bytes to every client and back, and takes none while there is no client")
     func socketEnd() throws {
         let directory = try TestDirectory()
         let path = directory("wire")
@@ -234,7 +234,7 @@ struct WireTests {
         }
     }
 
-    @Test("X-9: destinations are read as they are written, and others are refused")
+    @Test("Destinations are read as they are written, and others are refused")
     func destinations() {
         for text in ["keyboard", "stdout", "pty:/tmp/line", "unix:/run/blewedge/wire"] {
             #expect(WireDestination(text)?.description == text)

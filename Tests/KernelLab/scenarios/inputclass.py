@@ -137,7 +137,7 @@ async def sway_classes(bench: Bench) -> dict[str, list[str]]:
 
 @scenario("desktop-classes", deadline=300, only_long=True)
 async def desktop_classes(bench: Bench) -> None:
-    """X-16: Xorg with libinput and sway's seat take the product's keyboard for one and nothing else, and one with wheels for a pointer."""
+    """Xorg with libinput and sway's seat take the product's keyboard for one and nothing else, and one with wheels for a pointer."""
     async with udev(bench), devices(bench):
         found = {"Xorg libinput": await x_classes(bench, "libinput"), "sway": await sway_classes(bench)}
         modern = await doctor(bench)

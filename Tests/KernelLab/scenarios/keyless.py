@@ -119,7 +119,7 @@ async def refused_without_key(bench: Bench, adapter: tuple[str, ...]) -> None:
 
 @scenario("keyless-own", deadline=240, only_long=True, kernels=("6.1", "6.1.192"))
 async def keyless_own(bench: Bench) -> None:
-    """X-8: as `keyless` over the user channel, which no kernel's fault reaches."""
+    """As `keyless` over the user channel, which no kernel's fault reaches."""
     await fresh(bench)
     await take_from_kernel(bench)
     await refused_without_key(bench, OWN)

@@ -244,5 +244,5 @@ async def sigkill_moments(bench: Bench) -> None:
 
 @scenario("sigkill-thousand", deadline=7200, only_long=True, newest=True)
 async def sigkill_thousand(bench: Bench) -> None:
-    """X-2, LK-5: the same at 1,000 moments."""
+    """The same at 1,000 moments."""
     await kill_at_random(bench, LONG_MOMENTS)

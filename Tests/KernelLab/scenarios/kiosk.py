@@ -208,7 +208,7 @@ def pace(lines: list[dict[str, Any]]) -> str:
 
 @scenario("kiosk-browser", peer="no adapter", deadline=1800, only_long=True, once=True)
 async def kiosk_browser(bench: Bench) -> None:
-    """X-16: a page in Chromium on a kiosk's compositor gets 200 barcodes byte for byte; and 200 more while that is stopped again and again."""
+    """A page in Chromium on a kiosk's compositor gets 200 barcodes byte for byte; and 200 more while that is stopped again and again."""
     barcodes = [barcode(number) for number in range(bench.barcodes or BARCODES)]
     chooser = bench.chooser()
     async with showing(bench) as (inner, product, page):

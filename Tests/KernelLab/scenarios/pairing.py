@@ -238,7 +238,7 @@ async def pairing_models(bench: Bench) -> None:
 
 @scenario("pairing-models-own", deadline=240, only_long=True, once=True)
 async def pairing_models_own(bench: Bench) -> None:
-    """X-8: the same by the Security Manager of our own."""
+    """The same by the Security Manager of our own."""
     await fresh(bench)
     await take_from_kernel(bench)
     await each_model(bench, OWN)
@@ -307,7 +307,7 @@ async def bonded(bench: Bench) -> None:
 
 @scenario("bonded-own", deadline=240, only_long=True, once=True)
 async def bonded_own(bench: Bench) -> None:
-    """X-8: the same by the Security Manager of our own, whose keys are on the disk only."""
+    """The same by the Security Manager of our own, whose keys are on the disk only."""
     await fresh(bench)
     await take_from_kernel(bench)
     await typed_by_key_only(bench, OWN)
@@ -380,7 +380,7 @@ async def private_address(bench: Bench) -> None:
 
 @scenario("private-address-own", deadline=240, only_long=True, once=True)
 async def private_address_own(bench: Bench) -> None:
-    """X-8, CB-15: the same by the host of our own."""
+    """The same by the host of our own."""
     await fresh(bench)
     await take_from_kernel(bench)
     await known_by_key(bench, OWN)

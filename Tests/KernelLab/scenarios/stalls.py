@@ -256,5 +256,5 @@ for setting in (*PROFILES, *SMALL, CONSOLE):
 
 @scenario("stall-limit-console", deadline=120, only_long=True, alone=True)
 async def stall_limit_console(bench: Bench) -> None:
-    """X-2: at --pace console, a virtual terminal gets every character, as fast as they come."""
+    """At --pace console, a virtual terminal gets every character, as fast as they come."""
     await at_console(bench)
