@@ -55,6 +55,15 @@ struct BeaconLineTests {
         }
     }
 
+    @Test("SW-4, D-24: a command without a daemon tells what is inside at its start, and only where that is asked for")
+    func display() throws {
+        let words = ["watch", "initial", "--no-entry", "--no-exit", "--seconds", "2"]
+        let (status, answer, text) = try Self.run(words + ["--entry-state-on-display"], rssi: -60)
+        #expect(status == 0 && answer["change"]?.string == "inside", "\(text)")
+        #expect(answer["region"]?.string == Self.badges && answer["keyCode"]?.string == "A17C", "\(text)")
+        #expect(try Self.run(words, rssi: -60).answer == .null)
+    }
+
     @Test("D-26: a track is of five sightings, and ends with them")
     func track() throws {
         let (status, answer, text) = try Self.run(["track", Self.badges], rssi: -60)

@@ -352,9 +352,11 @@ struct TUIModelTests {
         _ = model.open(.check)
         #expect(model.startService() == [.startService])
         // A daemon that was there and was stopped is not started against its user's will.
-        model.take(try daemonStatus())
-        model.lose(Reason(.noDaemon))
-        #expect(model.startService().isEmpty)
+        var stopped = TUIModel(language: .english)
+        stopped.take(try daemonStatus())
+        #expect(stopped.open(.check).isEmpty)
+        stopped.lose(Reason(.noDaemon))
+        #expect(stopped.startService().isEmpty)
         // One that does not answer is no reason to start another.
         _ = model.open(.check)
         model.lose(Reason(CommandFailure(.permission, Message(detail: "not permitted"))))
