@@ -16,6 +16,8 @@ package enum NoteText: String, Localized {
     // A device's attributes, a simulated device, captures, tables and configurations.
     case subscribed, advertising, connected, disconnectedFrom, wanted, unwanted, linesSent, simulated, packetsLeftOut
     case tableCorrect, configurationCorrect, configurationMissing
+    // The measurement.
+    case keysPerSecond, memory, disturbed
 
     package var texts: LocalText {
         switch self {
@@ -103,6 +105,14 @@ package enum NoteText: String, Localized {
             )
         case .solicited: LocalText("{1} (solicited)", "{1} (要求)")
         case .nothingHeard: LocalText("(nothing heard yet)", "(まだ何も受信していません)")
+        case .keysPerSecond: LocalText("{1}: {2} keys a second", "{1}: 毎秒{2}キー")
+        case .memory:
+            LocalText("memory of this process: {1} MB (Pss), at most {2} MB", "このプロセスのメモリ: {1} MB (Pss)、最大 {2} MB")
+        case .disturbed:
+            LocalText(
+                "disturbed: other programs ran during {1} of {2} repetitions; repeat it on an idle machine",
+                "{2}回の測定のうち{1}回でほかのプログラムが動いていました。空いているときに測定し直してください"
+            )
         case .noDaemonListening:
             LocalText("no daemon runs: listening for {1}", "デーモンが動いていないため、{1} を直接探しています")
         case .columnName: LocalText("NAME", "名前")

@@ -139,19 +139,21 @@ struct BenchCommand: ParsableCommand {
             return try StandardStream.output.write(object.text + "\n")
         }
         for line in lines where line.keys > 0 {
-            try StandardStream.output.write("\(line.what): \(Int(line.keysPerSecond)) keys a second\n")
+            try note(NoteText.keysPerSecond.message(line.what, "\(Int(line.keysPerSecond))"))
         }
         let (share, peak) = (Self.text(Double(memory.share) / 1024, 1), Self.text(Double(memory.peak) / 1024, 1))
-        try StandardStream.output.write("memory of this process: \(share) MB (Pss), at most \(peak) MB\n")
-        if let text = Self.disturbance(lines.map(\.result)) { try StandardStream.output.write(text + "\n") }
+        try note(NoteText.memory.message(share, peak))
+        if let disturbance = Self.disturbance(lines.map(\.result)) { try note(disturbance) }
     }
 
+    private func note(_ message: Message) throws { try StandardStream.output.write(message.text(.current) + "\n") }
+
     /// The note that other programs spoiled the figures; nil where they did not.
-    static func disturbance(_ results: [Comparison.Result]) -> String? {
+    static func disturbance(_ results: [Comparison.Result]) -> Message? {
         let disturbed = results.map(\.disturbed).reduce(0, +)
         let all = results.map { $0.isDisturbed ? $0.repetitions : $0.repetitions + $0.disturbed }.reduce(0, +)
         guard results.contains(where: \.isDisturbed) || 4 * disturbed > all else { return nil }
-        return "disturbed: other programs ran during \(disturbed) of \(all) repetitions; repeat it on an idle machine"
+        return NoteText.disturbed.message("\(disturbed)", "\(all)")
     }
 
     private func measureKeyboard(_ seconds: Double, _ queue: ReaderQueue) throws {
