@@ -176,7 +176,7 @@ def contents(program, texts):
     # It is read by a shell, and not run.
     bash = output(texts, "completions", "bash") + "\n"
     copyright_lines = (HERE / "copyright").read_text().splitlines(keepends=True)
-    notice = (ROOT / "LICENSES/xkeyboard-config.txt").read_text().splitlines()
+    notice = (ROOT / ".github/xkeyboard-config.txt").read_text().splitlines()
     copyright_lines += ["\n", "License: xkeyboard-config\n", *(f" {line.rstrip() or '.'}\n" for line in notice)]
     found = {
         "/usr/bin/blewedge": (pathlib.Path(program).read_bytes(), 0o755),

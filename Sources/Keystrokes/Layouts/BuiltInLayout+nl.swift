@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The levels of xkeyboard-config's layout nl, whose notice is in LICENSES/xkeyboard-config.txt.
+// The levels of xkeyboard-config's layout nl, whose notice is in .github/xkeyboard-config.txt.
 
 extension BuiltInLayout {
     /// Dutch.
