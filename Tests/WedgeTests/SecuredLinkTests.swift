@@ -339,7 +339,7 @@ struct SecuredLinkTests {
         }
     }
 
-    @Test("Of 1,000 interleavings of encryption changes and values none is typed below the level, or behind such")
+    @Test("Of random interleavings of encryption changes and values none is typed below the level, or behind such")
     func interleavings() throws {
         var generator = SeededGenerator(seed: 8)
         let offers: [GATTLinkSecurity] = [
@@ -348,7 +348,7 @@ struct SecuredLinkTests {
             GATTLinkSecurity(level: .authenticated, keySize: 15), GATTLinkSecurity(level: .authenticated, keySize: 16),
         ]
         let strong = GATTLinkSecurity(level: .authenticated, keySize: 16)
-        for _ in 0..<1000 {
+        for _ in 0..<RunCount.from("BLEWEDGE_INTERLEAVINGS", usual: 50) {
             let isAuthenticated = Bool.random(using: &generator)
             let level: GATTLinkSecurity.Level = isAuthenticated ? .authenticated : .encrypted
             let stage = try Stage(.none, [try bond(authenticated: isAuthenticated)], offering: strong)

@@ -107,7 +107,7 @@ extension ConfigurationKey {
 
     /// The keys that mean something to a server only.
     static let serversKeys: Set = [
-        "beacons.update-interval", "beacons.test-mode", "beacons.edition", "beacons.version", "beacons.app-code-file",
+        "beacons.update-interval", "beacons.test-mode", "beacons.edition", "beacons.version",
     ]
 
     /// A text that a server tells a genuine program by: no other than the default is allowed.

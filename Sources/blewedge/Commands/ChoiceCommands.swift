@@ -26,7 +26,7 @@ struct UseCommand: ParsableCommand {
             EXAMPLES:
               blewedge use LINBLE-TEST
               blewedge use LINBLE-TEST --security none
-              blewedge use "LT01 BC000120@00:1D:12:00:01:20"           Only with this name at this address.
+              blewedge use "LT01 BC000120@00:1D:12:00:01:20"   By name and address.
               blewedge use F0:F1:F2:F3:F4:F5 --yes --security authenticated
               blewedge use F0:F1:F2:F3:F4:F5 --address-type random  Without listening.
             """
