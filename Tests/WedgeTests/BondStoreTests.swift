@@ -188,32 +188,6 @@ struct BondStoreTests {
         #expect(try store.read().bonds.first?.security.level == .authenticated)
     }
 
-    @Test("A disk that is full leaves the old file whole, and is said as such")
-    func fullDisk() throws {
-        let directory = try TestDirectory()
-        let store = BondStore(FilePath(directory.path).appending("bonds"))
-        try store.add(bond(1))
-        let before = try text(store.path)
-        // The kernel refuses to make the file longer than this, as a full disk does.
-        signal(SIGXFSZ, SIG_IGN)
-        var limit = rlimit()
-        #expect(getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
-        var short = limit
-        short.rlim_cur = 64
-        #expect(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &short) == 0)
-        let failure = Result { try store.add(bond(2)) }
-        #expect(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
-        guard case .failure(let error as BondStore.Failure) = failure else {
-            Issue.record("a file beyond the limit was written")
-            return
-        }
-        #expect(error == .unwritable(store.path, .fileTooLarge))
-        #expect(try text(store.path) == before)
-        #expect(try store.read().bonds == [try bond(1)])
-        let full = CommandFailure(BondStore.Failure.unwritable(store.path, .noSpace))
-        #expect(full.status == .inputOutput && full.remedy == RemedyText.makeRoom.message())
-    }
-
     @Test("A file that is too long is refused, and no more bonds are kept than there may be")
     func bounds() throws {
         let directory = try TestDirectory()
