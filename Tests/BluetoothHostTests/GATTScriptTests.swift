@@ -5,7 +5,7 @@ import BluetoothPackets
 import Testing
 
 @Suite struct GATTScriptTests {
-    @Test("CB-7, CB-8, CB-10, CB-11, CB-12, T17-T21: each conversation of att-gatt-client.txt, byte for byte")
+    @Test("T17-T21: each conversation of att-gatt-client.txt, byte for byte")
     func conversations() throws {
         let scripts = try GATTScript.all("att-gatt-client.txt")
         #expect(Set(scripts.map { $0.name }).count == scripts.count)
