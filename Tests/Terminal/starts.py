@@ -118,7 +118,7 @@ def hidden(bench: Bench) -> None:
         configuration.write_text(setting)
         bench.begin("tui")
         bench.wait("LT01 BC000120")
-        for key, text in (("F3", "Arrows choose a key"), ("F4", "<b></b>"), ("F5", "Language"), ("F1", "LT01 BC000120")):
+        for key, text in (("F3", "Arrows choose a key"), ("F4", "snippets.json"), ("F5", "Language"), ("F1", "LT01 BC000120")):
             bench.press(key)
             bench.wait(text, *([state] if is_shown else []), without=[] if is_shown else [state])
         bench.press("F10")
