@@ -118,7 +118,7 @@ package struct SystemFacts: Equatable, Sendable {
         package var allows: Message?
         /// The error with which the choice could not be read or stored.
         package var choiceFault: Message?
-        /// What it says of beacons; nil if it was not asked.
+        /// Its answer about beacons; nil if it was not asked.
         package var beacons: Beacons?
         /// The process id of the daemon.
         package var pid: Int32
@@ -133,7 +133,7 @@ package struct SystemFacts: Equatable, Sendable {
         }
     }
 
-    /// What a running daemon says of beacons.
+    /// A running daemon's answer about beacons.
     package struct Beacons: Equatable, Sendable {
         /// The number of watched regions.
         package var watched = 0

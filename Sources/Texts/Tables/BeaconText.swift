@@ -112,7 +112,7 @@ package enum BeaconText: String, Localized {
             )
         case .tooFewSightings:
             LocalText("fewer than five sightings in 15 s", "15秒以内の検出が5回未満でした")
-        // What a region is; the words in English are those of commands and of the configuration.
+        // Kinds of a region; the English words are those of commands and of the configuration.
         case .reserved: LocalText("reserved", "予約")
         case .initial: LocalText("initial", "固定(initial)")
         case .dynamic: LocalText("dynamic", "可変(dynamic)")

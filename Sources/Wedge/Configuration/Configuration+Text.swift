@@ -186,7 +186,7 @@ extension Configuration {
         let defaults = Configuration()
         var lines: [String] = []
         var section = ""
-        // What the server is told is of no use to who has no beacons.
+        // Without beacons, keys for their server are left out.
         let hidden = beacons == defaults.beacons ? ConfigurationKey.serversKeys : []
         for key in ConfigurationKey.all where !hidden.contains(key.path) {
             let value = key.text(self)

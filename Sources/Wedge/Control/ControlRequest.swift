@@ -50,9 +50,9 @@ package enum ControlRequest: Equatable, Sendable {
 
     /// The version of the requests and answers that are described here.
     package static let version = 1
-    /// How long `scan` listens unless told otherwise.
+    /// The usual duration of `scan`.
     package static let defaultScanTime = Duration.seconds(5)
-    /// How long it may listen.
+    /// The longest duration of `scan`.
     package static let scanTimes = Duration.milliseconds(100) ... .seconds(60)
 
     /// The time, or the nearest that `scan` may listen.
