@@ -118,6 +118,15 @@ class Monitor:
         await self.program.until(lambda: not self.scanning, "the controller stops scanning", seconds)
         await self.program.until(lambda: self.links == 0, "the link is closed", seconds)
 
+    async def last_link(self, up: bool) -> dict[str, Any]:
+        """The last change of a link, once it is that one: the product may report it before the monitor does."""
+
+        def found() -> dict[str, Any] | None:
+            changes = self.events("link")
+            return changes[-1] if changes and changes[-1]["up"] == up else None
+
+        return await self.program.until(found, f"the link is {'up' if up else 'down'}", 10)
+
     async def stats(self) -> dict[str, Any]:
         """The notifications that have arrived since the last call."""
         before = len(self.events("stats"))

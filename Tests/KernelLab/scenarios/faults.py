@@ -52,8 +52,8 @@ async def vanish_return(bench: Bench) -> None:
     for number, absent in ((3, 0.0), (6, 9.0)):
         await bench.peer.vanish()
         await product.state("lost", 20)
-        link = bench.monitor.events("link")[-1]
-        expect(not link["up"] and link["reason"] == 8, f"the link ended otherwise than by its timeout: {link}")
+        link = await bench.monitor.last_link(up=False)
+        expect(link["reason"] == 8, f"the link ended otherwise than by its timeout: {link}")
         lost = link["time"]
         await asyncio.sleep(absent)  # how long the peer is away
         await bench.peer.advertise()
