@@ -24,9 +24,7 @@ package final class DeviceFinder {
 
     /// The time in which the kept device is to be heard before its name is listened for too.
     private static let nameDelay = Duration.seconds(3)
-    /// The time for which its name is listened for, and the pause until it is again.
-    ///
-    /// A kernel from 6.12 on takes an active scan for a discovery: one without end keeps other programs from theirs.
+    /// The time for which its name is listened for, and the pause until it is again: a search by name lists every device.
     private static let nameWindow = Duration.seconds(7)
     private static let namePause = Duration.seconds(60)
 
@@ -132,9 +130,10 @@ package final class DeviceFinder {
         }
     }
 
-    /// Listens actively: a name is often in the scan response only.
+    /// Listens passively, for names in advertisements: a kernel from 6.12 on takes an active scan for a discovery, and refuses
+    /// those of other programs.
     private func listen(for name: String) {
-        let scan = begin(.name(name), .discovery)
+        let scan = begin(.name(name), .background)
         nameScan = scan
         scan.onUpdate = { [unowned self] update in
             let device = update.device
