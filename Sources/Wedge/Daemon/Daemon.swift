@@ -250,7 +250,7 @@ package final class Daemon {
     /// Whether the user has paused.
     package var isPaused: Bool { gate.isPaused }
 
-    /// What `status` shows of the settings, with the profile that the device was found to have.
+    /// Settings in `status`, with the profile found on the device.
     private var labels: DaemonLabels {
         var labels = options.labels
         if service.state == .connected, let found = service.profile { labels.profile = found.name }

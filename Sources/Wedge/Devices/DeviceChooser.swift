@@ -9,7 +9,7 @@ package import BluetoothLE
 package struct DeviceChooser: Sendable {
     /// How long others may claim the same name.
     package static let grace = Duration.seconds(1)
-    /// How long the name of a device is waited for, which is often in its scan response only.
+    /// Time to wait for the name of a device, which is often in its scan response only.
     package static let nameGrace = Duration.seconds(2)
 
     /// The next step.

@@ -67,7 +67,7 @@ struct ConfigCheckCommand: ParsableCommand {
 }
 
 extension ConfigCheckCommand {
-    /// What is wrong with a configuration that could be read: each fault with the line of its key.
+    /// Faults of a configuration that could be read, each with the line of its key.
     private func faults(of configuration: Configuration, in path: FilePath) throws -> [CommandFailure] {
         let text = try FileSystem.textContents(of: path.string, limit: Configuration.largestText)
         let lines = Configuration.lines(of: String(decoding: text, as: UTF8.self))

@@ -26,7 +26,7 @@ struct GuideCommand: ParsableCommand {
     func run() throws {
         let places = try TUIPlaces(socket: options.place.socket)
         if StandardStream.output.isTerminal, StandardInput.isTerminal {
-            // What is printed into a pipe may be read by nobody.
+            // Output to a pipe may never be read.
             places.rememberGuide()
             return try options.show(.guide)
         }
