@@ -77,7 +77,7 @@ public final class CompiledTable: Sendable {
     public init(_ table: ByteTable, layout: KeyboardLayout = .us) throws(Failure) {
         var rows = [Row](repeating: Row(), count: 512)
         var strokes: [KeyStroke] = []
-        var keys = KeySet()
+        var pressed: Set<KeyCode> = []
         var longestByte = 0
         let enter = ByteTable.Action.key(.enter)
         joinsLineEnds = table[ByteTable.carriageReturn] == enter && table[ByteTable.lineFeed] == enter
@@ -88,7 +88,7 @@ public final class CompiledTable: Sendable {
                     row = Row(typed, at: strokes.count)
                     strokes += typed.map(KeyStroke.init)
                     longestByte = max(longestByte, Self.events(typed))
-                    for stroke in typed { keys = keys.union(KeySet(stroke.modifiers.keys + [stroke.key])) }
+                    for stroke in typed { pressed.formUnion(stroke.modifiers.keys + [stroke.key]) }
                 } else {
                     row.marks = Self.isRejected
                 }
@@ -96,6 +96,7 @@ public final class CompiledTable: Sendable {
                 rows[Self.place(byte, capsLock)] = row
             }
         }
+        let keys = KeySet(pressed)
         if let forbidden = keys.forbidden { throw .forbidden(forbidden) }
         self.rows = rows
         hot = HotRows(rows, strokes)
