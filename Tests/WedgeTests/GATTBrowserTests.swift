@@ -9,7 +9,6 @@ struct GATTBrowserTests {
     /// A conversation: what we must send, and what the device answers to it; nil where it answers nothing.
     private typealias Exchange = (sent: [UInt8], answer: [UInt8]?)
 
-    private static let mtu: Exchange = ([0x02, 0x05, 0x02], [0x03, 0x17, 0x00])
     private static func end(_ request: [UInt8]) -> Exchange {
         (request, [0x01, request[0], request[1], request[2], 0x0A])
     }
@@ -34,7 +33,6 @@ struct GATTBrowserTests {
 
     /// Battery (0x0001…0x0004) with its level, read and notified, and a service without anything (0x0010).
     private static let tree: [Exchange] = [
-        mtu,
         (
             [0x10, 0x01, 0x00, 0xFF, 0xFF, 0x00, 0x28],
             [0x11, 0x06, 0x01, 0x00, 0x04, 0x00, 0x0F, 0x18, 0x10, 0x00, 0x10, 0x00, 0xF0, 0xFF]
@@ -83,18 +81,18 @@ struct GATTBrowserTests {
         let begin: [UInt8] = [0x0A, 0x03, 0x00]
         let (progress, _) = try play(
             .read(target),
-            [Self.mtu, (begin, [0x0B] + full), ([0x0C, 0x03, 0x00, 0x16, 0x00], [0x0D, 0x42])]
+            [(begin, [0x0B] + full), ([0x0C, 0x03, 0x00, 0x16, 0x00], [0x0D, 0x42])]
         )
         #expect(progress == .values([ATTPDU.HandleValue(handle: AttributeHandle(3), value: full + [0x42])]))
         // A server need not have Read Blob.
-        let (short, _) = try play(.read(target), [Self.mtu, (begin, [0x0B, 0x42])])
+        let (short, _) = try play(.read(target), [(begin, [0x0B, 0x42])])
         #expect(short == .values([ATTPDU.HandleValue(handle: AttributeHandle(3), value: [0x42])]))
         let (exact, _) = try play(
             .read(target),
-            [Self.mtu, (begin, [0x0B] + full), ([0x0C, 0x03, 0x00, 0x16, 0x00], [0x01, 0x0C, 0x03, 0x00, 0x06])]
+            [(begin, [0x0B] + full), ([0x0C, 0x03, 0x00, 0x16, 0x00], [0x01, 0x0C, 0x03, 0x00, 0x06])]
         )
         #expect(exact == .values([ATTPDU.HandleValue(handle: AttributeHandle(3), value: full)]))
-        let (refused, _) = try play(.read(target), [Self.mtu, (begin, [0x01, 0x0A, 0x03, 0x00, 0x05])])
+        let (refused, _) = try play(.read(target), [(begin, [0x01, 0x0A, 0x03, 0x00, 0x05])])
         let error = GATTError.errorResponse(
             request: .readRequest,
             handle: AttributeHandle(3),
@@ -110,7 +108,6 @@ struct GATTBrowserTests {
         let (progress, _) = try play(
             .read(target),
             [
-                Self.mtu,
                 ([0x08, 0x01, 0x00, 0xFF, 0xFF, 0x00, 0x2A], [0x09, 0x03, 0x03, 0x00, 0x58]),
                 ([0x08, 0x04, 0x00, 0xFF, 0xFF, 0x00, 0x2A], [0x09, 0x15, 0x09, 0x00] + cut),
                 Self.end([0x08, 0x0A, 0x00, 0xFF, 0xFF, 0x00, 0x2A]),
@@ -124,7 +121,7 @@ struct GATTBrowserTests {
                     ATTPDU.HandleValue(handle: AttributeHandle(9), value: cut + [0x42]),
                 ])
         )
-        let (missing, _) = try play(.read(target), [Self.mtu, Self.end([0x08, 0x01, 0x00, 0xFF, 0xFF, 0x00, 0x2A])])
+        let (missing, _) = try play(.read(target), [Self.end([0x08, 0x01, 0x00, 0xFF, 0xFF, 0x00, 0x2A])])
         #expect(missing == .failed(.missing(target)))
     }
 
@@ -134,7 +131,7 @@ struct GATTBrowserTests {
         #expect(
             try play(
                 .write(target, [1, 2], withResponse: true),
-                [Self.mtu, ([0x12, 0x05, 0x00, 1, 2], [0x13])]
+                [([0x12, 0x05, 0x00, 1, 2], [0x13])]
             ).0 == .written
         )
         let long = [UInt8](0..<21)
@@ -142,7 +139,6 @@ struct GATTBrowserTests {
             try play(
                 .write(target, long, withResponse: true),
                 [
-                    Self.mtu,
                     ([0x16, 0x05, 0x00, 0x00, 0x00] + long[..<18], [0x17, 0x05, 0x00, 0x00, 0x00] + long[..<18]),
                     ([0x16, 0x05, 0x00, 0x12, 0x00] + long[18...], [0x17, 0x05, 0x00, 0x12, 0x00] + long[18...]),
                     ([0x18, 0x01], [0x19]),
@@ -153,12 +149,12 @@ struct GATTBrowserTests {
             try play(
                 .write(target, [1], withResponse: false),
                 [
-                    Self.mtu, ([0x52, 0x05, 0x00, 1], nil),
+                    ([0x52, 0x05, 0x00, 1], nil),
                     ([0x06, 0x01, 0x00, 0xFF, 0xFF, 0x00, 0x28, 0x00, 0x18], [0x07, 0x01, 0x00, 0xFF, 0xFF]),
                 ]
             ).0 == .written
         )
-        let (tooLong, _) = try play(.write(target, long, withResponse: false), [Self.mtu])
+        let (tooLong, _) = try play(.write(target, long, withResponse: false), [])
         #expect(tooLong == .failed(.procedure(.valueTooLong(limit: 20))))
     }
 
@@ -177,14 +173,14 @@ struct GATTBrowserTests {
             try play(
                 task,
                 [
-                    Self.mtu, one, Self.end([0x08, 0x03, 0x00, 0xFF, 0xFF, 0x03, 0x28]),
+                    one, Self.end([0x08, 0x03, 0x00, 0xFF, 0xFF, 0x03, 0x28]),
                     ([0x12, 0x03, 0x00, 7], [0x13]),
                 ]
             ).0 == .written
         )
-        #expect(try play(task, [Self.mtu, Self.end(Self.search)]).0 == .failed(.missing(target)))
+        #expect(try play(task, [Self.end(Self.search)]).0 == .failed(.missing(target)))
         #expect(
-            try play(task, [Self.mtu, two, Self.end([0x08, 0x06, 0x00, 0xFF, 0xFF, 0x03, 0x28])]).0
+            try play(task, [two, Self.end([0x08, 0x06, 0x00, 0xFF, 0xFF, 0x03, 0x28])]).0
                 == .failed(.ambiguous(target, [AttributeHandle(3), AttributeHandle(6)]))
         )
     }
@@ -195,7 +191,7 @@ struct GATTBrowserTests {
         let (progress, browser) = try play(
             .subscribe(.handle(AttributeHandle(3))),
             [
-                Self.mtu, characteristic, Self.end([0x08, 0x03, 0x00, 0xFF, 0xFF, 0x03, 0x28]),
+                characteristic, Self.end([0x08, 0x03, 0x00, 0xFF, 0xFF, 0x03, 0x28]),
                 ([0x04, 0x04, 0x00, 0xFF, 0xFF], [0x05, 0x01, 0x04, 0x00, 0x02, 0x29]),
                 ([0x12, 0x04, 0x00, 0x02, 0x00], [0x13]),
             ]
@@ -219,7 +215,7 @@ struct GATTBrowserTests {
         let target = GATTTarget.uuid(BluetoothUUID(0xFFE1 as UInt16))
         let (progress, browser) = try play(
             .subscribe(target),
-            [Self.mtu, two, end, Self.end([0x04, 0x06, 0x00, 0xFF, 0xFF])]
+            [two, end, Self.end([0x04, 0x06, 0x00, 0xFF, 0xFF])]
         )
         guard case .subscribed(let found) = progress else {
             Issue.record("\(progress)")
@@ -227,7 +223,7 @@ struct GATTBrowserTests {
         }
         #expect(found.value == AttributeHandle(5) && browser.isWanted(AttributeHandle(5)))
         let task = GATTBrowser.Task.write(target, [7], withResponse: true)
-        #expect(try play(task, [Self.mtu, two, end, ([0x12, 0x03, 0x00, 7], [0x13])]).0 == .written)
+        #expect(try play(task, [two, end, ([0x12, 0x03, 0x00, 7], [0x13])]).0 == .written)
     }
 
     @Test("CB-10: a characteristic that neither notifies nor indicates is refused without a request")
@@ -235,7 +231,7 @@ struct GATTBrowserTests {
         let characteristic: Exchange = (Self.search, [0x09, 0x07, 0x02, 0x00, 0x02, 0x03, 0x00, 0x05, 0x2A])
         let (progress, _) = try play(
             .subscribe(.handle(AttributeHandle(3))),
-            [Self.mtu, characteristic, Self.end([0x08, 0x03, 0x00, 0xFF, 0xFF, 0x03, 0x28])]
+            [characteristic, Self.end([0x08, 0x03, 0x00, 0xFF, 0xFF, 0x03, 0x28])]
         )
         #expect(progress == .failed(.procedure(.notSubscribable(AttributeHandle(3)))))
     }

@@ -14,7 +14,6 @@ struct LinkSetupTests {
         [0xE8, 0xF3, 0x76, 0x90, 0xFF, 0xB8, 0x54, 0x91, 0x5A, 0x46, 0xEB, 0x35, low, 0xC9, 0xAD, 0x27]
     }
 
-    private static let mtu: Exchange = ([0x02, 0x05, 0x02], [0x03, 0x17, 0x00])
     private static let service: Exchange = (
         [0x06, 0x01, 0x00, 0xFF, 0xFF, 0x00, 0x28] + uuid(0xCA), [0x07, 0x10, 0x00, 0x14, 0x00]
     )
@@ -45,11 +44,11 @@ struct LinkSetupTests {
     }
 
     @Test(
-        "LK-15, CB-31: MTU, the service by its UUID, its characteristic, the subscription, no more"
+        "LK-15, CB-31: the service by its UUID, its characteristic, the subscription, no more"
     )
     func wholeWay() throws {
         let (progress, setup) = try play([
-            Self.mtu, Self.service, Self.serviceEnd, Self.characteristic, Self.characteristicEnd,
+            Self.service, Self.serviceEnd, Self.characteristic, Self.characteristicEnd,
             // Find the descriptors behind the value: 0x13 is the client characteristic configuration.
             ([0x04, 0x13, 0x00, 0x14, 0x00], [0x05, 0x01, 0x13, 0x00, 0x02, 0x29, 0x14, 0x00, 0x01, 0x29]),
             ([0x12, 0x13, 0x00, 0x01, 0x00], [0x13]),
@@ -63,7 +62,7 @@ struct LinkSetupTests {
     func noService() throws {
         // Not found by its UUID, and not among all services.
         let (progress, _) = try play([
-            Self.mtu, (Self.service.sent, [0x01, 0x06, 0x01, 0x00, 0x0A]),
+            (Self.service.sent, [0x01, 0x06, 0x01, 0x00, 0x0A]),
             ([0x10, 0x01, 0x00, 0xFF, 0xFF, 0x00, 0x28], [0x01, 0x10, 0x01, 0x00, 0x0A]),
             // What it offers is asked for, to be told.
             ([0x10, 0x01, 0x00, 0xFF, 0xFF, 0x00, 0x28], [0x01, 0x10, 0x01, 0x00, 0x0A]),
@@ -77,7 +76,7 @@ struct LinkSetupTests {
     @Test("LK-15: a service without the characteristic, or with one that cannot notify, is unsupported")
     func noCharacteristic() throws {
         let (missing, _) = try play([
-            Self.mtu, Self.service, Self.serviceEnd,
+            Self.service, Self.serviceEnd,
             (Self.characteristic.sent, [0x01, 0x08, 0x10, 0x00, 0x0A]),
         ])
         guard case .unsupported = missing else {
@@ -86,18 +85,12 @@ struct LinkSetupTests {
         }
         let readOnly: [UInt8] = [0x09, 0x15, 0x11, 0x00, 0x02, 0x12, 0x00] + Self.uuid(0xCB)
         let (unable, _) = try play([
-            Self.mtu, Self.service, Self.serviceEnd, (Self.characteristic.sent, readOnly), Self.characteristicEnd,
+            Self.service, Self.serviceEnd, (Self.characteristic.sent, readOnly), Self.characteristicEnd,
         ])
         guard case .unsupported = unable else {
             Issue.record("\(unable)")
             return
         }
-    }
-
-    @Test("A device that refuses the MTU exchange is used with 23 bytes")
-    func noExchange() throws {
-        let (progress, _) = try play([(Self.mtu.sent, [0x01, 0x02, 0x00, 0x00, 0x06]), Self.service])
-        #expect(progress == .underWay)
     }
 
     @Test("D-36: a characteristic without a client configuration descriptor is listened to, notified or indicated")
@@ -169,15 +162,5 @@ struct LinkSetupTests {
             #expect(setup.wanted == AttributeHandle(UInt16(notifying)))
             #expect(setup.output?.value == AttributeHandle(UInt16(writing)))
         }
-    }
-
-    @Test("The MTU is not asked for where that is left out, and the services are")
-    func withoutExchange() {
-        let device = ScriptedDevice([.init(.linble)], LinkSetup(profiles: [.linble], asksForMTU: false))
-        #expect(!device.setup.isExchangingMTU)
-        _ = device.setup.begin(&device.client, now: .zero)
-        #expect(!device.setup.isExchangingMTU)
-        #expect(device.client.nextOutgoing()?.first == 0x06)
-        #expect(device.client.mtu == 23)
     }
 }

@@ -68,7 +68,7 @@ public actor Central {
         do throws(BluetoothError) {
             try await reply.value()
         } catch {
-            core.cancel(attempt)
+            core.peripheral(device).cancel(attempt)
             throw error
         }
         return Peripheral(device, adapter)

@@ -7,8 +7,7 @@ import LinuxIO
 /// The report of a device in a scan: its data, and which of them are new.
 public typealias Discovery = DeviceTable.Update
 
-/// The central role on the loop's thread: the scan with its reader, the known devices, and the connections being
-/// made.
+/// The central role on the loop's thread: the scan with its reader, and the known devices.
 ///
 /// Every method is called on the loop's thread.
 final class CentralCore {
@@ -19,16 +18,9 @@ final class CentralCore {
         var source: BoundedSequence<Discovery>.Source
     }
 
-    /// A connection that is being made, with the callers that wait for it, by the number that `connect` returned.
-    private struct Waiting {
-        var attempt: RadioAttempt
-        var replies: [UInt64: Reply<Void>]
-    }
-
     /// The arbiter of the adapter's radio.
     let radio: RadioArbiter
     private var reading: Reading?
-    private var waiting: [DeviceAddress: Waiting] = [:]
     private var lastIdentifier: UInt64 = 0
     /// The devices that were connected to, tried, or used through a `Peripheral`, by address.
     private(set) var peripherals: [DeviceAddress: PeripheralCore] = [:]
@@ -92,38 +84,8 @@ final class CentralCore {
     func connect(_ device: DeviceAddress, _ reply: Reply<Void>) throws(BluetoothError) -> UInt64 {
         _ = try radio.ready()
         let identifier = makeIdentifier()
-        if peripheral(device).isConnected {
-            reply.give(.success(()))
-        } else if waiting[device] != nil {
-            waiting[device]?.replies[identifier] = reply
-        } else {
-            radio.together {
-                let attempt = radio.connect(to: device, .forever) { [weak self] result in
-                    self?.connected(device, result)
-                }
-                waiting[device] = Waiting(attempt: attempt, replies: [identifier: reply])
-            }
-        }
+        peripheral(device).connect(identifier, reply)
         return identifier
-    }
-
-    /// Removes the caller with this number from those that wait; the attempt is cancelled when none is left.
-    func cancel(_ identifier: UInt64) {
-        guard let (device, others) = waiting.first(where: { $0.value.replies[identifier] != nil }) else { return }
-        waiting[device]?.replies[identifier] = nil
-        guard others.replies.count == 1 else { return }
-        waiting[device] = nil
-        radio.cancel(others.attempt)
-    }
-
-    private func connected(_ device: DeviceAddress, _ result: Result<ATTLink, LinkFailure>) {
-        guard let replies = waiting.removeValue(forKey: device)?.replies.values else { return }
-        switch result {
-        case .success(let link): peripheral(device).connected(link, Array(replies))
-        case .failure(.adapterLost): for reply in replies { reply.give(.failure(radio.absence)) }
-        case .failure(let failure):
-            for reply in replies { reply.give(.failure(.connectionFailed(DisconnectReason(failure)))) }
-        }
     }
 
     /// Closes every connection, after the adapter was lost.

@@ -29,21 +29,24 @@ final class PeripheralCore {
 
     let device: DeviceAddress
     private unowned let radio: RadioArbiter
+    private let driver: LinkDriver
+    /// The link from the moment it is ready for procedures to its end.
     private var link: ATTLink?
     private(set) var isConnected = false
-    /// True from the request for the MTU to its answer.
-    private var isExchangingMTU = false
-    /// True for the connection behind one that the device has ended at that request.
-    private var leavesMTU = false
     private var procedures: [GATTClient.ProcedureID: Completion] = [:]
     private var subscriptions: [Subscription] = []
     private var services: [GATTService] = []
-    private var setupReplies: [Reply<Void>] = []
+    /// The callers that wait for the connection, by the numbers that `connect` was given.
+    private var waiting: [UInt64: Reply<Void>] = [:]
+    /// True from the first of those on, until the link is ready.
+    private var isConnecting = false
     private var watchers: [UInt64: BoundedSequence<ConnectionEvent>.Source] = [:]
 
     init(_ device: DeviceAddress, _ radio: RadioArbiter) {
         self.device = device
         self.radio = radio
+        driver = LinkDriver(on: radio)
+        driver.onEvent = { [unowned self] event in take(event) }
     }
 
     /// The ATT_MTU of the connection in bytes; nil without a connection.
@@ -61,67 +64,92 @@ final class PeripheralCore {
 
     // MARK: The connection
 
-    /// Takes over a new link, exchanges the MTU, makes the subscriptions again, and then answers `replies`.
-    func connected(_ link: ATTLink, _ replies: [Reply<Void>]) {
-        self.link = link
-        services = []
-        setupReplies = replies
-        link.onEvent = { [weak self] event in
-            guard let self, link === self.link else { return }
-            switch event {
-            case .procedure(let event):
-                procedures.removeValue(forKey: event.procedure)?(event.result.mapError { .procedure($0) })
-            case .closed(let failure):
-                leavesMTU = isExchangingMTU && failure.isHangUp
-                closed(DisconnectReason(failure))
-            }
-        }
+    /// Connects without a time limit (CB-6), or joins the attempt under way.
+    func connect(_ identifier: UInt64, _ reply: Reply<Void>) {
+        guard !isConnected else { return reply.give(.success(())) }
+        waiting[identifier] = reply
+        guard !isConnecting, link == nil else { return }
+        isConnecting = true
+        driver.open(device, .forever)
+    }
+
+    /// Removes a caller that waits; the attempt is cancelled when none is left.
+    func cancel(_ identifier: UInt64) {
+        guard waiting.removeValue(forKey: identifier) != nil, isConnecting, waiting.isEmpty else { return }
+        isConnecting = false
+        driver.close {}
+    }
+
+    private func take(_ event: LinkDriver.Event) {
+        switch event {
         // The device chooses whether it notifies or indicates.
-        link.onValue = { [weak self] handle, _, value in self?.take(value, of: handle) }
-        isExchangingMTU = !leavesMTU
-        guard isExchangingMTU else { return subscribeAgain(0) }
-        // A server that refuses the exchange leaves the MTU at 23 bytes, which needs no exchange.
-        run({ (client, now) throws(GATTError) in try client.exchangeMTU(now: now) }) { [weak self] result in
-            // The link's end is told behind that of its procedures.
-            if case .failure(.procedure(.bearer)) = result { return }
-            self?.isExchangingMTU = false
-            self?.subscribeAgain(0)
+        case .connected(let link): link.onValue = { [weak self] handle, _, value in self?.take(value, of: handle) }
+        case .ready(let link):
+            // Those of a link that was not established.
+            endProcedures(.outOfReach)
+            isConnecting = false
+            self.link = link
+            services = []
+            subscribeAgain(0)
+        case .procedure(let event):
+            procedures.removeValue(forKey: event.procedure)?(event.result.mapError { .procedure($0) })
+        case .notSecured: break
+        case .failed(let failure) where isConnecting && driver.link == nil: notConnected(failure)
+        case .failed(let failure): closed(DisconnectReason(failure))
         }
+    }
+
+    private func notConnected(_ failure: LinkFailure) {
+        isConnecting = false
+        let error: BluetoothError =
+            if case .adapterLost = failure { radio.absence } else { .connectionFailed(DisconnectReason(failure)) }
+        answer(.failure(error))
+    }
+
+    private func answer(_ result: Result<Void, BluetoothError>) {
+        let replies = waiting.values
+        waiting = [:]
+        for reply in replies { reply.give(result) }
     }
 
     private func finishSetup() {
         guard link != nil else { return }
         isConnected = true
-        let replies = setupReplies
-        setupReplies = []
         for watcher in watchers.values { watcher.send(.connected) }
-        for reply in replies { reply.give(.success(())) }
+        answer(.success(()))
     }
+
+    /// True from the connection to its end, whether the link is ready or not.
+    private var hasLink: Bool { link != nil || isConnecting && driver.link != nil }
 
     /// Drops the link, after it was closed or when it is to be closed.
     ///
-    /// Procedures and replies that wait fail with the reason.
+    /// Procedures and callers that wait fail with the reason.
     func closed(_ reason: DisconnectReason) {
-        guard let link else { return }
-        self.link = nil
-        link.close()
+        guard hasLink else { return }
+        driver.link?.close()
+        isConnecting = false
         let wasConnected = isConnected
         isConnected = false
         services = []
-        let waiting = Array(procedures.values)
-        procedures = [:]
-        let replies = setupReplies
-        setupReplies = []
-        for completion in waiting { completion(.failure(.disconnected(reason))) }
-        for reply in replies { reply.give(.failure(.disconnected(reason))) }
+        endProcedures(reason)
+        answer(.failure(.disconnected(reason)))
         if wasConnected { for watcher in watchers.values { watcher.send(.disconnected(reason)) } }
+    }
+
+    /// Drops the link; its procedures fail with the reason.
+    private func endProcedures(_ reason: DisconnectReason) {
+        link = nil
+        let ended = procedures.values
+        procedures = [:]
+        for completion in ended { completion(.failure(.disconnected(reason))) }
     }
 
     /// Ends the connection; `completion` is called when the controller has ended it.
     func disconnect(completion: @escaping () -> Void) {
-        guard link != nil else { return completion() }
+        guard hasLink else { return completion() }
         closed(.requested)
-        radio.disconnect(device, completion: completion)
+        driver.close(completion: completion)
     }
 
     // MARK: Procedures

@@ -52,15 +52,11 @@ final class DeviceLink {
     var isOpen: Bool { required == .none || link?.security.suffices(for: required) != true }
     /// The links that were ready, and what ended them.
     private(set) var counts = LinkCounts()
-    private var droppedBefore: UInt64 = 0
-    private var tooLongBefore: UInt64 = 0
-    /// True for the attempt behind one in which the device has not survived to be asked for its MTU.
-    private var leavesMTU = false
 
     private let radio: RadioArbiter
     private let profiles: [Profile]
-    private var attempt: RadioAttempt?
-    private var link: ATTLink?
+    private let driver: LinkDriver
+    private var link: ATTLink? { driver.link }
     private var setup: LinkSetup {
         didSet { wanted = commands.isAwaiting ? nil : setup.wanted }
     }
@@ -78,20 +74,20 @@ final class DeviceLink {
     private var closers: [() -> Void] = []
     private var closings = 0
     private var replyTimer: EventLoop.Timer?
-    /// When a connection is given up that could not be established.
-    private var connectEnd = Duration.zero
 
     /// No link yet.
     init(_ profiles: [Profile], on radio: RadioArbiter) {
         self.radio = radio
         self.profiles = profiles
         setup = LinkSetup(profiles: profiles)
+        driver = LinkDriver(on: radio)
+        driver.onEvent = { [unowned self] event in take(event) }
     }
 
     /// Packets that the kernel dropped because they were not read in time.
-    var dropped: UInt64 { droppedBefore + UInt64(link?.droppedPackets ?? 0) }
+    var dropped: UInt64 { driver.droppedPackets }
     /// Values that were longer than any link carries; none of their bytes was taken.
-    var tooLongValues: UInt64 { tooLongBefore &+ (link?.tooLongValues ?? 0) }
+    var tooLongValues: UInt64 { driver.tooLongValues }
 
     /// The link that stands, as `status` has it; nil where none is ready.
     var facts: LinkFacts? {
@@ -110,18 +106,11 @@ final class DeviceLink {
     /// Nothing is asked of the device, or taken from it, before the link has the `required` security.
     func open(_ device: DeviceAddress, timeout: Duration, requiring required: GATTLinkSecurity.Level = .none) {
         epoch &+= 1
-        leavesMTU = leavesMTU && device == self.device
         self.device = device
         self.required = required
         isRefused = false
-        connectEnd = MonotonicClock.now + timeout
-        connect(to: device)
-    }
-
-    private func connect(to device: DeviceAddress) {
-        setup = LinkSetup(profiles: profiles, asksForMTU: !leavesMTU)
-        let rest = connectEnd - MonotonicClock.now
-        attempt = radio.connect(to: device, .once(rest)) { [unowned self] result in connected(result) }
+        setup = LinkSetup(profiles: profiles)
+        driver.open(device, .once(timeout), requiring: required)
     }
 
     /// Takes note that the link is about to be closed because of what its device sends.
@@ -144,15 +133,7 @@ final class DeviceLink {
             closings &-= 1
             if closings == 0 { closed() }
         }
-        if let attempt {
-            self.attempt = nil
-            radio.cancel(attempt, completion: finish)
-        } else if let link {
-            forget(link)
-            radio.disconnect(link.device, completion: finish)
-        } else {
-            _ = radio.loop.schedule(at: .zero, handler: finish)
-        }
+        driver.close(completion: finish)
     }
 
     /// The profile that the device was found to have; nil before that, and without a link.
@@ -192,49 +173,6 @@ final class DeviceLink {
         for caller in callers { caller() }
     }
 
-    private func connected(_ result: Result<ATTLink, LinkFailure>) {
-        attempt = nil
-        switch result {
-        case .success(let link):
-            self.link = link
-            link.onEvent = { [unowned self] event in take(event, of: link) }
-            link.onGap = { [unowned self] in onGap?() }
-            link.onTiming = { [unowned self] timing in onTiming?(timing) }
-            onTiming?(link.timing)
-            // The device chooses whether it notifies or indicates (D-36).
-            link.onValue = { [unowned self] handle, _, value in take(value, of: handle) }
-            secure(link)
-        // Whoever uses the adapter hears of its loss.
-        case .failure(.adapterLost): break
-        case .failure(let failure): onEvent?(.failed(Reason(failure.message)))
-        }
-    }
-
-    /// Closes the link, and keeps what it has counted.
-    private func forget(_ link: ATTLink) {
-        self.link = nil
-        droppedBefore += UInt64(link.droppedPackets)
-        tooLongBefore &+= link.tooLongValues
-        link.close()
-    }
-
-    /// Begins with the device when the link is as secure as it has to be.
-    private func secure(_ link: ATTLink) {
-        guard required > .none else { return begin(link) }
-        link.secure(required) { [weak self, weak link] result in
-            guard let self, let link, link === self.link else { return }
-            switch result {
-            case .success: begin(link)
-            case .failure: onEvent?(.notSecured)
-            }
-        }
-    }
-
-    private func begin(_ link: ATTLink) {
-        leavesMTU = false
-        progress(link.perform { client, now in setup.begin(&client, now: now) })
-    }
-
     /// Demands what the profile does of which the device was found to be; false where the link is not that secure.
     private func demand(_ level: GATTLinkSecurity.Level) -> Bool {
         guard level > required else { return true }
@@ -255,19 +193,26 @@ final class DeviceLink {
         }
     }
 
-    private func take(_ event: ATTLink.Event, of link: ATTLink) {
-        guard link === self.link else { return }
+    private func take(_ event: LinkDriver.Event) {
         switch event {
+        case .connected(let link):
+            link.onGap = { [unowned self] in onGap?() }
+            link.onTiming = { [unowned self] timing in onTiming?(timing) }
+            onTiming?(link.timing)
+            // The device chooses whether it notifies or indicates (D-36).
+            link.onValue = { [unowned self] handle, _, value in take(value, of: handle) }
+        case .ready(let link):
+            setup = LinkSetup(profiles: profiles)
+            progress(link.perform { client, now in setup.begin(&client, now: now) })
         case .procedure(let event) where event.procedure == commandProcedure: commandWritten(event.result)
-        case .procedure(let event): progress(link.perform { client, now in setup.handle(event, &client, now: now) })
-        // A controller may call a connection made before the device has said a word.
-        case .closed(.notEstablished) where MonotonicClock.now < connectEnd:
-            leavesMTU = !setup.asksForMTU
-            forget(link)
-            connect(to: link.device)
-        case .closed(let failure):
-            leavesMTU = setup.isExchangingMTU && failure.isHangUp
-            counts.end(LinkCounts.End(failure))
+        case .procedure(let event):
+            guard let link else { return }
+            progress(link.perform { client, now in setup.handle(event, &client, now: now) })
+        case .notSecured: onEvent?(.notSecured)
+        // Whoever uses the adapter hears of its loss.
+        case .failed(.adapterLost) where link == nil: break
+        case .failed(let failure):
+            if link != nil { counts.end(LinkCounts.End(failure)) }
             onEvent?(.failed(Reason(failure.message)))
         }
     }

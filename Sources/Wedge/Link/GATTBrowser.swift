@@ -2,7 +2,7 @@
 
 package import BluetoothLE
 
-/// From a fresh connection to what was asked of a device's attributes: all of them, or one read, written or subscribed to.
+/// From a link that is ready to what was asked of a device's attributes: all of them, or one read, written or subscribed to.
 ///
 /// A pure state machine over the client. Whatever the device does, it ends within the limits of attributes and time.
 package struct GATTBrowser: Sendable {
@@ -50,12 +50,11 @@ package struct GATTBrowser: Sendable {
     package static let timeLimit = Duration.seconds(120)
 
     private enum Step: Sendable {
-        case start, mtu, services, includes, characteristics, descriptors, valuesByType, longValue, search, write
+        case start, services, includes, characteristics, descriptors, valuesByType, longValue, search, write
         case settle, subscription
     }
 
     private let task: Task
-    private let asksForMTU: Bool
     private var step = Step.start
     private var procedure: GATTClient.ProcedureID?
     private var started = Duration.zero
@@ -75,14 +74,10 @@ package struct GATTBrowser: Sendable {
     /// Core 6.0, Vol 3, Part F, 3.4.4.2.
     private static let longestListedValue = 253
 
-    /// A browser for one connection; without asking for the MTU it stays at 23 bytes.
-    package init(_ task: Task, asksForMTU: Bool = true) {
+    /// Makes a browser for one connection.
+    package init(_ task: Task) {
         self.task = task
-        self.asksForMTU = asksForMTU
     }
-
-    /// True from the request for the MTU to its answer.
-    package var isExchangingMTU: Bool { step == .mtu }
 
     /// Whether a value of this handle, notified or indicated, is one of those that were subscribed to (D-36).
     package func isWanted(_ handle: AttributeHandle) -> Bool { subscribed?.value == handle }
@@ -90,27 +85,6 @@ package struct GATTBrowser: Sendable {
     /// The first procedure.
     package mutating func begin(_ client: inout GATTClient, now: Duration) -> Progress {
         started = now
-        guard asksForMTU else { return beginTask(&client, now) }
-        return attempt(.mtu) { () throws(GATTError) in try client.exchangeMTU(now: now) }
-    }
-
-    /// Takes the end of a procedure and begins the next.
-    package mutating func handle(_ event: GATTClient.Event, _ client: inout GATTClient, now: Duration) -> Progress {
-        guard event.procedure == procedure else { return .underWay }
-        guard now - started <= Self.timeLimit else { return .failed(.procedure(.tookTooLong(limit: Self.timeLimit))) }
-        switch (step, event.result) {
-        case (.mtu, .failure(.bearer(let failure))): return .failed(.procedure(.bearer(failure)))
-        // A server that refuses the exchange keeps the 23 bytes that need none.
-        case (.mtu, _): return beginTask(&client, now)
-        case (.valuesByType, .failure(.errorResponse(_, _, .attributeNotFound))):
-            guard case .read(let target) = task else { return .underWay }
-            return .failed(.missing(target))
-        case (_, .failure(let error)): return .failed(.procedure(error))
-        case (_, .success(let outcome)): return take(outcome, &client, now)
-        }
-    }
-
-    private mutating func beginTask(_ client: inout GATTClient, _ now: Duration) -> Progress {
         switch task {
         case .tree:
             return attempt(.services) { () throws(GATTError) in try client.discoverPrimaryServices(now: now) }
@@ -123,6 +97,19 @@ package struct GATTBrowser: Sendable {
             return write(value, to: handle, withResponse: withResponse, &client, now)
         case .write(.uuid(let uuid), _, _), .subscribe(.uuid(let uuid)): return search(uuid, &client, now)
         case .subscribe(.handle): return search(nil, &client, now)
+        }
+    }
+
+    /// Takes the end of a procedure and begins the next.
+    package mutating func handle(_ event: GATTClient.Event, _ client: inout GATTClient, now: Duration) -> Progress {
+        guard event.procedure == procedure else { return .underWay }
+        guard now - started <= Self.timeLimit else { return .failed(.procedure(.tookTooLong(limit: Self.timeLimit))) }
+        switch (step, event.result) {
+        case (.valuesByType, .failure(.errorResponse(_, _, .attributeNotFound))):
+            guard case .read(let target) = task else { return .underWay }
+            return .failed(.missing(target))
+        case (_, .failure(let error)): return .failed(.procedure(error))
+        case (_, .success(let outcome)): return take(outcome, &client, now)
         }
     }
 

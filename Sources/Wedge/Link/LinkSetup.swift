@@ -3,7 +3,7 @@
 package import BluetoothLE
 package import Texts
 
-/// From a fresh connection to the first value: MTU, the profile's service, its characteristics, the subscription, and the
+/// From a link that is ready to the first value: the profile's service, its characteristics, the subscription, and the
 /// profile's handshake.
 ///
 /// A pure state machine over the client of one connection; nothing but the services of its profiles is looked at (CB-31).
@@ -24,7 +24,7 @@ package struct LinkSetup: Sendable {
         case refused(Handshake.Failure)
     }
 
-    private enum Step: Sendable { case start, mtu, services, characteristics, subscription, handshake, others, done }
+    private enum Step: Sendable { case start, services, characteristics, subscription, handshake, others, done }
 
     private struct Candidate: Sendable {
         var profile: Profile
@@ -39,8 +39,6 @@ package struct LinkSetup: Sendable {
     }
 
     private let profiles: [Profile]
-    /// False for a device that does not survive to be asked for its MTU.
-    package let asksForMTU: Bool
     private var step = Step.start
     private var procedure: GATTClient.ProcedureID?
     private var candidates: ArraySlice<Candidate> = []
@@ -76,24 +74,25 @@ package struct LinkSetup: Sendable {
     }
 
     /// A setup for one connection, to a device of the first of these profiles that it offers.
-    ///
-    /// Without asking for the MTU it stays at 23 bytes. Core 6.0, Vol 3, Part G, 4.3.1: a client may ask.
-    package init(profiles: [Profile], asksForMTU: Bool = true) {
+    package init(profiles: [Profile]) {
         self.profiles = profiles
-        self.asksForMTU = asksForMTU
     }
-
-    /// True from the request for the MTU to its answer.
-    package var isExchangingMTU: Bool { step == .mtu }
 
     /// When `handleDeadline` wants to be called; nil while no reply is waited for.
     package var deadline: Duration? { step == .handshake ? queue.deadline : nil }
 
     /// The first procedure.
     package mutating func begin(_ client: inout GATTClient, now: Duration) -> Progress {
-        guard asksForMTU else { return findServices(&client, now) }
-        step = .mtu
-        return Self.attempt { () throws(GATTError) in procedure = try client.exchangeMTU(now: now) }
+        step = .services
+        return Self.attempt { () throws(GATTError) in
+            // One service is asked for by its UUID, which costs the device least.
+            procedure =
+                if !isOfAll, let only = profiles.first?.service {
+                    try client.discoverPrimaryServices(only, now: now)
+                } else {
+                    try client.discoverPrimaryServices(now: now)
+                }
+        }
     }
 
     /// Takes the end of a procedure and begins the next.
@@ -105,9 +104,6 @@ package struct LinkSetup: Sendable {
         guard event.procedure == procedure else { return .underWay }
         procedure = nil
         switch (step, event.result) {
-        case (.mtu, .failure(.bearer(let failure))): return .failed(.bearer(failure))
-        // A server that refuses the exchange keeps the 23 bytes that need none.
-        case (.mtu, _): return findServices(&client, now)
         case (.others, .success(.services(let found))):
             return .unsupported(Reason(lacking: profiles, in: found.map(\.uuid)))
         case (.services, .success(.services(let found))):
@@ -162,19 +158,6 @@ package struct LinkSetup: Sendable {
     }
 
     // MARK: Discovery
-
-    private mutating func findServices(_ client: inout GATTClient, _ now: Duration) -> Progress {
-        step = .services
-        return Self.attempt { () throws(GATTError) in
-            // One service is asked for by its UUID, which costs the device least.
-            procedure =
-                if !isOfAll, let only = profiles.first?.service {
-                    try client.discoverPrimaryServices(only, now: now)
-                } else {
-                    try client.discoverPrimaryServices(now: now)
-                }
-        }
-    }
 
     /// True where all services of the device are looked through: one alone is asked for by its UUID.
     private var isOfAll: Bool { Set(profiles.map(\.service)).count != 1 }

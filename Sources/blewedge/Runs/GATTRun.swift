@@ -25,13 +25,8 @@ final class GATTRun {
     private let limit: SubscriptionLimit
     private let task: GATTBrowser.Task
     private var browser: GATTBrowser
-    /// False once the device has ended a link because it was asked for its MTU.
-    private var asksForMTU = true
-    /// When a connection is given up that could not be established.
-    private var connectEnd = Duration.zero
     private var finder: DeviceFinder?
-    private var attempt: RadioAttempt?
-    private var link: ATTLink?
+    private var driver: LinkDriver?
     private var timer: EventLoop.Timer?
     private var values = 0
 
@@ -78,50 +73,33 @@ final class GATTRun {
     // MARK: The link
 
     private func connect(to device: DeviceAddress, on radio: RadioArbiter) {
-        connectEnd = MonotonicClock.now + Self.connectTimeout
-        connectAgain(to: device, on: radio)
+        let driver = LinkDriver(on: radio)
+        self.driver = driver
+        driver.onEvent = { [unowned self, unowned driver] event in take(event, driver) }
+        driver.open(device, .once(Self.connectTimeout))
     }
 
-    private func connectAgain(to device: DeviceAddress, on radio: RadioArbiter) {
-        browser = GATTBrowser(task, asksForMTU: asksForMTU)
-        let rest = connectEnd - MonotonicClock.now
-        attempt = radio.connect(to: device, .once(rest)) { [unowned self] result in connected(result) }
-    }
-
-    private func connected(_ result: Result<ATTLink, LinkFailure>) {
-        attempt = nil
-        guard foreground.outcome == nil else { return }
-        switch result {
-        case .failure(let error): foreground.finish(.failure(CommandFailure(error)))
-        case .success(let link):
-            self.link = link
-            link.onEvent = { [unowned self] event in take(event, link) }
-            link.onValue = { [unowned self] handle, kind, value in take(value, of: handle, kind) }
-            take(link.perform { client, now in browser.begin(&client, now: now) })
-        }
-    }
-
-    private func take(_ event: ATTLink.Event, _ link: ATTLink) {
+    private func take(_ event: LinkDriver.Event, _ driver: LinkDriver) {
         guard foreground.outcome == nil else { return }
         switch event {
-        case .procedure(let event): take(link.perform { client, now in browser.handle(event, &client, now: now) })
-        // A controller may call a connection made before the device has said a word.
-        case .closed(.notEstablished) where values == 0 && MonotonicClock.now < connectEnd:
-            guard let radio = foreground.core?.radio else { return }
-            self.link = nil
-            link.close()
-            connectAgain(to: link.device, on: radio)
-        // Some devices do not survive to be asked for their MTU: it is left alone once.
-        case .closed(let failure) where asksForMTU && browser.isExchangingMTU && failure.isHangUp:
-            guard let radio = foreground.core?.radio else { return }
-            asksForMTU = false
-            self.link = nil
-            link.close()
-            radio.disconnect(link.device) { [weak self] in
-                guard let self, foreground.outcome == nil else { return }
-                connect(to: link.device, on: radio)
+        case .connected(let link):
+            link.onValue = { [unowned self] handle, kind, value in take(value, of: handle, kind) }
+        case .ready(let link):
+            browser = GATTBrowser(task)
+            take(link.perform { client, now in browser.begin(&client, now: now) })
+        case .procedure(let event):
+            guard let link = driver.link else { return }
+            take(link.perform { client, now in browser.handle(event, &client, now: now) })
+        case .failed(let failure):
+            // Some devices hang up when they are asked for their MTU: the next link leaves that out.
+            guard let device = driver.link?.device, driver.leavesMTU else {
+                return foreground.finish(.failure(CommandFailure(failure)))
             }
-        case .closed(let failure): foreground.finish(.failure(CommandFailure(failure)))
+            driver.close { [weak self] in
+                guard let self, foreground.outcome == nil else { return }
+                driver.open(device, .once(Self.connectTimeout))
+            }
+        case .notSecured: foreground.finish(.failure(CommandFailure(LinkFailure.notSecured)))
         }
     }
 
@@ -161,13 +139,8 @@ final class GATTRun {
 
     private func end(_ completion: @escaping () -> Void) {
         cancelTimer()
-        guard let radio = foreground.core?.radio else { return completion() }
-        if let link {
-            self.link = nil
-            link.close()
-            radio.disconnect(link.device, completion: completion)
-        } else if let attempt {
-            radio.cancel(attempt, completion: completion)
+        if let driver {
+            driver.close(completion: completion)
         } else if let finder {
             finder.stop(completion: completion)
         } else {
