@@ -317,20 +317,19 @@ package final class KeyboardService {
         }
         let finder = DeviceFinder(choice, advertisedAt: settings.advertisedAddress, on: core.radio)
         self.finder = finder
-        finder.onOutcome = { [unowned self] outcome in take(outcome) }
+        finder.onResult = { [unowned self] result in take(result) }
         finder.onNamesake = { [unowned self] namesake in
             if let choice = self.choice { apply(.heardElsewhere(Reason(.heardElsewhere(choice, namesake)))) }
         }
     }
 
-    private func take(_ outcome: DeviceFinder.Outcome) {
-        switch outcome {
-        case .found(let heard): found(heard.address)
-        case .several(let devices):
-            if let choice { apply(.attemptFailed(Reason(.severalHeard(choice, devices)))) }
+    private func take(_ result: Result<DiscoveredDevice, DeviceFinder.Failure>) {
+        switch result {
+        case .success(let heard): found(heard.address)
         // The adapter's loss is told by itself.
-        case .failed(.adapterGone), .notHeard: break
-        case .failed(let error): apply(.scanFailed(Reason(CommandFailure(error))))
+        case .failure(.scan(.adapterGone)), .failure(.notHeard): break
+        case .failure(.scan(let error)): apply(.scanFailed(Reason(CommandFailure(error))))
+        case .failure(let failure): if let choice { apply(.attemptFailed(Reason(CommandFailure(failure, of: choice)))) }
         }
     }
 
@@ -388,17 +387,13 @@ package final class KeyboardService {
         let place = settings.advertisedAddress
         let search = DeviceFinder(choice, advertisedAt: place, wantsName: true, on: core.radio)
         self.search = search
-        search.onOutcome = { [unowned self, unowned search] outcome in
+        search.onResult = { [unowned self, unowned search] result in
             search.stop()
             self.search = nil
-            switch outcome {
-            case .found(let device):
-                completion(.success((choice.keptChoice(of: device, advertisedAt: place), device.address)))
-            case .several(let devices):
-                completion(.failure(.severalHeard(choice, devices)))
-            case .notHeard: completion(.failure(.notHeard(choice, within: limit, but: search.namesake)))
-            case .failed(let error): completion(.failure(CommandFailure(error)))
-            }
+            completion(
+                result.map { (choice.keptChoice(of: $0, advertisedAt: place), $0.address) }
+                    .mapError { CommandFailure($0, of: choice) }
+            )
         }
         search.start(for: limit)
     }

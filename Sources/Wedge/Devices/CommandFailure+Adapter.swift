@@ -75,26 +75,23 @@ extension CommandFailure {
 }
 
 extension CommandFailure {
-    /// Several devices claim to be the one that is meant (D-4).
-    package static func severalHeard(_ choice: DeviceChoice, _ devices: [DiscoveredDevice]) -> CommandFailure {
-        let addresses = devices.map { "\($0.address.address)" }
-        return CommandFailure(
-            .usage,
-            LinkFaultText.severalHeard,
-            "\(choice)",
-            Message.list(addresses),
-            addresses.first ?? ""
-        )
-    }
-
-    /// The device that is meant was not heard in time, but perhaps another of its name.
-    package static func notHeard(
-        _ choice: DeviceChoice,
-        within limit: Duration,
-        but namesake: DiscoveredDevice? = nil
-    ) -> CommandFailure {
-        if let namesake { return heardElsewhere(choice, namesake) }
-        return CommandFailure(.timeout, LinkFaultText.notHeardInTime, "\(choice)", "\(limit.components.seconds)")
+    /// The device that is meant was not found.
+    package init(_ failure: DeviceFinder.Failure, of choice: DeviceChoice) {
+        switch failure {
+        case .several(let devices):
+            let addresses = devices.map { "\($0.address.address)" }
+            self.init(
+                .usage,
+                LinkFaultText.severalHeard,
+                "\(choice)",
+                Message.list(addresses),
+                addresses.first ?? ""
+            )
+        case .notHeard(_, let namesake?): self = .heardElsewhere(choice, namesake)
+        case .notHeard(let limit, nil):
+            self.init(.timeout, LinkFaultText.notHeardInTime, "\(choice)", "\(limit.components.seconds)")
+        case .scan(let error): self.init(error)
+        }
     }
 
     /// The name of the kept device is on the air at another address.

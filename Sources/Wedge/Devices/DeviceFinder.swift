@@ -7,16 +7,14 @@ import LinuxIO
 ///
 /// To be used on the loop's thread.
 package final class DeviceFinder {
-    /// How a search ended.
-    package enum Outcome {
-        /// The device that is meant was heard, and accepts connections.
-        case found(DiscoveredDevice)
+    /// The reason why a search found no device.
+    package enum Failure: Error {
         /// Several devices claim to be the one that is meant.
         case several([DiscoveredDevice])
-        /// It was not heard in time.
-        case notHeard
+        /// It was not heard within this time, but perhaps another of its name.
+        case notHeard(within: Duration, namesake: DiscoveredDevice?)
         /// The scan has ended by itself.
-        case failed(ScanError)
+        case scan(ScanError)
     }
 
     /// How long a device is looked for that somebody waits for.
@@ -31,9 +29,10 @@ package final class DeviceFinder {
     /// Told of another device that has the kept one's name, once each; the search goes on.
     package var onNamesake: ((DiscoveredDevice) -> Void)?
     /// Such a device, heard since the start; nil for none.
-    package private(set) var namesake: DiscoveredDevice?
-    /// Called once after each start and each `goOn`, unless the finder is stopped before; it scans on until `stop`.
-    package var onOutcome: ((Outcome) -> Void)?
+    private var namesake: DiscoveredDevice?
+    /// Called once after each start and each `goOn` with the device, which was heard and accepts connections, unless the
+    /// finder is stopped before; it scans on until `stop`.
+    package var onResult: ((Result<DiscoveredDevice, Failure>) -> Void)?
     /// Whether devices are asked for more than they say by themselves, though the choice needs no asking.
     ///
     /// After an attempt that failed: a kernel that still takes an earlier active scan for a discovery of its own begins no
@@ -84,12 +83,12 @@ package final class DeviceFinder {
         scan.onFailure = { [unowned self] error in
             self.scan = nil
             stopSides()
-            end(.failed(error))
+            end(.failure(.scan(error)))
         }
         limitTimer = limit.map { limit in
             radio.loop.schedule(at: MonotonicClock.now + limit) { [unowned self] in
                 limitTimer = nil
-                end(.notHeard)
+                end(.failure(.notHeard(within: limit, namesake: namesake)))
             }
         }
         radio.together {
@@ -172,15 +171,15 @@ package final class DeviceFinder {
                 graceTimer = nil
                 take(chooser.decide(now: MonotonicClock.now))
             }
-        case .take(let device): end(.found(device))
-        case .ambiguous(let devices): end(.several(devices))
+        case .take(let device): end(.success(device))
+        case .ambiguous(let devices): end(.failure(.several(devices)))
         }
     }
 
-    private func end(_ outcome: Outcome) {
+    private func end(_ result: Result<DiscoveredDevice, Failure>) {
         quiet()
         // Whoever hears of it may stop the scan, connect, and begin another scan: the radio sees the end of that only.
-        radio.together { onOutcome?(outcome) }
+        radio.together { onResult?(result) }
     }
 
     private func quiet() {

@@ -72,18 +72,16 @@ final class PairRun {
         Console.note(BondText.listening.message("\(choice)").followed(by: BondText.pairsFor.message(seconds(limit))))
         let finder = DeviceFinder(choice, advertisedAt: nil, on: radio)
         self.finder = finder
-        finder.onOutcome = { [unowned self] outcome in
+        finder.onResult = { [unowned self] result in
             guard foreground.outcome == nil else { return }
-            switch outcome {
-            case .found(let device):
+            switch result {
+            case .success(let device):
                 if let refusal = known.refusal(of: device.address, for: choice, on: adapter.address) {
                     return foreground.finish(.failure(refusal))
                 }
                 if device.name == nil { return awaitName(device, adapter) }
                 stopListening(for: device, adapter)
-            case .several(let devices): foreground.finish(.failure(.severalHeard(choice, devices)))
-            case .notHeard: foreground.finish(.failure(.notHeard(choice, within: limit)))
-            case .failed(let error): foreground.finish(.failure(CommandFailure(error)))
+            case .failure(let failure): foreground.finish(.failure(CommandFailure(failure, of: choice)))
             }
         }
         // A name is often in the scan response only.

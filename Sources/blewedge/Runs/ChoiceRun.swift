@@ -41,16 +41,12 @@ final class ChoiceRun {
     private func listen(on radio: RadioArbiter) {
         let finder = DeviceFinder(choice, advertisedAt: place, wantsName: true, on: radio)
         self.finder = finder
-        finder.onOutcome = { [unowned self, unowned finder] outcome in
-            switch outcome {
-            case .found(let device):
+        finder.onResult = { [unowned self] result in
+            switch result {
+            case .success(let device):
                 kept = choice.keptChoice(of: device, advertisedAt: place)
                 foreground.finish(.success(.success))
-            case .several(let devices): foreground.finish(.failure(.severalHeard(choice, devices)))
-            case .notHeard:
-                let limit = DeviceFinder.usualLimit
-                foreground.finish(.failure(.notHeard(choice, within: limit, but: finder.namesake)))
-            case .failed(let error): foreground.finish(.failure(CommandFailure(error)))
+            case .failure(let failure): foreground.finish(.failure(CommandFailure(failure, of: choice)))
             }
         }
         finder.start(for: DeviceFinder.usualLimit)

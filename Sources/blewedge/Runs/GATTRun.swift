@@ -57,14 +57,12 @@ final class GATTRun {
     private func find(on radio: RadioArbiter) {
         let finder = DeviceFinder(choice, advertisedAt: nil, on: radio)
         self.finder = finder
-        finder.onOutcome = { [unowned self, unowned finder] outcome in
+        finder.onResult = { [unowned self, unowned finder] result in
             finder.stop()
             self.finder = nil
-            switch outcome {
-            case .found(let device): connect(to: device.address, on: radio)
-            case .several(let devices): foreground.finish(.failure(.severalHeard(choice, devices)))
-            case .notHeard: foreground.finish(.failure(.notHeard(choice, within: DeviceFinder.usualLimit)))
-            case .failed(let error): foreground.finish(.failure(CommandFailure(error)))
+            switch result {
+            case .success(let device): connect(to: device.address, on: radio)
+            case .failure(let failure): foreground.finish(.failure(CommandFailure(failure, of: choice)))
             }
         }
         finder.start(for: DeviceFinder.usualLimit)
