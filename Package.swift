@@ -27,7 +27,10 @@ let swiftSettings: [SwiftSetting] =
 let fuzzing = Context.environment["BLEWEDGE_FUZZING"]
 
 /// What takes hostile bytes, and counts its edges for libFuzzer; the rest would only be more to look at after each input.
-let fuzzed: Set = ["BluetoothPackets", "BluetoothHost", "Keystrokes", "Typing", "Wedge", "BeaconServer"]
+let fuzzed: Set = [
+    "BluetoothPackets", "BluetoothHost", "Keystrokes", "Typing", "Devices", "Configuration", "Link", "Control",
+    "BeaconServer",
+]
 
 /// The settings of a target of the product.
 func settings(_ name: String) -> [SwiftSetting] {
@@ -116,20 +119,47 @@ let package = Package(
         .target(name: "CCurl"),
         module("BeaconServer", ["Texts", "LinuxIO", "CCurl", systemPackage]),
         module("Typing", ["Texts", "Keystrokes", "LinuxIO", systemPackage]),
+        // Which device is meant, how it is found, and what is kept of it.
+        module("Devices", ["Texts", "BluetoothLE", "LinuxIO", systemPackage]),
+        // The configuration file and the profiles of devices.
         module(
-            "Wedge",
-            ["Typing", "Beacons", "Texts", "BluetoothLE", "Keystrokes", "LinuxIO", "CTOML", systemPackage]
+            "Configuration",
+            ["Devices", "Typing", "Beacons", "Texts", "BluetoothLE", "Keystrokes", "LinuxIO", "CTOML", systemPackage]
+        ),
+        // The link of one device, from its set-up to the readers of its text.
+        module(
+            "Link",
+            ["Configuration", "Devices", "Typing", "Texts", "BluetoothLE", "Keystrokes", "LinuxIO", systemPackage]
+        ),
+        // Requests and answers over the control socket, its client and its server.
+        module(
+            "Control",
+            [
+                "Configuration", "Devices", "Typing", "Beacons", "Texts", "BluetoothLE", "Keystrokes", "LinuxIO",
+                systemPackage,
+            ]
+        ),
+        module(
+            "Daemon",
+            [
+                "Control", "Link", "Configuration", "Devices", "Typing", "Beacons", "Texts", "BluetoothLE",
+                "Keystrokes", "LinuxIO", systemPackage,
+            ]
         ),
         module(
             "Setup",
-            ["Wedge", "Typing", "Texts", "BluetoothLE", "Keystrokes", "LinuxIO", "ServiceFiles", systemPackage]
+            [
+                "Daemon", "Control", "Link", "Configuration", "Devices", "Typing", "Texts", "BluetoothLE", "Keystrokes",
+                "LinuxIO", "ServiceFiles", systemPackage,
+            ]
         ),
         .target(name: "CReference"),
         module("Measuring", ["Keystrokes", "LinuxIO", "CReference", systemPackage]),
         .executableTarget(
             name: "blewedge",
             dependencies: [
-                "Setup", "Wedge", "BeaconServer", "Typing", "Beacons", "Texts", "Measuring", "BluetoothLE",
+                "Setup", "Daemon", "Control", "Link", "Configuration", "Devices", "BeaconServer", "Typing", "Beacons",
+                "Texts", "Measuring", "BluetoothLE",
                 "VirtualTransport", "Keystrokes", "LinuxIO", "Cryptography", argumentParser, systemPackage,
             ],
             swiftSettings: swiftSettings,
@@ -185,7 +215,8 @@ let package = Package(
         .target(
             name: "SoakSupport",
             dependencies: [
-                "Wedge", "Typing", "BluetoothLE", "VirtualTransport", "VirtualRadio", "Keystrokes", "LinuxIO",
+                "Daemon", "Control", "Link", "Configuration", "Devices", "Typing", "BluetoothLE", "VirtualTransport",
+                "VirtualRadio", "Keystrokes", "LinuxIO",
                 "Measuring",
             ],
             path: "Tests/SoakSupport",
@@ -222,7 +253,8 @@ let package = Package(
         tests(
             "CommandLineTests",
             [
-                "TestSupport", "FirmwareSupport", "RadioMeasuring", "blewedge", "Setup", "Wedge", "BeaconServer",
+                "TestSupport", "FirmwareSupport", "RadioMeasuring", "blewedge", "Setup", "Daemon", "Control", "Link",
+                "Configuration", "Devices", "BeaconServer",
                 "Typing", "Texts", "BluetoothLE",
                 "VirtualTransport", "Keystrokes", "LinuxIO", systemPackage,
             ]
@@ -230,20 +262,25 @@ let package = Package(
         tests(
             "WedgeTests",
             [
-                "TestSupport", "TextsSupport", "SoakSupport", "Setup", "Wedge", "Typing", "Beacons", "Texts",
+                "TestSupport", "TextsSupport", "SoakSupport", "Setup", "Daemon", "Control", "Link", "Configuration",
+                "Devices", "Typing", "Beacons", "Texts",
                 "BluetoothLE", "VirtualTransport", "Keystrokes", "LinuxIO", "CLinux", systemPackage,
             ]
         ),
         tests(
             "SetupTests",
             [
-                "TestSupport", "TextsSupport", "Setup", "Wedge", "Typing", "Texts", "ServiceFiles", "BluetoothLE",
+                "TestSupport", "TextsSupport", "Setup", "Daemon", "Control", "Link", "Configuration", "Devices",
+                "Typing", "Texts", "ServiceFiles", "BluetoothLE",
                 "Keystrokes", "LinuxIO", systemPackage,
             ]
         ),
         tests(
             "BeaconServerTests",
-            ["TestSupport", "blewedge", "BeaconServer", "Wedge", "Texts", argumentParser, systemPackage],
+            [
+                "TestSupport", "blewedge", "BeaconServer", "Daemon", "Control", "Link", "Configuration", "Devices",
+                "Texts", argumentParser, systemPackage,
+            ],
             exclude: ["reference-server.py"]
         ),
         tests("MeasuringTests", ["Measuring", "Keystrokes"]),
@@ -251,7 +288,8 @@ let package = Package(
         .target(
             name: "Fuzzing",
             dependencies: [
-                "BluetoothHost", "BluetoothPackets", "Keystrokes", "Typing", "Wedge", "BeaconServer", "Texts",
+                "BluetoothHost", "BluetoothPackets", "Keystrokes", "Typing", "Daemon", "Control", "Link",
+                "Configuration", "Devices", "BeaconServer", "Texts",
             ],
             path: "Tests/Fuzzing/Entries",
             swiftSettings: testSettings

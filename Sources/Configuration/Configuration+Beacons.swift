@@ -2,6 +2,7 @@
 
 package import Beacons
 import BluetoothLE
+import Devices
 import LinuxIO
 import SystemPackage
 package import Texts

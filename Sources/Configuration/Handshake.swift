@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Devices
 package import Texts
 
 /// Commands to a device, strictly one after another, each with its reply and its time-out (BT-6), as a pure state machine.

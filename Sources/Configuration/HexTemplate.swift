@@ -80,12 +80,12 @@ package struct HexTemplate: Hashable, Sendable {
     package var length: Int { Self.length(elements) }
 
     /// The numbers under which it remembers bytes.
-    var remembers: Set<UInt8> {
+    package var remembers: Set<UInt8> {
         Set(elements.compactMap { if case .remember(let number) = $0 { number } else { nil } })
     }
 
     /// The numbers whose bytes it uses.
-    var uses: Set<UInt8> {
+    package var uses: Set<UInt8> {
         Set(elements.compactMap { if case .remembered(let number, _) = $0 { number } else { nil } })
     }
 

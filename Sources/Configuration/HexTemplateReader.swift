@@ -9,6 +9,12 @@ package struct HexTemplateFault: Error, Equatable, Sendable, CustomStringConvert
     /// The description of the fault.
     package var reason: String
 
+    /// Makes a fault.
+    package init(column: Int, reason: String) {
+        self.column = column
+        self.reason = reason
+    }
+
     /// Both.
     package var description: String { "character \(column): \(reason)" }
 }

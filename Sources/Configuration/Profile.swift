@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import BluetoothLE
+import Devices
 package import Typing
 
 /// A kind of device: the service and characteristics of its serial port, and how it is spoken to.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Devices
 import Typing
 
 // A profile as TOML, in `[profiles.NAME]` of the configuration or alone in a file:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import BluetoothLE
+package import Configuration
+package import Devices
 package import Typing
 
 /// A request of a client to the daemon: one line of words (D-9).

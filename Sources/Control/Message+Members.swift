@@ -6,7 +6,7 @@ package import Texts
 
 extension JSONObject {
     /// The member that holds the forms of texts, by the names of the members that have them in English.
-    static let formsName = "texts"
+    package static let formsName = "texts"
 
     /// Adds the forms of messages that members have in English.
     package mutating func addForms(_ messages: [(name: String, message: Message?)]) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import BluetoothLE
+import Devices
 package import Texts
 
 /// Whether beacons can be watched here, and if not, why (SW-2).

@@ -2,6 +2,7 @@
 
 import Beacons
 import BluetoothLE
+import Control
 import Texts
 
 // Whether beacons can be watched (SW-2): answered at once, and told when it changes.

@@ -2,6 +2,9 @@
 
 package import Beacons
 import BluetoothLE
+import Configuration
+package import Control
+import Devices
 import Keystrokes
 import LinuxIO
 package import SystemPackage

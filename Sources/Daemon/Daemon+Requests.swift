@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Configuration
+package import Control
+import Devices
 import Keystrokes
 import LinuxIO
 import SystemPackage

@@ -2,6 +2,9 @@
 
 package import Beacons
 package import BluetoothLE
+package import Configuration
+import Control
+package import Devices
 import LinuxIO
 import SystemPackage
 package import Texts
@@ -150,7 +153,7 @@ package final class Daemon {
         }
         relay.handler = { [unowned self] event in take(event) }
         do throws(CommandFailure) {
-            try Self.makeRuntimeDirectory(options.paths.runtime)
+            try options.paths.makeRuntimeDirectory()
             server = try ControlServer(
                 at: options.paths.controlSocket.string,
                 allowsKeys: options.allowsKeys,
@@ -396,20 +399,6 @@ package final class Daemon {
         guard let refusal = lock.take(adapter) else { return nil }
         // A keyboard for one device works where no lock can be made, but never where another has it.
         return options.followsChoice || refusal.status == .unavailable ? refusal : nil
-    }
-
-    static func makeRuntimeDirectory(_ path: FilePath) throws(CommandFailure) {
-        do throws(Errno) {
-            try FileSystem.makeDirectory(path, mode: 0o755)
-        } catch {
-            throw CommandFailure(
-                error == .permissionDenied ? .permission : .inputOutput,
-                ControlFaultText.noRuntimeDirectory,
-                "\(path)",
-                "\(error)",
-                remedy: error == .permissionDenied ? RemedyText.setRuntimeDirectory.message() : nil
-            )
-        }
     }
 }
 

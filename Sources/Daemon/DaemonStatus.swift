@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import BluetoothLE
+import Control
+package import Devices
+package import Link
 import LinuxIO
 package import Texts
 

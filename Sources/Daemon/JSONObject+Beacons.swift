@@ -2,6 +2,9 @@
 
 package import Beacons
 import BluetoothLE
+package import Configuration
+import Control
+import Devices
 package import Texts
 
 extension JSONObject {

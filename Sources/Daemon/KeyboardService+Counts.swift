@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import Keystrokes
+package import Link
 package import Texts
 package import Typing
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import BluetoothLE
+import Configuration
+package import Devices
+import Link
 import LinuxIO
 import Texts
 import Typing

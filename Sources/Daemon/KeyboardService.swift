@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import BluetoothLE
+package import Configuration
+import Control
+package import Devices
 import Keystrokes
+package import Link
 import LinuxIO
 package import Texts
 package import Typing
@@ -70,7 +74,10 @@ package final class KeyboardService {
         self.core = core
         self.onEvent = onEvent
         choice = settings.device
-        session = Session(isChosen: settings.device != nil, attemptTimeout: settings.attemptTimeout)
+        session = Session(
+            isChosen: settings.device != nil,
+            attemptTimeout: Session.usualAttemptTimeout + settings.longestHandshake
+        )
         link = DeviceLink(settings.profiles, on: core.radio)
 
         keyboard = try VirtualKeyboard(settings.typing, on: core.loop, screen: screen) { error in
@@ -92,6 +99,14 @@ package final class KeyboardService {
         core.isAdmitted = { [unowned self] name in admits(name) }
         core.isAbandoned = { [unowned self] in isAbandoned?() ?? false }
         listen(for: settings.device)
+    }
+
+    /// Joins the service with the wire whose screen it types on.
+    package func join(_ wire: Wire) {
+        wire.join(keyboard)
+        self.wire = wire.end
+        // Bytes for a device that is not connected are dropped, as by a cable that is not plugged in.
+        wire.end.onBytes = { [unowned self] bytes in try? send(bytes) }
     }
 
     private func receive(_ value: Span<UInt8>) {

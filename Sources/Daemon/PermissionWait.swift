@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import BluetoothLE
+import Configuration
+package import Control
+import Devices
 import Keystrokes
 package import LinuxIO
 import SystemPackage
@@ -64,7 +67,7 @@ package final class PermissionWait {
         self.missing = missing
         self.loop = loop
         notifier = ServiceNotifier(on: loop)
-        try Daemon.makeRuntimeDirectory(options.paths.runtime)
+        try options.paths.makeRuntimeDirectory()
         server = try ControlServer(
             at: options.paths.controlSocket.string,
             allowsKeys: options.allowsKeys,

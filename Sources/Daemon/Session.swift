@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+package import Control
+import Devices
 import Keystrokes
 import Texts
 
@@ -13,6 +15,9 @@ import Texts
 /// it sooner; one that was silent for `absence` and is heard again is tried at once. One link at a time: the next is not
 /// asked for before the last is closed, or `closingTimeout` is over.
 package struct Session: Sendable {
+    /// The states of a session.
+    package typealias State = SessionState
+
     /// How long after a loss or a failed attempt the next one may begin.
     package static let retryInterval = Duration.seconds(3)
     /// The longest pause between two attempts, or two tries to listen.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Configuration
+import Control
+package import Devices
 package import Texts
 
 extension Session.State {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Configuration
+import Control
+import Devices
 package import Texts
 
 /// The daemon's answer to `status`, as lines for people.

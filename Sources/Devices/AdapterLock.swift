@@ -13,13 +13,13 @@ package final class AdapterLock {
     private var isAbandoned = false
 
     /// No lock yet, in the runtime directory, which is there.
-    init(_ paths: DaemonPaths) {
+    package init(_ paths: DaemonPaths) {
         self.paths = paths
     }
 
     /// No lock yet, for a command that needs no daemon; nil where there is no place for one.
     package static func ofCommand() -> AdapterLock? {
-        guard let paths = try? DaemonPaths.current(), (try? Daemon.makeRuntimeDirectory(paths.runtime)) != nil else {
+        guard let paths = try? DaemonPaths.current(), (try? paths.makeRuntimeDirectory()) != nil else {
             return nil
         }
         return AdapterLock(paths)
@@ -61,7 +61,7 @@ package final class AdapterLock {
     }
 
     /// Whether the process that had the adapter before has ended without giving it back; true once.
-    func takeAbandonment() -> Bool {
+    package func takeAbandonment() -> Bool {
         defer { isAbandoned = false }
         return isAbandoned
     }
@@ -73,10 +73,10 @@ package final class AdapterLock {
     }
 
     /// Leaves the lock to the program that takes this one's place: its number there; nil without a lock.
-    func keep() -> Int32? { lock?.keepOpen() }
+    package func keep() -> Int32? { lock?.keepOpen() }
 
     /// Takes over what the program before this one has left.
-    func inherit(_ number: Int32) { lock = LockFile(inherited: number) }
+    package func inherit(_ number: Int32) { lock = LockFile(inherited: number) }
 
     private static func used(_ adapter: String, by process: Int32) -> CommandFailure {
         process == 0

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import LinuxIO
+package import LinuxIO
 import SystemPackage
-import Texts
+package import Texts
 
 /// Follows the file of the choice, whoever writes it (LK-18).
 ///
 /// A kernel without inotify tells of no changes: there the file is looked at every 2 s.
 ///
 /// To be used on the loop's thread.
-final class ChoiceFollower {
+package final class ChoiceFollower {
     /// Called with what the file says, each time that it may have changed.
-    var onChange: ((Result<KeptChoice?, ChoiceStore.Failure>) -> Void)?
+    package var onChange: ((Result<KeptChoice?, ChoiceStore.Failure>) -> Void)?
 
     private let store: ChoiceStore
     private let loop: EventLoop
@@ -30,7 +30,7 @@ final class ChoiceFollower {
     private var failure: ChoiceStore.Failure?
 
     /// Begins to watch the file's directory, which is made where it is not there.
-    init(_ store: ChoiceStore, on loop: EventLoop) throws(CommandFailure) {
+    package init(_ store: ChoiceStore, on loop: EventLoop) throws(CommandFailure) {
         self.store = store
         self.loop = loop
         let directory = store.path.removingLastComponent()
@@ -62,7 +62,7 @@ final class ChoiceFollower {
     ///
     /// A file that cannot be read is read again later, and `onChange` is told when that has changed: what is in the way
     /// (no descriptor left, a permission) passes without a change of the file.
-    func read() -> Result<KeptChoice?, ChoiceStore.Failure> {
+    package func read() -> Result<KeptChoice?, ChoiceStore.Failure> {
         if let retryTimer { loop.cancel(retryTimer) }
         retryTimer = nil
         do throws(ChoiceStore.Failure) {
@@ -88,7 +88,7 @@ final class ChoiceFollower {
     }
 
     /// Watches no more.
-    func end() {
+    package func end() {
         if let retryTimer { loop.cancel(retryTimer) }
         retryTimer = nil
         if let lookTimer { loop.cancel(lookTimer) }

@@ -52,7 +52,7 @@ package struct ChosenSecurity: Equatable, Sendable {
 
 extension CommandFailure {
     /// Why no link with a device can have the `required` security; nil where one can.
-    static func lacking(
+    package static func lacking(
         _ required: GATTLinkSecurity.Level,
         _ device: DeviceAddress,
         _ claim: BondClaim,

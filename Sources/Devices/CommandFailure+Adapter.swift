@@ -95,7 +95,7 @@ extension CommandFailure {
     }
 
     /// The name of the kept device is on the air at another address.
-    static func heardElsewhere(_ choice: DeviceChoice, _ namesake: DiscoveredDevice) -> CommandFailure {
+    package static func heardElsewhere(_ choice: DeviceChoice, _ namesake: DiscoveredDevice) -> CommandFailure {
         var address = ""
         if case .kept(let kept) = choice { address = "\(kept.device)" }
         let other = namesake.address

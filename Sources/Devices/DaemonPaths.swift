@@ -104,6 +104,21 @@ package struct DaemonPaths: Hashable, Sendable {
             )
     }
 
+    /// Makes the runtime directory, unless it is there.
+    package func makeRuntimeDirectory() throws(CommandFailure) {
+        do throws(Errno) {
+            try FileSystem.makeDirectory(runtime, mode: 0o755)
+        } catch {
+            throw CommandFailure(
+                error == .permissionDenied ? .permission : .inputOutput,
+                ControlFaultText.noRuntimeDirectory,
+                "\(runtime)",
+                "\(error)",
+                remedy: error == .permissionDenied ? RemedyText.setRuntimeDirectory.message() : nil
+            )
+        }
+    }
+
     /// The daemon's settings.
     package var configurationFile: FilePath { configuration.appending("blewedge.toml") }
     /// The texts that `snippet` types.

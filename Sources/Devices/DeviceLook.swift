@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import BluetoothLE
+package import BluetoothLE
 import LinuxIO
 
 /// One look at all devices around, for a while.
 ///
 /// To be used on the loop's thread.
-final class DeviceLook {
+package final class DeviceLook {
     private let radio: RadioArbiter
     private let scan: RadioScan
     private var timer: EventLoop.Timer?
 
     /// Begins; `completion` is called once, unless the look is abandoned, with the table that the look began with and all
     /// that was heard since, or with why there is no look.
-    init(
+    package init(
         at devices: DeviceTable,
         for duration: Duration,
         on radio: RadioArbiter,
@@ -36,7 +36,7 @@ final class DeviceLook {
     }
 
     /// Ends it at once, and says nothing.
-    func abandon() {
+    package func abandon() {
         cancelTimer()
         radio.stop(scan)
     }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import Texts
+package import Configuration
+import Devices
+package import Texts
 
 extension CommandQueue.Outcome {
     /// The reply, or why there is none; nothing that the device sent is in the failure (D-6).
-    func result(of command: Handshake.Command) -> Result<[UInt8], CommandFailure> {
+    package func result(of command: Handshake.Command) -> Result<[UInt8], CommandFailure> {
         switch self {
         case .answered(let reply): .success(reply)
         case .unanswered:

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+package import Configuration
+
 /// Commands to a connected device, strictly one after another, each with its reply and its time-out (BT-6), as a pure
 /// state machine.
 ///

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import BluetoothLE
+package import BluetoothLE
+package import Configuration
+import Devices
 import LinuxIO
-import Texts
+package import Texts
 
 /// The one link of the wedge on the event loop, from the attempt to its end.
 ///
 /// Each link has a number, its epoch, from 1 on; values of a link that was closed are never passed on (BT-9). To be used
 /// on the loop's thread.
-final class DeviceLink {
+package final class DeviceLink {
     /// The events of the link that was asked for last.
-    enum Event {
+    package enum Event {
         /// Subscribed, and the handshake is done.
         case ready
         /// The device answers, but offers nothing that can be used.
@@ -22,36 +24,36 @@ final class DeviceLink {
     }
 
     /// Told what becomes of the link.
-    var onEvent: ((Event) -> Void)?
+    package var onEvent: ((Event) -> Void)?
     /// Takes each value of the profile's characteristic, in place.
-    var onValue: ((Span<UInt8>) -> Void)?
+    package var onValue: ((Span<UInt8>) -> Void)?
     /// Told of the timing of a new link, nil where that is not known, and of each change.
-    var onTiming: ((ConnectionTiming?) -> Void)?
+    package var onTiming: ((ConnectionTiming?) -> Void)?
     /// Told before the first value behind packets that the kernel has dropped.
-    var onGap: (() -> Void)?
+    package var onGap: (() -> Void)?
     /// Told of the profile that a device is found to have, before its first value; nil as a link begins.
-    var onProfile: ((Profile?) -> Void)?
+    package var onProfile: ((Profile?) -> Void)?
 
     /// The number of the link that was asked for last.
-    private(set) var epoch: UInt32 = 0
+    package private(set) var epoch: UInt32 = 0
     /// The device of that link.
-    private(set) var device: DeviceAddress?
+    package private(set) var device: DeviceAddress?
     /// Values of the profile's characteristic.
-    private(set) var notifications: UInt64 = 0
+    package private(set) var notifications: UInt64 = 0
     /// The time when the link became ready, and the values of the characteristic before it; nil without such a link.
     private var beginning: (time: Duration, notifications: UInt64)?
     /// Values that nobody asked for: those of other handles.
-    private(set) var strayValues: UInt64 = 0
+    package private(set) var strayValues: UInt64 = 0
     /// Values that came while the link was less secure than it has to be: none of them is typed.
-    private(set) var refusedValues: UInt64 = 0
+    package private(set) var refusedValues: UInt64 = 0
     /// The security without which nothing of the link is taken.
-    private(set) var required = GATTLinkSecurity.Level.none
+    package private(set) var required = GATTLinkSecurity.Level.none
     /// True once a value came that was not secure: the link ends, and no other value of it is taken.
     private var isRefused = false
     /// Whether anybody may be the device at the link's other end: nothing is asked that only a paired one has.
-    var isOpen: Bool { required == .none || link?.security.suffices(for: required) != true }
+    package var isOpen: Bool { required == .none || link?.security.suffices(for: required) != true }
     /// The links that were ready, and what ended them.
-    private(set) var counts = LinkCounts()
+    package private(set) var counts = LinkCounts()
 
     private let radio: RadioArbiter
     private let profiles: [Profile]
@@ -76,7 +78,7 @@ final class DeviceLink {
     private var replyTimer: EventLoop.Timer?
 
     /// No link yet.
-    init(_ profiles: [Profile], on radio: RadioArbiter) {
+    package init(_ profiles: [Profile], on radio: RadioArbiter) {
         self.radio = radio
         self.profiles = profiles
         setup = LinkSetup(profiles: profiles)
@@ -85,12 +87,12 @@ final class DeviceLink {
     }
 
     /// Packets that the kernel dropped because they were not read in time.
-    var dropped: UInt64 { driver.droppedPackets }
+    package var dropped: UInt64 { driver.droppedPackets }
     /// Values that were longer than any link carries; none of their bytes was taken.
-    var tooLongValues: UInt64 { driver.tooLongValues }
+    package var tooLongValues: UInt64 { driver.tooLongValues }
 
     /// The link that stands, as `status` has it; nil where none is ready.
-    var facts: LinkFacts? {
+    package var facts: LinkFacts? {
         guard let link, let beginning else { return nil }
         return LinkFacts(
             age: MonotonicClock.now - beginning.time,
@@ -104,7 +106,7 @@ final class DeviceLink {
     /// Connects, and readies the link; an earlier one must be closed.
     ///
     /// Nothing is asked of the device, or taken from it, before the link has the `required` security.
-    func open(_ device: DeviceAddress, timeout: Duration, requiring required: GATTLinkSecurity.Level = .none) {
+    package func open(_ device: DeviceAddress, timeout: Duration, requiring required: GATTLinkSecurity.Level = .none) {
         epoch &+= 1
         self.device = device
         self.required = required
@@ -114,13 +116,13 @@ final class DeviceLink {
     }
 
     /// Takes note that the link is about to be closed because of what its device sends.
-    func noteFlood() { counts.end(.flooded) }
+    package func noteFlood() { counts.end(.flooded) }
 
     /// Takes note that the adapter is gone, and the link with it.
-    func noteAdapterLoss() { counts.end(.withAdapter) }
+    package func noteAdapterLoss() { counts.end(.withAdapter) }
 
     /// Ends the link or the attempt; `completion` is called, later, when there is none any more.
-    func close(completion: @escaping () -> Void) {
+    package func close(completion: @escaping () -> Void) {
         counts.end(.endedHere)
         if let replyTimer { radio.loop.cancel(replyTimer) }
         replyTimer = nil
@@ -137,10 +139,10 @@ final class DeviceLink {
     }
 
     /// The profile that the device was found to have; nil before that, and without a link.
-    var profile: Profile? { link == nil ? nil : setup.profile }
+    package var profile: Profile? { link == nil ? nil : setup.profile }
 
     /// Sends bytes to the device, through the profile's characteristic for that; no answer tells that they arrived.
-    func send(_ bytes: [UInt8]) throws(CommandFailure) {
+    package func send(_ bytes: [UInt8]) throws(CommandFailure) {
         guard let link else { throw CommandFailure(.unavailable, LinkFaultText.noLink) }
         guard let output = setup.output else { throw CommandFailure(.unavailable, LinkFaultText.noOutput) }
         let sent = link.perform { client, now in setup.send(bytes, &client, now: now) }
@@ -154,7 +156,7 @@ final class DeviceLink {
     /// Writes a command to the device when those before it have ended; false where too many wait.
     ///
     /// `completion` is called once, at the latest when the link ends.
-    func ask(_ command: Handshake.Command, completion: @escaping (CommandQueue.Outcome) -> Void) -> Bool {
+    package func ask(_ command: Handshake.Command, completion: @escaping (CommandQueue.Outcome) -> Void) -> Bool {
         guard let added = commands.add(command, now: MonotonicClock.now) else { return false }
         commandEnds[added.number] = completion
         take(added.steps)
@@ -162,7 +164,7 @@ final class DeviceLink {
     }
 
     /// The adapter is gone, and with it what was waited for.
-    func abandon() {
+    package func abandon() {
         closings = 0
         closed()
     }

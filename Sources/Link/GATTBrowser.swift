@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import BluetoothLE
+import Configuration
 
 /// From a link that is ready to what was asked of a device's attributes: all of them, or one read, written or subscribed to.
 ///

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+package import Configuration
+
 /// The lines that wait for one reader, bounded: each is given whole or not at all.
 ///
 /// A line may come in parts. One whose beginning is in the queue finds room to its end, because a beginning is taken only

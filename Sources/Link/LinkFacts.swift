@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import BluetoothLE
-import Texts
+package import Texts
 
 /// A link that is ready, at one moment.
 package struct LinkFacts: Equatable, Sendable {
@@ -17,7 +17,7 @@ package struct LinkFacts: Equatable, Sendable {
     package var quality: LinkQuality
 
     /// The facts as `status` has them: times in whole microseconds, milliseconds and seconds, as the names say.
-    var object: JSONObject {
+    package var object: JSONObject {
         var object = JSONObject()
         object.add("rssi", quality.rssi)
         object.add("seconds", age.components.seconds)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import BluetoothLE
+package import Configuration
+import Devices
 package import Texts
 
 /// From a link that is ready to the first value: the profile's service, its characteristics, the subscription, and the

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import BluetoothLE
+package import Configuration
 
 /// A device of a profile that we play ourselves: it advertises, takes centrals, notifies what it is given, and says what is
 /// written to it.

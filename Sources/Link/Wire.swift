@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+package import Configuration
 package import Keystrokes
 package import LinuxIO
 import SystemPackage
@@ -56,14 +57,6 @@ package final class Wire {
             throw CommandFailure(.internal, KeyboardFaultText.noScreen, "\(error)")
         }
         end.onRoom = { [unowned self] in handOver() }
-    }
-
-    /// Joins the wire with a service that types on its screen.
-    package func join(_ service: KeyboardService) {
-        join(service.keyboard)
-        service.wire = end
-        // Bytes for a device that is not connected are dropped, as by a cable that is not plugged in.
-        end.onBytes = { [unowned service] bytes in try? service.send(bytes) }
     }
 
     /// Joins the wire with a keyboard that types on its screen.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+package import Configuration
 package import LinuxIO
 package import SystemPackage
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+package import Configuration
+import Devices
 package import LinuxIO
 package import SystemPackage
 package import Texts

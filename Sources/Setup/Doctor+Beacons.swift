@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Control
 import Texts
-import Wedge
 
 // The checks of beacons, by the daemon's own report (SW-2).
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Control
+import Daemon
+import Devices
 import Texts
-import Wedge
 
 // The checks of the daemon, by its own report.
 

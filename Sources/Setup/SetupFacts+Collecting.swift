@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Configuration
+import Daemon
+import Devices
 import LinuxIO
 import ServiceFiles
 import SystemPackage
-import Wedge
 
 extension SetupFacts {
     /// The largest program file that is copied, in bytes; a static build has about 10 MB.

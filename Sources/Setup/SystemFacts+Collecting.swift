@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import BluetoothLE
+import Configuration
+import Daemon
+package import Devices
 import Keystrokes
 import LinuxIO
 import SystemPackage
 import Texts
 import Typing
-package import Wedge
 
 extension SystemFacts {
     /// The names of programs that manage adapters, cut to the 15 bytes that /proc shows.

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Control
+import Daemon
+package import Devices
 import LinuxIO
 import SystemPackage
 package import Texts
-package import Wedge
 
 extension SystemFacts.Daemon {
     /// The longest time for the status answer of a daemon that works.

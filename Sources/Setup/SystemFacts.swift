@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import BluetoothLE
+package import Daemon
 package import Keystrokes
 package import LinuxIO
 package import Texts
 package import Typing
-package import Wedge
 
 /// The input of the doctor: the state of the machine, the permissions of this process, and the configuration.
 package struct SystemFacts: Equatable, Sendable {

@@ -2,12 +2,13 @@
 
 import ArgumentParser
 import BeaconServer
+import Configuration
+import Daemon
 import Glibc
 import SystemPackage
 import TestSupport
 import Testing
 import Texts
-import Wedge
 
 @testable import blewedge
 

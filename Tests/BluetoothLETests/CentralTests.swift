@@ -94,13 +94,7 @@ import Testing
     @Test("Of two that wait for one device, the one that is cancelled leaves the attempt to the other")
     func oneOfTwoCancelled() async throws {
         let adapter = try await BluetoothAdapter.fake { $0.attempts = [nil] }
-        let first = try await adapter.waiter(for: Script.device)
-        let second = try await adapter.waiter(for: Script.device)
-        #expect(try await adapter.fake { $0.begun } == 1)
-        await adapter.cancelWaiter(first)
-        #expect(try await adapter.fake { $0.cancelled } == 0)
-        await adapter.cancelWaiter(second)
-        #expect(try await adapter.fake { $0.cancelled } == 1)
+        #expect(try await adapter.cancelsTwoWaiters() == [1, 0, 1])
     }
 
     @Test("Who waits for a connection is told when the adapter is lost")
@@ -285,11 +279,16 @@ private final class Total: Sendable {
 }
 
 extension BluetoothAdapter {
-    /// One more that waits for a connection to a device, by its number.
-    fileprivate func waiter(for device: DeviceAddress) throws -> UInt64 {
-        try core.value.central.connect(device, Reply<Void>())
+    /// Two wait for one connection, and are cancelled one after the other, without time in between; answers the attempts that
+    /// were begun, and those that were cancelled behind the first and the second.
+    fileprivate func cancelsTwoWaiters() throws -> [Int] {
+        let central = core.value.central
+        let waiters = try (1...2).map { _ in try central.connect(Script.device, Reply<Void>()) }
+        let begun = try fake(\.begun)
+        return try [begun]
+            + waiters.map { waiter in
+                central.peripheral(Script.device).cancel(waiter)
+                return try fake(\.cancelled)
+            }
     }
-
-    /// The one of that number waits no longer.
-    fileprivate func cancelWaiter(_ number: UInt64) { core.value.central.cancel(number) }
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Control
+import Daemon
+import Devices
 import TestSupport
 import Testing
 import Texts
-import Wedge
 
 @Suite("The answers to designating beacons", .timeLimit(.minutes(10)))
 struct BeaconAnswerTests {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BeaconServer
+import Daemon
 import LinuxIO
 import SystemPackage
 import TestSupport
 import Testing
 import Texts
-import Wedge
 
 @testable import blewedge
 

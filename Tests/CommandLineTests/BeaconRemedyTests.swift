@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Control
+import Daemon
+import Devices
 import TestSupport
 import Testing
 import Texts
-import Wedge
 
 /// What the commands of beacons say where they cannot do what is asked.
 @Suite("Remedies of beacons", .timeLimit(.minutes(10)))

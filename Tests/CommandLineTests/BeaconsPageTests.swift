@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Control
 import Testing
 import Texts
-import Wedge
 
 @testable import blewedge
 

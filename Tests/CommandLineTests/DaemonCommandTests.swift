@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Configuration
+import Control
+import Daemon
+import Devices
 import Glibc
 import LinuxIO
 import Synchronization
@@ -7,7 +11,6 @@ import SystemPackage
 import TestSupport
 import Testing
 import Texts
-import Wedge
 
 extension TestDirectory {
     fileprivate func text(_ name: String) -> String? {

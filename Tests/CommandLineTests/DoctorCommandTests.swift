@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Configuration
+import Daemon
+import Devices
 import FirmwareSupport
 import Glibc
 import LinuxIO
@@ -8,7 +11,6 @@ import SystemPackage
 import TestSupport
 import Testing
 import Texts
-import Wedge
 
 /// The program's doctor beside a daemon and beside other commands, whose controller is at the end of a line.
 @Suite("The doctor beside other programs", .timeLimit(.minutes(10)))

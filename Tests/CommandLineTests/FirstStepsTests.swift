@@ -5,7 +5,6 @@ import LinuxIO
 import Setup
 import SystemPackage
 import Testing
-import Wedge
 
 @testable import blewedge
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Configuration
+import Control
+import Daemon
 import Glibc
 import LinuxIO
 import TestSupport
 import Testing
 import Texts
-import Wedge
 
 @Suite("A daemon whose lines nobody reads", .timeLimit(.minutes(10)))
 struct FullStreamTests {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 #if DEBUG
+    import Daemon
     import Glibc
     import LinuxIO
     import SystemPackage
     import TestSupport
     import Testing
     import Texts
-    import Wedge
 
     @testable import blewedge
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Control
 import Glibc
 import LinuxIO
 import TestSupport
 import Testing
-import Wedge
 
 @Suite("The memory of a keyboard", .timeLimit(.minutes(5)))
 struct InspectionTests {

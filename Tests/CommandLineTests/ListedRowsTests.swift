@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Devices
 import Testing
 import Texts
-import Wedge
 
 @testable import blewedge
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Devices
 import Glibc
 import LinuxIO
 import SystemPackage
 import TestSupport
 import Testing
-import Wedge
 
 @Suite("A state directory that is locked", .timeLimit(.minutes(10)))
 struct LockedStateTests {

@@ -4,7 +4,6 @@ import ArgumentParser
 import Keystrokes
 import Testing
 import Texts
-import Wedge
 
 @testable import blewedge
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Control
+import Daemon
+import Devices
 import TestSupport
 import Testing
 import Texts
 import Typing
-import Wedge
 
 @testable import blewedge
 

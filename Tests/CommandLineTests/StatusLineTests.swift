@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Control
+import Daemon
 import Keystrokes
 import Testing
 import Texts
-import Wedge
 
 @testable import blewedge
 

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Configuration
+import Control
+import Daemon
+import Devices
 import Setup
 import Testing
 import Texts
 import Typing
-import Wedge
 
 @testable import blewedge
 

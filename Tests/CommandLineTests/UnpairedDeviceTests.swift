@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Devices
 import FirmwareSupport
 import Glibc
 import SystemPackage
 import TestSupport
 import Testing
-import Wedge
 
 /// `run --device` and `pair` above a firmware that hears one device: a paired one, a stranger in its place, or none of these.
 @Suite("Devices that are not paired", .timeLimit(.minutes(10)))

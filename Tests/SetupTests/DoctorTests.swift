@@ -9,8 +9,10 @@ import Texts
 import TextsSupport
 import Typing
 
+@testable import Control
+@testable import Daemon
+@testable import Devices
 @testable import Setup
-@testable import Wedge
 
 /// A machine on which everything works: an adapter, a choice, a daemon that is connected and has typed.
 func healthy() throws -> SystemFacts {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Daemon
 import Setup
 import TestSupport
 import Testing
 import Texts
-import Wedge
 
 @Suite("The table of texts, in two languages")
 struct TextTableTests {
@@ -14,7 +14,10 @@ struct TextTableTests {
     @Test("Every group of texts in the sources is in the table, and stands in a folder of tables")
     func groups() throws {
         var found: Set<String> = []
-        let modules = ["Texts", "Typing", "BeaconServer", "Wedge", "Setup", "blewedge"]
+        let modules = [
+            "Texts", "Typing", "BeaconServer", "Devices", "Configuration", "Link", "Control", "Daemon", "Setup",
+            "blewedge",
+        ]
         for file in try modules.flatMap({ try SourceFiles.files(of: $0) }) {
             for line in file.text.split(separator: "\n") {
                 let words = line.split { $0 == " " || $0 == ":" || $0 == "," }

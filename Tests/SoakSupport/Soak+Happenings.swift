@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Daemon
+import Link
 import LinuxIO
 import VirtualRadio
 import VirtualTransport
-import Wedge
 
 /// What happens in a shift.
 extension Soak {

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Configuration
+import Control
+import Daemon
+import Devices
 import Glibc
 import Keystrokes
+import Link
 import LinuxIO
 import Typing
 import VirtualRadio
 import VirtualTransport
-import Wedge
 
 /// The product's daemon path through days of virtual time: a scanner and a wedge on a radio in memory, a keyboard that
 /// shows what is typed, and all that happens to them.

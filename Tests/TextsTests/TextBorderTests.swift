@@ -91,7 +91,9 @@ struct TextBorderTests {
     }
 
     /// The modules of the product's program that speak to people.
-    private static let modules = ["Texts", "Typing", "BeaconServer", "Wedge", "Setup", "blewedge"]
+    private static let modules = [
+        "Texts", "Typing", "BeaconServer", "Devices", "Configuration", "Link", "Control", "Daemon", "Setup", "blewedge",
+    ]
 
     /// The sentences in the code of the product's program, but for the tables.
     private static let sentences = Result<[(file: String, literal: SourceLiterals.Literal)], any Error> {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Devices
 import Testing
-import Wedge
 
 @Suite("Addresses in manufacturer data")
 struct AdvertisedAddressTests {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Configuration
+import Daemon
 import TestSupport
 import Testing
 import TextsSupport
-import Wedge
 
 /// A device of `attempt-times.txt`, and the session that tries it, on a clock that goes in tenths of a second.
 struct AttemptTimes: CustomTestStringConvertible, Sendable {

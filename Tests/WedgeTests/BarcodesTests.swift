@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import Keystrokes
+import Link
 import Testing
-import Wedge
 
 @Suite("Barcodes of simulated devices")
 struct BarcodesTests {

@@ -2,12 +2,15 @@
 
 import Beacons
 import BluetoothLE
+import Configuration
+import Control
+import Daemon
+import Devices
 import LinuxIO
 import SystemPackage
 import TestSupport
 import Testing
 import Texts
-import Wedge
 
 @Suite("Whether beacons can be watched", .serialized, .timeLimit(.minutes(10)))
 struct BeaconAvailabilityTests {

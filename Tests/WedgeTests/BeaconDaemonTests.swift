@@ -11,7 +11,10 @@ import Testing
 import Texts
 import Typing
 
-@testable import Wedge
+@testable import Configuration
+@testable import Control
+@testable import Daemon
+@testable import Devices
 
 @Suite("Beacons and the daemon", .serialized, .timeLimit(.minutes(10)))
 struct BeaconDaemonTests {

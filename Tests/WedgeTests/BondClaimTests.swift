@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Configuration
+import Daemon
+import Devices
 import Glibc
 import SystemPackage
 import TestSupport
 import Testing
 import Texts
-import Wedge
 
 /// Which bond a device or a choice has to prove, and what becomes of a kept choice when its device is paired.
 @Suite("The claim of a bond", .timeLimit(.minutes(10)))

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Configuration
+import Daemon
+import Devices
 import Glibc
 import LinuxIO
 import SystemPackage
 import TestSupport
 import Testing
 import Texts
-import Wedge
 
 @Suite("The keys of paired devices", .timeLimit(.minutes(10)))
 struct BondStoreTests {

@@ -2,6 +2,10 @@
 
 #if DEBUG
     import BluetoothLE
+    import Configuration
+    import Control
+    import Daemon
+    import Devices
     import Glibc
     import Keystrokes
     import LinuxIO
@@ -9,7 +13,6 @@
     import TestSupport
     import Texts
     import Typing
-    import Wedge
 
     /// A daemon on a `KernelStandIn`, and what is asked of it: to be connected, to type, to answer.
     final class CallFaultBench {

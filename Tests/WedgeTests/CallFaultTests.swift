@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 #if DEBUG
+    import Daemon
     import Glibc
     import LinuxIO
     import SystemPackage
     import TestSupport
     import Testing
-    import Wedge
 
     /// A system call of the daemon's fails, once or five times in a row, at each place that it calls the kernel at.
     ///

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Configuration
+import Control
+import Daemon
+import Devices
 import LinuxIO
 import Setup
 import SystemPackage
 import Testing
 import Texts
-import Wedge
 
 /// What a daemon demands of a device when it is chosen, and says of it later.
 @Suite("The security of a choice", .serialized, .timeLimit(.minutes(10)))

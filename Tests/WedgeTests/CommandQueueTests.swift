@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Configuration
+import Daemon
+import Link
 import TestSupport
 import Testing
 import Texts
 import Typing
-import Wedge
 
 /// A conversation with a queue of commands: its steps, as the lines of Tests/Vectors/command-queue.txt have them.
 private struct QueueConversation {

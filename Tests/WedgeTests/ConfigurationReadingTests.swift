@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Configuration
+import Daemon
 import Keystrokes
 import SystemPackage
 import TestSupport
 import Testing
 import Texts
 import Typing
-import Wedge
 
 @Suite("What a configuration names")
 struct ConfigurationReadingTests {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Configuration
+import Daemon
+import Devices
 import Keystrokes
 import TestSupport
 import Testing
 import Texts
 import Typing
-import Wedge
 
 @Suite("Configuration")
 struct ConfigurationTests {

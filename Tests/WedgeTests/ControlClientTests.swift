@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Control
+import Daemon
 import Glibc
 import LinuxIO
 import Synchronization
@@ -8,7 +10,6 @@ import TestSupport
 import Testing
 import Texts
 import TextsSupport
-import Wedge
 
 /// Answers the first client of a listener with bytes, whatever it asks, then hangs up or does not.
 private struct CannedDaemon: ~Copyable {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Configuration
+import Control
+import Daemon
 import Glibc
 import LinuxIO
 import SystemPackage
 import TestSupport
 import Texts
-import Wedge
 
 /// A daemon without a radio: it answers what it is told to, when it is told to.
 final class ScriptedHandler: ControlHandler {

@@ -2,11 +2,14 @@
 
 import Beacons
 import BluetoothLE
+import Configuration
+import Control
+import Daemon
+import Devices
 import TestSupport
 import Testing
 import Texts
 import Typing
-import Wedge
 
 @Suite("Requests on the control socket")
 struct ControlRequestTests {

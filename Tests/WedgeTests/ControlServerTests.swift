@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Configuration
+import Control
+import Daemon
 import Glibc
 import Keystrokes
 import LinuxIO
@@ -8,7 +11,6 @@ import Testing
 import Texts
 import TextsSupport
 import Typing
-import Wedge
 
 @Suite("The control socket", .timeLimit(.minutes(10)))
 struct ControlServerTests {

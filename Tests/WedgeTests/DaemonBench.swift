@@ -2,6 +2,10 @@
 
 import Beacons
 import BluetoothLE
+import Configuration
+import Control
+import Daemon
+import Devices
 import Keystrokes
 import LinuxIO
 import SystemPackage
@@ -9,7 +13,6 @@ import TestSupport
 import Testing
 import Texts
 import Typing
-import Wedge
 
 /// A daemon on an adapter that hears nobody, in a directory of its own, and what it said.
 final class DaemonBench {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Devices
 import Glibc
 import SystemPackage
 import TestSupport
 import Testing
 import Texts
-import Wedge
 
 @Suite("Where a daemon keeps what it needs")
 struct DaemonPathsTests {

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Configuration
+import Control
+import Daemon
+import Devices
 import Glibc
 import Keystrokes
 import LinuxIO
@@ -10,7 +14,6 @@ import Testing
 import Texts
 import TextsSupport
 import Typing
-import Wedge
 
 /// The daemon on an adapter that hears nobody, its event loop in the test's own thread.
 @Suite("The daemon", .serialized)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Configuration
+import Daemon
 import TestSupport
 import Testing
 import Typing
-import Wedge
 
 @Suite("Framing")
 struct DeframerTests {

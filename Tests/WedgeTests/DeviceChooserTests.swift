@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Control
+import Devices
 import Testing
 import Texts
-import Wedge
 
 @Suite("Choosing the device")
 struct DeviceChooserTests {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Control
+import Daemon
+import Devices
 import LinuxIO
 import Testing
 import Texts
-import Wedge
 
 /// How a chosen device comes back otherwise than it was chosen.
 @Suite("A device that comes back", .timeLimit(.minutes(10)))

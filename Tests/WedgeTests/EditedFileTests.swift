@@ -2,12 +2,14 @@
 
 import Beacons
 import BluetoothLE
+import Configuration
+import Daemon
+import Devices
 import Keystrokes
 import SystemPackage
 import TestSupport
 import Testing
 import Typing
-import Wedge
 
 @Suite("Files that people edit")
 struct EditedFileTests {

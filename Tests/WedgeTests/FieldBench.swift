@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Configuration
+import Control
+import Daemon
+import Devices
 import Keystrokes
+import Link
 import LinuxIO
 import SystemPackage
 import TestSupport
 import Testing
 import Texts
 import Typing
-import Wedge
 
 /// A connection with a serial device of `ScriptedDevice`'s attributes, which answers in its own way where `habit` says so.
 final class FieldChannel: ATTChannel {

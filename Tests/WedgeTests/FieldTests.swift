@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Configuration
+import Control
+import Daemon
 import Keystrokes
+import Link
 import LinuxIO
 import SystemPackage
 import Testing
-import Wedge
 
 /// What devices in the field do though no document asks for it, from the channel to the keyboard; time is virtual.
 @Suite("Habits of devices in the field", .timeLimit(.minutes(10)))

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Configuration
+import Control
+import Daemon
+import Devices
 import Glibc
 import Keystrokes
+import Link
 import LinuxIO
 import TestSupport
 import Testing
 import Texts
 import Typing
-import Wedge
 
 /// From the device's channel to the keyboard, as the product has it: devices that send more than can be typed.
 @Suite("A device that floods", .serialized, .timeLimit(.minutes(10)))

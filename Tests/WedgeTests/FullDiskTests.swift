@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Configuration
+import Control
+import Daemon
+import Devices
 import Glibc
 import LinuxIO
 import SystemPackage
 import TestSupport
 import Testing
 import Texts
-import Wedge
 
 /// The limit of a file's length holds for a process: no other test may run in it meanwhile.
 @Suite("A full disk", .timeLimit(.minutes(10)))

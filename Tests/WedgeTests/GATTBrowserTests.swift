@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Configuration
+import Daemon
+import Link
 import Testing
-import Wedge
 
 @Suite("Looking at a device's attributes")
 struct GATTBrowserTests {

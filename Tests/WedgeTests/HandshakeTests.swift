@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Configuration
+import Daemon
 import TestSupport
 import Testing
 import Texts
 import Typing
-import Wedge
 
 @Suite("Handshakes and command queues")
 struct HandshakeTests {

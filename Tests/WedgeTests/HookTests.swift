@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Daemon
 import Testing
-import Wedge
 
 @Suite("Hooks")
 struct HookTests {

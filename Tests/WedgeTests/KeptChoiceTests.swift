@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Configuration
+import Daemon
+import Devices
 import Glibc
 import SystemPackage
 import TestSupport
 import Testing
 import Texts
-import Wedge
 
 @Suite("The choice of device")
 struct KeptChoiceTests {

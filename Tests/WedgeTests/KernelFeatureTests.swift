@@ -2,13 +2,15 @@
 
 #if DEBUG
     import BluetoothLE
+    import Control
+    import Daemon
+    import Devices
     import Glibc
     import LinuxIO
     import Synchronization
     import TestSupport
     import Testing
     import Texts
-    import Wedge
 
     @testable import Setup
 

@@ -4,12 +4,12 @@
     import BluetoothHost
     import BluetoothLE
     import BluetoothPackets
+    import Configuration
     import Foundation
     import Glibc
     import LinuxIO
     import Synchronization
     import SystemPackage
-    import Wedge
 
     /// A kernel in the place of the true one: a controller hci0 with one device in its reach, a uinput node, and at one
     /// call site an error that is due.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Configuration
+import Link
 import TestSupport
 import Testing
-import Wedge
 
 @Suite("Lines that wait for a reader")
 struct LineQueueTests {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Configuration
+import Daemon
+import Link
 import TestSupport
 import Testing
 import Texts
 import TextsSupport
-import Wedge
 
 @Suite("Profiles and their handshakes over a link")
 struct LinkHandshakeTests {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Configuration
+import Link
 import Testing
-import Wedge
 
 @Suite("Setting up a link")
 struct LinkSetupTests {
@@ -149,7 +150,7 @@ struct LinkSetupTests {
             var setup = LinkSetup(profile: .hm10)
             var progress = setup.begin(&client, now: .zero)
             let answers: [[UInt8]] = [
-                [0x03, 0x17, 0x00], [0x07, 0x10, 0x00, 0xFF, 0xFF],
+                [0x07, 0x10, 0x00, 0xFF, 0xFF],
                 [0x09, 0x07, 0x11, 0x00, first, 0x12, 0x00, 0xE1, 0xFF, 0x13, 0x00, second, 0x14, 0x00, 0xE1, 0xFF],
                 [0x01, 0x08, 0x14, 0x00, 0x0A],
             ]

@@ -6,7 +6,9 @@ import SystemPackage
 import Testing
 import Texts
 
-@testable import Wedge
+@testable import Control
+@testable import Daemon
+@testable import Devices
 
 @Suite("What is said to people")
 struct MessageTests {

@@ -2,12 +2,14 @@
 
 #if DEBUG
     import BluetoothLE
+    import Control
+    import Daemon
+    import Devices
     import LinuxIO
     import SystemPackage
     import TestSupport
     import Testing
     import Texts
-    import Wedge
 
     /// The rungs of the ladder, each by itself, on a kernel that is played; time is virtual.
     @Suite("The rungs of the recovery", .timeLimit(.minutes(10)), .enabled(if: Capability.missing.isEmpty))

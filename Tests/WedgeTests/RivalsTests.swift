@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import Wedge
+@testable import Daemon
 
 @Suite struct RivalsTests {
     @Test("X-6: programs that manage adapters too are named; the list is read once in 5 s; unseen, they are unknown")

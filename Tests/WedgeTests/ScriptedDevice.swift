@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Configuration
+import Link
 import Testing
-import Wedge
 
 /// A device with serial services, and a client with a setup that talks to it, without time or transport.
 ///

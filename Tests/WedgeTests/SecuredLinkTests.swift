@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Configuration
+import Control
+import Daemon
+import Devices
 import Keystrokes
+import Link
 import LinuxIO
 import SystemPackage
 import TestSupport
 import Testing
 import Texts
 import Typing
-import Wedge
 
 /// From the device's channel to the keyboard, as the product has it: devices with a bond, and strangers in their place.
 @Suite("A link by the keys of a pairing", .serialized, .timeLimit(.minutes(10)))

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Daemon
 import Glibc
 import LinuxIO
 import Testing
-import Wedge
 
 @Suite("What the service manager hears")
 struct ServiceNotifierTests {

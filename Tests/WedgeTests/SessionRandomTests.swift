@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Control
+import Daemon
 import TestSupport
 import Testing
 import TextsSupport
-import Wedge
 
 /// Random events against what must hold whatever comes.
 @Suite("The session under random events")

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Control
+import Daemon
 import Keystrokes
 import TestSupport
 import Testing
 import TextsSupport
-import Wedge
 
 /// The hand-written table of what the session does.
 @Suite("The session's table")

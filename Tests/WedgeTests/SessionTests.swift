@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Control
+import Daemon
+import Devices
 import Keystrokes
 import Testing
 import Texts
 import TextsSupport
-import Wedge
 
 @Suite("The session")
 struct SessionTests {

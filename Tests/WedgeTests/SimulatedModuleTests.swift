@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Configuration
+import Control
+import Daemon
+import Devices
+import Link
 import LinuxIO
 import Testing
-import Wedge
 
 @Suite("The simulated module")
 struct SimulatedModuleTests {

@@ -5,7 +5,10 @@ import Keystrokes
 import Testing
 import Texts
 
-@testable import Wedge
+@testable import Control
+@testable import Daemon
+@testable import Devices
+@testable import Link
 
 @Suite("Status for people")
 struct StatusTextTests {

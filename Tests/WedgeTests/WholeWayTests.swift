@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Configuration
+import Control
+import Daemon
+import Devices
 import Keystrokes
+import Link
 import LinuxIO
 import Testing
 import Texts
 import Typing
 import VirtualTransport
-import Wedge
 
 /// The whole way on a radio in memory: a device that must be greeted and sends frames, the wedge, and what is typed.
 @Suite("The whole way")

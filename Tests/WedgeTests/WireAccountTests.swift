@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Configuration
+import Daemon
 import Glibc
 import Keystrokes
+import Link
 import LinuxIO
 import TestSupport
 import Testing
 import Texts
 import Typing
-import Wedge
 
 /// From the ring to the readers, without a radio: what they get, and what the account says.
 @Suite("The account at other ends", .serialized)

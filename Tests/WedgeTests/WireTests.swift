@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Configuration
+import Daemon
 import Glibc
+import Link
 import LinuxIO
 import SystemPackage
 import TestSupport
 import Testing
 import Texts
-import Wedge
 
 @Suite("Other ends of the wire")
 struct WireTests {

@@ -2,7 +2,7 @@
 
 package import BluetoothHost
 package import BluetoothPackets
-package import LinuxIO
+import LinuxIO
 
 /// A connection to a device from the attempt to its end, made ready for procedures: connected, secured, MTU exchanged.
 ///

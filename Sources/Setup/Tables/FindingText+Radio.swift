@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Devices
 import Texts
-import Wedge
 
 // The texts of findings about the kernel's Bluetooth, the selected adapter, and other programs that use it.
 

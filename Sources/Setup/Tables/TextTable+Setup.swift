@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Control
+import Daemon
 package import Texts
-import Wedge
 
 extension TextTable {
     /// The table of all texts of the program.

@@ -2,9 +2,11 @@
 
 import Beacons
 import BluetoothLE
+import Control
+import Daemon
+import Devices
 import LinuxIO
 import Texts
-import Wedge
 
 /// Beacons in the foreground: watched, ranged or advertised until the time is over or a signal comes.
 final class BeaconRun {

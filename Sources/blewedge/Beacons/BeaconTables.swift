@@ -2,9 +2,12 @@
 
 import Beacons
 import BluetoothLE
+import Configuration
+import Control
+import Daemon
+import Devices
 import LinuxIO
 import Texts
-import Wedge
 
 /// The tables of beacons and regions for people, made of what programs are told.
 enum BeaconTables {

@@ -2,10 +2,13 @@
 
 import ArgumentParser
 import Beacons
+import Configuration
+import Control
+import Daemon
+import Devices
 import LinuxIO
 import SystemPackage
 import Texts
-import Wedge
 
 /// `blewedge beacons`.
 struct BeaconsCommand: ParsableCommand {

@@ -3,10 +3,13 @@
 import ArgumentParser
 import Beacons
 import BluetoothLE
+import Configuration
+import Control
+import Daemon
+import Devices
 import LinuxIO
 import SystemPackage
 import Texts
-import Wedge
 
 /// `blewedge beacons status`.
 struct BeaconsStatusCommand: ParsableCommand {

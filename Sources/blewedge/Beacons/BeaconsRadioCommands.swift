@@ -4,9 +4,12 @@ import ArgumentParser
 import BeaconServer
 import Beacons
 import BluetoothLE
+import Configuration
+import Control
+import Daemon
+import Devices
 import LinuxIO
 import Texts
-import Wedge
 
 /// `blewedge beacons watch`.
 struct BeaconsWatchCommand: ParsableCommand {

@@ -2,8 +2,10 @@
 
 import ArgumentParser
 import BeaconServer
+import Configuration
+import Control
+import Devices
 import Texts
-import Wedge
 
 // The commands below `blewedge beacons` that ask a server.
 

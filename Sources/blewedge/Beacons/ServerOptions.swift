@@ -2,9 +2,11 @@
 
 import ArgumentParser
 import BeaconServer
+import Configuration
+import Daemon
+import Devices
 import SystemPackage
 import Texts
-import Wedge
 
 /// The options of every command that asks a server of beacons (D-27).
 struct ServerOptions: ParsableArguments {

@@ -3,7 +3,6 @@
 import BeaconServer
 import LinuxIO
 import Texts
-import Wedge
 
 /// Where the commands that ask a server of beacons print: for people, or for programs.
 struct ServerOutput {

@@ -3,10 +3,13 @@
 import BeaconServer
 import Beacons
 import BluetoothLE
+import Configuration
+import Control
+import Daemon
+import Devices
 import LinuxIO
 import SystemPackage
 import Texts
-import Wedge
 
 /// The files of the server's side.
 struct ServerFiles {

@@ -2,9 +2,12 @@
 
 import ArgumentParser
 import BluetoothLE
+import Configuration
+import Control
+import Daemon
+import Devices
 import LinuxIO
 import Texts
-import Wedge
 
 /// `blewedge bonds`.
 struct BondsCommand: ParsableCommand {

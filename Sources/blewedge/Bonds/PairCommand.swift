@@ -2,9 +2,9 @@
 
 import ArgumentParser
 import BluetoothLE
+import Devices
 import LinuxIO
 import Texts
-import Wedge
 
 /// What the person at this end can do, by its name on the command line.
 enum PairingConsole: String, ExpressibleByArgument, CaseIterable {

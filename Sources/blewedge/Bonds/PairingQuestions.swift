@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Configuration
+import Control
+import Daemon
+import Devices
 import LinuxIO
 import SystemPackage
 import Texts
-import Wedge
 
 /// What a pairing asks the person at this end, and tells him: on standard error, or as JSON lines, with the answers from
 /// standard input.

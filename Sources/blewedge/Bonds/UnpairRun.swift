@@ -2,7 +2,6 @@
 
 import BluetoothLE
 import Texts
-import Wedge
 
 /// Has the kernel, where it is the host, forget the keys of a device, beside whoever uses the adapter.
 final class UnpairRun {

@@ -2,8 +2,8 @@
 
 public import ArgumentParser
 public import BluetoothLE
+import Devices
 import Texts
-import Wedge
 
 extension BluetoothUUID: ExpressibleByArgument {
     /// `180A`, or 36 characters.

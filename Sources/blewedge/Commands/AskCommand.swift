@@ -2,10 +2,12 @@
 
 import ArgumentParser
 import BluetoothLE
+import Control
+import Daemon
+import Devices
 import LinuxIO
 import Texts
 import Typing
-import Wedge
 
 /// `blewedge ask`.
 struct AskCommand: ParsableCommand {

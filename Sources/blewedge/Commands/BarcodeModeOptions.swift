@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 public import ArgumentParser
+import Configuration
 public import Keystrokes
 import Texts
 import Typing
-import Wedge
 
 /// The pace at which keys are typed.
 struct PaceOptions: ParsableArguments {

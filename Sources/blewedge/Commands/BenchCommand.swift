@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import ArgumentParser
+import Configuration
+import Control
+import Daemon
+import Devices
 import Keystrokes
 import LinuxIO
 import Measuring
 import Texts
-import Wedge
 
 /// `blewedge bench`.
 struct BenchCommand: ParsableCommand {

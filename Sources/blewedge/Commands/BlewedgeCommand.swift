@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import ArgumentParser
+import Configuration
 import Cryptography
 import Keystrokes
 import LinuxIO
 import SystemPackage
 import Texts
-import Wedge
 
 /// Reads the command line, carries out the command, and ends the process with its exit status (D-10).
 func runCommandLine() -> Never {

@@ -2,10 +2,13 @@
 
 import ArgumentParser
 import BluetoothLE
+import Configuration
+import Control
+import Daemon
+import Devices
 import LinuxIO
 import SystemPackage
 import Texts
-import Wedge
 
 /// `blewedge capture`.
 struct CaptureCommand: ParsableCommand {

@@ -2,10 +2,12 @@
 
 import ArgumentParser
 import BluetoothLE
+import Control
+import Daemon
+import Devices
 import LinuxIO
 import SystemPackage
 import Texts
-import Wedge
 
 /// The packet capture of `scan`, `gatt`, `run`, `simulate` and `demo`.
 struct CaptureOptions: ParsableArguments {

@@ -2,10 +2,13 @@
 
 public import ArgumentParser
 public import BluetoothLE
+import Configuration
+import Control
+import Daemon
+import Devices
 import LinuxIO
 import SystemPackage
 import Texts
-import Wedge
 
 /// `blewedge use`.
 struct UseCommand: ParsableCommand {

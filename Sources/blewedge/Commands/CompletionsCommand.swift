@@ -3,7 +3,6 @@
 import ArgumentParser
 import LinuxIO
 import Setup
-import Wedge
 
 /// `blewedge completions`.
 struct CompletionsCommand: ParsableCommand {

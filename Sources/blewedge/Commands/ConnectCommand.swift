@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import ArgumentParser
+import Control
 import Texts
-import Wedge
 
 /// `blewedge connect`.
 struct ConnectCommand: DaemonVerb {

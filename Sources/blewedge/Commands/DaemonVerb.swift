@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import ArgumentParser
+import Control
+import Daemon
+import Devices
 import Texts
-import Wedge
 
 /// A command that asks the daemon for one thing, and has nothing else to say.
 protocol DaemonVerb: ParsableCommand {

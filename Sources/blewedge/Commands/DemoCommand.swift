@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import ArgumentParser
-import Wedge
+import Link
 
 /// `blewedge demo`.
 struct DemoCommand: ParsableCommand {

@@ -2,11 +2,14 @@
 
 import ArgumentParser
 import BluetoothLE
+import Configuration
+import Control
 import Cryptography
+import Daemon
+import Devices
 import LinuxIO
 import Setup
 import Texts
-import Wedge
 
 /// `blewedge doctor`.
 struct DoctorCommand: ParsableCommand {

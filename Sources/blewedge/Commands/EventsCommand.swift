@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import ArgumentParser
+import Control
 import LinuxIO
 import Texts
-import Wedge
 
 /// `blewedge events`.
 struct EventsCommand: ParsableCommand {

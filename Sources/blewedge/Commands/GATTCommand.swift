@@ -2,8 +2,11 @@
 
 import ArgumentParser
 import BluetoothLE
+import Configuration
+import Daemon
+import Devices
+import Link
 import Texts
-import Wedge
 
 /// The actions of `blewedge gatt` on an attribute.
 enum GATTAction: String, ExpressibleByArgument, CaseIterable {

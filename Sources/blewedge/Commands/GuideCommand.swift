@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import ArgumentParser
+import Configuration
+import Control
+import Daemon
 import LinuxIO
 import Setup
 import Texts
-import Wedge
 
 /// `blewedge guide`.
 struct GuideCommand: ParsableCommand {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import ArgumentParser
+import Control
+import Devices
 import Keystrokes
 import Typing
-import Wedge
 
 /// `blewedge key`.
 struct KeyCommand: ParsableCommand {

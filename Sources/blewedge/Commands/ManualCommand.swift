@@ -3,7 +3,6 @@
 import ArgumentParser
 import LinuxIO
 import Texts
-import Wedge
 
 /// `blewedge manual`.
 struct ManualCommand: ParsableCommand {

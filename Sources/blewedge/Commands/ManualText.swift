@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Daemon
 import Texts
-import Wedge
 
 /// The manual page, made of what `--help` prints, so that one cannot say what the other does not.
 ///

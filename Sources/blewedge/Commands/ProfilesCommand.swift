@@ -2,10 +2,12 @@
 
 import ArgumentParser
 import BluetoothLE
+import Configuration
+import Daemon
+import Devices
 import LinuxIO
 import SystemPackage
 import Texts
-import Wedge
 
 /// `blewedge profiles`.
 struct ProfilesCommand: ParsableCommand {

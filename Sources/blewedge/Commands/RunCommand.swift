@@ -3,12 +3,16 @@
 import ArgumentParser
 import Beacons
 import BluetoothLE
+import Configuration
+import Control
+import Daemon
+import Devices
 import Keystrokes
+import Link
 import LinuxIO
 import SystemPackage
 import Texts
 import Typing
-import Wedge
 
 /// `blewedge run`.
 struct RunCommand: ParsableCommand {

@@ -2,8 +2,10 @@
 
 import ArgumentParser
 import BluetoothLE
+import Configuration
+import Daemon
+import Devices
 import LinuxIO
-import Wedge
 
 /// `blewedge scan`.
 struct ScanCommand: ParsableCommand {

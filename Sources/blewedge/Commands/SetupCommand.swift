@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import ArgumentParser
+import Configuration
 import LinuxIO
 import Setup
 import Texts
-import Wedge
 
 /// `blewedge setup`.
 struct SetupCommand: ParsableCommand {

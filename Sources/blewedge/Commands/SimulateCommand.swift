@@ -2,8 +2,8 @@
 
 import ArgumentParser
 import BluetoothLE
+import Configuration
 import LinuxIO
-import Wedge
 
 /// The end of a line on its way to the central.
 enum LineEnd: String, ExpressibleByArgument, CaseIterable {

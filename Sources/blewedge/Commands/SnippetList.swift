@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Configuration
+import Daemon
+import Devices
 import LinuxIO
 import SystemPackage
 import Texts
 import Typing
-import Wedge
 
 /// The snippets that there are, printed.
 struct SnippetList {

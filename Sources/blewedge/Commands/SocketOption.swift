@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import ArgumentParser
+import Control
+import Devices
 import SystemPackage
 import Texts
-import Wedge
 
 /// Where a command looks for the daemon.
 struct SocketOption: ParsableArguments {

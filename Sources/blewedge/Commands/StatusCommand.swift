@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import ArgumentParser
+import Control
+import Daemon
 import LinuxIO
 import SystemPackage
 import Texts
-import Wedge
 
 /// `blewedge status`.
 struct StatusCommand: ParsableCommand {

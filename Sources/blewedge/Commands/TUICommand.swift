@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import ArgumentParser
+import Configuration
 import LinuxIO
 import Texts
-import Wedge
 
 /// The options of the commands with pages.
 struct TUIOptions: ParsableArguments {

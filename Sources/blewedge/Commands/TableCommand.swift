@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import ArgumentParser
+import Configuration
+import Daemon
 import Keystrokes
 import LinuxIO
 import SystemPackage
 import Texts
 import Typing
-import Wedge
 
 /// `blewedge table`.
 struct TableCommand: ParsableCommand {

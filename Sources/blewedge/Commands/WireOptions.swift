@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import ArgumentParser
+import Configuration
+import Control
+import Daemon
+import Devices
 import Texts
-import Wedge
 
 /// The options for the kind of device, and for the place where its bytes go.
 struct WireOptions: ParsableArguments {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Control
+import Daemon
 import Texts
-import Wedge
 
 /// The pages.
 enum Page: Int, CaseIterable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Daemon
 import Texts
-import Wedge
 
 /// What the daemon does about beacons: whether it can, the regions, the designated beacons, and its own beacon (SW-2 … SW-13).
 enum BeaconsPage {

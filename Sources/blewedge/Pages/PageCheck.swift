@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Control
 import Texts
-import Wedge
 
 /// Whether it works: the state with its reason, what was counted, and a field in which it can be seen (LK-14).
 enum CheckPage {

@@ -2,7 +2,6 @@
 
 import LinuxIO
 import Texts
-import Wedge
 
 /// The devices around: the chosen one on top, then the strongest first (LK-1 … LK-8).
 enum DevicesPage {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Control
+import Daemon
+import Devices
 import Setup
 import Texts
-import Wedge
 
 /// The way from nothing to the first typed character, each step tested as it is gone (LK-11, LK-12).
 enum GuidePage {

@@ -2,7 +2,6 @@
 
 import Texts
 import Typing
-import Wedge
 
 /// A key of the keypad page.
 enum KeypadKey: Hashable {

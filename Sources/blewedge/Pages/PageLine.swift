@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import Texts
-import Wedge
 
 /// One line of a page: texts, each with its style.
 struct PageLine: Equatable {

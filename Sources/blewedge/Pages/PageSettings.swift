@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Daemon
 import Texts
-import Wedge
 
 /// The page of settings: those that can be changed on it, and those that are changed elsewhere (LK-13).
 enum SettingsPage {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Control
+import Daemon
+import Devices
 import Texts
 import Typing
-import Wedge
 
 /// Texts that one key types, with the way to their input point (HK-1 … HK-3).
 enum SnippetsPage {

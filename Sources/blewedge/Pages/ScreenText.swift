@@ -2,7 +2,6 @@
 
 import BluetoothLE
 import Texts
-import Wedge
 
 /// Text as a terminal's cells have it.
 enum ScreenText {

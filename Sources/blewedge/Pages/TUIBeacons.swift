@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Control
+import Daemon
+import Devices
 import Texts
-import Wedge
 
 /// The daemon's answer to `beacons status`, with nothing in it that acts on a terminal.
 struct TUIBeacons {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Configuration
+import Control
+import Daemon
 import LinuxIO
 import SystemPackage
 import Texts
-import Wedge
 
 /// A connection to the daemon that waits for nothing: answers come on the event loop, in the order of the questions.
 ///

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Control
+import Daemon
 import LinuxIO
 import SystemPackage
 import Texts
-import Wedge
 
 /// The daemon as the pages see it: looked for until it answers, asked how it stands, and followed (LK-24, LK-25).
 ///

@@ -2,7 +2,6 @@
 
 import BluetoothLE
 import Texts
-import Wedge
 
 /// The devices around, as the devices page lists them (LK-1 … LK-8).
 struct TUIDevices: Equatable {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Configuration
+import Control
+import Daemon
+import Devices
 import LinuxIO
 import Setup
 import SystemPackage
 import Texts
 import Typing
-import Wedge
 
 /// The pages on a terminal: keys and the daemon's answers in, frames out, and the terminal given back at every end.
 final class TUIDriver {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import Typing
-import Wedge
 
 /// Tells keys that a person presses from those that come from a keyboard such as blewedge's own.
 ///

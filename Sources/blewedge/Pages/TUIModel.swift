@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Control
+import Daemon
+import Devices
 import Setup
 import Texts
 import Typing
-import Wedge
 
 /// The state of the pages: a value that keys, the daemon's answers and time change, and that the pages are drawn from.
 struct TUIModel {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Configuration
+import Control
+import Daemon
+import Devices
 import LinuxIO
 import SystemPackage
 import Texts
 import Typing
-import Wedge
 
 /// Where the pages find the daemon and what they read and keep.
 struct TUIPlaces {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Devices
 import LinuxIO
 import SystemPackage
 import Texts
-import Wedge
 
 /// A program that the pages have started: its end is told while they are shown, and it goes on when they end (LK-17).
 ///

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Control
+import Daemon
+import Devices
 import LinuxIO
 import Texts
-import Wedge
 
 /// Finds the device that the user means where no daemon can: from the adapter to what is kept of the device (D-4).
 final class ChoiceRun {

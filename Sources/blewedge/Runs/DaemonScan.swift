@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Control
+import Daemon
+import Devices
 import LinuxIO
 import SystemPackage
 import Texts
-import Wedge
 
 /// A scan that the daemon carries out, since the adapter is its own (D-12): one look after the other.
 struct DaemonScan: ~Copyable {

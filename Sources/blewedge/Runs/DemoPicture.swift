@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Configuration
+import Daemon
 import Texts
-import Wedge
 
 /// The stages of the data path with what each has seen so far, drawn over itself on a terminal while it runs.
 struct DemoPicture {

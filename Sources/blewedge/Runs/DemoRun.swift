@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Configuration
+import Control
+import Daemon
+import Devices
 import Keystrokes
+import Link
 import LinuxIO
 import SystemPackage
 import Texts
 import Typing
 import VirtualTransport
-import Wedge
 
 /// The whole path on a radio in memory: a simulated scanner on one controller, the wedge on another.
 final class DemoRun {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Configuration
+import Daemon
 import Texts
-import Wedge
 
 /// The forms in which devices are printed.
 enum DeviceText {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Daemon
+import Devices
 import LinuxIO
 import SystemPackage
 import Texts
-import Wedge
 
 /// The base of commands that use an adapter in the foreground: event loop, signals, the adapter, and one outcome.
 ///

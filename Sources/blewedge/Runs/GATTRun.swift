@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Configuration
+import Control
+import Daemon
+import Devices
+import Link
 import LinuxIO
 import SystemPackage
 import Texts
-import Wedge
 
 /// One look at a device's attributes from the command line, from the adapter to the exit status.
 final class GATTRun {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Configuration
+import Daemon
+import Link
 import Texts
-import Wedge
 
 /// The forms in which attributes are printed.
 enum GATTText {

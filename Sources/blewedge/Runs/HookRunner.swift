@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Control
+import Daemon
+import Devices
 import LinuxIO
 import SystemPackage
 import Texts
-import Wedge
 
 /// Runs the user's command for one notice after another, and never waits for it.
 ///

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Configuration
+import Control
+import Daemon
+import Devices
 import LinuxIO
 import Texts
-import Wedge
 
 /// The messages of a daemon on standard error: for people, or for a journal, which adds the name and the time.
 ///

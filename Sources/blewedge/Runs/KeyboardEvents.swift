@@ -2,10 +2,11 @@
 
 import Beacons
 import BluetoothLE
+import Control
+import Daemon
 import LinuxIO
 import SystemPackage
 import Texts
-import Wedge
 
 /// The events of a keyboard for programs: a stream on standard output, and a command that is run (CB-30).
 ///

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Configuration
+import Control
+import Daemon
+import Devices
 import Keystrokes
+import Link
 import LinuxIO
 import SystemPackage
 import Texts
 import Typing
-import Wedge
 
 /// One keyboard in the foreground, from the first scan to the printed account.
 final class KeyboardRun {
@@ -110,7 +114,7 @@ final class KeyboardRun {
         defer { capture?.finish() }
         let core = AdapterCore(loop, settings.adapter, capture: capture)
         let daemon = try Daemon(settings, options, through: core, screen: wire?.screen)
-        wire?.join(daemon.service)
+        if let wire { daemon.service.join(wire) }
         daemon.onEvent = { [unowned self] event in show(event) }
         daemon.onNote = { [unowned self] note in say(.warning, note.message) }
         daemon.onStopAsked = { [unowned self] in finish(.success(.success)) }

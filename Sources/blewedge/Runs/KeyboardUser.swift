@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Devices
 import LinuxIO
 import SystemPackage
 import Texts
-import Wedge
 
 /// The user that `run --user` names: a keyboard that root has started acts for it, with the product's two capabilities and
 /// no others, as a service of systemd does.

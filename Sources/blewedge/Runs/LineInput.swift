@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Configuration
+import Control
+import Daemon
 import LinuxIO
 import SystemPackage
-import Wedge
 
 /// Lines of a file, a pipe or a terminal, read only when they are asked for.
 ///

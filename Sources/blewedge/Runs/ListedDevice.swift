@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Control
+import Daemon
+import Devices
 import LinuxIO
 import Texts
-import Wedge
 
 /// A device as lists show it, whether this program has heard it or the daemon.
 struct ListedDevice {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Control
+import Daemon
+import Devices
 import LinuxIO
 import Texts
-import Wedge
 
 /// How a scan shows what it hears.
 enum ScanDisplay {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import BluetoothLE
+import Configuration
+import Daemon
 import Keystrokes
 import LinuxIO
 import Texts
-import Wedge
 
 /// The last line of a terminal on which a keyboard runs: its state, its counts, and a mark while something is received
 /// (LK-13, LK-25).

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import Wedge
+import Configuration
+import Daemon
 
 /// A configuration's text: it is refused with places and reasons, or written and read as the same.
 enum ConfigurationEntry {

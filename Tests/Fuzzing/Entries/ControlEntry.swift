@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import Wedge
+import Control
+import Devices
 
 /// What came on a control socket: cut in any way it is the same lines, and each is refused or read as it is written.
 enum ControlEntry {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import Wedge
+import Configuration
 
 /// A command, its reply and a key as text, a zero byte between them; then what the device says, and time.
 enum HandshakeEntry {

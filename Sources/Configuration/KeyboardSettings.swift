@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import BluetoothLE
+package import Devices
 package import Typing
 
 /// The settings of a `KeyboardService`.
@@ -35,11 +36,8 @@ package struct KeyboardSettings: Sendable {
         self.security = security
     }
 
-    /// The longest that an attempt may take: to the subscription, and through the longest handshake.
-    var attemptTimeout: Duration {
-        let handshakes = profiles.map { profile in
-            profile.handshake.reduce(Duration.zero) { $0 + $1.timeout * $1.attempts }
-        }
-        return Session.usualAttemptTimeout + (handshakes.max() ?? .zero)
+    /// The longest that the handshake of one of these profiles may take; zero without one.
+    package var longestHandshake: Duration {
+        profiles.map { $0.handshake.reduce(Duration.zero) { $0 + $1.timeout * $1.attempts } }.max() ?? .zero
     }
 }

@@ -3,7 +3,7 @@
 package import Texts
 
 /// The texts of the states for people (LK-24); `{1}` is the device.
-extension Session.State: Localized {
+extension SessionState: Localized {
     package var texts: LocalText { said.name }
 
     package var remedy: LocalText? { said.hint }
