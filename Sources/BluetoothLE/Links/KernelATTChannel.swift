@@ -24,7 +24,9 @@ package final class KernelATTChannel: ATTChannel {
     private let loop: EventLoop
     private let socket: L2CAPSocket
     private var registration: EventLoop.Registration?
-    private var timer: EventLoop.Timer?
+    private let connectTimer = LoopTimer()
+    private let resendTimer = LoopTimer()
+    private let securingTimer = LoopTimer()
     private var receiveFaults = RepeatedFaults()
     private var sendFaults = RepeatedFaults()
     /// The handler of the connection; nil once the connection is made.
@@ -90,7 +92,7 @@ package final class KernelATTChannel: ATTChannel {
         } catch {
             throw .system(error)
         }
-        timer = loop.schedule(at: MonotonicClock.now + timeout) { [unowned self] in fail(.timedOut(timeout)) }
+        connectTimer.set(on: loop, after: timeout) { [unowned self] in fail(.timedOut(timeout)) }
     }
 
     /// Makes the channel of a connection that a central has made.
@@ -128,16 +130,8 @@ package final class KernelATTChannel: ATTChannel {
             return false
         } catch {
             guard sendFaults.allow(error, of: .link) else { throw .system(error) }
-            sendLater()
+            resendTimer.set(on: loop, after: Self.recovery) { [unowned self] in onWritable?() }
             return false
-        }
-    }
-
-    private func sendLater() {
-        if let timer { loop.cancel(timer) }
-        timer = loop.schedule(at: MonotonicClock.now + Self.recovery) { [unowned self] in
-            timer = nil
-            onWritable?()
         }
     }
 
@@ -145,8 +139,7 @@ package final class KernelATTChannel: ATTChannel {
     ///
     /// The kernel keeps the connection for about 2 s more; `KernelAdapter.disconnect` ends it at once.
     package func close() {
-        if let timer { loop.cancel(timer) }
-        timer = nil
+        for timer in [connectTimer, resendTimer, securingTimer] { timer.cancel() }
         if let registration { loop.unwatch(registration, socket.descriptor) }
         registration = nil
         completion = nil
@@ -191,8 +184,7 @@ package final class KernelATTChannel: ATTChannel {
             fail(.system(error))
             return
         }
-        if let timer { loop.cancel(timer) }
-        timer = nil
+        connectTimer.cancel()
         self.completion = nil
         completion(.success(self))
     }
@@ -209,7 +201,7 @@ package final class KernelATTChannel: ATTChannel {
     package func secure(_ level: GATTLinkSecurity.Level, completion: @escaping (Result<Void, LinkFailure>) -> Void) {
         guard let registration else { return }
         securing = (level, completion)
-        timer = loop.schedule(at: MonotonicClock.now + Self.securingTime) { [unowned self] in fail(.notSecured) }
+        securingTimer.set(on: loop, after: Self.securingTime) { [unowned self] in fail(.notSecured) }
         isAsking = ChannelFault.running != .absent
         do throws(Errno) {
             if isAsking {
@@ -218,8 +210,8 @@ package final class KernelATTChannel: ATTChannel {
                 try raiseSecurity(to: level, registration)
             }
         } catch {
-            // The caller goes on first.
-            _ = loop.schedule(at: .zero) { [weak self] in self?.fail(.notSecured) }
+            // Called from the loop, after `secure` has returned.
+            securingTimer.set(on: loop, at: .zero) { [unowned self] in fail(.notSecured) }
         }
     }
 
@@ -268,8 +260,7 @@ package final class KernelATTChannel: ATTChannel {
         } catch {
             return fail(.system(error))
         }
-        if let timer { loop.cancel(timer) }
-        timer = nil
+        securingTimer.cancel()
         securing = nil
         isSecured = true
         completion(.success(()))
