@@ -26,8 +26,6 @@ package final class ControlServer {
         package init() {}
     }
 
-    /// How long after the kernel had no descriptor left the next client is taken.
-    private static let recovery = Duration.seconds(1)
     /// The socket's mode: its owner and its group.
     private static let mode: UInt32 = 0o660
     /// The mode of the owner's socket.
@@ -43,8 +41,7 @@ package final class ControlServer {
     private let limits: Limits
     private weak var handler: (any ControlHandler)?
     private var rights: ControlRights
-    private var entrances: [Entrance] = []
-    private var recoveryTimer: EventLoop.Timer?
+    private var listeners: [RecoveringListener] = []
     private var connections: [ObjectIdentifier: ControlConnection] = [:]
     /// The answer to `status` that was made in this turn of the loop, for all who ask in the same turn (B-21).
     private var statusLine: [UInt8]?
@@ -64,21 +61,16 @@ package final class ControlServer {
         self.handler = handler
         rights = ControlRights(owner: ProcessFacts.user, allowsKeys: allowsKeys)
         do {
-            entrances.append(Entrance(try LocalListener(at: path, mode: Self.mode)))
+            try listen(at: path, mode: Self.mode)
         } catch {
             throw CommandFailure(controlSocket: path, error)
         }
         let own = ControlSocket.ownersPath(path)
         do throws(Errno) {
-            entrances.append(Entrance(try LocalListener(at: own, mode: Self.ownersMode)))
+            try listen(at: own, mode: Self.ownersMode)
         } catch {
             // One socket serves everybody where the path leaves no room for a second one.
             guard error == .fileNameTooLong else { throw CommandFailure(controlSocket: own, error) }
-        }
-        do {
-            try listen()
-        } catch {
-            throw CommandFailure(.internal, ControlFaultText.noWaiting, path, "\(error)")
         }
     }
 
@@ -100,53 +92,18 @@ package final class ControlServer {
 
     /// Lets all clients go, and removes the socket.
     package func close() {
-        if let recoveryTimer { loop.cancel(recoveryTimer) }
-        recoveryTimer = nil
-        stopListening()
-        entrances = []
+        listeners = []
         for connection in connections.values { connection.end() }
     }
 
     // MARK: Clients
 
-    private func listen() throws(Errno) {
-        for entrance in entrances where entrance.registration == nil {
-            entrance.registration = try entrance.listener.watch(on: loop) { [weak self, unowned entrance] in
-                self?.accept(at: entrance)
+    private func listen(at path: String, mode: UInt32) throws(Errno) {
+        listeners.append(
+            try RecoveringListener(at: path, mode: mode, on: loop) { [weak self] stream throws(Errno) in
+                try self?.welcome(stream)
             }
-        }
-    }
-
-    private func stopListening() {
-        for entrance in entrances {
-            if let registration = entrance.registration { entrance.listener.unwatch(registration, on: loop) }
-            entrance.registration = nil
-        }
-    }
-
-    private func accept(at entrance: Entrance) {
-        do throws(Errno) {
-            // A client that comes and goes again and again is one of many: the others have their turn.
-            for _ in 0..<limits.clients {
-                guard let stream = try entrance.listener.accept() else { return }
-                try welcome(stream)
-            }
-        } catch {
-            // Most likely no descriptor is left: clients wait in the kernel's queue until there is.
-            stopListening()
-            listenLater()
-        }
-    }
-
-    private func listenLater() {
-        recoveryTimer = loop.schedule(at: MonotonicClock.now + Self.recovery) { [weak self] in
-            self?.recoveryTimer = nil
-            do throws(Errno) {
-                try self?.listen()
-            } catch {
-                self?.listenLater()
-            }
-        }
+        )
     }
 
     private func welcome(_ stream: consuming LocalStream) throws(Errno) {
@@ -227,12 +184,4 @@ package final class ControlServer {
         }
         return answer
     }
-}
-
-/// A socket on which clients come, and its watch.
-private final class Entrance {
-    let listener: LocalListener
-    var registration: EventLoop.Registration?
-
-    init(_ listener: consuming LocalListener) { self.listener = listener }
 }

@@ -27,63 +27,11 @@ package final class WireEnd {
     /// True for standard output, which has one reader and no other after it.
     private var isStandardOutput: Bool { place == nil }
     private let loop: EventLoop
-    private var listener: Listener?
+    private var listener: RecoveringListener?
     private let policy: SlowReaderPolicy
     private var connections: [WireConnection] = []
     /// What the readers have missed that are gone.
     private var missedByGone: UInt64 = 0
-
-    /// A listener with its place in the loop.
-    private final class Listener {
-        /// The pause after a client could not be taken, most likely because no descriptor was left.
-        private static let recovery = Duration.seconds(1)
-
-        private let socket: LocalListener
-        private var registration: EventLoop.Registration?
-        private var recoveryTimer: EventLoop.Timer?
-        private let loop: EventLoop
-        private let onClient: (consuming LocalStream) -> Void
-
-        init(
-            _ path: String,
-            on loop: EventLoop,
-            onClient: @escaping (consuming LocalStream) -> Void
-        ) throws(Errno) {
-            // Its owner's alone: what comes over it goes to the device.
-            socket = try LocalListener(at: path, mode: 0o600)
-            self.loop = loop
-            self.onClient = onClient
-            try listen()
-        }
-
-        private func listen() throws(Errno) {
-            registration = try socket.watch(on: loop) { [weak self] in self?.accept() }
-        }
-
-        private func accept() {
-            do throws(Errno) {
-                while let client = try socket.accept() { onClient(client) }
-            } catch {
-                // Clients wait in the kernel's queue, and do not wake the loop meanwhile.
-                rest()
-                recoveryTimer = loop.schedule(at: MonotonicClock.now + Self.recovery) { [weak self] in
-                    self?.recoveryTimer = nil
-                    try? self?.listen()
-                }
-            }
-        }
-
-        private func rest() {
-            if let registration { socket.unwatch(registration, on: loop) }
-            registration = nil
-        }
-
-        func close() {
-            if let recoveryTimer { loop.cancel(recoveryTimer) }
-            recoveryTimer = nil
-            rest()
-        }
-    }
 
     /// Opens the end; there is none for the keyboard.
     ///
@@ -115,13 +63,13 @@ package final class WireEnd {
         case .socket(let path):
             place = path
             do throws(Errno) {
-                listener = try Listener(path, on: loop) { [unowned self] client in
+                // Its owner's alone: what comes over it goes to the device.
+                listener = try RecoveringListener(at: path, mode: 0o600, on: loop) {
+                    [unowned self] client throws(Errno) in
                     // Who comes too late is let go at once.
                     guard connections.count < Self.mostClients else { return }
-                    if let connection = try? WireConnection(.client(client), policy, on: loop) {
-                        add(connection)
-                        onRoom?()
-                    }
+                    add(try WireConnection(.client(client), policy, on: loop))
+                    onRoom?()
                 }
             } catch {
                 throw Self.failure(path, error)
@@ -184,7 +132,6 @@ package final class WireEnd {
 
     /// Sends what the readers still take, lets the rest go, and closes the end.
     package func close() {
-        listener?.close()
         listener = nil
         for connection in connections {
             connection.finish()

@@ -144,22 +144,48 @@
             daemon.start { _ in }
             #expect(try bench.until { bench.states.last == "unselected" || daemon.service.state == .unselected })
             try bench.store.write(KeptChoice(device, name: nil))
-            let failures = Failures()
-            CallScript.use { site in site == CallSite(.file, .open) && failures.isDue ? .error(.tooManyOpenFiles) : nil
-            }
+            let failures = Failures([CallSite(.file, .open): .max])
+            CallScript.use { failures.answer($0) }
             // Other files may be in want of descriptors meanwhile.
             let told = { bench.notes.filter { $0.contains("\(bench.store.path)") } }
             #expect(try bench.until { !told().isEmpty })
             #expect(daemon.service.choice == nil)
-            failures.isDue = false
+            failures.left = [:]
             #expect(try bench.until { daemon.service.choice == .kept(KeptChoice(device, name: nil)) })
             #expect(told().count == 1, "\(bench.notes)")
             try bench.end()
         }
 
-        /// Whether calls fail now; of one thread.
+        @Test("An output socket takes clients again after several failures in a row to wait for them")
+        func outputSocket() async {
+            await #expect(processExitsWith: .success) {
+                VirtualClock.begin()
+                let directory = try TestDirectory()
+                let loop = try EventLoop()
+                let end = try #require(try WireEnd(.socket(directory("output")), on: loop))
+                let failures = Failures([CallSite(.listener, .accept): 1, CallSite(.loop, .epollAdd): 3])
+                CallScript.use { failures.answer($0) }
+                let client = try LocalStream(connectingTo: directory("output"))
+                end.onRoom = { loop.stop() }
+                _ = loop.schedule(at: MonotonicClock.now + .seconds(60)) { loop.stop() }
+                try loop.run()
+                #expect(failures.left.values.allSatisfy { $0 == 0 } && end.counts.readers.count == 1)
+                end.close()
+                withExtendedLifetime(client) {}
+            }
+        }
+
+        /// The calls that are still to fail for want of descriptors; of one thread.
         private final class Failures: @unchecked Sendable {
-            var isDue = true
+            var left: [CallSite: Int]
+
+            init(_ left: [CallSite: Int]) { self.left = left }
+
+            func answer(_ site: CallSite) -> CallScript.Answer? {
+                guard let count = left[site], count > 0 else { return nil }
+                left[site] = count - 1
+                return .error(.tooManyOpenFiles)
+            }
         }
     }
 #endif

@@ -50,19 +50,6 @@ package struct LocalListener: ~Copyable {
         _ = unsafe unlink(path)
     }
 
-    /// Calls `handler` while a process waits to be accepted.
-    package func watch(
-        on loop: EventLoop,
-        handler: @escaping () -> Void
-    ) throws(Errno) -> EventLoop.Registration {
-        try loop.watch(descriptor, for: .readable) { _ in handler() }
-    }
-
-    /// Ends the watching.
-    package func unwatch(_ registration: EventLoop.Registration, on loop: EventLoop) {
-        loop.unwatch(registration, descriptor)
-    }
-
     /// Takes the next process that has connected; nil when there is none.
     ///
     /// The corresponding C function is `accept4`.

@@ -3,7 +3,7 @@
 /// The faults between the daemon and its clients, and the daemon's refusals.
 package enum ControlFaultText: String, FaultText {
     // The daemon's side.
-    case taken, takenBy, noDirectory, notPermittedToMake, pathTooLong, notMade, noWaiting, tooManyClients, ending
+    case taken, takenBy, noDirectory, notPermittedToMake, pathTooLong, notMade, tooManyClients, ending
     case readingOnly, faultyRequest, fixedDevice, nothingChosen, noConfiguration, noRuntimeDirectory
     // The client's side.
     case noDaemon, notPermittedToOpen, noMoreClients, noPath, unreachable, tooLong, closed, otherVersion
@@ -61,8 +61,6 @@ package enum ControlFaultText: String, FaultText {
             )
         case .notMade:
             (LocalText("cannot make the control socket {1}: {2}", "制御ソケット {1} を作成できません: {2}"), nil)
-        case .noWaiting:
-            (LocalText("cannot wait for clients at {1}: {2}", "{1} でクライアントを待ち受けられません: {2}"), nil)
         case .tooManyClients:
             (
                 LocalText("too many clients are connected: {1}", "接続しているクライアントが多すぎます: {1}"),
