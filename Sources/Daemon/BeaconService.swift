@@ -27,8 +27,8 @@ package final class BeaconService {
 
     private let radio: RadioArbiter
     private var scan: RadioScan?
-    private var timer: EventLoop.Timer?
-    private var pauseTimer: EventLoop.Timer?
+    private let timer = LoopTimer()
+    private let pauseTimer = LoopTimer()
     private var isEnded = false
 
     /// Nothing is listened for before the monitor watches something.
@@ -56,15 +56,14 @@ package final class BeaconService {
     /// Listens no more; `completion` is called when the controller scans no more, or for others only.
     package func end(completion: @escaping () -> Void = {}) {
         isEnded = true
-        for timer in [timer, pauseTimer] { if let timer { radio.loop.cancel(timer) } }
-        (timer, pauseTimer) = (nil, nil)
+        for timer in [timer, pauseTimer] { timer.cancel() }
         stop(completion)
     }
 
     private func settle() {
         setTimer()
         guard !isEnded, !monitor.isIdle else { return stop {} }
-        guard scan == nil, pauseTimer == nil else { return }
+        guard scan == nil, !pauseTimer.isSet else { return }
         let scan = RadioScan(.background, devices: DeviceTable())
         self.scan = scan
         scan.onPacket = { [unowned self] packet, now in
@@ -83,10 +82,7 @@ package final class BeaconService {
 
     private func failed(_ error: ScanError) {
         scan = nil
-        pauseTimer = radio.loop.schedule(at: MonotonicClock.now + Self.pause) { [unowned self] in
-            pauseTimer = nil
-            settle()
-        }
+        pauseTimer.set(on: radio.loop, after: Self.pause) { [unowned self] in settle() }
         let isFirst = failure == nil
         failure = error
         if isFirst { onFailure?(error) }
@@ -104,20 +100,13 @@ package final class BeaconService {
         var events: [BeaconMonitor.Event] = []
         body(&monitor) { events.append($0) }
         for event in events { onEvent?(event) }
-        if !events.isEmpty || timer == nil { setTimer() }
+        if !events.isEmpty || !timer.isSet { setTimer() }
     }
 
     private func setTimer() {
-        if let timer { radio.loop.cancel(timer) }
-        timer =
-            isEnded
-            ? nil
-            : monitor.deadline.map { deadline in
-                radio.loop.schedule(at: deadline) { [unowned self] in
-                    timer = nil
-                    tell { monitor, tell in monitor.expire(now: MonotonicClock.now, tell: tell) }
-                    setTimer()
-                }
-            }
+        timer.set(on: radio.loop, at: isEnded ? nil : monitor.deadline) { [unowned self] in
+            tell { monitor, tell in monitor.expire(now: MonotonicClock.now, tell: tell) }
+            setTimer()
+        }
     }
 }

@@ -34,7 +34,7 @@ package final class KeyboardService {
     private let onEvent: (Event) -> Void
 
     private var session: Session
-    private var sessionTimer: EventLoop.Timer?
+    private let sessionTimer = LoopTimer()
     /// Finds the chosen device; nil while none was chosen yet.
     private var finder: DeviceFinder?
     /// A look at all devices, for a client; and one for a device that is to be chosen.
@@ -137,7 +137,7 @@ package final class KeyboardService {
         guard !isStopping else { return }
         isStopping = true
         core.stop()
-        if let sessionTimer { loop.cancel(sessionTimer) }
+        sessionTimer.cancel()
         look?.abandon()
         search?.stop()
         keyboard.drop(through: .max, .disconnected)
@@ -256,13 +256,7 @@ package final class KeyboardService {
         guard !isStopping else { return }
         let actions = session.handle(event, now: MonotonicClock.now)
         for action in actions where !isStopping { perform(action) }
-        if let sessionTimer { loop.cancel(sessionTimer) }
-        sessionTimer = session.deadline.map { deadline in
-            loop.schedule(at: deadline) { [unowned self] in
-                sessionTimer = nil
-                apply(.deadline)
-            }
-        }
+        sessionTimer.set(on: loop, at: session.deadline) { [unowned self] in apply(.deadline) }
     }
 
     private func perform(_ action: Session.Action) {

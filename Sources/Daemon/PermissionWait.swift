@@ -38,7 +38,7 @@ package final class PermissionWait {
     private let missing: CommandFailure
     private var server: ControlServer?
     private var rivals = Rivals()
-    private var timer: EventLoop.Timer?
+    private let timer = LoopTimer()
 
     /// The first permission that a daemon lacks, with what grants it; nil where it lacks none.
     ///
@@ -86,19 +86,17 @@ package final class PermissionWait {
 
     /// Lets clients go; unless all `isOver`, the daemon begins then.
     package func end(isOver: Bool) {
-        if let timer { loop.cancel(timer) }
-        timer = nil
+        timer.cancel()
         server?.close()
         server = nil
         if isOver { notifier.stopping() } else { notifier.reloading() }
     }
 
     private func lookLater() {
-        timer = loop.schedule(at: MonotonicClock.now + Self.interval) { [unowned self] in look() }
+        timer.set(on: loop, after: Self.interval) { [unowned self] in look() }
     }
 
     private func look() {
-        timer = nil
         if Self.missing(for: adapter, hasKeyboard: hasKeyboard) == nil { return permitted(needsRestart: false) }
         let granted = Set(Capability.allCases.filter(\.isGrantedByFile))
         if granted.isSuperset(of: Capability.missing), granted != grantedInVain { return permitted(needsRestart: true) }

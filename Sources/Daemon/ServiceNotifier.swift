@@ -12,7 +12,7 @@ package final class ServiceNotifier {
     private let loop: EventLoop
     private var socket: NotifySocket?
     private let interval: Duration?
-    private var timer: EventLoop.Timer?
+    private let timer = LoopTimer()
     private var status: String?
 
     /// A notifier for this process's manager; silent where it has none.
@@ -50,8 +50,7 @@ package final class ServiceNotifier {
     private var life: String { interval == nil ? "" : "\nWATCHDOG=1" }
 
     private func end(_ text: String) {
-        if let timer { loop.cancel(timer) }
-        timer = nil
+        timer.cancel()
         socket?.send(text)
     }
 
@@ -72,7 +71,7 @@ package final class ServiceNotifier {
     }
 
     private func arm(_ interval: Duration, _ hasAnswered: @escaping () -> Bool, _ ask: @escaping () -> Void) {
-        timer = loop.schedule(at: MonotonicClock.now + interval) { [unowned self] in
+        timer.set(on: loop, after: interval) { [unowned self] in
             if hasAnswered() {
                 socket?.send("WATCHDOG=1")
                 ask()

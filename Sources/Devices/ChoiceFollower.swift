@@ -19,12 +19,12 @@ package final class ChoiceFollower {
     private var registration: EventLoop.Registration?
     /// The time between two looks at the file where the kernel tells of no changes.
     private static let lookInterval = Duration.seconds(2)
-    private var lookTimer: EventLoop.Timer?
+    private let lookTimer = LoopTimer()
     /// The file as it was when it was looked at last.
     private var mark: FileSystem.Mark?
     /// The times between two tries to read a file that could not be read: doubled each time, up to the longest.
     private static let retryDelays = Duration.seconds(1)...Duration.seconds(60)
-    private var retryTimer: EventLoop.Timer?
+    private let retryTimer = LoopTimer()
     private var retryDelay = ChoiceFollower.retryDelays.lowerBound
     /// The failure that was told last; nil since the file could be read.
     private var failure: ChoiceStore.Failure?
@@ -63,8 +63,7 @@ package final class ChoiceFollower {
     /// A file that cannot be read is read again later, and `onChange` is told when that has changed: what is in the way
     /// (no descriptor left, a permission) passes without a change of the file.
     package func read() -> Result<KeptChoice?, ChoiceStore.Failure> {
-        if let retryTimer { loop.cancel(retryTimer) }
-        retryTimer = nil
+        retryTimer.cancel()
         do throws(ChoiceStore.Failure) {
             let choice = try store.read()
             (failure, retryDelay) = (nil, Self.retryDelays.lowerBound)
@@ -77,8 +76,7 @@ package final class ChoiceFollower {
     }
 
     private func readLater() {
-        retryTimer = loop.schedule(at: MonotonicClock.now + retryDelay) { [unowned self] in
-            retryTimer = nil
+        retryTimer.set(on: loop, after: retryDelay) { [unowned self] in
             let before = failure
             let result = read()
             // Said once, however long it lasts.
@@ -89,16 +87,14 @@ package final class ChoiceFollower {
 
     /// Watches no more.
     package func end() {
-        if let retryTimer { loop.cancel(retryTimer) }
-        retryTimer = nil
-        if let lookTimer { loop.cancel(lookTimer) }
-        lookTimer = nil
+        retryTimer.cancel()
+        lookTimer.cancel()
         if let registration, let watch = watch.take() { loop.unwatch(registration, watch.descriptor) }
         registration = nil
     }
 
     private func lookLater() {
-        lookTimer = loop.schedule(at: MonotonicClock.now + Self.lookInterval) { [unowned self] in
+        lookTimer.set(on: loop, after: Self.lookInterval) { [unowned self] in
             lookLater()
             let found = FileSystem.mark(of: store.path.string)
             guard found != mark else { return }

@@ -46,9 +46,9 @@ package final class DeviceFinder {
     private var knownScan: RadioScan?
     /// The scan for others of the kept device's name.
     private var nameScan: RadioScan?
-    private var nameTimer: EventLoop.Timer?
-    private var graceTimer: EventLoop.Timer?
-    private var limitTimer: EventLoop.Timer?
+    private let nameTimer = LoopTimer()
+    private let graceTimer = LoopTimer()
+    private let limitTimer = LoopTimer()
 
     /// A finder of one device; another may be meant later.
     ///
@@ -85,9 +85,8 @@ package final class DeviceFinder {
             stopSides()
             end(.failure(.scan(error)))
         }
-        limitTimer = limit.map { limit in
-            radio.loop.schedule(at: MonotonicClock.now + limit) { [unowned self] in
-                limitTimer = nil
+        if let limit {
+            limitTimer.set(on: radio.loop, at: MonotonicClock.now + limit) { [unowned self] in
                 end(.failure(.notHeard(within: limit, namesake: namesake)))
             }
         }
@@ -119,9 +118,9 @@ package final class DeviceFinder {
 
     /// Listens for others of the kept device's name in windows, the first after a delay.
     private func listen(for name: String, in delay: Duration) {
-        nameTimer = radio.loop.schedule(at: MonotonicClock.now + delay) { [unowned self] in
+        nameTimer.set(on: radio.loop, after: delay) { [unowned self] in
             listen(for: name)
-            nameTimer = radio.loop.schedule(at: MonotonicClock.now + Self.nameWindow) { [unowned self] in
+            nameTimer.set(on: radio.loop, after: Self.nameWindow) { [unowned self] in
                 if let nameScan { radio.stop(nameScan) }
                 nameScan = nil
                 listen(for: name, in: Self.namePause)
@@ -166,9 +165,8 @@ package final class DeviceFinder {
     private func take(_ verdict: DeviceChooser.Verdict) {
         switch verdict {
         case .listen:
-            guard graceTimer == nil, let deadline = chooser.deadline else { return }
-            graceTimer = radio.loop.schedule(at: deadline) { [unowned self] in
-                graceTimer = nil
+            guard !graceTimer.isSet else { return }
+            graceTimer.set(on: radio.loop, at: chooser.deadline) { [unowned self] in
                 take(chooser.decide(now: MonotonicClock.now))
             }
         case .take(let device): end(.success(device))
@@ -183,8 +181,7 @@ package final class DeviceFinder {
     }
 
     private func quiet() {
-        for timer in [graceTimer, limitTimer, nameTimer] { if let timer { radio.loop.cancel(timer) } }
-        (graceTimer, limitTimer, nameTimer) = (nil, nil, nil)
+        for timer in [graceTimer, limitTimer, nameTimer] { timer.cancel() }
         chooser.begin()
         for scan in [scan, knownScan, nameScan] { scan?.onUpdate = nil }
     }

@@ -9,7 +9,7 @@ import LinuxIO
 package final class DeviceLook {
     private let radio: RadioArbiter
     private let scan: RadioScan
-    private var timer: EventLoop.Timer?
+    private let timer = LoopTimer()
 
     /// Begins; `completion` is called once, unless the look is abandoned, with the table that the look began with and all
     /// that was heard since, or with why there is no look.
@@ -22,11 +22,10 @@ package final class DeviceLook {
         self.radio = radio
         scan = RadioScan(.discovery, devices: devices)
         scan.onFailure = { [unowned self] error in
-            cancelTimer()
+            timer.cancel()
             completion(.failure(error))
         }
-        timer = radio.loop.schedule(at: MonotonicClock.now + duration) { [unowned self] in
-            timer = nil
+        timer.set(on: radio.loop, after: duration) { [unowned self] in
             scan.onFailure = nil
             scan.expireDevices()
             let heard = scan.devices
@@ -37,12 +36,7 @@ package final class DeviceLook {
 
     /// Ends it at once, and says nothing.
     package func abandon() {
-        cancelTimer()
+        timer.cancel()
         radio.stop(scan)
-    }
-
-    private func cancelTimer() {
-        if let timer { radio.loop.cancel(timer) }
-        timer = nil
     }
 }

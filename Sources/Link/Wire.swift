@@ -28,7 +28,7 @@ package final class Wire {
     private var first = 0
     /// The line that was taken last.
     private var last: WireLine?
-    private var silence: EventLoop.Timer?
+    private let silence = LoopTimer()
     private var isHandingOver = false
     private var raw = RawLines()
 
@@ -75,8 +75,7 @@ package final class Wire {
         guard let registration else { return }
         self.registration = nil
         loop.unwatch(registration, screen.screen.arrival.descriptor)
-        if let silence { loop.cancel(silence) }
-        silence = nil
+        silence.cancel()
         lines.endLine()
         take()
         handOver()
@@ -114,11 +113,9 @@ package final class Wire {
         waiting += taken.lines.map { end.line($0.bytes, cost: $0.cost) }
         last = waiting.last ?? last
         if taken.wasFull { goOn?() }
-        if let silence { loop.cancel(silence) }
-        silence = nil
+        silence.cancel()
         if taken.isLineOpen, registration != nil {
-            silence = loop.schedule(at: MonotonicClock.now + LineHand.silence) { [unowned self] in
-                silence = nil
+            silence.set(on: loop, after: LineHand.silence) { [unowned self] in
                 lines.endLine()
                 handOver()
             }

@@ -138,7 +138,7 @@ package final class WireConnection {
     package private(set) var isAttended = true
     /// True after a socket's client has ended its writing; it may go on reading.
     private var isInputOver = false
-    private var timer: EventLoop.Timer?
+    private let timer = LoopTimer()
     private var isOpen = true
     private var isWaitingForRoom = false
     private var queue: LineQueue
@@ -239,8 +239,7 @@ package final class WireConnection {
     private func close() {
         guard isOpen else { return }
         isOpen = false
-        if let timer { loop.cancel(timer) }
-        timer = nil
+        timer.cancel()
         if let registration { channel.unwatch(registration, on: loop) }
         registration = nil
         if let openings { channel.unwatchOpenings(openings, on: loop) }
@@ -249,16 +248,12 @@ package final class WireConnection {
     }
 
     private func wait(forRoom isWaiting: Bool) throws(Errno) {
-        if let timer { loop.cancel(timer) }
-        timer = nil
+        timer.cancel()
         let wasWaiting = isWaitingForRoom
         isWaitingForRoom = isWaiting
         guard let registration else {
             guard isWaiting else { return }
-            timer = loop.schedule(at: MonotonicClock.now + Self.retryInterval) { [unowned self] in
-                timer = nil
-                write()
-            }
+            timer.set(on: loop, after: Self.retryInterval) { [unowned self] in write() }
             return
         }
         guard isWaiting != wasWaiting else { return }

@@ -16,7 +16,7 @@ package final class Verifier {
     private var check = SelfCheck()
     private var events: [EventNode.Event] = []
     private var registration: EventLoop.Registration?
-    private var timer: EventLoop.Timer?
+    private let timer = LoopTimer()
 
     /// Opens the event node and begins to read it.
     package init(_ path: String, meant: consuming MeantEvents.Reader, on loop: EventLoop) throws(Errno) {
@@ -70,9 +70,7 @@ package final class Verifier {
     }
 
     private func waitForQuiet() {
-        if let timer { loop.cancel(timer) }
-        timer = loop.schedule(at: MonotonicClock.now + Self.quiet) { [unowned self] in
-            timer = nil
+        timer.set(on: loop, after: Self.quiet) { [unowned self] in
             if read() { waitForQuiet() } else { check.settle() }
         }
     }

@@ -43,7 +43,7 @@ package final class VirtualKeyboard {
     private let loop: EventLoop
     private let makeOutput: () throws(CommandFailure) -> KeyboardOutput
     private let onFailure: (Errno) -> Void
-    private var remakeTimer: EventLoop.Timer?
+    private let remakeTimer = LoopTimer()
     private var remakeDelay = VirtualKeyboard.remakeDelays.lowerBound
     /// The time at which the last one was made after the first.
     private var remadeAt = Duration.seconds(-3600)
@@ -64,7 +64,7 @@ package final class VirtualKeyboard {
     private var framing: Framing?
     /// The link of the bytes that wait for the rest of their frame, and whether its device is open.
     private var framed: (epoch: UInt32, isFromOpenDevice: Bool) = (0, true)
-    private var frameTimer: EventLoop.Timer?
+    private let frameTimer = LoopTimer()
     /// The length of the text in the field with the focus; nil if no client may delete it.
     private let field: TypedField?
     /// The function that gets the bytes instead of the typist, for raw output.
@@ -191,9 +191,8 @@ package final class VirtualKeyboard {
     }
 
     private func watchFrame() {
-        guard frameTimer == nil, let deadline = deframer?.deadline else { return }
-        frameTimer = loop.schedule(at: deadline) { [unowned self] in
-            frameTimer = nil
+        guard let deadline = deframer?.deadline, !frameTimer.isSet else { return }
+        frameTimer.set(on: loop, at: deadline) { [unowned self] in
             if let rest = deframer?.expire(now: MonotonicClock.now) { take(rest) }
             watchFrame()
         }
@@ -301,8 +300,7 @@ package final class VirtualKeyboard {
 
     /// Makes the thread type the bytes that may still be typed, and calls `completion` when it has ended.
     package func stop(completion: @escaping () -> Void) {
-        for timer in [remakeTimer, frameTimer] { if let timer { loop.cancel(timer) } }
-        (remakeTimer, frameTimer) = (nil, nil)
+        for timer in [remakeTimer, frameTimer] { timer.cancel() }
         if registration == nil {
             completion()
         } else {
@@ -370,7 +368,6 @@ package final class VirtualKeyboard {
 
     /// Makes another keyboard in the place of the one that is gone, or tries again later.
     private func remake() {
-        remakeTimer = nil
         do {
             let output = try makeOutput()
             // Neither is worth a keyboard: without them letters may be of the wrong case, or are not checked.
@@ -388,7 +385,7 @@ package final class VirtualKeyboard {
     }
 
     private func remakeLater() {
-        remakeTimer = loop.schedule(at: MonotonicClock.now + remakeDelay) { [unowned self] in remake() }
+        remakeTimer.set(on: loop, after: remakeDelay) { [unowned self] in remake() }
         remakeDelay = min(remakeDelay * 2, Self.remakeDelays.upperBound)
     }
 }

@@ -14,7 +14,7 @@ package final class MemoryRadio {
     private let loop: EventLoop
     private let speed: Int
     private let start: Duration
-    private var timer: EventLoop.Timer?
+    private let timer = LoopTimer()
     private var isScheduled = false
     private var transports: [MemoryTransport] = []
 
@@ -25,8 +25,6 @@ package final class MemoryRadio {
         start = MonotonicClock.now
         radio = VirtualRadio(now: start)
     }
-
-    deinit { if let timer { loop.cancel(timer) } }
 
     /// Adds a controller, and returns the transport to it.
     package func addController(_ address: BluetoothAddress) -> MemoryTransport {
@@ -47,16 +45,14 @@ package final class MemoryRadio {
     func wake() {
         guard !isScheduled else { return }
         isScheduled = true
-        if let timer { loop.cancel(timer) }
-        timer = loop.schedule(at: MonotonicClock.now) { [weak self] in self?.run() }
+        timer.set(on: loop, after: .zero) { [weak self] in self?.run() }
     }
 
     private func run() {
         isScheduled = false
-        timer = nil
         radio.advance(to: now)
         for transport in transports { transport.deliver() }
         guard !isScheduled, let deadline = radio.deadline else { return }
-        timer = loop.schedule(at: start + (deadline - start) / speed) { [weak self] in self?.run() }
+        timer.set(on: loop, at: start + (deadline - start) / speed) { [weak self] in self?.run() }
     }
 }

@@ -15,7 +15,7 @@ final class ConnectionWatch {
     private let loop: EventLoop
     private let socket: HCISocket
     private var registration: EventLoop.Registration?
-    private var timer: EventLoop.Timer?
+    private let timer = LoopTimer()
     private var evidence: ConnectionEvidence
     private var buffer = [UInt8](repeating: 0, count: HCISocket.packetCapacity)
 
@@ -39,8 +39,7 @@ final class ConnectionWatch {
     /// Closes the socket; no handler is called any more.
     func close() {
         onStalled = nil
-        if let timer { loop.cancel(timer) }
-        timer = nil
+        timer.cancel()
         if let registration { loop.unwatch(registration, socket.descriptor) }
         registration = nil
     }
@@ -62,12 +61,10 @@ final class ConnectionWatch {
     }
 
     private func setTimer() {
-        timer = evidence.deadline.map { deadline in
-            loop.schedule(at: deadline) { [weak self] in
-                guard let self else { return }
-                if evidence.check(now: MonotonicClock.now) == .endDiscovery { onStalled?() }
-                if registration != nil { setTimer() }
-            }
+        timer.set(on: loop, at: evidence.deadline) { [weak self] in
+            guard let self else { return }
+            if evidence.check(now: MonotonicClock.now) == .endDiscovery { onStalled?() }
+            if registration != nil { setTimer() }
         }
     }
 }

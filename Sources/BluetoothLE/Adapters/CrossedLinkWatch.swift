@@ -15,7 +15,7 @@ final class CrossedLinkWatch {
     private let loop: EventLoop
     private let socket: HCISocket
     private var registration: EventLoop.Registration?
-    private var timer: EventLoop.Timer?
+    private let timer = LoopTimer()
     private var link = CrossedLink()
     private var buffer = [UInt8](repeating: 0, count: HCISocket.packetCapacity)
 
@@ -37,8 +37,7 @@ final class CrossedLinkWatch {
     /// Closes the socket; no handler is called any more.
     func close() {
         onEnd = nil
-        if let timer { loop.cancel(timer) }
-        timer = nil
+        timer.cancel()
         if let registration { loop.unwatch(registration, socket.descriptor) }
         registration = nil
     }
@@ -68,17 +67,14 @@ final class CrossedLinkWatch {
     }
 
     private func setTimer() {
-        timer = link.deadline.map { deadline in
-            loop.schedule(at: deadline) { [weak self] in
-                guard let self else { return }
-                timer = nil
-                switch link.check(now: MonotonicClock.now) {
-                case .wait: setTimer()
-                case .end: end()
-                case .disconnect(let handle):
-                    let sent = try? socket.send(HCICommand.disconnect(handle: handle).encoded)
-                    end(sent != nil)
-                }
+        timer.set(on: loop, at: link.deadline) { [weak self] in
+            guard let self else { return }
+            switch link.check(now: MonotonicClock.now) {
+            case .wait: setTimer()
+            case .end: end()
+            case .disconnect(let handle):
+                let sent = try? socket.send(HCICommand.disconnect(handle: handle).encoded)
+                end(sent != nil)
             }
         }
     }

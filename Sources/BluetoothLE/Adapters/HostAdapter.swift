@@ -19,7 +19,7 @@ package final class HostAdapter: LowEnergyAdapter {
     private var onConnection: ((any ATTChannel) -> Void)?
     private var onAdvertising: ((Result<Void, AdapterError>) -> Void)?
     private var onAdvertisingStopped: [() -> Void] = []
-    private var timer: EventLoop.Timer?
+    private let timer = LoopTimer()
     private var timerDeadline: Duration?
     private var isPumping = false
     private var isPumpScheduled = false
@@ -87,17 +87,13 @@ package final class HostAdapter: LowEnergyAdapter {
         transport.onUnreadable = nil
         reset()
         // The handler keeps the adapter until then.
-        timer = loop.schedule(at: MonotonicClock.now + Self.releaseTimeout) { [self] in
-            timer = nil
-            close()
-        }
+        timer.set(on: loop, after: Self.releaseTimeout) { [self] in close() }
     }
 
     /// Ends all that the controller does; the transport sends the command if it still can.
     private func reset() {
         isOpen = false
-        if let timer { loop.cancel(timer) }
-        timer = nil
+        timer.cancel()
         onLoss = nil
         onReady = nil
         // One that is under way does the same.
@@ -117,8 +113,7 @@ package final class HostAdapter: LowEnergyAdapter {
     }
 
     private func closeTransport() {
-        if let timer { loop.cancel(timer) }
-        timer = nil
+        timer.cancel()
         transport.onReceive = nil
         transport.onClosed = nil
         transport.onUnreadable = nil
@@ -296,12 +291,10 @@ package final class HostAdapter: LowEnergyAdapter {
     /// A timer that fires earlier is left, and set anew when it fires.
     private func armTimer() {
         guard isOpen, let deadline = host.deadline else { return }
-        if timer != nil, let timerDeadline, timerDeadline <= deadline { return }
-        if let timer { loop.cancel(timer) }
+        if timer.isSet, let timerDeadline, timerDeadline <= deadline { return }
         timerDeadline = deadline
-        timer = loop.schedule(at: deadline) { [weak self] in
+        timer.set(on: loop, at: deadline) { [weak self] in
             guard let self else { return }
-            timer = nil
             host.handleDeadline(now: MonotonicClock.now)
             pump()
         }

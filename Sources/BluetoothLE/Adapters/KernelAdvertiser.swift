@@ -18,7 +18,7 @@ final class KernelAdvertiser {
     private let commands: KernelCommands<Advertiser>
     private let listener: L2CAPListener
     private var registration: EventLoop.Registration?
-    private var resumption: EventLoop.Timer?
+    private let resumption = LoopTimer()
     private var watch = AdvertisingWatch()
 
     private var wanted: Advertiser.Content?
@@ -87,8 +87,7 @@ final class KernelAdvertiser {
 
     /// Closes the sockets at once, in any state.
     func close() {
-        if let resumption { loop.cancel(resumption) }
-        resumption = nil
+        resumption.cancel()
         onConnection = nil
         commands.close()
         if let registration { loop.unwatch(registration, listener.descriptor) }
@@ -130,13 +129,7 @@ final class KernelAdvertiser {
     private func planResumption() {
         guard registration != nil else { return }
         watch.note(foreignCommands: commands.procedure?.foreignCommands ?? 0, now: MonotonicClock.now)
-        if let resumption { loop.cancel(resumption) }
-        resumption = watch.deadline.map { deadline in
-            loop.schedule(at: deadline) { [weak self] in
-                self?.resumption = nil
-                self?.resume()
-            }
-        }
+        resumption.set(on: loop, at: watch.deadline) { [weak self] in self?.resume() }
     }
 
     /// True when this advertiser has ended or is ending, so that a new advertisement needs another one.

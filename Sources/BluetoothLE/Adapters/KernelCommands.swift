@@ -60,7 +60,7 @@ final class KernelCommands<Procedure: CommandProcedure> {
     private var registration: EventLoop.Registration?
     private var buffer = [UInt8](repeating: 0, count: HCISocket.packetCapacity)
     private var faults = RepeatedFaults()
-    private var timer: EventLoop.Timer?
+    private let timer = LoopTimer()
     private var discovery = HCICommandQueue()
     /// The handler of `catchUp`, called when the kernel has processed all answers.
     private var onCaughtUp: (() -> Void)?
@@ -106,8 +106,7 @@ final class KernelCommands<Procedure: CommandProcedure> {
 
     /// Closes the socket at once, in any state.
     func close() {
-        if let timer { loop.cancel(timer) }
-        timer = nil
+        timer.cancel()
         onCaughtUp = nil
         if let registration { loop.unwatch(registration, socket.descriptor) }
         registration = nil
@@ -126,10 +125,8 @@ final class KernelCommands<Procedure: CommandProcedure> {
             onFailure?(.send(error))
             return
         }
-        if let timer { loop.cancel(timer) }
-        timer = nil
-        guard let deadline = [procedure?.deadline, discovery.deadline].compactMap(\.self).min() else { return }
-        timer = loop.schedule(at: deadline) { [weak self] in self?.expire() }
+        let deadline = [procedure?.deadline, discovery.deadline].compactMap(\.self).min()
+        timer.set(on: loop, at: deadline) { [weak self] in self?.expire() }
     }
 
     /// Sends a command; throws `wouldBlock` where the socket has no room for it.
@@ -158,7 +155,6 @@ final class KernelCommands<Procedure: CommandProcedure> {
     }
 
     private func expire() {
-        timer = nil
         let now = MonotonicClock.now
         if let outcome = discovery.expire(now: now) { take(outcome) }
         procedure?.advance(now: now)

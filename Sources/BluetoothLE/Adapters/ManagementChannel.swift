@@ -21,7 +21,7 @@ package final class ManagementChannel {
 
     private struct Pending {
         var command: ManagementCommand
-        var timer: EventLoop.Timer
+        let timer = LoopTimer()
         var completion: (Reply) -> Void
     }
 
@@ -52,7 +52,7 @@ package final class ManagementChannel {
 
     /// Closes the channel; the handlers of commands without a reply are not called.
     package func close() {
-        for entry in pending { loop.cancel(entry.timer) }
+        for entry in pending { entry.timer.cancel() }
         pending = []
         if let registration { loop.unwatch(registration, socket.descriptor) }
         registration = nil
@@ -66,20 +66,16 @@ package final class ManagementChannel {
         patience: Duration? = nil,
         completion: @escaping (Reply) -> Void
     ) {
-        let timer = loop.schedule(at: MonotonicClock.now + (patience ?? Self.timeout)) { [weak self] in
-            self?.complete(command.opcode, command.index, .timedOut)
-        }
-        pending.append(Pending(command: command, timer: timer, completion: completion))
+        let entry = Pending(command: command, completion: completion)
+        pending.append(entry)
+        let expire: () -> Void = { [weak self] in self?.complete(command.opcode, command.index, .timedOut) }
+        entry.timer.set(on: loop, after: patience ?? Self.timeout, handler: expire)
         do throws(Errno) {
             if case .done = try socket.send(command.encoded) { return }
         } catch {
             // The kernel refuses malformed packets only; the caller gets `timedOut`, from the timer below.
         }
-        loop.cancel(timer)
-        let immediate = loop.schedule(at: MonotonicClock.now) { [weak self] in
-            self?.complete(command.opcode, command.index, .timedOut)
-        }
-        pending[pending.count - 1].timer = immediate
+        entry.timer.set(on: loop, after: .zero, handler: expire)
     }
 
     private func receive() {
@@ -122,7 +118,7 @@ package final class ManagementChannel {
         guard let position = pending.firstIndex(where: { $0.command.opcode == opcode && $0.command.index == index })
         else { return }
         let entry = pending.remove(at: position)
-        loop.cancel(entry.timer)
+        entry.timer.cancel()
         entry.completion(reply)
     }
 }

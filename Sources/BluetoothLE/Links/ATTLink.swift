@@ -42,7 +42,7 @@ package final class ATTLink {
     private var isOpen = true
     /// The PDU that the channel had no room for.
     private var unsent: [UInt8]?
-    private var timer: EventLoop.Timer?
+    private let timer = LoopTimer()
     private var isPumping = false
 
     /// The handler of events; values go to `onValue`.
@@ -105,8 +105,7 @@ package final class ATTLink {
     ///
     /// `LowEnergyAdapter.disconnect` ends the connection at once.
     package func close() {
-        if let timer { loop.cancel(timer) }
-        timer = nil
+        timer.cancel()
         isOpen = false
         channel.onGap = nil
         channel.onTiming = nil
@@ -166,11 +165,8 @@ package final class ATTLink {
     }
 
     private func armTimer() {
-        if let timer { loop.cancel(timer) }
-        timer = nil
-        guard let deadline = client.deadline else { return }
-        timer = loop.schedule(at: deadline) { [unowned self] in
-            timer = nil
+        guard let deadline = client.deadline else { return timer.cancel() }
+        timer.set(on: loop, at: deadline) { [unowned self] in
             client.handleDeadline(now: MonotonicClock.now)
             pump()
         }

@@ -14,7 +14,7 @@ package final class HostChannel: ATTChannel {
     private var isOpen = true
     /// The level that is waited for, and the handler of its result; nil otherwise.
     private var securing: (level: GATTLinkSecurity.Level, completion: (Result<Void, LinkFailure>) -> Void)?
-    private var timer: EventLoop.Timer?
+    private let timer = LoopTimer()
     /// How long the link may take to be encrypted.
     private static let securingTime = Duration.seconds(10)
 
@@ -46,10 +46,7 @@ package final class HostChannel: ATTChannel {
     package func secure(_ level: GATTLinkSecurity.Level, completion: @escaping (Result<Void, LinkFailure>) -> Void) {
         guard isOpen, let adapter else { return }
         securing = (level, completion)
-        timer = adapter.loop.schedule(at: MonotonicClock.now + Self.securingTime) { [weak self] in
-            self?.timer = nil
-            self?.finishSecuring()
-        }
+        timer.set(on: adapter.loop, after: Self.securingTime) { [weak self] in self?.finishSecuring() }
         // A Security Request that was faster has begun it.
         let isBegun = adapter.perform { host in
             host.isEncrypting(connection.handle) || host.encrypt(connection.handle, now: MonotonicClock.now)
@@ -61,13 +58,8 @@ package final class HostChannel: ATTChannel {
     private func finishSecuring() {
         guard let (level, completion) = securing else { return }
         securing = nil
-        cancelTimer()
+        timer.cancel()
         completion(security.suffices(for: level) ? .success(()) : .failure(.notSecured))
-    }
-
-    private func cancelTimer() {
-        if let timer { adapter?.loop.cancel(timer) }
-        timer = nil
     }
 
     /// Takes the security that the link has from here on.
@@ -105,7 +97,7 @@ package final class HostChannel: ATTChannel {
     private func forget() {
         isOpen = false
         securing = nil
-        cancelTimer()
+        timer.cancel()
         onReceive = nil
         onTiming = nil
         onWritable = nil

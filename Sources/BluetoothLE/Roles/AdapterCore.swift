@@ -58,7 +58,7 @@ package final class AdapterCore {
     private(set) var state = BluetoothState.unknown
     private var isStarted = false
     private var isStopped = false
-    private var timer: EventLoop.Timer?
+    private let timer = LoopTimer()
     private var replies: [Reply<Void>] = []
     private var watchers: [UInt64: BoundedSequence<BluetoothState>.Source] = [:]
     private var lastWatcher: UInt64 = 0
@@ -134,8 +134,7 @@ package final class AdapterCore {
     /// An adapter that is open stays open.
     package func stop() {
         isStopped = true
-        if let timer { loop.cancel(timer) }
-        timer = nil
+        timer.cancel()
     }
 
     /// Ends the attempts to open an adapter, and releases one that is open; `completion` is called when somebody else may
@@ -224,10 +223,7 @@ package final class AdapterCore {
 
     private func openLater() {
         guard !isStopped else { return }
-        timer = loop.schedule(at: MonotonicClock.now + Self.interval) { [weak self] in
-            self?.timer = nil
-            self?.open()
-        }
+        timer.set(on: loop, after: Self.interval) { [weak self] in self?.open() }
     }
 
     private func enter(_ state: BluetoothState) {

@@ -5,13 +5,7 @@ import LinuxIO
 /// The watch over the running scan.
 extension RadioArbiter {
     func setWatchTimer() {
-        if let watchTimer { loop.cancel(watchTimer) }
-        watchTimer = watch.deadline.map { deadline in
-            loop.schedule(at: deadline) { [weak self] in
-                self?.watchTimer = nil
-                self?.checkScan()
-            }
-        }
+        watchTimer.set(on: loop, at: watch.deadline) { [weak self] in self?.checkScan() }
     }
 
     func checkScan() {

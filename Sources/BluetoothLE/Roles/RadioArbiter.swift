@@ -51,17 +51,17 @@ package final class RadioArbiter {
 
     var radio = Radio.idle
     var watch: ScanWatch
-    var watchTimer: EventLoop.Timer?
+    let watchTimer = LoopTimer()
     private let limits: Limits
     /// The limit of the step that the adapter was asked for.
-    private var limitTimer: EventLoop.Timer?
+    private let limitTimer = LoopTimer()
     /// True from the moment when the controller has begun the scan that runs.
     var isArmed = false
     /// The scans that are wanted, in the order of their starts.
     private var scans: [RadioScan] = []
     /// The connections that are wanted; the first one is made first.
     private var attempts: [RadioAttempt] = []
-    private var pauseTimer: EventLoop.Timer?
+    private let pauseTimer = LoopTimer()
     /// The handlers to be called when the controller has stopped scanning.
     private var onQuiet: [() -> Void] = []
     /// The number of `together` calls under way, during which `arbitrate` does nothing.
@@ -125,8 +125,8 @@ package final class RadioArbiter {
         adapter = nil
         watch.counts.lost &+= 1
         absence = .unavailable(loss.state, cause: loss.cause, remedy: loss.remedy)
-        cancelPause()
-        endLimit()
+        pauseTimer.cancel()
+        limitTimer.cancel()
         switch radio {
         case .scanning(let scanner, _):
             endWatch(scanner)
@@ -229,8 +229,8 @@ package final class RadioArbiter {
         let isUnderWay = attempt.connection != nil
         attempt.abandon()
         if case .connecting(let current) = radio, current === attempt {
-            cancelPause()
-            endLimit()
+            pauseTimer.cancel()
+            limitTimer.cancel()
             radio = .idle
         }
         if isUnderWay {
@@ -251,7 +251,7 @@ package final class RadioArbiter {
     }
 
     private func connected(_ attempt: RadioAttempt, _ result: Result<any ATTChannel, LinkFailure>) {
-        endLimit()
+        limitTimer.cancel()
         attempt.connection = nil
         switch result {
         case .success: watch.noteLife()
@@ -261,9 +261,8 @@ package final class RadioArbiter {
             // The other attempts come first.
             attempts.removeAll { $0 === attempt }
             attempts.append(attempt)
-            pauseTimer = loop.schedule(at: MonotonicClock.now + Self.pause) { [weak self] in
+            pauseTimer.set(on: loop, after: Self.pause) { [weak self] in
                 guard let self else { return }
-                pauseTimer = nil
                 radio = .idle
                 arbitrate()
             }
@@ -272,11 +271,6 @@ package final class RadioArbiter {
         attempts.removeAll { $0 === attempt }
         radio = .idle
         together { attempt.finish(result.map { ATTLink($0, on: loop) }) }
-    }
-
-    private func cancelPause() {
-        if let pauseTimer { loop.cancel(pauseTimer) }
-        pauseTimer = nil
     }
 
     // MARK: Advertising
@@ -403,7 +397,7 @@ package final class RadioArbiter {
             // An open scanner would receive every report of the scans that the kernel makes to connect.
             scanner?.close()
             guard let self, case .stopping(let current) = radio, current === scanner else { return }
-            endLimit()
+            limitTimer.cancel()
             radio = .idle
             arbitrate()
         }
@@ -436,17 +430,11 @@ package final class RadioArbiter {
     ///
     /// Such an adapter is restarted where that is wanted: what it does next cannot be known.
     private func limit(_ time: Duration, orElse next: @escaping () -> Void) {
-        limitTimer = loop.schedule(at: MonotonicClock.now + time) { [weak self] in
+        limitTimer.set(on: loop, after: time) { [weak self] in
             guard let self else { return }
-            limitTimer = nil
             watch.counts.overdue &+= 1
             next()
             restart(AdapterSentence.endsNothing)
         }
-    }
-
-    private func endLimit() {
-        if let limitTimer { loop.cancel(limitTimer) }
-        limitTimer = nil
     }
 }

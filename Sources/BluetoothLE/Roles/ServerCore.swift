@@ -29,7 +29,7 @@ package final class ServerCore {
     private var isAdvertising = false
     private var server: GATTServer
     private var links: [GATTServer.PeerID: Link] = [:]
-    private var timer: EventLoop.Timer?
+    private let timer = LoopTimer()
     private var isPumping = false
     private let onEvent: (ServerCore, GATTServer.Event) -> Void
     private let onConnection: (GATTServer.PeerID, DeviceAddress, DisconnectReason?) -> Void
@@ -126,8 +126,7 @@ package final class ServerCore {
 
     /// Ends all connections and the advertising at once.
     package func close() {
-        if let timer { radio.loop.cancel(timer) }
-        timer = nil
+        timer.cancel()
         for link in links.values { link.channel.close() }
         links = [:]
         if isAdvertising { radio.stopAdvertising {} }
@@ -192,17 +191,13 @@ package final class ServerCore {
     }
 
     private func armTimer() {
-        if let timer { radio.loop.cancel(timer) }
         let deadlines = links.values.compactMap(\.client.deadline) + [server.deadline].compactMap(\.self)
-        timer = deadlines.min().map { deadline in
-            radio.loop.schedule(at: deadline) { [weak self] in
-                guard let self else { return }
-                timer = nil
-                let now = MonotonicClock.now
-                server.handleDeadline(now: now)
-                for link in links.values { link.client.handleDeadline(now: now) }
-                pump()
-            }
+        timer.set(on: radio.loop, at: deadlines.min()) { [weak self] in
+            guard let self else { return }
+            let now = MonotonicClock.now
+            server.handleDeadline(now: now)
+            for link in links.values { link.client.handleDeadline(now: now) }
+            pump()
         }
     }
 }

@@ -24,7 +24,7 @@ final class PacketLine<Opened: PacketDescriptor> {
     private var isConnecting: Bool
     private var isWaitingToWrite: Bool
     private var queue = OutgoingQueue()
-    private var failureTimer: EventLoop.Timer?
+    private let failureTimer = LoopTimer()
     /// The text before the error in the message of a failed write.
     private let refusal: String
 
@@ -67,8 +67,7 @@ final class PacketLine<Opened: PacketDescriptor> {
 
     /// Closes the descriptor; no handler is called any more.
     func close() {
-        if let failureTimer { loop.cancel(failureTimer) }
-        failureTimer = nil
+        failureTimer.cancel()
         if let registration {
             try? opened?.withDescriptor { descriptor in loop.unwatch(registration, descriptor) }
         }
@@ -126,10 +125,7 @@ final class PacketLine<Opened: PacketDescriptor> {
     }
 
     private func failLater(_ reason: String) {
-        guard failureTimer == nil else { return }
-        failureTimer = loop.schedule(at: MonotonicClock.now) { [weak self] in
-            self?.failureTimer = nil
-            self?.fail(reason)
-        }
+        guard !failureTimer.isSet else { return }
+        failureTimer.set(on: loop, after: .zero) { [weak self] in self?.fail(reason) }
     }
 }

@@ -37,7 +37,7 @@ package final class TrafficCapture {
     private var file: RecordFile?
     private var monitor: MonitorSocket?
     private var registration: EventLoop.Registration?
-    private var flushTimer: EventLoop.Timer?
+    private let flushTimer = LoopTimer()
     private var buffer: [UInt8] = []
     private var selection = CaptureSelection()
     private var ownIndex = ControllerIndex(rawValue: 0)
@@ -140,11 +140,8 @@ package final class TrafficCapture {
             fail(.cannotWrite(path, error))
             return
         }
-        guard flushTimer == nil else { return }
-        flushTimer = loop.schedule(at: MonotonicClock.now + Self.flushInterval) { [weak self] in
-            self?.flushTimer = nil
-            self?.flush()
-        }
+        guard !flushTimer.isSet else { return }
+        flushTimer.set(on: loop, after: Self.flushInterval) { [weak self] in self?.flush() }
     }
 
     private func flush() {
@@ -165,8 +162,7 @@ package final class TrafficCapture {
     }
 
     private func close() {
-        if let flushTimer { loop.cancel(flushTimer) }
-        flushTimer = nil
+        flushTimer.cancel()
         file = nil
         if let registration, monitor != nil { stopWatching(registration) }
         registration = nil

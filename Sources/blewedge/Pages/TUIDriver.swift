@@ -31,7 +31,7 @@ final class TUIDriver {
     private var frame: ScreenFrame
     private var process: TUIProcess?
     private var serviceProcess: TUIProcess?
-    private var flash: EventLoop.Timer?
+    private let flash = LoopTimer()
     private var outcome: Result<ExitStatus, CommandFailure>?
 
     init(page: Page, language: Language, places: TUIPlaces) throws(CommandFailure) {
@@ -123,11 +123,7 @@ final class TUIDriver {
     }
 
     private func received() {
-        if let flash { loop.cancel(flash) }
-        flash = loop.schedule(at: MonotonicClock.now + Self.flashTime) { [unowned self] in
-            flash = nil
-            change { $0.isFlashing = false }
-        }
+        flash.set(on: loop, after: Self.flashTime) { [unowned self] in change { $0.isFlashing = false } }
         change { $0.isFlashing = true }
     }
 

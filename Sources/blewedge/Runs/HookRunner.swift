@@ -21,7 +21,7 @@ final class HookRunner {
     private var queue = HookQueue()
     private var child: ChildProcess?
     private var registration: EventLoop.Registration?
-    private var timer: EventLoop.Timer?
+    private let timer = LoopTimer()
     private var hasFailed = false
     private var onIdle: (() -> Void)?
 
@@ -73,9 +73,7 @@ final class HookRunner {
                 fail(HookText.notRun.message("\(error)"))
                 continue
             }
-            guard let deadline = queue.deadline else { continue }
-            timer = loop.schedule(at: deadline) { [unowned self] in
-                timer = nil
+            timer.set(on: loop, at: queue.deadline) { [unowned self] in
                 child?.stop()
                 fail(HookText.tooLong.message("\(HookQueue.timeLimit.components.seconds)"))
             }
@@ -88,8 +86,7 @@ final class HookRunner {
 
     private func ended() {
         guard let end = child?.takeEnd() else { return }
-        if let timer { loop.cancel(timer) }
-        timer = nil
+        timer.cancel()
         if let registration, let child = child.take() { loop.unwatch(registration, child.descriptor) }
         registration = nil
         child = nil

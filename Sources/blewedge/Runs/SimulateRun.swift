@@ -63,7 +63,7 @@ final class SimulateRun {
     private var barcode = 0
     /// When the next line may go out, and what waits for then.
     private var dueTime = Duration.zero
-    private var timer: EventLoop.Timer?
+    private let timer = LoopTimer()
     private var isAtEnd = false
     private var written = 0
     private var writtenBytes = 0
@@ -200,12 +200,7 @@ final class SimulateRun {
         guard foreground.outcome == nil, !isAtEnd else { return nil }
         let now = MonotonicClock.now
         if rate > 0, now < dueTime {
-            if timer == nil {
-                timer = foreground.loop.schedule(at: dueTime) { [unowned self] in
-                    timer = nil
-                    sender?.pump()
-                }
-            }
+            if !timer.isSet { timer.set(on: foreground.loop, at: dueTime) { [unowned self] in sender?.pump() } }
             return nil
         }
         guard let line = readLine() else { return nil }
@@ -296,8 +291,7 @@ final class SimulateRun {
     // MARK: The end
 
     private func end(_ completion: @escaping () -> Void) {
-        if let timer { foreground.loop.cancel(timer) }
-        timer = nil
+        timer.cancel()
         pairing?.close()
         if let module { module.stop(completion: completion) } else { completion() }
     }

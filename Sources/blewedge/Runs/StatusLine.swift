@@ -31,7 +31,7 @@ final class StatusLine {
     var source: (() -> Facts)?
 
     private let loop: EventLoop
-    private var timer: EventLoop.Timer?
+    private let timer = LoopTimer()
     private var flashEnd = Duration.zero
     private var isDrawn = false
 
@@ -45,7 +45,7 @@ final class StatusLine {
     func received() {
         flashEnd = MonotonicClock.now + Self.flashTime
         // Behind what has just been typed, and at most ten times a second.
-        if timer == nil { arm(.zero) }
+        if !timer.isSet { arm(.zero) }
     }
 
     /// Draws the line anew; answers whether the mark stands in it.
@@ -69,15 +69,13 @@ final class StatusLine {
 
     /// Draws it no more.
     func end() {
-        if let timer { loop.cancel(timer) }
-        timer = nil
+        timer.cancel()
         source = nil
         erase()
     }
 
     private func arm(_ time: Duration) {
-        timer = loop.schedule(at: MonotonicClock.now + time) { [unowned self] in
-            timer = nil
+        timer.set(on: loop, after: time) { [unowned self] in
             // Once more at least: the mark is taken away.
             if draw() { arm(Self.interval) }
         }
