@@ -4,6 +4,7 @@ import BluetoothLE
 package import Control
 import Devices
 import Keystrokes
+import LinuxIO
 import Texts
 
 /// The way from a chosen device to a link with it, as a pure state machine: events and time in, actions out.
@@ -67,11 +68,13 @@ package struct Session: Sendable {
     private var floor: Duration?
     /// Before this time none begins by itself.
     private var next: Duration?
-    private var scanFailures = 0
+    /// The pauses between tries to listen.
+    private var scanBackoff = Self.backoff
     /// Where the chosen device's name was heard since the session listens, as a reason; nil where it was not.
     private var elsewhere: Reason?
-    /// The attempts that failed, and the devices that were found without the service, since the count began.
-    private var failures = 0
+    /// The pauses after attempts that failed, and after devices that were found without the service.
+    private var backoff = Self.backoff
+    private static let backoff = Backoff(retryInterval...longestBackOff)
 
     /// A session that knows nothing of its adapter yet.
     package init(isChosen: Bool, attemptTimeout: Duration = usualAttemptTimeout) {
@@ -144,7 +147,7 @@ package struct Session: Sendable {
         isWanted = true
         let actions = [.drop(cause)] + leave(now, isLoss: false)
         // The waiting times that failures of the device before have led to do not hold for this one.
-        (floor, next, scanFailures, failures) = (nil, nil, 0, 0)
+        (floor, next, scanBackoff, backoff) = (nil, nil, Self.backoff, Self.backoff)
         guard case .closing = phase else { return actions + settle(now) }
         let change =
             isChosen ? change(to: .connecting, Reason(ReasonText.closingEarlier.message())) : change(to: .unselected)
@@ -155,7 +158,7 @@ package struct Session: Sendable {
         guard isChosen else { return [] }
         isWanted = true
         next = floor
-        failures = 0
+        backoff.reset()
         switch phase {
         case .idle, .resting:
             let actions = settle(now)
@@ -184,7 +187,7 @@ package struct Session: Sendable {
         guard isListening else { return [] }
         switch event {
         case .heard(let device):
-            scanFailures = 0
+            scanBackoff.reset()
             if case .watching(let until, let heard) = phase, now - heard < Self.absence {
                 phase = .watching(until: until, heard: now)
                 return []
@@ -192,8 +195,7 @@ package struct Session: Sendable {
             phase = .attempting(until: now + attemptTimeout)
             return [.stopScan, report(.connecting, Reason(ReasonText.heard.message("\(device)"))), .connect(device)]
         case .scanFailed(let reason):
-            scanFailures += 1
-            return rest(until: now + Self.backOff(scanFailures), reason)
+            return rest(until: now + scanBackoff.next(), reason)
         default: return []
         }
     }
@@ -257,7 +259,7 @@ package struct Session: Sendable {
             phase = .idle
             return [.stopScan]
         case .attempting, .connected:
-            if case .connected(let since) = phase, now - since >= Self.provenTime { failures = 0 }
+            if case .connected(let since) = phase, now - since >= Self.provenTime { backoff.reset() }
             if case .attempting = phase { floor = now + Self.retryInterval }
             if isLoss { floor = now + Self.retryInterval }
             next = floor
@@ -268,16 +270,11 @@ package struct Session: Sendable {
 
     /// Ends an attempt that came to nothing, or a link that is of no use; the next one begins the later, the more have failed.
     private mutating func fail(_ now: Duration) -> [Action] {
-        let count = failures + 1
+        let kept = backoff
         let actions = leave(now, isLoss: true)
-        failures = count
-        next = now + Self.backOff(failures)
+        backoff = kept
+        next = now + backoff.next()
         return actions
-    }
-
-    /// The pause after that many failures, which are one or more: 3, 6, 12, 24, 48, 60 s.
-    private static func backOff(_ failures: Int) -> Duration {
-        min(retryInterval * (1 << min(failures - 1, 5)), longestBackOff)
     }
 
     /// Listens anew, and connects as soon as the device is heard, whether it was silent before or not.

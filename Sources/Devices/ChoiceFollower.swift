@@ -22,10 +22,9 @@ package final class ChoiceFollower {
     private let lookTimer = LoopTimer()
     /// The file as it was when it was looked at last.
     private var mark: FileSystem.Mark?
-    /// The times between two tries to read a file that could not be read: doubled each time, up to the longest.
-    private static let retryDelays = Duration.seconds(1)...Duration.seconds(60)
     private let retryTimer = LoopTimer()
-    private var retryDelay = ChoiceFollower.retryDelays.lowerBound
+    /// The pause between two attempts to read a file that could not be read.
+    private var backoff = Backoff(.seconds(1)...Duration.seconds(60))
     /// The failure that was told last; nil since the file could be read.
     private var failure: ChoiceStore.Failure?
 
@@ -66,7 +65,8 @@ package final class ChoiceFollower {
         retryTimer.cancel()
         do throws(ChoiceStore.Failure) {
             let choice = try store.read()
-            (failure, retryDelay) = (nil, Self.retryDelays.lowerBound)
+            failure = nil
+            backoff.reset()
             return .success(choice)
         } catch {
             failure = error
@@ -76,13 +76,12 @@ package final class ChoiceFollower {
     }
 
     private func readLater() {
-        retryTimer.set(on: loop, after: retryDelay) { [unowned self] in
+        retryTimer.set(on: loop, after: backoff.next()) { [unowned self] in
             let before = failure
             let result = read()
             // Said once, however long it lasts.
             if failure == nil || failure != before { onChange?(result) }
         }
-        retryDelay = min(retryDelay * 2, Self.retryDelays.upperBound)
     }
 
     /// Watches no more.

@@ -13,8 +13,6 @@ package final class VirtualKeyboard {
     package static let name = "blewedge keyboard"
     /// The size of the ring in bytes: room for a burst of 2,000 barcodes of 13 characters while the typist paces.
     private static let ringCapacity = 1 << 16
-    /// The time between two attempts to make a keyboard that is gone: doubled each time, up to the longest.
-    private static let remakeDelays = Duration.milliseconds(100)...Duration.seconds(30)
     /// How long a keyboard stands after which the next one is made at once.
     private static let provenTime = Duration.seconds(10)
 
@@ -44,7 +42,8 @@ package final class VirtualKeyboard {
     private let makeOutput: () throws(CommandFailure) -> KeyboardOutput
     private let onFailure: (Errno) -> Void
     private let remakeTimer = LoopTimer()
-    private var remakeDelay = VirtualKeyboard.remakeDelays.lowerBound
+    /// The pause between two attempts to make a keyboard that is gone.
+    private var backoff = Backoff(.milliseconds(100)...Duration.seconds(30))
     /// The time at which the last one was made after the first.
     private var remadeAt = Duration.seconds(-3600)
     private let ledger: Ledger
@@ -356,7 +355,7 @@ package final class VirtualKeyboard {
             onChange?(.gone(CommandFailure(writingKeys: error)))
             // One that is gone at once is followed at once; those that fail one after the other, ever later.
             guard MonotonicClock.now - remadeAt >= Self.provenTime else { return remakeLater() }
-            remakeDelay = Self.remakeDelays.lowerBound
+            backoff.reset()
             remake()
             return
         }
@@ -385,8 +384,7 @@ package final class VirtualKeyboard {
     }
 
     private func remakeLater() {
-        remakeTimer.set(on: loop, after: remakeDelay) { [unowned self] in remake() }
-        remakeDelay = min(remakeDelay * 2, Self.remakeDelays.upperBound)
+        remakeTimer.set(on: loop, after: backoff.next()) { [unowned self] in remake() }
     }
 }
 

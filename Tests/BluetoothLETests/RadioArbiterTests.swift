@@ -49,7 +49,7 @@ import Testing
     @Test("A scan in which nothing is heard is armed again by the arbiter, and keeps its devices")
     func quiet() throws {
         var periods = ScanWatch.Periods()
-        periods.quiet = (.milliseconds(50), .milliseconds(50))
+        periods.quiet = Backoff(.milliseconds(50)...Duration.milliseconds(50))
         let bench = try Bench(periods)
         let scan = RadioScan(.discovery, devices: DeviceTable())
         bench.radio.start(scan)
@@ -64,7 +64,7 @@ import Testing
     @Test("A scan that another program has switched is armed again, and one that ran through the machine's sleep")
     func disturbed() throws {
         var periods = ScanWatch.Periods()
-        periods.disturbed = (.milliseconds(20), .milliseconds(20))
+        periods.disturbed = Backoff(.milliseconds(20)...Duration.milliseconds(20))
         let bench = try Bench(periods)
         bench.radio.start(RadioScan(.discovery, devices: DeviceTable()))
         let scanner = try #require(bench.adapter.scanners.first)
@@ -95,8 +95,8 @@ import Testing
     @Test("An adapter that hears nothing for long is restarted where that is wanted and no device is connected")
     func restart() throws {
         var periods = ScanWatch.Periods()
-        periods.quiet = (.milliseconds(20), .milliseconds(20))
-        periods.stuck = (.milliseconds(100), .milliseconds(100))
+        periods.quiet = Backoff(.milliseconds(20)...Duration.milliseconds(20))
+        periods.stuck = Backoff(.milliseconds(100)...Duration.milliseconds(100))
         for (isWanted, isConnected) in [(false, false), (true, true), (true, false)] {
             let bench = try Bench(periods)
             bench.radio.restartsAdapter = isWanted

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import SystemPackage
+import LinuxIO
 
 /// The decision when a scan that runs is armed again, and when the adapter is restarted, on the caller's clock.
 ///
@@ -9,14 +9,14 @@ import SystemPackage
 /// adapter is restarted after `Periods.stuck`; both ever more seldom while that does not help. A scan that another
 /// program was seen to switch is armed again after `Periods.disturbed`, ever later in a quarrel.
 struct ScanWatch: Sendable {
-    /// The times of a watch; each is doubled from its first value up to its longest.
+    /// The times of a watch.
     struct Periods: Sendable {
         /// The silence after which a scan is armed again.
-        var quiet = (first: Duration.seconds(30), longest: Duration.seconds(60))
+        var quiet = Backoff(.seconds(30)...Duration.seconds(60))
         /// The time from another program's command to the scan's arming.
-        var disturbed = (first: Duration.seconds(1), longest: Duration.seconds(60))
+        var disturbed = Backoff(.seconds(1)...Duration.seconds(60))
         /// The silence, in all scans together, after which the adapter is restarted.
-        var stuck = (first: Duration.seconds(600), longest: Duration.seconds(6 * 3600))
+        var stuck = Backoff(.seconds(600)...Duration.seconds(6 * 3600))
     }
 
     /// What is to be done at a deadline.
@@ -32,7 +32,7 @@ struct ScanWatch: Sendable {
     /// The failures of scans, one after another, after which the adapter is restarted.
     private static let failureLimit = 3
 
-    private let periods: Periods
+    private var periods: Periods
     private var failures = 0
     private var failureLimit = Self.failureLimit
     /// The counts since the start.
@@ -42,23 +42,15 @@ struct ScanWatch: Sendable {
     /// The time of a disturbed scan's arming.
     private var mending: Duration?
     private var lastDisturbance: Duration?
-    private var quietPeriod: Duration
-    private var disturbedPeriod: Duration
-    private var stuckPeriod: Duration
     /// The scanning time since the last report, up to `armed`.
     private var silence = Duration.zero
 
-    init(_ periods: Periods = Periods()) {
-        self.periods = periods
-        quietPeriod = periods.quiet.first
-        disturbedPeriod = periods.disturbed.first
-        stuckPeriod = periods.stuck.first
-    }
+    init(_ periods: Periods = Periods()) { self.periods = periods }
 
     /// The time at which `check` is to be called; nil while no scan runs.
     var deadline: Duration? {
         guard let armed else { return nil }
-        let due = armed.time + min(quietPeriod, max(.zero, stuckPeriod - silence))
+        let due = armed.time + min(periods.quiet.pause, max(.zero, periods.stuck.pause - silence))
         return mending.map { min($0, due) } ?? due
     }
 
@@ -66,7 +58,7 @@ struct ScanWatch: Sendable {
     mutating func begin(reports: UInt64, now: Duration) {
         armed = (now, reports)
         mending = nil
-        quietPeriod = periods.quiet.first
+        periods.quiet.reset()
     }
 
     /// Notes that no scan runs any more.
@@ -82,12 +74,8 @@ struct ScanWatch: Sendable {
         counts.disturbed &+= 1
         defer { lastDisturbance = now }
         guard mending == nil else { return }
-        if let lastDisturbance, now - lastDisturbance <= periods.disturbed.longest {
-            disturbedPeriod = min(disturbedPeriod * 2, periods.disturbed.longest)
-        } else {
-            disturbedPeriod = periods.disturbed.first
-        }
-        mending = now + disturbedPeriod
+        if let lastDisturbance, now - lastDisturbance > periods.disturbed.longest { periods.disturbed.reset() }
+        mending = now + periods.disturbed.next()
     }
 
     /// Notes that the machine, and its controller, have slept: the scan is armed at the next `check`.
@@ -115,7 +103,7 @@ struct ScanWatch: Sendable {
     /// Notes that something else has shown that the controller is alive.
     mutating func noteLife() {
         silence = .zero
-        stuckPeriod = periods.stuck.first
+        periods.stuck.reset()
     }
 
     /// Decides what is to be done now, of a scan that has heard this many reports.
@@ -124,9 +112,9 @@ struct ScanWatch: Sendable {
         let isMending = mending.map { now >= $0 } ?? false
         let hasHeard = note(reports, now)
         armed = (now, reports)
-        if silence >= stuckPeriod {
+        if silence >= periods.stuck.pause {
             silence = .zero
-            stuckPeriod = min(stuckPeriod * 2, periods.stuck.longest)
+            periods.stuck.next()
             return .restart
         }
         if isMending {
@@ -135,7 +123,7 @@ struct ScanWatch: Sendable {
             return .arm
         }
         if hasHeard { return .wait }
-        quietPeriod = min(quietPeriod * 2, periods.quiet.longest)
+        periods.quiet.next()
         counts.armed &+= 1
         counts.quiet &+= 1
         return .arm
@@ -147,7 +135,8 @@ struct ScanWatch: Sendable {
         guard let armed else { return false }
         guard reports == armed.reports else {
             silence = .zero
-            (quietPeriod, stuckPeriod) = (periods.quiet.first, periods.stuck.first)
+            periods.quiet.reset()
+            periods.stuck.reset()
             return true
         }
         silence += now - armed.time
