@@ -25,17 +25,15 @@ package enum TimeText {
 
     /// The shortest text that `duration` reads as this length; a fraction of a millisecond is cut off.
     package static func text(_ duration: Duration) -> String {
-        let (seconds, attoseconds) = duration.components
-        return attoseconds == 0 ? "\(seconds)s" : "\(seconds * 1000 + attoseconds / 1_000_000_000_000_000)ms"
+        let (seconds, fraction) = duration.components
+        return fraction == 0 ? "\(seconds)s" : "\(duration.inMilliseconds)ms"
     }
 }
 
 extension Duration {
-    /// The length in nanoseconds.
-    ///
-    /// It cannot overflow for a length that `TimeText` has read, which has at most nine digits.
-    package var inNanoseconds: Int64 {
-        let (seconds, attoseconds) = components
-        return seconds &* 1_000_000_000 &+ attoseconds / 1_000_000_000
-    }
+    /// The length in whole nanoseconds, at most `Int64.max`.
+    package var inNanoseconds: Int64 { Int64(clamping: attoseconds / 1_000_000_000) }
+
+    /// The length in whole milliseconds, at most `Int64.max`.
+    package var inMilliseconds: Int64 { Int64(clamping: attoseconds / 1_000_000_000_000_000) }
 }

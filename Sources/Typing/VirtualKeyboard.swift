@@ -123,7 +123,7 @@ package final class VirtualKeyboard {
                 table: settings.table,
                 pacer: settings.pacer,
                 barcodes: settings.barcodes,
-                maximumAge: settings.maximumAge?.nanoseconds,
+                maximumAge: settings.maximumAge?.inNanoseconds,
                 gate: gate,
                 light: lights?.capsLock,
                 keepsLines: lines != nil,
@@ -167,7 +167,7 @@ package final class VirtualKeyboard {
     }
 
     /// Joins a line feed to the carriage return before it where it comes within this time, or within 100 ms (D-35).
-    package func joinLineFeeds(within time: Duration) { gate.joinLineFeeds(within: time.nanoseconds) }
+    package func joinLineFeeds(within time: Duration) { gate.joinLineFeeds(within: time.inNanoseconds) }
 
     /// Sets the framing of the link's bytes, nil for none.
     ///
@@ -385,14 +385,5 @@ package final class VirtualKeyboard {
 
     private func remakeLater() {
         remakeTimer.set(on: loop, after: backoff.next()) { [unowned self] in remake() }
-    }
-}
-
-extension Duration {
-    /// The length in whole nanoseconds; `Int64.max` if it does not fit.
-    fileprivate var nanoseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        return overflow ? .max : product + attoseconds / 1_000_000_000
     }
 }

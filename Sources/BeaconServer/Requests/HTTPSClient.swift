@@ -2,6 +2,7 @@
 
 import LinuxIO
 import SystemPackage
+import Texts
 
 /// What asks a server over HTTPS: one request at a time, on the thread of the caller.
 ///
@@ -126,10 +127,5 @@ package struct HTTPSClient {
     }
 
     /// At least one: 0 would be for ever.
-    private static func milliseconds(_ time: Duration) -> Int {
-        let (seconds, attoseconds) = time.components
-        let whole = seconds.multipliedReportingOverflow(by: 1000)
-        guard !whole.overflow, whole.partialValue <= Int32.max else { return Int(Int32.max) }
-        return max(1, Int(clamping: whole.partialValue + attoseconds / 1_000_000_000_000_000))
-    }
+    private static func milliseconds(_ time: Duration) -> Int { max(1, Int(Int32(clamping: time.inMilliseconds))) }
 }

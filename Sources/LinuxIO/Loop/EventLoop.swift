@@ -263,7 +263,7 @@ package final class EventLoop {
     }
 
     private func sleepVirtually() {
-        let deadline = timers.last.map { VirtualClock.nanoseconds($0.deadline) }
+        let deadline = timers.last.map { $0.deadline.rounded(to: .nanoseconds(1)) }
         _ = VirtualClock.sleep(on: epoll.number, for: Int16(POLLIN), until: deadline)
     }
 
@@ -273,12 +273,8 @@ package final class EventLoop {
         guard !looksForTimers, deadline != armedDeadline else { return }
         armedDeadline = deadline
         var specification = itimerspec()
-        if let deadline {
-            let (seconds, attoseconds) = max(deadline, .nanoseconds(1)).components
-            specification.it_value.tv_sec = Int(clamping: seconds)
-            // A value of zero would stop the timer.
-            specification.it_value.tv_nsec = max(Int(attoseconds / 1_000_000_000), seconds == 0 ? 1 : 0)
-        }
+        // A value of zero would stop the timer.
+        if let deadline { specification.it_value = timespec(max(deadline, .nanoseconds(1))) }
         // Sound: the kernel copies the specification. It fails only for a descriptor or a time that cannot be.
         _ = unsafe timerfd_settime(timer?.number ?? -1, Int32(TFD_TIMER_ABSTIME), &specification, nil)
     }
@@ -288,9 +284,7 @@ package final class EventLoop {
         guard looksForTimers, !isVirtual else { return isVirtual ? 0 : -1 }
         guard let deadline = timers.last?.deadline else { return -1 }
         let rest = min(max(.zero, deadline - MonotonicClock.now), Self.longestSleep)
-        let (seconds, attoseconds) = rest.components
-        // Never less than the time that is left: the timer would not be due.
-        return Int32(seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+        return Int32(rest.rounded(to: .milliseconds(1)))
     }
 
     private func readSignal() -> Int32? {

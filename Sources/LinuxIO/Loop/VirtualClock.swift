@@ -54,12 +54,12 @@ package enum VirtualClock {
 
     /// Lets time pass at once, as while the machine is suspended: what was due meanwhile is late.
     package static func suspend(for duration: Duration) {
-        _ = time.add(max(0, nanoseconds(duration)), ordering: .relaxed)
+        _ = time.add(max(0, duration.rounded(to: .nanoseconds(1))), ordering: .relaxed)
     }
 
     /// Sets the date forward, or back.
     package static func jumpWallClock(by duration: Duration) {
-        _ = wallOffset.add(nanoseconds(duration), ordering: .relaxed)
+        _ = wallOffset.add(duration.rounded(to: .nanoseconds(1)), ordering: .relaxed)
     }
 
     /// The time of `MonotonicClock`, in nanoseconds.
@@ -67,13 +67,6 @@ package enum VirtualClock {
 
     /// The time of `WallClock`, in nanoseconds since 1970-01-01 00:00:00 UTC.
     static var wallNanoseconds: Int64 { nanoseconds &+ wallOffset.load(ordering: .relaxed) }
-
-    /// A duration in whole nanoseconds, and never less of a deadline, which is over then.
-    static func nanoseconds(_ duration: Duration) -> Int64 {
-        let (seconds, attoseconds) = duration.components
-        let isWhole = attoseconds <= 0 || attoseconds % 1_000_000_000 == 0
-        return seconds &* 1_000_000_000 &+ attoseconds / 1_000_000_000 &+ (isWhole ? 0 : 1)
-    }
 
     /// Sleeps until the descriptor is ready for `events` of poll(2), or `deadline` has come; true if it is ready.
     ///

@@ -70,7 +70,8 @@ package struct LocalStream: ~Copyable {
         let number = descriptor.number
         let events = readiness.contains(.writable) ? POLLOUT : POLLIN
         guard !VirtualClock.isOn else {
-            return VirtualClock.sleep(on: number, for: Int16(events), until: deadline.map(VirtualClock.nanoseconds))
+            let deadline = deadline?.rounded(to: .nanoseconds(1))
+            return VirtualClock.sleep(on: number, for: Int16(events), until: deadline)
         }
         var entry = pollfd(fd: number, events: Int16(events), revents: 0)
         guard let deadline else {
@@ -79,8 +80,7 @@ package struct LocalStream: ~Copyable {
         }
         return try SystemCall.run {
             // Computed anew where a signal has interrupted the call.
-            let (seconds, attoseconds) = max(.zero, deadline - MonotonicClock.now).components
-            var time = timespec(tv_sec: Int(clamping: seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
+            var time = timespec(max(.zero, deadline - MonotonicClock.now))
             return unsafe blewedge_ppoll(&entry, 1, &time)
         } > 0
     }

@@ -80,8 +80,7 @@ package final class LineWriter {
         let deadline = MonotonicClock.now + patience
         drain()
         while !waiting.isEmpty, MonotonicClock.now < deadline {
-            let (seconds, attoseconds) = (deadline - MonotonicClock.now).components
-            let time = Int32(clamping: seconds * 1000 + attoseconds / 1_000_000_000_000_000 + 1)
+            let time = Int32(clamping: max(0, (deadline - MonotonicClock.now).rounded(to: .milliseconds(1))))
             var entry = pollfd(fd: descriptor.number, events: Int16(POLLOUT), revents: 0)
             // Sound: one entry, a local.
             guard unsafe poll(&entry, 1, time) == 1 else { continue }
