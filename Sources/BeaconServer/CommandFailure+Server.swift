@@ -45,7 +45,7 @@ extension CommandFailure {
     }
 
     /// What is kept could not be read or written.
-    package init(_ failure: KeptFile.Failure) {
+    package init(_ failure: ServerFile.Failure) {
         switch failure {
         case .unreadable(let path, let error) where error.recovery(of: .file) == .forbidden:
             self.init(.permission, BeaconServerFaultText.forbidden, "\(path)")

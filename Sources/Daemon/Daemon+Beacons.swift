@@ -313,19 +313,6 @@ extension Daemon {
     }
 }
 
-extension CommandFailure {
-    /// The designated beacons could not be kept in a file.
-    package init(designating error: Errno, _ path: FilePath) {
-        let isForbidden = error.recovery(of: .file) == .forbidden
-        self.init(
-            isForbidden ? .permission : .inputOutput,
-            BeaconFaultText.designatedNotKept,
-            "\(path)",
-            "\(error)"
-        )
-    }
-}
-
 extension BeaconMonitor {
     /// The regions that are meant by a word of `range`.
     package func regions(of place: BeaconRequest.Place) -> [BeaconRegion] {

@@ -1,61 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import BluetoothLE
-import LinuxIO
+package import LinuxIO
 package import SystemPackage
 package import Texts
 
 /// The file in which the choice of device outlives the program (LK-5, LK-20).
 package struct ChoiceStore: Sendable {
     /// Why the choice could not be read or kept; what was there before is there still.
-    package enum Failure: Error, Equatable, Sendable {
-        /// The file is there, and cannot be read.
-        case unreadable(FilePath, Errno)
-        /// The file does not say which device.
-        case garbled(FilePath, KeptChoice.Fault)
-        /// The choice cannot be written.
-        case unwritable(FilePath, Errno)
-    }
+    package typealias Failure = KeptFile<KeptChoice.Fault>.Failure
 
-    /// A file that is longer says nothing that this program wrote: an address, a type and a name of at most 248 bytes.
-    private static let limit = 4096
+    private let file: KeptFile<KeptChoice.Fault>
 
     /// The file.
-    package let path: FilePath
+    package var path: FilePath { file.path }
 
     /// The choice kept in a file, which need not be there.
     package init(_ path: FilePath) {
-        self.path = path
+        // A longer one says nothing that this program wrote: an address, a type and a name of at most 248 bytes.
+        file = KeptFile(path, limit: 4096)
     }
 
     /// The choice; nil where none was made.
     package func read() throws(Failure) -> KeptChoice? {
-        let bytes: [UInt8]
-        do throws(Errno) {
-            bytes = try FileSystem.textContents(of: path.string, limit: Self.limit)
-        } catch {
-            if error.recovery(of: .file) == .absent { return nil }
-            throw .unreadable(path, error)
-        }
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw .garbled(path, KeptChoice.Fault(line: 1, cause: "begins a text that is no UTF-8"))
-        }
-        do throws(KeptChoice.Fault) {
+        try file.read { bytes throws(KeptChoice.Fault) in
+            guard let text = String(validating: bytes, as: UTF8.self) else {
+                throw KeptChoice.Fault(line: 1, cause: "begins a text that is no UTF-8")
+            }
             return try KeptChoice(parsing: text)
-        } catch {
-            throw .garbled(path, error)
         }
     }
 
     /// Keeps a choice: whole and on the disk when this returns, and the earlier one untouched when it throws.
-    package func write(_ choice: KeptChoice) throws(Failure) {
-        do throws(Errno) {
-            try FileSystem.makeDirectory(path.removingLastComponent(), mode: 0o755)
-            try FileSystem.replace(path, with: Array(choice.text.utf8), mode: 0o644)
-        } catch {
-            throw .unwritable(path, error)
-        }
-    }
+    package func write(_ choice: KeptChoice) throws(Failure) { try file.write(choice.text) }
 
     /// Raises the security of the kept choice to that of a new bond with its device, which was heard at that address; the
     /// choice as it is now, nil where it is another device's, or has that security already.
@@ -72,13 +49,7 @@ package struct ChoiceStore: Sendable {
     }
 
     /// Drops the choice (LK-7).
-    package func forget() throws(Failure) {
-        do throws(Errno) {
-            try FileSystem.remove(path)
-        } catch {
-            throw .unwritable(path, error)
-        }
-    }
+    package func forget() throws(Failure) { try file.remove() }
 }
 
 extension CommandFailure {
@@ -113,6 +84,9 @@ extension CommandFailure {
                 "\(error)",
                 remedy: remedy?.message()
             )
+        case .locked(let lock, let process, let signal):
+            self.init(lock: "\(lock)", heldBy: process, signal: signal)
+        case .inUse(let path): self.init(lock: "\(path)", heldBy: 0, signal: nil)
         }
     }
 }

@@ -85,10 +85,10 @@ struct KeptTests {
         try directory.write(#"{"version":1,"fetched":[],"regions":[{}]}"#, to: "state/regions.json")
         let fault = ServerAnswerFault(place: "regions[0].uuid", reason: "is missing")
         let path = FilePath(directory("state/regions.json"))
-        #expect(throws: KeptFile.Failure.garbled(path, fault)) { try store.read() }
+        #expect(throws: ServerFile.Failure.garbled(path, fault)) { try store.read() }
         #expect(CommandFailure(.garbled(path, fault)).status == .configuration)
         let none = RegionStore("/proc/none/regions.json")
-        #expect(throws: KeptFile.Failure.self) { _ = try none.update { $0 = kept } }
+        #expect(throws: ServerFile.Failure.self) { _ = try none.update { $0 = kept } }
     }
 
     @Test("A record is sent once and three times again, 2, 4 and 8 s later, then given up")
@@ -220,7 +220,7 @@ struct KeptTests {
             sent.append(record.number)
             if sent.count > 1 { return }
             try? store.update { $0.add(self.record(2)) }
-            #expect(throws: KeptFile.Failure.inUse(path)) {
+            #expect(throws: ServerFile.Failure.inUse(path)) {
                 try TrackRun(store, send: { _ in }, now: { .zero }, wait: { _ in }).run()
             }
         }

@@ -265,7 +265,7 @@ struct BeaconsTrackCommand: ParsableCommand {
             let record = TrackRecord(meant, seconds: WallClock.seconds, sightings: sightings)
         else { return }
         let store = TrackStore(try ServerFiles.current().tracks)
-        do throws(KeptFile.Failure) {
+        do throws(ServerFile.Failure) {
             try store.update { $0.add(record) }
         } catch {
             throw CommandFailure(error)

@@ -174,7 +174,7 @@ struct BeaconsShowRecordCommand: ParsableCommand {
     func run() throws {
         do {
             try ServerRun.showRecords(in: try .current(), ServerOutput(isJSON: json))
-        } catch let failure as KeptFile.Failure {
+        } catch let failure as ServerFile.Failure {
             throw CommandFailure(failure)
         }
     }

@@ -90,7 +90,7 @@ struct ServerOptions: ParsableArguments {
         } catch let fault as ServerFault {
             try output.tell(fault)
             throw CommandFailure(fault)
-        } catch let failure as KeptFile.Failure {
+        } catch let failure as ServerFile.Failure {
             throw CommandFailure(failure)
         }
     }

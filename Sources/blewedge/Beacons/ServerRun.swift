@@ -26,7 +26,7 @@ struct ServerFiles {
 
     /// The server's regions that are kept in a directory.
     static func managed(in directory: FilePath) throws(CommandFailure) -> [RegionFile.Entry] {
-        do throws(KeptFile.Failure) {
+        do throws(ServerFile.Failure) {
             return try RegionStore(ServerFiles(in: directory).regions).read().current.compactMap { region in
                 BeaconRegion(region.region.description).map { RegionFile.Entry($0, name: region.name ?? "") }
             }
@@ -37,7 +37,7 @@ struct ServerFiles {
 
     /// Removes both; files that do not exist are no error.
     func remove() throws(CommandFailure) {
-        do throws(KeptFile.Failure) {
+        do throws(ServerFile.Failure) {
             try RegionStore(regions).remove()
             try TrackStore(tracks).remove()
         } catch {
