@@ -7,8 +7,8 @@ package import Control
 import Devices
 import Keystrokes
 import LinuxIO
-package import SystemPackage
-package import Texts
+import SystemPackage
+import Texts
 import Typing
 
 // What the daemon does about beacons: the requests of clients, and the actions of regions (D-30).

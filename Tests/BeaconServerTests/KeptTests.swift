@@ -2,6 +2,7 @@
 
 import BeaconServer
 import Glibc
+import LinuxIO
 import SystemPackage
 import TestSupport
 import Testing

@@ -5,6 +5,7 @@ import Configuration
 import Daemon
 import Devices
 import Glibc
+import LinuxIO
 import SystemPackage
 import TestSupport
 import Testing

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Configuration
+import Link
+
 #if DEBUG
     import BluetoothLE
     import Control

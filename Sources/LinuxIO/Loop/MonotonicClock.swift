@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import CLinux
+import SwiftGlibc
 
 /// The clock of everything that waits: CLOCK_BOOTTIME, which no change of the date moves, and which goes on while the
 /// machine is suspended; or `VirtualClock`, once that has begun.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import CLinux
+import SwiftGlibc
 package import SystemPackage
 
 /// Wakes a thread from another: an eventfd that one side writes and the other waits for, or a pipe where the kernel has none.

@@ -5,6 +5,7 @@ import BeaconServer
 import Configuration
 import Control
 import Devices
+import LinuxIO
 import Texts
 
 // The commands below `blewedge beacons` that ask a server.

@@ -5,6 +5,7 @@ import BeaconServer
 import Configuration
 import Daemon
 import Devices
+import LinuxIO
 import SystemPackage
 import Texts
 
