@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import Glibc
+import CLinux
 
 // Lengths of time as the kernel takes them.
 
