@@ -53,6 +53,17 @@ extension CommandFailure {
     package static let noDaemon = CommandFailure(.unavailable, ControlFaultText.noDaemon)
 }
 
+extension JSONObject {
+    /// A failure as a member of an answer, which `CommandFailure(answer:)` reads.
+    init(_ failure: CommandFailure) {
+        self.init()
+        add("code", failure.status.rawValue)
+        add("cause", failure.cause)
+        add("remedy", failure.remedy)
+        addForms([("cause", failure.cause), ("remedy", failure.remedy)])
+    }
+}
+
 extension String {
     /// The path without its last component.
     fileprivate var directory: String {

@@ -77,19 +77,48 @@ package struct ControlClient: ~Copyable {
     /// The next line of a stream of events; nil at its end.
     package mutating func next(until deadline: Duration? = nil) throws(CommandFailure) -> Answer? {
         while true {
-            guard let line = input.next() else {
-                guard try read(until: deadline) else { return nil }
-                continue
-            }
-            guard line.isLineEnd else {
-                throw CommandFailure(.inputOutput, ControlFaultText.answerTooLong, "\(Self.mostBytes)")
-            }
-            do {
-                return Answer(line: String(decoding: line.bytes, as: UTF8.self), value: try JSONValue(line.bytes))
-            } catch {
-                throw CommandFailure(.inputOutput, ControlFaultText.noJSON, "\(error)")
-            }
+            if let answer = try received() { return answer }
+            guard try read(until: deadline) else { return nil }
         }
+    }
+
+    /// The next line that was read as a whole; nil for none.
+    private mutating func received() throws(CommandFailure) -> Answer? {
+        guard let line = input.next() else { return nil }
+        guard line.isLineEnd else {
+            throw CommandFailure(.inputOutput, ControlFaultText.answerTooLong, "\(Self.mostBytes)")
+        }
+        do {
+            return Answer(line: String(decoding: line.bytes, as: UTF8.self), value: try JSONValue(line.bytes))
+        } catch {
+            throw CommandFailure(.inputOutput, ControlFaultText.noJSON, "\(error)")
+        }
+    }
+
+    /// Sends a line of a conversation, without its end.
+    mutating func say(_ line: String) throws(CommandFailure) {
+        try write(line + "\n", until: MonotonicClock.now + Self.patience)
+    }
+
+    /// Calls `handler` on a loop whenever lines may have come.
+    func watch(on loop: EventLoop, _ handler: @escaping () -> Void) throws(CommandFailure) -> EventLoop.Registration {
+        do throws(Errno) {
+            return try loop.watch(stream.descriptor, for: .readable) { _ in handler() }
+        } catch {
+            throw CommandFailure(.inputOutput, ControlFaultText.cannotWait, "\(error)")
+        }
+    }
+
+    /// Ends a watch.
+    func unwatch(_ registration: EventLoop.Registration, on loop: EventLoop) {
+        loop.unwatch(registration, stream.descriptor)
+    }
+
+    /// Hands on the lines that have come, without waiting for others; throws at the end of the connection.
+    mutating func takeArrived(_ handler: (Answer) -> Void) throws(CommandFailure) {
+        let count = try readArrived()
+        while let answer = try received() { handler(answer) }
+        if count == 0 { throw CommandFailure(.inputOutput, ControlFaultText.closed) }
     }
 
     /// Sleeps for that time between two questions; throws as soon as the daemon goes.
@@ -106,20 +135,28 @@ package struct ControlClient: ~Copyable {
 
     /// Waits for more; false at the end.
     private mutating func read(until deadline: Duration?) throws(CommandFailure) -> Bool {
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        do throws(Errno) {
-            while true {
-                if case .done(let count) = try stream.descriptor.read(into: &buffer) {
-                    input.append(buffer.prefix(count))
-                    return count > 0
-                }
+        while true {
+            if let count = try readArrived() { return count > 0 }
+            do throws(Errno) {
                 guard try stream.wait(for: .readable, until: deadline) else { break }
+            } catch {
+                throw CommandFailure(.inputOutput, ControlFaultText.cannotRead, "\(error)")
             }
-        } catch {
-            if error.recovery(of: .client) == .peerGone { return false }
-            throw CommandFailure(.inputOutput, ControlFaultText.cannotRead, "\(error)")
         }
         throw Self.noAnswer
+    }
+
+    /// Reads what has come, and answers how much: 0 at the end, nil for nothing yet.
+    private mutating func readArrived() throws(CommandFailure) -> Int? {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        do throws(Errno) {
+            guard case .done(let count) = try stream.descriptor.read(into: &buffer) else { return nil }
+            input.append(buffer.prefix(count))
+            return count
+        } catch {
+            if error.recovery(of: .client) == .peerGone { return 0 }
+            throw CommandFailure(.inputOutput, ControlFaultText.cannotRead, "\(error)")
+        }
     }
 
     private func write(_ text: String, until deadline: Duration?) throws(CommandFailure) {

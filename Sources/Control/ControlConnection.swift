@@ -8,13 +8,16 @@ import Texts
 /// One client of the control socket: lines in, lines out, within bounds of size and time.
 ///
 /// A line is answered before the next is read, and the next one's turn comes after everybody else's. Until a client follows events, it has `patience` after each answer to send a
-/// whole line and to take what was answered; then it is let go, whatever it has sent by then.
+/// whole line and to take what was answered; then it is let go, whatever it has sent by then. A conversation ends with its
+/// last line, which ends the connection, or with the connection.
 final class ControlConnection {
     /// Who is at the other end.
     let peer: LocalStream.Peer
     /// True from the request for events on.
     private(set) var isFollowing = false
 
+    /// The conversation that the client has begun; nil before and after it.
+    private var conversation: (any ControlConversation)?
     private let loop: EventLoop
     private let stream: LocalStream
     private let limits: ControlServer.Limits
@@ -88,6 +91,26 @@ final class ControlConnection {
         for object in objects { send(object.line) }
     }
 
+    /// Answers the request for a conversation: the answer, then its lines, which the client answers.
+    func converse(_ conversation: any ControlConversation, _ answer: JSONObject) {
+        guard registration != nil else { return conversation.cancel() }
+        isAnswering = false
+        self.conversation = conversation
+        stopPatience()
+        send(answer.line)
+        conversation.begin { [weak self] line, isLast in self?.say(line, isLast: isLast) }
+    }
+
+    private func say(_ line: JSONObject, isLast: Bool) {
+        guard registration != nil else { return }
+        if isLast {
+            conversation = nil
+            isLeaving = true
+            startPatience()
+        }
+        send(line.line)
+    }
+
     /// Sends an event to a client that follows them, unless too much waits: then the next that is sent says how many are
     /// missing.
     func publish(_ event: JSONObject) {
@@ -110,7 +133,10 @@ final class ControlConnection {
         if let turn { loop.cancel(turn) }
         turn = nil
         loop.unwatch(registration, stream.descriptor)
+        let broken = conversation
+        conversation = nil
         onEnd(self)
+        broken?.cancel()
     }
 
     // MARK: In
@@ -145,9 +171,21 @@ final class ControlConnection {
         guard let line = input.next() else { return isInputOver ? end() : wait() }
         // A line that is too long is refused by its length, and nothing behind it can be understood.
         isLeaving = !line.isLineEnd
+        if let conversation { return hear(line.bytes, conversation) }
         isAnswering = true
         stopPatience()
         onLine(self, line.bytes)
+        wait()
+    }
+
+    private func hear(_ line: [UInt8], _ conversation: any ControlConversation) {
+        do throws(ControlFault) {
+            try conversation.take(line)
+        } catch {
+            send(ControlServer.refusal(of: error))
+        }
+        guard registration != nil else { return }
+        takeLineLater()
         wait()
     }
 

@@ -11,8 +11,8 @@ import Typing
 extension ControlRequest {
     /// The words that begin a request, in the order in which they are listed to people.
     package static let verbs = [
-        "status", "events", "scan", "use", "forget", "connect", "disconnect", "pause", "resume", "key", "snippet",
-        "clear", "send", "ask", "beacons", "reload", "stop",
+        "status", "events", "scan", "use", "forget", "pair", "connect", "disconnect", "pause", "resume", "key",
+        "snippet", "clear", "send", "ask", "beacons", "reload", "stop",
     ]
 
     /// Reads a line without its end.
@@ -32,6 +32,7 @@ extension ControlRequest {
         case "scan": self = .scan(for: try words.scanTime(), isAnew: try words.isAnew())
         case "use": self = try words.use()
         case "forget": self = .forget
+        case "pair": self = .pair(try words.pair())
         case "connect": self = .connect
         case "disconnect": self = .disconnect
         case "pause": self = .pause
@@ -63,6 +64,11 @@ extension ControlRequest {
                 ["use", ControlLine.written("\(device)".utf8)] + (confirmed ? ["yes"] : [])
                     + (security.map { ["security", $0.word] } ?? [])
             case .forget: ["forget"]
+            case .pair(let request):
+                [
+                    "pair", ControlLine.written("\(request.device)".utf8), "security", request.required.word, "console",
+                    request.console.rawValue, "seconds", "\(request.limit.components.seconds)",
+                ]
             case .connect: ["connect"]
             case .disconnect: ["disconnect"]
             case .pause: ["pause"]
@@ -134,10 +140,10 @@ struct Words {
         return time
     }
 
-    /// A number of seconds within bounds; `usual` where the line ends.
-    mutating func seconds(_ times: ClosedRange<Int>, usual: Int) throws(ControlFault) -> Int {
-        guard !isAtEnd else { return usual }
-        let word = try text("")
+    /// A number of seconds within bounds; `usual` where the line ends, nil for a fault there.
+    mutating func seconds(_ times: ClosedRange<Int>, usual: Int? = nil) throws(ControlFault) -> Int {
+        if isAtEnd, let usual { return usual }
+        let word = try text("a number of seconds is missing")
         // At most four digits and no sign: nothing that is taken for a number in another way.
         guard word.utf8.count <= 4, word.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }),
             let seconds = Int(word), times.contains(seconds)
@@ -152,9 +158,37 @@ struct Words {
         return true
     }
 
-    mutating func use() throws(ControlFault) -> ControlRequest {
+    private mutating func device() throws(ControlFault) -> DeviceChoice {
         let missing = "a device's name or address is missing"
         guard let device = DeviceChoice(try text(missing)) else { throw fault(missing) }
+        return device
+    }
+
+    /// A device, and where they are named the security, the console and the seconds, in this order.
+    mutating func pair() throws(ControlFault) -> PairingRequest {
+        var request = PairingRequest(try device())
+        if try option("security", nil) {
+            let level = GATTLinkSecurity.Level(word: try text("a level is missing"))
+            guard let level, level > .none else { throw fault("encrypted or authenticated belongs here") }
+            request.required = level
+        }
+        if try option("console", nil) {
+            guard let console = PairingConsole(rawValue: try text("a console is missing")) else {
+                let consoles = PairingConsole.allCases.map(\.rawValue).joined(separator: ", ")
+                throw fault("one of \(consoles) belongs here")
+            }
+            request.console = console
+        }
+        if try option("seconds", "only `security`, `console` and `seconds` may follow, in this order") {
+            let limits = PairingRequest.limits
+            let times = Int(limits.lowerBound.components.seconds)...Int(limits.upperBound.components.seconds)
+            request.limit = .seconds(try seconds(times))
+        }
+        return request
+    }
+
+    mutating func use() throws(ControlFault) -> ControlRequest {
+        let device = try self.device()
         let isConfirmed = try option("yes", nil)
         let rest = isConfirmed ? "`security`" : "`yes` and `security`"
         guard try option("security", "only \(rest) may follow; a name with spaces is put in quotation marks") else {

@@ -10,6 +10,7 @@ package import Typing
 ///     status                      use LINBLE-TEST            key 1 2 enter
 ///     version 1 scan 10 anew      use "LT01 BC000120" yes    send text "\x02R\x03"
 ///     use LINBLE-TEST security none
+///     pair LINBLE-TEST security authenticated console yes-no seconds 30
 ///
 /// `ControlLine` has the rules of words and quotation marks. A line may begin with `version 1`.
 package enum ControlRequest: Equatable, Sendable {
@@ -25,6 +26,8 @@ package enum ControlRequest: Equatable, Sendable {
     case use(DeviceChoice, confirmed: Bool, security: GATTLinkSecurity.Level? = nil)
     /// Drop the choice.
     case forget
+    /// Pair with a device: a conversation of `PairingEvent` and `PairingAnswer` lines follows on the same connection.
+    case pair(PairingRequest)
     /// Connect to the chosen device, again after `disconnect`.
     case connect
     /// Close the link and leave it closed.
@@ -85,7 +88,7 @@ package enum ControlRequest: Equatable, Sendable {
         case .beacons(let request): request.isChange ? .changing : .reading
         case .status, .events, .scan: .reading
         case .key, .snippet, .clear: .typing
-        case .use, .forget, .connect, .disconnect, .pause, .resume, .send, .ask, .reload, .stop: .changing
+        case .use, .forget, .pair, .connect, .disconnect, .pause, .resume, .send, .ask, .reload, .stop: .changing
         }
     }
 }

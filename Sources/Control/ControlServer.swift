@@ -133,9 +133,7 @@ package final class ControlServer {
         do {
             request = try ControlRequest(line: line)
         } catch {
-            return connection.answer(
-                Self.answer(.failure(CommandFailure(.usage, ControlFaultText.faultyRequest, "\(error)")))
-            )
+            return connection.answer(Self.refusal(of: error))
         }
         if let refusal = rights.refusal(of: request, by: connection.peer.user) {
             return connection.answer(Self.answer(.failure(refusal)))
@@ -146,6 +144,13 @@ package final class ControlServer {
         }
         switch request {
         case .events: connection.follow([Self.answer(.success(JSONObject()))] + handler.currentEvents)
+        case .pair(let request):
+            noteChange()
+            do throws(CommandFailure) {
+                connection.converse(try handler.conversation(for: request), Self.answer(.success(JSONObject())))
+            } catch {
+                connection.answer(Self.answer(.failure(error)))
+            }
         case .status:
             if let statusLine { return connection.answer(statusLine) }
             handler.handle(request) { [weak self, weak connection] result in
@@ -164,6 +169,11 @@ package final class ControlServer {
         _ = loop.schedule(at: .zero) { [weak self] in self?.noteChange() }
     }
 
+    /// The line that answers one that cannot be read.
+    static func refusal(of fault: ControlFault) -> [UInt8] {
+        answer(.failure(CommandFailure(.usage, ControlFaultText.faultyRequest, "\(fault)"))).line
+    }
+
     /// The line that answers a request.
     static func answer(_ result: Result<JSONObject, CommandFailure>) -> JSONObject {
         var answer = JSONObject()
@@ -173,14 +183,9 @@ package final class ControlServer {
             answer.add("version", ControlRequest.version)
             answer.add(membersOf: members)
         case .failure(let failure):
-            var error = JSONObject()
-            error.add("code", failure.status.rawValue)
-            error.add("cause", failure.cause)
-            error.add("remedy", failure.remedy)
-            error.addForms([("cause", failure.cause), ("remedy", failure.remedy)])
             answer.add("ok", false)
             answer.add("version", ControlRequest.version)
-            answer.add("error", error)
+            answer.add("error", JSONObject(failure))
         }
         return answer
     }

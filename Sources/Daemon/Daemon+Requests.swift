@@ -3,7 +3,7 @@
 import BluetoothLE
 import Configuration
 package import Control
-import Devices
+package import Devices
 import Keystrokes
 import LinuxIO
 import SystemPackage
@@ -37,7 +37,7 @@ extension Daemon {
             // The answer leaves first.
             _ = loop.schedule(at: MonotonicClock.now + .milliseconds(20)) { [weak self] in self?.onStopAsked?() }
         // The server answers these itself.
-        case .events: reply(.success(JSONObject()))
+        case .events, .pair: reply(.success(JSONObject()))
         case .key(let keys):
             reply(
                 result { () throws(CommandFailure) in
@@ -63,6 +63,12 @@ extension Daemon {
                 )
             }
         }
+    }
+
+    package func conversation(for request: PairingRequest) throws(CommandFailure) -> any ControlConversation {
+        let pairer = try service.pair(request, keepingIn: bonds, store)
+        if options.followsChoice { pairer.onRaised = { [unowned self] kept in choose(kept) } }
+        return PairingConversation(pairer)
     }
 
     private func result(_ body: () throws(CommandFailure) -> Void) -> Result<JSONObject, CommandFailure> {

@@ -40,6 +40,10 @@ package final class KeyboardService {
     /// A look at all devices, for a client; and one for a device that is to be chosen.
     private var look: DeviceLook?
     private var search: DeviceFinder?
+    /// The pairing that a client has asked for.
+    var pairer: DevicePairer?
+    /// Called at the end of that, where it is waited for.
+    var onPairingEnd: (() -> Void)?
     /// The devices that such looks have heard in the last minute (LK-3).
     private var devices = DeviceTable()
     /// The chosen device, where it was heard by the look that it was chosen from.
@@ -141,9 +145,11 @@ package final class KeyboardService {
         look?.abandon()
         search?.stop()
         keyboard.drop(through: .max, .disconnected)
-        closeLink { [unowned self] in
-            stopListening { [unowned self] in
-                keyboard.stop { [unowned self] in core.release(completion: completion) }
+        endPairing { [unowned self] in
+            closeLink { [unowned self] in
+                stopListening { [unowned self] in
+                    keyboard.stop { [unowned self] in core.release(completion: completion) }
+                }
             }
         }
     }
@@ -409,6 +415,7 @@ package final class KeyboardService {
 
     private var refusalOfLook: CommandFailure? {
         if core.adapter == nil { return CommandFailure(.unavailable, AdapterFaultText.nothingToListenWith) }
+        if pairer != nil { return CommandFailure(.timeout, BondFaultText.busy) }
         if look != nil || search != nil { return CommandFailure(.timeout, AdapterFaultText.scannedAlready) }
         return session.isAttempting ? CommandFailure(.timeout, AdapterFaultText.busy) : nil
     }

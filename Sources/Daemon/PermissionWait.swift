@@ -3,7 +3,7 @@
 package import BluetoothLE
 import Configuration
 package import Control
-import Devices
+package import Devices
 import Keystrokes
 package import LinuxIO
 import SystemPackage
@@ -148,4 +148,6 @@ extension PermissionWait: ControlHandler {
         default: reply(.failure(missing))
         }
     }
+
+    package func conversation(for _: PairingRequest) throws(CommandFailure) -> any ControlConversation { throw missing }
 }

@@ -36,6 +36,10 @@ extension Session {
         case linkLost(Reason)
         /// The device of the link that was ready sends more than can be typed.
         case flooded(Reason)
+        /// A pairing needs the radio: no link is begun until its end, and one that is ready ends too where that is said.
+        case pairingBegins(endingLink: Bool)
+        /// The radio is free again.
+        case pairingEnds
         /// The link that `closeLink` asked to close is closed.
         case linkClosed
         /// Time has passed.

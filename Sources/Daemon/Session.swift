@@ -64,6 +64,8 @@ package struct Session: Sendable {
     private var adapter = Adapter.unknown
     private var isChosen: Bool
     private var isWanted = true
+    /// True while a pairing has the radio: no link is begun.
+    private var isHeld = false
     /// Before this time no attempt begins, whoever asks.
     private var floor: Duration?
     /// Before this time none begins by itself.
@@ -118,6 +120,8 @@ package struct Session: Sendable {
         case .heard, .scanFailed: return heard(event, now)
         case .heardElsewhere(let reason): return heardElsewhere(reason)
         case .ready, .unsupported, .attemptFailed, .linkLost, .flooded: return linkChanged(event, now)
+        case .pairingBegins(let isLinkEnding): return hold(isLinkEnding, now)
+        case .pairingEnds: return release(now)
         case .linkClosed:
             guard case .closing = phase else { return [] }
             return settle(now)
@@ -179,6 +183,32 @@ package struct Session: Sendable {
         let actions = [.drop(.disconnected)] + leave(now, isLoss: false)
         guard case .closing = phase else { return actions + settle(now) }
         return actions + change(to: .disconnected)
+    }
+
+    // MARK: Pairing
+
+    private mutating func hold(_ isLinkEnding: Bool, _ now: Duration) -> [Action] {
+        isHeld = true
+        switch phase {
+        case .idle, .closing: return []
+        case .connected where !isLinkEnding: return []
+        case .resting, .listening, .watching, .attempting, .connected:
+            let actions = leave(now, isLoss: false)
+            guard case .closing = phase else { return actions + settle(now) }
+            return actions + [heldReport()]
+        }
+    }
+
+    private mutating func heldReport() -> Action { report(.connecting, Reason(ReasonText.pairing.message())) }
+
+    /// Goes on; whatever has failed before, the new keys may have mended it.
+    private mutating func release(_ now: Duration) -> [Action] {
+        guard isHeld else { return [] }
+        isHeld = false
+        next = floor
+        backoff.reset()
+        guard case .idle = phase, adapter == .ready else { return [] }
+        return settle(now)
     }
 
     // MARK: The device
@@ -294,6 +324,7 @@ package struct Session: Sendable {
         }
         guard isChosen else { return change(to: .unselected) }
         guard isWanted else { return change(to: .disconnected) }
+        if isHeld { return [heldReport()] }
         if let next, now < next {
             let actions = [.lost, .failed, .unsupported].contains(state) ? [] : change(to: .connecting)
             // Whatever is heard before the floor brings nothing forward.

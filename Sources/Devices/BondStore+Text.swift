@@ -72,29 +72,3 @@ extension CommandFailure {
         }
     }
 }
-
-extension BondText {
-    /// The report of a new bond, with the device's identity as its argument.
-    package static func paired(by bond: Bond) -> BondText {
-        bond.security.level == .authenticated ? .paired : bond.isLegacy ? .pairedLegacy : .pairedOpenly
-    }
-
-    /// The security of a bond in a list.
-    package static func security(of bond: Bond) -> BondText {
-        bond.security.level == .authenticated ? .authenticated : bond.isLegacy ? .legacy : .encrypted
-    }
-}
-
-extension JSONObject {
-    /// A bond, as programs are told of it: no key.
-    package init(_ bond: Bond) {
-        self.init()
-        add("address", "\(bond.identityAddress.address)")
-        add("addressType", "\(bond.identityAddress.type)")
-        add("adapter", "\(bond.localAddress)")
-        add("security", "\(bond.security.level)")
-        add("keySize", bond.security.keySize)
-        add("secureConnections", bond.longTermKeys.allSatisfy(\.isSecureConnections))
-        add("resolvingKey", bond.identityResolvingKey != nil)
-    }
-}

@@ -42,7 +42,14 @@ final class FakeAdapter: LowEnergyAdapter {
         return scanner
     }
 
-    func makePairing(_ wish: PairingWish) -> any DevicePairing { preconditionFailure("nobody pairs here") }
+    /// The pairings that were made.
+    var pairings: [FakePairing] = []
+
+    func makePairing(_ wish: PairingWish) -> any DevicePairing {
+        let pairing = FakePairing()
+        pairings.append(pairing)
+        return pairing
+    }
 
     func makePairingWindow(_ offer: PairingOffer) -> any PairingWindow { preconditionFailure("nobody pairs here") }
 
@@ -111,6 +118,26 @@ final class FakeAttempt: ConnectionAttempt {
     func cancel() {
         isCancelled = true
         adapter.cancelled += 1
+    }
+}
+
+/// A pairing that a test plays.
+final class FakePairing: DevicePairing {
+    var onNews: ((ManagedPairing.News) -> Void)?
+    private(set) var isBegun = false
+    private(set) var answers: [Bool] = []
+    /// Whether nothing was to be left, each time that it was closed.
+    private(set) var closings: [Bool] = []
+    /// Ends the closing.
+    private(set) var onClosed: (() -> Void)?
+
+    func begin() { isBegun = true }
+    func answer(_ isSame: Bool) { answers.append(isSame) }
+    func answer(passkey: UInt32?) {}
+    func cancel() {}
+    func close(forgetting: Bool, completion: @escaping () -> Void) {
+        closings.append(forgetting)
+        onClosed = completion
     }
 }
 
@@ -191,6 +218,9 @@ final class FakeScanner: DeviceScanner {
     var tellsEnd = true
 
     private var onStopped: (() -> Void)?
+
+    /// The scan has ended.
+    func tellEnd() { onStopped?() }
 
     func stop(completion: @escaping () -> Void) {
         isScanning = false

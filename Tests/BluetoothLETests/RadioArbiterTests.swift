@@ -205,4 +205,117 @@ import Testing
         #expect(try bench.run { isLate })
         #expect(bench.radio.counts.overdue == 1)
     }
+
+    // MARK: Pairing
+
+    private static func pairing(_ limit: Duration = .seconds(60)) -> RadioPairing {
+        RadioPairing(PairingWish(device, .noInputNoOutput, required: .encrypted, limit: limit))
+    }
+
+    @Test("BT-4: while a pairing runs no scan has the radio and no connection is made; all go on behind it")
+    func pairingAlone() throws {
+        let bench = try Bench()
+        let scan = RadioScan(.discovery, devices: DeviceTable())
+        bench.radio.start(scan)
+        let scanner = try #require(bench.adapter.scanners.first)
+        scanner.tellsEnd = false
+        let pairing = Self.pairing()
+        bench.radio.start(pairing)
+        // It begins when the controller has stopped scanning.
+        #expect(!scanner.isScanning && bench.adapter.pairings.isEmpty)
+        scanner.tellEnd()
+        let running = try #require(bench.adapter.pairings.first)
+        #expect(running.isBegun)
+        var isConnected = false
+        _ = bench.radio.connect(to: Self.device, .once(.seconds(60))) { result in
+            isConnected = (try? result.get()) != nil
+        }
+        bench.radio.start(Self.search(1))
+        #expect(bench.adapter.begun == 0 && bench.adapter.scanners.count == 1)
+        pairing.answer(true)
+        #expect(running.answers == [true])
+        var isFree = false
+        bench.radio.end(pairing, forgetting: true) { isFree = true }
+        #expect(running.closings == [true])
+        // Not before its link has ended.
+        #expect(bench.adapter.begun == 0 && bench.adapter.scanners.count == 1)
+        running.onClosed?()
+        #expect(bench.adapter.begun == 1)
+        #expect(try bench.run { isFree && isConnected && bench.adapter.scanners.last?.isScanning == true })
+        #expect(bench.radio.counts.overdue == 0)
+    }
+
+    @Test(
+        "A pairing waits for the connection that is being made, and comes before the next; one ended first never begins"
+    )
+    func pairingNext() throws {
+        let bench = try Bench()
+        bench.adapter.attempts = [nil]
+        let attempt = bench.radio.connect(to: Self.device, .once(.seconds(60))) { _ in }
+        _ = bench.radio.connect(to: Self.device, .once(.seconds(60))) { _ in }
+        let (first, second) = (Self.pairing(), Self.pairing())
+        bench.radio.start(first)
+        bench.radio.start(second)
+        #expect(bench.adapter.pairings.isEmpty && bench.adapter.begun == 1)
+        bench.radio.cancel(attempt)
+        #expect(bench.adapter.pairings.count == 1 && bench.adapter.begun == 1)
+        var ended = 0
+        bench.radio.end(second, forgetting: true) { ended += 1 }
+        #expect(try bench.run { ended == 1 })
+        #expect(bench.adapter.pairings.count == 1 && bench.adapter.begun == 1)
+        bench.radio.end(first, forgetting: false) { ended += 1 }
+        #expect(bench.adapter.pairings.first?.closings == [false])
+        bench.adapter.pairings.first?.onClosed?()
+        #expect(try bench.run { ended == 2 && bench.adapter.begun == 2 })
+    }
+
+    @Test("A pairing whose adapter is lost ends without a key, and the radio goes on with the next adapter")
+    func pairingLost() throws {
+        for isClosing in [false, true] {
+            let bench = try Bench()
+            let pairing = Self.pairing()
+            var losses: [AdapterLoss] = []
+            pairing.onLoss = { losses.append($0) }
+            bench.radio.start(pairing)
+            let running = try #require(bench.adapter.pairings.first)
+            var ended = 0
+            if isClosing { bench.radio.end(pairing, forgetting: false) { ended += 1 } }
+            bench.radio.lose(.removed("fake"))
+            #expect(losses == (isClosing ? [] : [.removed("fake")]))
+            #expect(running.closings == [!isClosing])
+            if !isClosing { bench.radio.end(pairing, forgetting: true) { ended += 1 } }
+            // The adapter's own end comes too late to count.
+            running.onClosed?()
+            #expect(try bench.run { ended == 1 })
+            bench.radio.use(bench.adapter)
+            bench.radio.start(Self.search(1))
+            #expect(bench.adapter.scanners.last?.isScanning == true)
+            #expect(ended == 1 && bench.radio.counts.overdue == 0)
+        }
+    }
+
+    @Test("A pairing of whose result or end the adapter never tells is given up, and its adapter is restarted")
+    func pairingWithoutEnd() throws {
+        let limits = RadioArbiter.Limits(stop: .milliseconds(20), pairing: .milliseconds(20))
+        let bench = try Bench(ScanWatch.Periods(), limits)
+        bench.radio.restartsAdapter = true
+        let pairing = Self.pairing(.milliseconds(20))
+        var ends = 0
+        var news: [ManagedPairing.News] = []
+        pairing.onNews = { told in
+            news.append(told)
+            bench.radio.end(pairing, forgetting: true) { ends += 1 }
+        }
+        bench.radio.start(pairing)
+        #expect(try bench.run { ends == 1 })
+        #expect(news == [.ended(.failure(.cancelled))])
+        #expect(bench.radio.counts.overdue == 1 && bench.adapter.restarts.count == 1)
+        // One that gives a result, and does not end.
+        let bench2 = try Bench(ScanWatch.Periods(), limits)
+        let other = Self.pairing()
+        bench2.radio.start(other)
+        bench2.radio.end(other, forgetting: false) { ends += 1 }
+        #expect(try bench2.run { ends == 2 })
+        #expect(bench2.radio.counts.overdue == 1)
+    }
 }

@@ -3,11 +3,13 @@
 import Configuration
 import Control
 import Daemon
+import Devices
 import Glibc
 import LinuxIO
 import SystemPackage
 import TestSupport
 import Texts
+import TextsSupport
 
 /// A daemon without a radio: it answers what it is told to, when it is told to.
 final class ScriptedHandler: ControlHandler {
@@ -22,6 +24,8 @@ final class ScriptedHandler: ControlHandler {
     /// The replies that are outstanding.
     var replies: [(Result<JSONObject, CommandFailure>) -> Void] = []
     var currentEvents: [JSONObject] = []
+    /// The conversations that were begun.
+    var conversations: [ScriptedConversation] = []
     /// Called after each request.
     var onRequest: () -> Void = {}
 
@@ -29,6 +33,48 @@ final class ScriptedHandler: ControlHandler {
         requests.append(request)
         if let result = answer(request) { reply(result) } else { replies.append(reply) }
         onRequest()
+    }
+}
+
+extension ScriptedHandler {
+    func conversation(for request: PairingRequest) throws(CommandFailure) -> any ControlConversation {
+        guard conversations.allSatisfy(\.isOver) else { throw CommandFailure(.timeout, "busy") }
+        let conversation = ScriptedConversation { [weak self] in self?.onRequest() }
+        conversations.append(conversation)
+        return conversation
+    }
+}
+
+/// A conversation in which a test says the lines.
+final class ScriptedConversation: ControlConversation {
+    /// Sends a line.
+    private(set) var say: (JSONObject, Bool) -> Void = { _, _ in }
+    /// The lines that the client has sent.
+    private(set) var heard: [String] = []
+    private(set) var isCancelled = false
+    private(set) var isOver = false
+    private let onChange: () -> Void
+
+    init(_ onChange: @escaping () -> Void) { self.onChange = onChange }
+
+    func begin(_ say: @escaping (JSONObject, Bool) -> Void) {
+        self.say = { [unowned self] line, isLast in
+            isOver = isOver || isLast
+            say(line, isLast)
+        }
+    }
+
+    /// Takes all but a line of `bad`.
+    func take(_ line: [UInt8]) throws(ControlFault) {
+        let words = try ControlLine.words(line)
+        heard.append(String(decoding: line, as: UTF8.self))
+        onChange()
+        if words == [Array("bad".utf8)] { _ = try ControlRequest(line: line) }
+    }
+
+    func cancel() {
+        (isCancelled, isOver) = (true, true)
+        onChange()
     }
 }
 
@@ -155,7 +201,8 @@ final class ControlBench {
             on: loop,
             handler: handler
         )
-        handler.onRequest = { [unowned self] in check() }
+        // The server cancels its conversations when it goes with the bench.
+        handler.onRequest = { [weak self] in self?.check() }
     }
 
     func connect(isReading: Bool = true) throws -> ControlPeer {

@@ -94,6 +94,7 @@ struct ControlRequestTests {
         let requests: [(ControlRequest, isReading: Bool, isTyping: Bool)] = [
             (.status, true, false), (.events, true, false), (.scan(for: .seconds(5), isAnew: false), true, false),
             (.use(.name("A"), confirmed: true), false, false), (.forget, false, false), (.connect, false, false),
+            (.pair(PairingRequest(.name("A"))), false, false),
             (.disconnect, false, false), (.pause, false, false), (.resume, false, false), (.send([1]), false, false),
             (.ask(Handshake.Command(send: nil, expect: nil)), false, false),
             (.reload, false, false), (.stop, false, false), (.key([.character("1")]), false, true),
@@ -135,7 +136,7 @@ extension ControlRequest {
                 UInt8.random(in: .min ... .max, using: &random)
             }
         }
-        switch Int.random(in: 0..<16, using: &random) {
+        switch Int.random(in: 0..<17, using: &random) {
         case 0: return .status
         case 1: return .events
         case 2:
@@ -169,6 +170,12 @@ extension ControlRequest {
                 )
             )
         case 14: return .reload
+        case 15:
+            var request = PairingRequest(.name(text()))
+            request.console = PairingConsole.allCases.randomElement(using: &random) ?? .none
+            request.required = Bool.random(using: &random) ? .encrypted : .authenticated
+            request.limit = .seconds(Int.random(in: 1...600, using: &random))
+            return .pair(request)
         default: return .stop
         }
     }

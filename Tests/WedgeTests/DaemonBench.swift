@@ -51,6 +51,7 @@ final class DaemonBench {
         beacons: BeaconConfiguration = BeaconConfiguration(),
         regions: String = "",
         managed: (@Sendable () -> [RegionFile.Entry]?)? = nil,
+        through adapter: (any LowEnergyAdapter)? = nil,
         removeServerFiles: (@Sendable () throws(CommandFailure) -> Void)? = nil
     ) throws -> Daemon {
         var settings = KeyboardSettings(
@@ -81,7 +82,12 @@ final class DaemonBench {
         options.removeServerFiles = removeServerFiles
         let keyboard = try TextKeyboard(layout: .us)
         screen = keyboard.screen
-        let daemon = try Daemon(settings, options, through: AdapterCore(loop, using: radio), screen: keyboard)
+        let daemon = try Daemon(
+            settings,
+            options,
+            through: AdapterCore(loop, using: adapter ?? radio),
+            screen: keyboard
+        )
         daemon.onEvent = { [unowned self] event in
             if case .state(let state, _, _) = event { states.append(state.rawValue) }
         }

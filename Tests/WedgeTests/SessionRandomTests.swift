@@ -17,6 +17,8 @@ struct SessionRandomTests {
         var hasAdapter = false
         var isScanning = false
         var isLinked = false
+        /// True while a pairing has the radio.
+        var isHeld = false
         /// Until when the end of a link is waited for.
         var closing: Duration?
         /// Before this no attempt on the same device may begin.
@@ -42,6 +44,10 @@ struct SessionRandomTests {
                 isWanted = false
                 if session.isAttempting { floor = now + Session.retryInterval }
             case .linkClosed: closing = nil
+            case .pairingBegins:
+                isHeld = true
+                if session.isAttempting { floor = now + Session.retryInterval }
+            case .pairingEnds: isHeld = false
             case .attemptFailed, .linkLost, .flooded, .unsupported:
                 let ends = session.isAttempting || session.state == .connected
                 if ends, isLinked { floor = now + Session.retryInterval }
@@ -54,6 +60,7 @@ struct SessionRandomTests {
             switch action {
             case .scan:
                 expect(!isScanning, "scans twice")
+                expect(!isHeld, "scans during a pairing")
                 isScanning = true
             case .stopScan:
                 expect(isScanning, "stops a scan that is none")
@@ -61,6 +68,7 @@ struct SessionRandomTests {
             case .connect:
                 expect(hasAdapter && isChosen && isWanted, "connects though it may not")
                 expect(!isLinked, "connects twice")
+                expect(!isHeld, "connects during a pairing")
                 expect(!isScanning, "connects while it scans")
                 expect(closing.map { now >= $0 } ?? true, "connects before the last link is closed")
                 expect(floor.map { now >= $0 } ?? true, "connects too soon after the last attempt")
@@ -92,7 +100,7 @@ struct SessionRandomTests {
                 // Always a way forward: something runs that ends by itself, or time brings the next step.
                 let goesOn = isScanning || isLinked || session.deadline != nil
                 expect(
-                    goesOn == (isChosen && isWanted) || session.deadline != nil,
+                    isHeld || goesOn == (isChosen && isWanted) || session.deadline != nil,
                     "stuck, or busy for nothing"
                 )
             } else {
@@ -106,7 +114,7 @@ struct SessionRandomTests {
     private static let device = DeviceAddress(BluetoothAddress(rawValue: 0xF0F1_F2F3_F4F5), .random)
 
     private static func event(_ generator: inout SeededGenerator) -> Session.Event {
-        switch Int.random(in: 0..<40, using: &generator) {
+        switch Int.random(in: 0..<44, using: &generator) {
         case 0: .adapterLost("x")
         case 1: .forbidden("x")
         case 2: .forgotten
@@ -122,6 +130,9 @@ struct SessionRandomTests {
         case 21...25: .heard(device)
         case 26...29: .ready
         case 30...33: .linkClosed
+        case 34: .pairingBegins(endingLink: true)
+        case 35: .pairingBegins(endingLink: false)
+        case 36...39: .pairingEnds
         default: .deadline
         }
     }

@@ -20,7 +20,8 @@ struct SessionTableTests {
         ("heard", .heard(device)), ("scan-failed", .scanFailed("busy")), ("ready", .ready),
         ("unsupported", .unsupported("no service")), ("attempt-failed", .attemptFailed("refused")),
         ("link-lost", .linkLost("timeout")), ("flooded", .flooded("too much")), ("link-closed", .linkClosed),
-        ("deadline", .deadline),
+        ("deadline", .deadline), ("pairing", .pairingBegins(endingLink: true)),
+        ("pairing-beside", .pairingBegins(endingLink: false)), ("pairing-ends", .pairingEnds),
     ]
 
     private struct Row {
@@ -104,7 +105,7 @@ struct SessionTableTests {
     @Test("The table has every event once in every situation, and situations of all nine states")
     func complete() throws {
         let situations = Dictionary(grouping: try Self.rows(), by: \.situation)
-        #expect(situations.count == 22)
+        #expect(situations.count == 26)
         for (situation, rows) in situations {
             #expect(rows.map(\.event).sorted() == Self.events.map(\.name).sorted(), "\(situation)")
         }

@@ -177,7 +177,8 @@ public struct ManagedPairing: Sendable {
         }
     }
 
-    private func isMeant(_ peer: ManagementAddress) -> Bool { peer == device || peer == resolvingKey?.device }
+    /// True for the address of the device, and for its identity once that is known.
+    package func isMeant(_ peer: ManagementAddress) -> Bool { peer == device || peer == resolvingKey?.device }
 
     private mutating func paired(_ status: ManagementStatus, _ returned: ManagementAddress?) {
         guard status == .success else {

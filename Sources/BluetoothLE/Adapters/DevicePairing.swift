@@ -14,7 +14,6 @@ package struct PairingWish: Sendable {
     /// The time after which the pairing is called off.
     package var limit: Duration
 
-    /// A wish.
     package init(
         _ device: DeviceAddress,
         _ capability: IOCapability,
@@ -30,7 +29,7 @@ package struct PairingWish: Sendable {
 
 /// A pairing with one device that the user has begun, by the kernel's Security Manager or this library's.
 ///
-/// It is used on the event loop's thread, and nothing may scan meanwhile.
+/// It is used on the event loop's thread, and begun and closed by the arbiter of the radio, as `RadioPairing`.
 package protocol DevicePairing: AnyObject {
     /// The handler of news; the last is the end.
     var onNews: ((ManagedPairing.News) -> Void)? { get set }

@@ -52,15 +52,16 @@ extension KernelAdapter {
     /// Takes an event about pairing: for the pairing that the user has begun, or else a device that wants to pair anew.
     ///
     /// The latter is refused: a bond is made by the user only. Who connects to this adapter may pair while there is a window,
-    /// and is refused without one; devices of other programs are left to those.
+    /// and is refused without one; devices of other programs are left to those. While the user pairs with one device, another one
+    /// of this process is refused too.
     func handlePairing(_ event: ManagementEvent.Kind) {
         let device = event.asker
         if let device, served.contains(device) {
             if let window { window.handle(event) } else { refuse(event) }
+        } else if let device, asked.contains(device), pairing?.isAbout(device) != true {
+            refuse(event)
         } else if let pairing {
             pairing.handle(event)
-        } else if let device, asked.contains(device) {
-            refuse(event)
         } else {
             window?.handle(event)
         }

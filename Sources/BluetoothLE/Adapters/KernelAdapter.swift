@@ -204,8 +204,7 @@ package final class KernelAdapter: LowEnergyAdapter {
         completion: @escaping (Result<any ATTChannel, LinkFailure>) -> Void
     ) throws(LinkFailure) -> any ConnectionAttempt {
         let peer = ManagementAddress(device)
-        failedAttempts.noteBeginning(peer)
-        asked.insert(peer)
+        noteBeginning(peer)
         management.send(.loadConnectionParameters(index, peer, .standard)) { _ in }
         // Without the socket the connection is made all the same.
         let watch = try? ConnectionWatch(controller: index, on: loop)
@@ -244,6 +243,12 @@ package final class KernelAdapter: LowEnergyAdapter {
             crossed?.end()
             throw error
         }
+    }
+
+    /// Notes that this process is about to have a link with a device.
+    func noteBeginning(_ peer: ManagementAddress) {
+        failedAttempts.noteBeginning(peer)
+        asked.insert(peer)
     }
 
     /// Looks what comes of an attempt that begins now; nil where that cannot be seen.

@@ -6,7 +6,7 @@ import LinuxIO
 
 /// A pairing that the user has begun, on an adapter of the kernel (`ManagedPairing` on the event loop).
 ///
-/// It is used on the loop's thread, and nothing may scan meanwhile.
+/// It is used on the loop's thread.
 final class KernelPairing: DevicePairing {
     /// How long the kernel may take beyond the limit to end a pairing that was called off.
     private static let grace = Duration.seconds(15)
@@ -34,6 +34,7 @@ final class KernelPairing: DevicePairing {
 
     func begin() {
         adapter.pairing = self
+        adapter.noteBeginning(ManagementAddress(wish.device))
         timer = adapter.loop.schedule(at: MonotonicClock.now + wish.limit) { [unowned self] in
             timer = nil
             cancel()
@@ -60,15 +61,22 @@ final class KernelPairing: DevicePairing {
     func close(forgetting: Bool, completion: @escaping () -> Void) {
         if let timer { adapter.loop.cancel(timer) }
         timer = nil
-        isOver = true
         onNews = nil
+        // The kernel would go on connecting to a device with which nobody pairs any more.
+        cancel()
+        isOver = true
         if adapter.pairing === self { adapter.pairing = nil }
         if !adapter.information.currentSettings.contains(.bondable) {
             adapter.management.send(.setBondable(adapter.index, false)) { _ in }
         }
-        guard forgetting else { return adapter.disconnect(wish.device, completion: completion) }
-        adapter.unpair(wish.device) { _ in completion() }
+        let disconnect = { [adapter, wish] in adapter.disconnect(wish.device, completion: completion) }
+        guard forgetting else { return disconnect() }
+        // Of a device without a key the kernel leaves the link alone.
+        adapter.unpair(wish.device) { _ in disconnect() }
     }
+
+    /// True for the device, under the addresses that are known of it.
+    func isAbout(_ peer: ManagementAddress) -> Bool { machine.isMeant(peer) }
 
     func handle(_ event: ManagementEvent.Kind) {
         machine.handle(event)

@@ -4,12 +4,13 @@ import BluetoothHost
 package import BluetoothPackets
 package import LinuxIO
 
-/// The owner of an adapter's radio: every scan, connection and advertisement goes through it.
+/// The owner of an adapter's radio: every scan, connection, pairing and advertisement goes through it.
 ///
 /// One scan runs at a time: the newest, an active one before a passive one; the others overhear it, each with its own
 /// filter and table, so that nobody who scans keeps others from hearing. While a connection is being made every scan is
 /// paused (BT-4); the connection begins when the controller has stopped scanning. Connections are made one
-/// after another. One server can advertise.
+/// after another. A pairing comes before them, and while it runs every scan is paused and no connection is made. One server
+/// can advertise.
 ///
 /// A running scan is watched, and armed again when it may have been switched off (`ScanWatch`). What an adapter was asked
 /// for and never tells the end of is given up (`Limits`).
@@ -22,6 +23,7 @@ package final class RadioArbiter {
         case scanning(any DeviceScanner, RadioScan)
         case stopping(any DeviceScanner)
         case connecting(RadioAttempt)
+        case pairing(RadioPairing)
     }
 
     /// The times after which the arbiter goes on without an adapter's word; each adapter has shorter ones of its own.
@@ -30,6 +32,8 @@ package final class RadioArbiter {
         var stop = Duration.seconds(15)
         /// The time, beyond its own, in which a connection has to be made or to fail.
         var connection = Duration.seconds(5)
+        /// The time, beyond its own, in which a pairing has to end.
+        var pairing = Duration.seconds(20)
     }
 
     /// The pause after a failed attempt with `Patience.forever`, before the next attempt in the queue begins.
@@ -61,6 +65,8 @@ package final class RadioArbiter {
     private var scans: [RadioScan] = []
     /// The connections that are wanted; the first one is made first.
     private var attempts: [RadioAttempt] = []
+    /// The pairings that are wanted; the first one is made first.
+    private var pairings: [RadioPairing] = []
     private let pauseTimer = LoopTimer()
     /// The handlers to be called when the controller has stopped scanning.
     private var onQuiet: [() -> Void] = []
@@ -117,7 +123,7 @@ package final class RadioArbiter {
     }
 
     /// Drops the adapter after its loss: every scan fails with `ScanError.adapterGone`, every connection attempt with
-    /// `LinkFailure.adapterLost` and the cause, and the server's connections end.
+    /// `LinkFailure.adapterLost` and the cause, every pairing ends with `onLoss`, and the server's connections end.
     package func lose(_ loss: AdapterLoss) {
         if let adapter { watch.counts.controllers.add(adapter.controllerCounts) }
         adapter?.onWake = nil
@@ -132,13 +138,14 @@ package final class RadioArbiter {
             endWatch(scanner)
             scanner.close()
         case .stopping(let scanner): scanner.close()
-        case .idle, .connecting: break
+        case .idle, .connecting, .pairing: break
         }
         radio = .idle
-        let (lostScans, lostAttempts) = (scans, attempts)
-        (scans, attempts) = ([], [])
+        let (lostScans, lostAttempts, lostPairings) = (scans, attempts, pairings)
+        (scans, attempts, pairings) = ([], [], [])
         for scan in lostScans { scan.fail(.adapterGone) }
         for attempt in lostAttempts { attempt.finish(.failure(.adapterLost(loss.cause))) }
+        for pairing in lostPairings { pairing.lose(loss) }
         server?.adapterLost(loss.cause)
         becomeQuiet()
     }
@@ -273,6 +280,36 @@ package final class RadioArbiter {
         together { attempt.finish(result.map { ATTLink($0, on: loop) }) }
     }
 
+    // MARK: Pairing
+
+    /// Adds a pairing, which comes before every scan and every connection that has not begun.
+    package func start(_ pairing: RadioPairing) {
+        pairings.append(pairing)
+        arbitrate()
+    }
+
+    /// Ends a pairing and its link, in any state, with `forgetting` without a key left below this process; its handlers are
+    /// not called any more.
+    ///
+    /// `completion` is called once, later, when the radio is free for others.
+    package func end(_ pairing: RadioPairing, forgetting: Bool, completion: @escaping () -> Void) {
+        let isRunning = if case .pairing(let current) = radio { current === pairing } else { false }
+        if isRunning {
+            limitTimer.cancel()
+            limit(limits.stop) { pairing.noteClosed() }
+        }
+        pairing.close(forgetting: forgetting) { [weak self] in
+            guard let self else { return }
+            pairings.removeAll { $0 === pairing }
+            if case .pairing(let current) = radio, current === pairing {
+                limitTimer.cancel()
+                radio = .idle
+            }
+            later(completion)
+            arbitrate()
+        }
+    }
+
     // MARK: Advertising
 
     /// Advertises for a server.
@@ -309,18 +346,20 @@ package final class RadioArbiter {
         guard let adapter else { return becomeQuiet() }
         switch radio {
         case .idle:
-            if let attempt = attempts.first {
+            if let pairing = pairings.first {
+                begin(pairing, adapter)
+            } else if let attempt = attempts.first {
                 connect(attempt, adapter)
             } else if let scan = leading {
                 begin(scan, adapter)
             }
         case .scanning(let scanner, let current):
-            if attempts.isEmpty, let scan = leading {
+            if attempts.isEmpty, pairings.isEmpty, let scan = leading {
                 if scan !== current { exchange(current, for: scan, scanner) } else { shareReports(of: scanner, scan) }
             } else {
                 rest(scanner, current)
             }
-        case .stopping, .connecting: break
+        case .stopping, .connecting, .pairing: break
         }
         if case .stopping = radio { return }
         becomeQuiet()
@@ -422,6 +461,12 @@ package final class RadioArbiter {
                 connected(attempt, .failure(error))
             }
         }
+    }
+
+    private func begin(_ pairing: RadioPairing, _ adapter: any LowEnergyAdapter) {
+        radio = .pairing(pairing)
+        limit(pairing.wish.limit + limits.pairing) { pairing.giveUp() }
+        pairing.begin(on: adapter)
     }
 
     // MARK: The limit of a step

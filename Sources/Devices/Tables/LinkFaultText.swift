@@ -68,8 +68,8 @@ package enum LinkFaultText: String, FaultText {
             (
                 LocalText("{1} is not paired with this adapter", "{1} はこのアダプタとペアリングされていません"),
                 LocalText(
-                    "`blewedge stop`, and `blewedge pair {1}`",
-                    "`blewedge stop` の後、`blewedge pair {1}` を実行してください"
+                    "`blewedge pair {1}`",
+                    "`blewedge pair {1}` を実行してください"
                 )
             )
         case .weakBond:
@@ -98,8 +98,8 @@ package enum LinkFaultText: String, FaultText {
                     "{1} はこのアダプタではなく、{2} とペアリングされています"
                 ),
                 LocalText(
-                    "use that adapter, or `blewedge stop` and `blewedge pair {1}`",
-                    "そのアダプタを使用するか、`blewedge stop` の後、`blewedge pair {1}` を実行してください"
+                    "use that adapter, or `blewedge pair {1}`",
+                    "そのアダプタを使用するか、`blewedge pair {1}` を実行してください"
                 )
             )
         case .damagedBond:
@@ -249,8 +249,8 @@ package enum LinkFaultText: String, FaultText {
             (
                 LocalText("the device wants to be paired: {1}", "デバイスがペアリングを要求しています: {1}"),
                 LocalText(
-                    "`blewedge stop`, and `blewedge pair {2}`",
-                    "`blewedge stop` の後、`blewedge pair {2}` を実行してください"
+                    "`blewedge pair {2}`",
+                    "`blewedge pair {2}` を実行してください"
                 )
             )
         case .wantsNumber:

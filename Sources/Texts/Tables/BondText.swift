@@ -5,7 +5,7 @@ package enum BondText: String, Localized {
     case listening, pairing, compare, enter, notSixDigits, show, paired, pairedOpenly, pairedLegacy, noBonds, forgotten
     case onlyInKernel, legacy
     case brokenLines, tightened, columnDevice, columnAdapter, columnSecurity, authenticated, encrypted, pairsFor
-    case stopFirst, pairable, pairableOver, notPaired
+    case pairable, pairableOver, notPaired
 
     package var texts: LocalText {
         switch self {
@@ -69,11 +69,6 @@ package enum BondText: String, Localized {
         case .pairableOver:
             LocalText("no central may pair any more", "ペアリングの受け付けを終了しました")
         case .notPaired: LocalText("not paired with {1}: {2}", "{1} とペアリングできませんでした: {2}")
-        case .stopFirst:
-            LocalText(
-                "`blewedge stop` (or `systemctl stop blewedge`), pair, and start it again",
-                "`blewedge stop`(または `systemctl stop blewedge`)で停止し、ペアリングしてから再開してください"
-            )
         }
     }
 }
@@ -82,7 +77,7 @@ package enum BondText: String, Localized {
 package enum BondFaultText: String, FaultText {
     // Pairing.
     case noAddress, known, nameKnown, knownToKernel, disagreed, declined, notInTime, notBonded, tooWeak, keyTooShort
-    case legacyOnly, notReached
+    case legacyOnly, notReached, busy
     // The file.
     case foreign, irregular, unreadable, notKept, full, notPermitted
     // Forgetting.
@@ -175,6 +170,11 @@ package enum BondFaultText: String, FaultText {
             (
                 LocalText("the device could not be connected to: {1}", "デバイスに接続できませんでした: {1}"),
                 LocalText("is it on, near, and ready to pair?", "電源、距離、ペアリングできる状態かを確認してください")
+            )
+        case .busy:
+            (
+                LocalText("a device is being paired already", "すでにデバイスをペアリング中です"),
+                LocalText("try again when that has ended", "終わってからもう一度お試しください")
             )
         case .foreign:
             (

@@ -57,6 +57,7 @@ package enum RemedyText: String, Localized {
 /// The reasons for the keyboard's state while nothing is wrong.
 package enum ReasonText: String, Localized {
     case paused, gateClosed, otherTerminal, noTerminal, closingEarlier, heard, typedAgain, nothingTyped, unanswered
+    case pairing
 
     package var texts: LocalText {
         switch self {
@@ -74,6 +75,8 @@ package enum ReasonText: String, Localized {
             )
         case .closingEarlier:
             LocalText("closing the link to the earlier device", "前回のデバイスとの接続を切断しています")
+        case .pairing:
+            LocalText("waiting for the end of a pairing", "ペアリングの終了を待っています")
         case .heard: LocalText("heard {1}, connecting", "{1} を受信し、接続しています")
         case .typedAgain: LocalText("what comes is typed again", "受信データの入力を再開しました")
         case .nothingTyped: LocalText("nothing is typed: {1}", "入力しません: {1}")

@@ -29,14 +29,14 @@ struct BondsCommand: ParsableCommand {
     func run() throws {
         let bonds = try BondStore(try DaemonPaths.current().bonds).found().bonds
         if json {
-            for bond in bonds { try StandardStream.output.write(JSONObject(bond).text + "\n") }
+            for bond in bonds { try StandardStream.output.write(BondFacts(bond).object.text + "\n") }
             return
         }
         guard !bonds.isEmpty else { return Console.note(BondText.noBonds.message()) }
         let rows =
             [[BondText.columnDevice, .columnAdapter, .columnSecurity].map { $0.text(.current) }]
             + bonds.map { bond in
-                let security = BondText.security(of: bond).text(.current)
+                let security = BondFacts(bond).security.text(.current)
                 return ["\(bond.identityAddress)", "\(bond.localAddress)", security]
             }
         let widths = (0..<3).map { column in rows.map { DisplayWidth.columns(of: $0[column]) }.max() ?? 0 }

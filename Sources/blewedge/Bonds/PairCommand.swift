@@ -6,35 +6,7 @@ import Devices
 import LinuxIO
 import Texts
 
-/// What the person at this end can do, by its name on the command line.
-enum PairingConsole: String, ExpressibleByArgument, CaseIterable {
-    case none
-    case display
-    case yesNo = "yes-no"
-    case keyboard
-    case keyboardDisplay = "keyboard-display"
-
-    /// The same as the other device is told of it.
-    var capability: IOCapability {
-        switch self {
-        case .none: .noInputNoOutput
-        case .display: .displayOnly
-        case .yesNo: .displayYesNo
-        case .keyboard: .keyboardOnly
-        case .keyboardDisplay: .keyboardDisplay
-        }
-    }
-}
-
-extension PairingConsole {
-    /// True for a person who can be asked.
-    var isAsked: Bool {
-        switch self {
-        case .none, .display: false
-        case .yesNo, .keyboard, .keyboardDisplay: true
-        }
-    }
-}
+extension PairingConsole: ExpressibleByArgument {}
 
 /// The security that a pairing must give.
 enum PairingSecurity: String, ExpressibleByArgument, CaseIterable {
@@ -56,7 +28,8 @@ struct PairCommand: ParsableCommand {
             then on its links are encrypted with them. Both devices must agree how: on a terminal a number is compared, \
             shown or asked for, as the other device can; without a terminal nobody can say a number, and the link is \
             encrypted, but not authenticated. Secure Connections are preferred; legacy pairing, whose number anybody can compute, gives encrypted keys at most; keys shorter than 16 bytes are refused. A \
-            device that is paired already is refused until `forget`. While a daemon has the adapter, end it first.
+            device that is paired already is refused until `forget`. A daemon that has the adapter pairs for its owner and \
+            root, meanwhile connects to no device, and goes on afterwards.
 
             EXAMPLES:
               blewedge pair LINBLE-TEST
@@ -94,7 +67,7 @@ struct PairCommand: ParsableCommand {
 
     func validate() throws {
         if device.isEmpty { throw ValidationError("the device wants a name or an address.") }
-        guard (.seconds(1)...(.seconds(600))).contains(seconds.duration) else {
+        guard PairingRequest.limits.contains(seconds.duration) else {
             throw ValidationError("--seconds must be 1 to 600.")
         }
     }
@@ -102,14 +75,10 @@ struct PairCommand: ParsableCommand {
     func run() throws {
         guard let choice = DeviceChoice(device) else { throw CommandFailure(.usage, CommandFaultText.incomplete) }
         let isTerminal = StandardInput.isTerminal && StandardStream.error.isTerminal
-        let run = try PairRun(
-            choice,
-            through: adapterOptions.transport,
-            console: console ?? (isTerminal ? .keyboardDisplay : .none),
-            required: security.level,
-            limit: seconds.duration,
-            isJSON: json
-        )
-        try run.run()
+        var request = PairingRequest(choice)
+        request.console = console ?? (isTerminal ? .keyboardDisplay : .none)
+        request.required = security.level
+        request.limit = seconds.duration
+        try PairRun(request, through: adapterOptions.transport, isJSON: json).run()
     }
 }

@@ -14,18 +14,10 @@ import Texts
 ///
 /// To be used on the loop's thread.
 final class PairingQuestions {
-    /// The person's answer.
-    enum Answer: Equatable {
-        /// Whether both devices show the same number.
-        case same(Bool)
-        /// The number that the other device shows; nil for none.
-        case passkey(UInt32?)
-    }
-
     private let loop: EventLoop
     private let isJSON: Bool
     private let print: (String) -> Void
-    private let onAnswer: (Answer) -> Void
+    private let onAnswer: (PairingAnswer) -> Void
     private var input: LineInput?
     /// What the person is asked, and has not answered.
     private var question: ManagedPairing.Question?
@@ -35,7 +27,7 @@ final class PairingQuestions {
         on loop: EventLoop,
         isJSON: Bool,
         print: @escaping (String) -> Void,
-        onAnswer: @escaping (Answer) -> Void
+        onAnswer: @escaping (PairingAnswer) -> Void
     ) {
         self.loop = loop
         self.isJSON = isJSON
@@ -46,13 +38,10 @@ final class PairingQuestions {
     /// Asks; `onAnswer` follows, now or later, unless `settle` comes first.
     func ask(_ question: ManagedPairing.Question) {
         self.question = question
+        tell(.ask(question))
         switch question {
-        case .compare(let number):
-            tell("compare", number)
-            prompt(BondText.compare.text(.current, Self.digits(number)))
-        case .enter:
-            tell("passkeyWanted", nil)
-            prompt(BondText.enter.text(.current))
+        case .compare(let number): prompt(BondText.compare.text(.current, PairingAnswer.digits(number)))
+        case .enter: prompt(BondText.enter.text(.current))
         }
         if input == nil {
             do throws(Errno) {
@@ -67,8 +56,8 @@ final class PairingQuestions {
 
     /// Shows a number that is to be entered at the other device.
     func show(_ passkey: UInt32) {
-        tell("passkey", passkey)
-        Console.note(BondText.show.message(Self.digits(passkey)))
+        tell(.show(passkey))
+        Console.note(BondText.show.message(PairingAnswer.digits(passkey)))
     }
 
     /// Asks no more: what is typed from now to the next question is no answer to that one.
@@ -103,7 +92,7 @@ final class PairingQuestions {
         case .compare: onAnswer(.same(["y", "yes"].contains(text)))
         case .enter where line == nil: onAnswer(.passkey(nil))
         case .enter:
-            if text.utf8.count == 6, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = UInt32(text) {
+            if let number = PairingAnswer.number(text) {
                 onAnswer(.passkey(number))
             } else {
                 Console.note(BondText.notSixDigits.message())
@@ -117,16 +106,7 @@ final class PairingQuestions {
         if !StandardStream.error.isTerminal { try? StandardStream.error.write("\n") }
     }
 
-    private func tell(_ event: String, _ number: UInt32?) {
-        guard isJSON else { return }
-        var object = JSONObject()
-        object.add("event", event)
-        object.add("number", number.map(Self.digits))
-        print(object.text + "\n")
-    }
-
-    private static func digits(_ number: UInt32) -> String {
-        let text = "\(number)"
-        return String(repeating: "0", count: max(0, 6 - text.utf8.count)) + text
+    private func tell(_ event: PairingEvent) {
+        if isJSON { print(event.object.text + "\n") }
     }
 }

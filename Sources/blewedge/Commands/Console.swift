@@ -19,7 +19,10 @@ enum Console {
     static func note(_ message: Message) { note(message.text(.current)) }
 
     /// Prints what went wrong, and what mends it.
-    static func report(_ failure: CommandFailure) { lines(of: failure).forEach { note($0) } }
+    static func report(_ failure: CommandFailure) { report(Reason(failure)) }
+
+    /// Prints a reason, and its remedy.
+    static func report(_ reason: Reason) { lines(of: reason).forEach { note($0) } }
 
     /// Whether somebody is there to be asked: all three streams are a terminal's, and no program reads the answer.
     static func mayAsk(isJSON: Bool) -> Bool {
@@ -33,8 +36,10 @@ enum Console {
     }
 
     /// What went wrong, and what mends it, in the language of this process.
-    static func lines(of failure: CommandFailure) -> [String] {
-        [failure.cause, failure.remedy.map { NoteText.toMend.message($0) }].compactMap { $0?.text(.current) }
+    static func lines(of failure: CommandFailure) -> [String] { lines(of: Reason(failure)) }
+
+    private static func lines(of reason: Reason) -> [String] {
+        [reason.cause, reason.remedy.map { NoteText.toMend.message($0) }].compactMap { $0?.text(.current) }
     }
 
     /// A note with its end.

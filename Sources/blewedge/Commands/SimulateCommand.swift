@@ -3,6 +3,7 @@
 import ArgumentParser
 import BluetoothLE
 import Configuration
+import Devices
 import LinuxIO
 
 /// The end of a line on its way to the central.

@@ -19,10 +19,7 @@ struct DaemonScan: ~Copyable {
 
     /// A scan through the daemon that uses this adapter; nil where none does, or it may not be asked.
     init?(_ filter: ScanFilter, through adapter: AdapterTransport) {
-        guard let paths = try? DaemonPaths.reachable().map(\.controlSocket.string),
-            var client = try? ControlClient(at: paths), let status = try? client.ask(.status),
-            let name = status.value["adapter"]?.string, adapter == .any || adapter.description == name
-        else { return nil }
+        guard let client = ControlClient(ofDaemonUsing: adapter) else { return nil }
         // After what can fail: Swift 6.2 destroys twice what is set before it.
         self.client = client
         self.filter = filter
@@ -76,6 +73,17 @@ struct DaemonScan: ~Copyable {
         devices = (answer.value["devices"]?.array ?? []).compactMap(ListedDevice.init(answer:))
             .filter { filter.matches(name: $0.name, services: $0.services) }
         return devices.filter { known[$0.address] != $0.content }
+    }
+}
+
+extension ControlClient {
+    /// A connection to the daemon that uses this adapter; nil where none does, or it may not be asked.
+    init?(ofDaemonUsing adapter: AdapterTransport) {
+        guard let paths = try? DaemonPaths.reachable().map(\.controlSocket.string),
+            var client = try? ControlClient(at: paths), let status = try? client.ask(.status),
+            let name = status.value["adapter"]?.string, adapter == .any || adapter.description == name
+        else { return nil }
+        self = client
     }
 }
 

@@ -7,7 +7,7 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// The base of commands that use an adapter in the foreground: event loop, signals, the adapter, and one outcome.
+/// The base of commands that use an adapter in the foreground, or the daemon that has it: event loop, signals, the adapter, and one outcome.
 ///
 /// To be used on the event loop's thread.
 final class ForegroundRun {
@@ -35,11 +35,7 @@ final class ForegroundRun {
     ///
     /// The note is for people, and tells what comes once signals are heeded.
     func run(note: Message? = nil, _ begin: @escaping (RadioArbiter) -> Void) throws {
-        try loop.handleSignals(ExitStatus.signals) { [unowned self] number in
-            // The second signal does not wait for the controller.
-            if outcome != nil { Process.exit(ExitStatus(signal: number).rawValue) }
-            finish(.success(ExitStatus(signal: number)))
-        }
+        try heedSignals()
         let capture = try captureOptions?.begin(on: loop, for: transport)
         defer { capture?.finish() }
         if let note { Console.note(note) }
@@ -57,6 +53,24 @@ final class ForegroundRun {
         }
         // From the loop, since an adapter that cannot be used at all says so at once.
         _ = loop.schedule(at: .zero) { core.start() }
+        try runLoop()
+    }
+
+    /// Runs until `finish` or a signal, with what is on the loop already; throws the exit status unless it is success.
+    func runWithoutAdapter() throws {
+        try heedSignals()
+        try runLoop()
+    }
+
+    private func heedSignals() throws {
+        try loop.handleSignals(ExitStatus.signals) { [unowned self] number in
+            // The second signal does not wait for the controller.
+            if outcome != nil { Process.exit(ExitStatus(signal: number).rawValue) }
+            finish(.success(ExitStatus(signal: number)))
+        }
+    }
+
+    private func runLoop() throws {
         try loop.run()
         if let status = try outcome?.get(), status != .success { throw status }
     }

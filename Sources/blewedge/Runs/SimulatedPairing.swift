@@ -99,12 +99,9 @@ final class SimulatedPairing {
         } catch {
             return foreground.finish(.failure(CommandFailure(error)))
         }
-        let text = BondText.paired(by: bond)
-        guard isJSON else { return Console.note(text.message("\(bond.identityAddress)")) }
-        var object = JSONObject()
-        object.add("event", "paired")
-        object.add(membersOf: JSONObject(bond))
-        foreground.print(object.text + "\n")
+        let facts = BondFacts(bond)
+        guard isJSON else { return Console.note(facts.report.message("\(facts.device)")) }
+        foreground.print(PairingEvent.paired(facts).object.text + "\n")
     }
 
     /// Tells what happens: programs as a JSON line, people on standard error.

@@ -100,6 +100,7 @@ from scenarios import (  # noqa: E402, F401, I001
     matrix,
     controls,
     pairing,
+    pairing_daemon,
     dishonest,
     bonds,
     keyless,

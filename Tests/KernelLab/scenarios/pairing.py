@@ -272,7 +272,7 @@ async def typed_by_key_only(bench: Bench, adapter: tuple[str, ...]) -> None:
     expect(answer["requiredSecurity"] == "encrypted", f"status: {answer}")
     expect(answer["link"]["keySize"] == 16, f"status: {answer['link']}")
     refused = await bench.guest.run(BINARY, "pair", NAME, "--console", "none", *adapter, check=False, seconds=40)
-    expect(refused.status == 69 and "blewedge stop" in refused.err, f"pair beside a daemon: {refused.evidence()}")
+    expect(refused.status == 64 and "never overwritten" in refused.err, f"pair through the daemon: {refused.evidence()}")
     sent = bench.peer.burst([ean13(1)])
     await reader.until(sent, 20)
     compare(ean13(1), reader.text)

@@ -27,7 +27,7 @@ ENVIRONMENT = (
 READING = ("status", "scan 1")
 TYPING = ("key 1", "snippet bold", "clear")
 CHANGING = ("pause", "resume", "send hex 00", "ask 00", "disconnect", "connect", "reload", f"use {ADDRESS} security none")
-LAST = ("forget", "stop")
+LAST = (f"pair {ADDRESS}", "forget", "stop")
 PERMISSION = 77
 
 
@@ -96,6 +96,8 @@ async def control_rights(bench: Bench) -> None:
         cause = answer["error"]["cause"]
         expect(cause == f"user {STRANGER} may read here, not change", f"{line}: the cause is {cause!r}")
         refused += 1
+    paired = await ask(bench, BINARY, "pair", NAME, "--console", "none", before=(*users()["a member of the group"], *ENVIRONMENT))
+    expect(paired.status == PERMISSION and "may read here" in paired.err, f"a member pairs: {paired.status}, {paired.err!r}")
     expect(await standing(bench) == before, "what was refused has changed something")
     expect(reader.text == b"", f"what was refused was typed: {reader.text!r}")
 

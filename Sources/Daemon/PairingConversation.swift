@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Control
+import Devices
+import Texts
+
+/// A pairing that a client of the control socket has asked for: its events as lines, and lines as answers (D-9).
+final class PairingConversation: ControlConversation {
+    private let pairer: DevicePairer
+
+    /// A conversation about a pairing that has not begun.
+    init(_ pairer: DevicePairer) { self.pairer = pairer }
+
+    func begin(_ say: @escaping (JSONObject, Bool) -> Void) {
+        pairer.onEvent = { event in say(event.object, event.isLast) }
+        pairer.begin()
+    }
+
+    func take(_ line: [UInt8]) throws(ControlFault) {
+        pairer.answer(try PairingAnswer(line: line, to: pairer.question))
+    }
+
+    func cancel() { pairer.cancel() }
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import BluetoothLE
+import LinuxIO
+import Texts
+
+/// A pairing from the first advertisement of the device to its keys on the disk, for a command and for the daemon.
+///
+/// It is used on the loop's thread.
+package final class DevicePairer {
+    /// The handler of each step; after the last one nothing is left of the pairing but the bond.
+    package var onEvent: ((PairingEvent) -> Void)?
+    /// The handler that is called once, after the last event, or after `cancel`.
+    package var onEnd: (() -> Void)?
+    /// The handler of a kept choice whose security the new bond has raised.
+    package var onRaised: ((KeptChoice) -> Void)?
+    /// Makes way on the radio, before the device is listened for (nil) and when it was heard, and then calls its second argument.
+    package var clearWay: (DeviceAddress?, @escaping () -> Void) -> Void = { _, proceed in proceed() }
+
+    private let request: PairingRequest
+    private let radio: RadioArbiter
+    private let bonds: BondStore
+    private let known: BondStore.Contents
+    private let choices: ChoiceStore
+    private let finder: DeviceFinder
+    private var end = Duration.zero
+    /// The end of the time in which a scan response may bring the device's name.
+    private let nameTimer = LoopTimer()
+    private var pairing: RadioPairing?
+    /// The question that waits for an answer; nil for none.
+    package private(set) var question: ManagedPairing.Question?
+    /// True where nothing is to be left of the device below this process.
+    private var isForgetting = true
+    private var isOver = false
+
+    /// Makes a pairing, which begins with `begin`; the `known` bonds are refused.
+    package init(
+        _ request: PairingRequest,
+        keepingIn bonds: BondStore,
+        known: BondStore.Contents,
+        _ choices: ChoiceStore,
+        on radio: RadioArbiter
+    ) {
+        self.request = request
+        self.radio = radio
+        self.bonds = bonds
+        self.known = known
+        self.choices = choices
+        finder = DeviceFinder(request.device, advertisedAt: nil, on: radio)
+        // A name is often in the scan response only.
+        finder.isThorough = true
+        finder.onResult = { [unowned self] result in take(result) }
+    }
+
+    /// Begins to listen for the device.
+    package func begin() { clearWay(nil) { [weak self] in self?.listen() } }
+
+    private func listen() {
+        guard !isOver else { return }
+        guard let adapter = radio.adapter else {
+            return fail(CommandFailure(.unavailable, AdapterFaultText.nothingToListenWith))
+        }
+        guard adapter.keepsAddress else {
+            return fail(CommandFailure(.unavailable, BondFaultText.noAddress, adapter.name))
+        }
+        end = MonotonicClock.now + request.limit
+        onEvent?(.listening)
+        finder.start(for: request.limit)
+    }
+
+    /// Takes the answer to the question that was asked last.
+    package func answer(_ answer: PairingAnswer) {
+        guard question != nil else { return }
+        question = nil
+        switch answer {
+        case .same(let isSame): pairing?.answer(isSame)
+        case .passkey(let passkey): pairing?.answer(passkey: passkey)
+        }
+    }
+
+    /// Calls the pairing off, without another event; `onEnd` follows unless it has been called.
+    package func cancel() { finish(nil) }
+
+    // MARK: Finding the device
+
+    private func take(_ result: Result<DiscoveredDevice, DeviceFinder.Failure>) {
+        guard !isOver else { return }
+        switch result {
+        case .success(let device):
+            guard let adapter = radio.adapter else { return }
+            if let refusal = known.refusal(of: device.address, for: request.device, on: adapter.address) {
+                return fail(refusal)
+            }
+            if device.name == nil { return awaitName(device) }
+            stopListening(for: device)
+        case .failure(let failure): fail(CommandFailure(failure, of: request.device))
+        }
+    }
+
+    /// Listens on for the name under which the device is known later; a device without one is paired with all the same.
+    private func awaitName(_ device: DiscoveredDevice) {
+        finder.goOn()
+        guard !nameTimer.isSet else { return }
+        nameTimer.set(on: radio.loop, after: DeviceChooser.grace) { [unowned self] in stopListening(for: device) }
+    }
+
+    private func stopListening(for device: DiscoveredDevice) {
+        nameTimer.cancel()
+        finder.stop()
+        clearWay(device.address) { [weak self] in self?.pair(device) }
+    }
+
+    // MARK: Pairing
+
+    private func pair(_ device: DiscoveredDevice) {
+        guard !isOver else { return }
+        onEvent?(.pairing(device.address))
+        let wish = PairingWish(
+            device.address,
+            request.console.capability,
+            required: request.required,
+            limit: max(end - MonotonicClock.now, .seconds(1))
+        )
+        let pairing = RadioPairing(wish)
+        self.pairing = pairing
+        pairing.onNews = { [unowned self] news in take(news, device) }
+        pairing.onLoss = { [unowned self] loss in fail(CommandFailure(loss)) }
+        radio.start(pairing)
+    }
+
+    private func take(_ news: ManagedPairing.News, _ device: DiscoveredDevice) {
+        switch news {
+        case .ask(let asked):
+            question = asked
+            onEvent?(.ask(asked))
+        case .show(let passkey): onEvent?(.show(passkey))
+        case .ended(.failure(let failure)):
+            isForgetting = false
+            fail(CommandFailure(failure, of: device.address, within: request.limit))
+        case .ended(.success(let bond)): keep(bond, device)
+        }
+    }
+
+    private func keep(_ bond: Bond, _ device: DiscoveredDevice) {
+        do throws(BondStore.Failure) {
+            try bonds.add(bond, name: device.name?.text)
+        } catch {
+            return fail(CommandFailure(error))
+        }
+        isForgetting = false
+        do throws(ChoiceStore.Failure) {
+            if let raised = try choices.raise(for: bond, heardAt: device.address) {
+                onEvent?(.note(Reason(NoteText.choiceRaised.message(raised.label, raised.security.word))))
+                onRaised?(raised)
+            }
+        } catch {
+            // A daemon demands the bond without that, as long as it is there.
+            onEvent?(.note(Reason(CommandFailure(error))))
+        }
+        finish(.paired(BondFacts(bond)))
+    }
+
+    // MARK: The end
+
+    private func fail(_ failure: CommandFailure) { finish(.failed(failure)) }
+
+    private func finish(_ last: PairingEvent?) {
+        guard !isOver else { return }
+        isOver = true
+        question = nil
+        nameTimer.cancel()
+        let ended = { [self] in
+            if let last { onEvent?(last) }
+            onEnd?()
+        }
+        if let pairing {
+            radio.end(pairing, forgetting: isForgetting, completion: ended)
+        } else {
+            finder.stop(completion: ended)
+        }
+    }
+}

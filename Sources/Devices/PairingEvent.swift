@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import BluetoothLE
+package import Texts
+
+/// A step of a pairing, for the person who has asked for it.
+package enum PairingEvent: Equatable, Sendable {
+    /// The device is listened for.
+    case listening
+    /// The device was heard, and is connected to.
+    case pairing(DeviceAddress)
+    /// The person is to answer.
+    case ask(ManagedPairing.Question)
+    /// The person is to enter this number at the other device.
+    case show(UInt32)
+    /// A consequence or a fault beside the pairing.
+    case note(Reason)
+    /// The keys are kept; the last event.
+    case paired(BondFacts)
+    /// There are no keys; the last event.
+    case failed(CommandFailure)
+
+    /// True for the last event of a pairing.
+    package var isLast: Bool {
+        switch self {
+        case .paired, .failed: true
+        case .listening, .pairing, .ask, .show, .note: false
+        }
+    }
+}
+
+/// A bond without its keys.
+package struct BondFacts: Equatable, Sendable {
+    /// The device's identity.
+    package var device: DeviceAddress
+    /// The adapter that has paired.
+    package var adapter: BluetoothAddress
+    /// The security of links with the device.
+    package var level: GATTLinkSecurity.Level
+    /// The length of the key, in bytes.
+    package var keySize: UInt8
+    /// False for a bond of legacy pairing.
+    package var isSecureConnections: Bool
+    /// True where the device has given the key of its private addresses.
+    package var hasResolvingKey: Bool
+
+    /// Facts that a daemon told.
+    package init(
+        device: DeviceAddress,
+        adapter: BluetoothAddress,
+        level: GATTLinkSecurity.Level,
+        keySize: UInt8,
+        isSecureConnections: Bool,
+        hasResolvingKey: Bool
+    ) {
+        self.device = device
+        self.adapter = adapter
+        self.level = level
+        self.keySize = keySize
+        self.isSecureConnections = isSecureConnections
+        self.hasResolvingKey = hasResolvingKey
+    }
+}
+
+extension BondFacts {
+    /// What may be told of a bond.
+    package init(_ bond: Bond) {
+        device = bond.identityAddress
+        adapter = bond.localAddress
+        level = bond.security.level
+        keySize = bond.security.keySize
+        isSecureConnections = !bond.isLegacy
+        hasResolvingKey = bond.identityResolvingKey != nil
+    }
+
+    /// The report of a new bond, with the device's identity as its argument.
+    package var report: BondText {
+        level == .authenticated ? .paired : isSecureConnections ? .pairedOpenly : .pairedLegacy
+    }
+
+    /// The security in a list.
+    package var security: BondText {
+        level == .authenticated ? .authenticated : isSecureConnections ? .encrypted : .legacy
+    }
+}

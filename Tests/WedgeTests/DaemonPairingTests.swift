@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import BluetoothLE
+import Configuration
+import Control
+import Daemon
+import Devices
+import Link
+import LinuxIO
+import SystemPackage
+import TestSupport
+import Testing
+import Texts
+import Typing
+import VirtualTransport
+
+/// Pairing through the daemon, with a module that pairs on a radio in memory and clients of the control socket.
+@Suite("Pairing through the daemon", .serialized, .timeLimit(.minutes(10)))
+struct DaemonPairingTests {
+    private final class Stage {
+        let bench: DaemonBench
+        let peripheral: HostAdapter
+        let central: HostAdapter
+        let daemon: Daemon
+        private let radio: MemoryRadio
+        private var module: SimulatedModule?
+        private var window: (any PairingWindow)?
+        /// What the module's user was shown, asked and told.
+        private(set) var news: [PairingWindowNews] = []
+
+        init(_ choice: KeptChoice? = nil) throws {
+            bench = try DaemonBench()
+            radio = MemoryRadio(on: bench.loop, speed: 20)
+            let addresses = [0xC0FF_EE00_0001, 0xC0FF_EE00_0002].map(BluetoothAddress.init(rawValue:))
+            peripheral = HostAdapter(name: "module", transport: radio.addController(addresses[0]), on: bench.loop)
+            central = HostAdapter(name: "wedge", transport: radio.addController(addresses[1]), on: bench.loop)
+            if let choice { try bench.store.write(choice) }
+            daemon = try bench.make(through: central)
+            let module = try SimulatedModule(
+                .linble,
+                name: "SCALE",
+                on: RadioArbiter(on: bench.loop, using: peripheral)
+            ) { _ in }
+            self.module = module
+            var isReady = false
+            peripheral.start { [unowned self] _ in
+                central.start { _ in try? module.start { _ in isReady = true } }
+            }
+            #expect(try bench.until { isReady })
+            daemon.start { _ in }
+        }
+
+        /// The module lets a central pair.
+        func open(_ capability: IOCapability = .noInputNoOutput) {
+            let window = peripheral.makePairingWindow(
+                PairingOffer(capability, required: .encrypted, limit: .seconds(300))
+            )
+            self.window = window
+            news = []
+            window.onNews = { [unowned self] told in news.append(told) }
+            window.open()
+        }
+
+        /// The passkey that the module shows.
+        var shown: UInt32? {
+            for case .show(let passkey, _) in news { return passkey }
+            return nil
+        }
+
+        func notify(_ text: String) { _ = module?.notify(Array(text.utf8)) }
+
+        /// A client that has asked.
+        func ask(_ line: String) throws -> ControlPeer {
+            let peer = try ControlPeer(bench.paths.controlSocket.string, on: bench.loop)
+            try peer.send(line + "\n")
+            return peer
+        }
+
+        var bonds: [Bond] { BondStore(bench.paths.bonds).peek() }
+    }
+
+    private static func kept(_ stage: Stage) throws -> KeptChoice? { try stage.bench.store.read() }
+    private static let module = DeviceAddress(BluetoothAddress(rawValue: 0xC0FF_EE00_0001), .public)
+
+    private func events(_ peer: ControlPeer) -> [String] { peer.values.map { $0["event"]?.string ?? "-" } }
+
+    @Test(
+        "X-8, D-9: the chosen device is disconnected, paired with, and connected again by its keys; the choice is raised"
+    )
+    func chosen() throws {
+        let stage = try Stage(KeptChoice(Self.module, name: "SCALE"))
+        #expect(try stage.bench.until { stage.daemon.service.state == .connected })
+        #expect(stage.daemon.service.linkFacts?.security.level == GATTLinkSecurity.Level.none)
+        stage.open()
+        let peer = try stage.ask("pair SCALE")
+        #expect(try stage.bench.until { peer.isClosed })
+        #expect(events(peer) == ["-", "listening", "pairing", "note", "paired"])
+        #expect(peer.values.last?["security"]?.string == "encrypted")
+        #expect(!peer.lines.joined().contains("key=") && stage.bonds.map(\.identityAddress) == [Self.module])
+        #expect(try Self.kept(stage)?.security == .encrypted)
+        #expect(try stage.bench.until { stage.daemon.service.linkFacts?.security.level == .encrypted })
+        stage.notify("490\r")
+        #expect(try stage.bench.types("490\n"))
+        // Of a device that is connected and paired the link stays.
+        let links = stage.daemon.service.linkCounts
+        let again = try stage.ask("pair \(Self.module.address)")
+        #expect(try stage.bench.until { again.lineCount == 1 })
+        #expect(again.values.first?["error"]?["code"]?.integer == 64)
+        #expect(stage.daemon.service.linkCounts == links && stage.daemon.service.state == .connected)
+        try stage.bench.end()
+    }
+
+    @Test("D-9: a passkey is asked for on the connection; a malformed answer is refused and asks nothing less")
+    func passkey() throws {
+        let stage = try Stage()
+        stage.open(.displayOnly)
+        let peer = try stage.ask("pair SCALE security authenticated console keyboard\nyes")
+        #expect(try stage.bench.until { events(peer).last == "passkeyWanted" })
+        // What was answered before the question counts for nothing.
+        #expect(peer.values.compactMap { $0["error"]?["cause"]?.string } == ["word 1: nothing is asked now"])
+        let count = peer.lineCount
+        for line in ["yes", "12345", "", "123456 7", "\u{FF}"] { try peer.send(line + "\n") }
+        #expect(try stage.bench.until { peer.lineCount == count + 5 })
+        #expect(peer.values.suffix(5).allSatisfy { $0["error"]?["code"]?.integer == 64 })
+        #expect(try stage.bench.until { stage.shown != nil })
+        try peer.send(PairingAnswer.digits(try #require(stage.shown)) + "\n")
+        #expect(try stage.bench.until { peer.isClosed })
+        #expect(
+            peer.values.last?["event"]?.string == "paired" && peer.values.last?["security"]?.string == "authenticated"
+        )
+        #expect(stage.bonds.first?.security.level == .authenticated)
+        try stage.bench.end()
+    }
+
+    @Test("D-9: a client that goes at the passkey question leaves neither link nor key, and the next one pairs")
+    func gone() throws {
+        let stage = try Stage()
+        stage.open(.displayOnly)
+        let peer = try stage.ask("pair SCALE console keyboard")
+        #expect(try stage.bench.until { self.events(peer).last == "passkeyWanted" })
+        #expect(stage.peripheral.isConnected)
+        // Meanwhile nobody else pairs, and nobody listens.
+        let second = try stage.ask("pair SCALE")
+        #expect(try stage.bench.until { second.lineCount == 1 })
+        #expect(second.values.first?["error"]?["code"]?.integer == 75)
+        #expect(second.values.first?["error"]?["cause"]?.string == "a device is being paired already")
+        guard case .failure(let refusal) = try stage.bench.ask(.scan(for: .milliseconds(100), isAnew: true)) else {
+            Issue.record("a scan during a pairing")
+            return
+        }
+        #expect(refusal.status == .timeout)
+        peer.close()
+        #expect(try stage.bench.until { !stage.peripheral.isConnected && !stage.central.isConnected })
+        #expect(stage.bonds.isEmpty && !FileSystem.exists(stage.bench.paths.bonds.string))
+        // Then everybody else may use the radio again.
+        while case .failure(let refusal) = try stage.bench.ask(.scan(for: .milliseconds(100), isAnew: true)) {
+            try #require(refusal.cause.english == "a device is being paired already")
+        }
+        stage.open()
+        let third = try stage.ask("pair SCALE")
+        #expect(try stage.bench.until { third.isClosed })
+        #expect(third.values.last?["event"]?.string == "paired", "\(third.lines)")
+        try stage.bench.end()
+    }
+
+    @Test("D-9: a number that the client says no to makes no bond, and the daemon goes on with its device")
+    func declined() throws {
+        let stage = try Stage(KeptChoice(Self.module, name: "SCALE"))
+        stage.open(.displayYesNo)
+        #expect(try stage.bench.until { stage.daemon.service.state == .connected })
+        let peer = try stage.ask("pair SCALE console yes-no")
+        #expect(try stage.bench.until { self.events(peer).last == "compare" })
+        #expect(stage.daemon.service.state == .connecting)
+        #expect(stage.daemon.service.reason?.cause.english == "waiting for the end of a pairing")
+        try peer.send("no\n")
+        #expect(try stage.bench.until { peer.isClosed })
+        #expect(peer.values.last?["error"]?["cause"]?.string == "not paired: you said no")
+        #expect(try stage.bench.until { stage.daemon.service.state == .connected })
+        #expect(stage.bonds.isEmpty)
+        try stage.bench.end()
+    }
+
+    @Test("D-9: a daemon that ends during a pairing ends it first")
+    func ending() throws {
+        let stage = try Stage()
+        stage.open(.displayOnly)
+        let peer = try stage.ask("pair SCALE console keyboard")
+        #expect(try stage.bench.until { self.events(peer).last == "passkeyWanted" })
+        try stage.bench.end()
+        #expect(peer.isClosed || peer.lineCount == 4)
+        #expect(try stage.bench.until { !stage.peripheral.isConnected })
+        #expect(!FileSystem.exists(stage.bench.paths.bonds.string))
+    }
+}
