@@ -278,7 +278,8 @@ let package = Package(
         tests(
             "BeaconServerTests",
             [
-                "TestSupport", "blewedge", "BeaconServer", "Daemon", "Control", "Link", "Configuration", "Devices",
+                "TestSupport", "LinuxIO", "blewedge", "BeaconServer", "Daemon", "Control", "Link", "Configuration",
+                "Devices",
                 "Texts", argumentParser, systemPackage,
             ],
             exclude: ["reference-server.py"]

@@ -28,8 +28,8 @@ struct PairCommand: ParsableCommand {
             then on its links are encrypted with them. Both devices must agree how: on a terminal a number is compared, \
             shown or asked for, as the other device can; without a terminal nobody can say a number, and the link is \
             encrypted, but not authenticated. Secure Connections are preferred; legacy pairing, whose number anybody can compute, gives encrypted keys at most; keys shorter than 16 bytes are refused. A \
-            device that is paired already is refused until `forget`. A daemon that has the adapter pairs for its owner and \
-            root, meanwhile connects to no device, and goes on afterwards.
+            device that is paired already is refused until `forget`. A daemon that uses the adapter does the pairing, for its \
+            owner and root: meanwhile it begins no connection, and it resumes afterwards.
 
             EXAMPLES:
               blewedge pair LINBLE-TEST
