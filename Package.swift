@@ -94,7 +94,7 @@ let package = Package(
         module("BluetoothHost", ["BluetoothPackets", "Cryptography"]),
         module("VirtualRadio", ["BluetoothPackets"]),
         module("LinuxIO", ["CLinux", "CBluetooth", "CCapability", systemPackage]),
-        module("BluetoothLE", ["BluetoothHost", "BluetoothPackets", "LinuxIO"]),
+        module("BluetoothLE", ["BluetoothHost", "BluetoothPackets", "LinuxIO", systemPackage]),
         module("VirtualTransport", ["BluetoothLE", "BluetoothPackets", "LinuxIO", "VirtualRadio"]),
         module("Keystrokes"),
         // What is installed on a target system, beside the files that it is: one source for both.
@@ -134,10 +134,7 @@ let package = Package(
         // Requests and answers over the control socket, its client and its server.
         module(
             "Control",
-            [
-                "Configuration", "Devices", "Typing", "Beacons", "Texts", "BluetoothLE", "Keystrokes", "LinuxIO",
-                systemPackage,
-            ]
+            ["Configuration", "Devices", "Typing", "Beacons", "Texts", "BluetoothLE", "LinuxIO", systemPackage]
         ),
         module(
             "Daemon",
@@ -149,8 +146,8 @@ let package = Package(
         module(
             "Setup",
             [
-                "Daemon", "Control", "Link", "Configuration", "Devices", "Typing", "Texts", "BluetoothLE", "Keystrokes",
-                "LinuxIO", "ServiceFiles", systemPackage,
+                "Daemon", "Control", "Configuration", "Devices", "Typing", "Texts", "BluetoothLE", "BluetoothPackets",
+                "Keystrokes", "LinuxIO", "ServiceFiles", systemPackage,
             ]
         ),
         .target(name: "CReference"),
@@ -159,8 +156,8 @@ let package = Package(
             name: "blewedge",
             dependencies: [
                 "Setup", "Daemon", "Control", "Link", "Configuration", "Devices", "BeaconServer", "Typing", "Beacons",
-                "Texts", "Measuring", "BluetoothLE",
-                "VirtualTransport", "Keystrokes", "LinuxIO", "Cryptography", argumentParser, systemPackage,
+                "Texts", "Measuring", "BluetoothLE", "VirtualTransport", "Keystrokes", "LinuxIO", "Cryptography",
+                argumentParser, systemPackage,
             ],
             swiftSettings: swiftSettings,
             // Nobody links with the program: its names are not listed in it.
@@ -279,8 +276,7 @@ let package = Package(
             "BeaconServerTests",
             [
                 "TestSupport", "LinuxIO", "blewedge", "BeaconServer", "Daemon", "Control", "Link", "Configuration",
-                "Devices",
-                "Texts", argumentParser, systemPackage,
+                "Devices", "Texts", argumentParser, systemPackage,
             ],
             exclude: ["reference-server.py"]
         ),

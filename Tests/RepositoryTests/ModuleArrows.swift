@@ -27,6 +27,15 @@ struct ModuleArrows: Equatable {
         modules = literals.mapValues { $0.filter { literals[$0] != nil } }.mapValues(Set.init)
     }
 
+    /// Reads the imports of the sources in a folder for each module.
+    init(imports files: [(module: String, text: String)]) {
+        for (module, text) in files {
+            let names = text.matches(of: /(?m)^ *(?:@\w+ )?(?:public |package )?import (\w+)$/).map { String($0.1) }
+            modules[module, default: []].formUnion(names)
+        }
+        modules = modules.mapValues { $0.intersection(modules.keys) }
+    }
+
     /// Reads the README's table: lines of ``| `Module` | its purpose | `Other`, `Other` |``, or an empty last column.
     init(readme: String) {
         for line in readme.split(separator: "\n") {

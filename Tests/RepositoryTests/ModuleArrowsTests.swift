@@ -21,6 +21,20 @@ struct ModuleArrowsTests {
         #expect(Set(manifest.modules.keys).subtracting(folders) == ["ServiceFiles"])
     }
 
+    @Test("Every module imports the modules that Package.swift declares for it, and no other of ours")
+    func imports() throws {
+        let manifest = ModuleArrows(manifest: try RepositoryFiles.text("Package.swift"))
+        // Modules of C import nothing.
+        var files: [(module: String, text: String)] = manifest.modules.keys.map { ($0, "") }
+        for (folder, module) in [("Sources", nil), ("udev", "ServiceFiles")] {
+            for file in try RepositoryFiles.files(below: folder) where file.hasSuffix(".swift") {
+                files.append((module ?? String(file.split(separator: "/")[1]), try RepositoryFiles.text(file)))
+            }
+        }
+        let imported = ModuleArrows(imports: files)
+        #expect(imported.differences(from: manifest, "the imports", "Package.swift") == [])
+    }
+
     @Test("An arrow or a module too many or too few is named, on either side")
     func control() {
         let manifest = ModuleArrows(
@@ -50,5 +64,14 @@ struct ModuleArrowsTests {
             ]
         )
         #expect(readme.differences(from: readme, "the table", "the same") == [])
+        let imports = ModuleArrows(imports: [
+            ("CLow", ""), ("Low", "package import CLow\n"), ("Files", ""),
+            ("tool", "import Files\n// import Low\n@testable import CLow\n"),
+        ])
+        #expect(
+            imports.differences(from: manifest, "the imports", "the manifest") == [
+                "tool → CLow: only in the imports", "tool → Low: only in the manifest",
+            ]
+        )
     }
 }
