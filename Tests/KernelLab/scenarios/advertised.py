@@ -19,7 +19,7 @@ COMPANY = b"\xff\xff"
 SETTINGS = "[advertised-address]\noffset = 2\n"
 
 
-@scenario("use-advertised", deadline=180)
+@scenario("use-advertised", deadline=180, once=True)
 async def use_advertised(bench: Bench) -> None:
     """BT-3, CB-31: `use` by the address in the manufacturer data, with a daemon and without; one scan for one choice."""
     await bench.peer.device.stop_advertising()

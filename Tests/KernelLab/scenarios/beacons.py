@@ -263,7 +263,7 @@ async def badge(bench: Bench) -> None:
     bench.note = "gated, opened, typed A17C and two barcodes"
 
 
-@scenario("beacons-designated", deadline=300)
+@scenario("beacons-designated", deadline=300, once=True)
 async def designated(bench: Bench) -> None:
     """SW-8, SW-9, SW-12, SW-15, D-29: the designated badge reacts and no other, over SIGKILL; a switcher switches the others; each answer has its number."""
     await regions(bench, SETTINGS + 'watch = "initial, designated"\n')

@@ -23,7 +23,7 @@ OTHER_NAME, OTHER_ADDRESS = "LT01 BC000120", "F1:F1:F2:F3:F4:F6"
 KINDS = AdvertisingType.UNDIRECTED_SCANNABLE, AdvertisingType.UNDIRECTED_CONNECTABLE_SCANNABLE
 
 
-@scenario("daemon-choice", deadline=240)
+@scenario("daemon-choice", deadline=240, once=True)
 async def daemon_choice(bench: Bench) -> None:
     """LK-5, LK-7, LK-20: chosen, restarted, still chosen; killed, the choice stays; forgotten, the link is closed; one daemon at a time."""
     await fresh(bench)

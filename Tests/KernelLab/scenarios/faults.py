@@ -14,7 +14,7 @@ from scenarios import scenario
 from waiting import expect
 
 
-@scenario("no-service", peer="other", deadline=120)
+@scenario("no-service", peer="other", deadline=120, once=True)
 async def no_service(bench: Bench) -> None:
     """LK-15, D-5: a peer without a serial service: unsupported, it is said what it offers, link closed, nothing typed; tried again after 3 s, then 6 s."""
     product = await bench.run()

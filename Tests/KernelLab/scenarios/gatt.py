@@ -45,7 +45,7 @@ async def tree(bench: Bench) -> None:
     bench.note = f"{len(objects)} attributes"
 
 
-@scenario("gatt-values", deadline=240)
+@scenario("gatt-values", deadline=240, once=True)
 async def values(bench: Bench) -> None:
     """CB-9, CB-10, CB-11: `gatt read`, `write` and `subscribe`: by handle and UUID, 512 bytes, refusals' exit codes."""
     service = rich(bench.peer.device)
@@ -104,7 +104,7 @@ sleep 0.3
 """
 
 
-@scenario("hooks", deadline=120)
+@scenario("hooks", deadline=120, once=True)
 async def hooks(bench: Bench) -> None:
     """CB-30: `run --hook` and `--events`: told of connect, disconnect and every byte's length, never of what it was."""
     await bench.guest.run("rm", "-f", "/run/lab/hooks")

@@ -81,7 +81,7 @@ async def all_characters(bench: Bench) -> None:
     bench.figures = {"sent": sent, "typed": counts["typed"], "discarded": counts["discarded"], "lost": counts["lost"]}
 
 
-@scenario("caps-lock", deadline=120)
+@scenario("caps-lock", deadline=120, once=True)
 async def caps_lock(bench: Bench) -> None:
     """X-3, X-5: text typed into a terminal with CapsLock on, before or after the product starts, comes out as meant; ignored, not."""
     text = b"aB zY,{1}!Qw\r"
@@ -155,7 +155,7 @@ async def burst_1000(bench: Bench) -> None:
     expect(5 * rate > typist, "the typist kept up: this burst proves nothing")
 
 
-@scenario("too-old", deadline=90)
+@scenario("too-old", deadline=90, once=True)
 async def too_old(bench: Bench) -> None:
     """X-1, D-1a: of a backlog, whole scans are typed in order; those that then waited for a stopped process are lost, counted."""
     terminal = await Terminal.open(bench)

@@ -14,7 +14,7 @@ ROOT = "/run/lab/one-file"
 UNAVAILABLE = 69
 
 
-@scenario("one-file", deadline=240)
+@scenario("one-file", deadline=240, once=True)
 async def one_file(bench: Bench) -> None:
     """X-15: in a root that has nothing but the fully static program and BusyBox: demo, doctor, and 200 barcodes typed byte for byte."""
     run = bench.guest.run

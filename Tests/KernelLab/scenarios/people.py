@@ -15,7 +15,7 @@ from scenarios import scenario
 from waiting import expect
 
 
-@scenario("for-people")
+@scenario("for-people", once=True)
 async def for_people(bench: Bench) -> None:
     """LK-1, LK-4, X-1: without --json: a table on a terminal, tabs in a pipe, a run in sentences, its account at the end."""
     terminal = await bench.start("script", "-qec", f"stty cols 100; {BINARY} scan --once --seconds 2", "/dev/null")
