@@ -63,7 +63,7 @@ package struct BondFacts: Equatable, Sendable {
 }
 
 extension BondFacts {
-    /// What may be told of a bond.
+    /// Makes the public facts of a bond.
     package init(_ bond: Bond) {
         device = bond.identityAddress
         adapter = bond.localAddress

@@ -37,7 +37,7 @@ package struct PairingRequest: Equatable, Sendable {
 
     /// The device.
     package var device: DeviceChoice
-    /// What the person here can do.
+    /// Abilities of the person at this end.
     package var console = PairingConsole.none
     /// The security without which there is no bond.
     package var required = GATTLinkSecurity.Level.encrypted

@@ -71,7 +71,7 @@ final class KernelPairing: DevicePairing {
         }
         let disconnect = { [adapter, wish] in adapter.disconnect(wish.device, completion: completion) }
         guard forgetting else { return disconnect() }
-        // Of a device without a key the kernel leaves the link alone.
+        // The kernel leaves the link of a device without a key alone.
         adapter.unpair(wish.device) { _ in disconnect() }
     }
 

@@ -137,7 +137,7 @@ struct SimulateCommand: ParsableCommand {
     /// True where standard input is for answers.
     private var leavesInput: Bool { file != nil || barcodes != nil }
 
-    /// What the person here can do unless it is said.
+    /// Abilities of the person at this end unless an option says otherwise.
     private var usualConsole: PairingConsole {
         guard StandardStream.error.isTerminal else { return .none }
         return leavesInput && StandardInput.isTerminal ? .keyboardDisplay : .display

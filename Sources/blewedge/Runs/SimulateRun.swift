@@ -35,7 +35,7 @@ final class SimulateRun {
         var required = GATTLinkSecurity.Level.none
         /// How long a central may pair; nil where none may.
         var limit: Duration?
-        /// What the person here can do.
+        /// Abilities of the person at this end.
         var console = PairingConsole.none
 
         var access: GATTAccess {
