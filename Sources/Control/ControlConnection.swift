@@ -25,7 +25,7 @@ final class ControlConnection {
     private let onEnd: (ControlConnection) -> Void
     private var registration: EventLoop.Registration?
     private var interest: EventLoop.Readiness = .readable
-    private var timer: EventLoop.Timer?
+    private let timer = LoopTimer()
 
     /// The bytes that were read and not taken yet: less than a line and a buffer.
     ///
@@ -41,7 +41,7 @@ final class ControlConnection {
     /// The connection ends once the output has gone.
     private var isLeaving = false
     /// The next line's turn, which comes when the loop has served everybody else.
-    private var turn: EventLoop.Timer?
+    private let turn = LoopTimer()
 
     /// Begins to read.
     ///
@@ -130,8 +130,7 @@ final class ControlConnection {
         guard let registration else { return }
         self.registration = nil
         stopPatience()
-        if let turn { loop.cancel(turn) }
-        turn = nil
+        turn.cancel()
         loop.unwatch(registration, stream.descriptor)
         let broken = conversation
         conversation = nil
@@ -145,11 +144,11 @@ final class ControlConnection {
         if readiness.contains(.writable) { flush() }
         // The requests that a client has sent before it closed its end are still carried out.
         if isReading, !readiness.isDisjoint(with: [.readable, .hangUp]) { read() }
-        if !isReading, turn == nil, !readiness.isDisjoint(with: [.hangUp, .error]) { end() }
+        if !isReading, !turn.isSet, !readiness.isDisjoint(with: [.hangUp, .error]) { end() }
     }
 
     private var isReading: Bool {
-        !isInputOver && !isAnswering && !isLeaving && turn == nil && (isFollowing || output.isEmpty)
+        !isInputOver && !isAnswering && !isLeaving && !turn.isSet && (isFollowing || output.isEmpty)
     }
 
     private func read() {
@@ -190,9 +189,8 @@ final class ControlConnection {
     }
 
     private func takeLineLater() {
-        guard turn == nil, !isFollowing else { return }
-        turn = loop.schedule(at: .zero) { [unowned self] in
-            turn = nil
+        guard !turn.isSet, !isFollowing else { return }
+        turn.set(on: loop, at: .zero) { [unowned self] in
             takeLine()
         }
     }
@@ -239,14 +237,12 @@ final class ControlConnection {
 
     private func startPatience() {
         stopPatience()
-        timer = loop.schedule(at: MonotonicClock.now + limits.patience) { [unowned self] in
-            timer = nil
+        timer.set(on: loop, after: limits.patience) { [unowned self] in
             end()
         }
     }
 
     private func stopPatience() {
-        if let timer { loop.cancel(timer) }
-        timer = nil
+        timer.cancel()
     }
 }

@@ -38,14 +38,9 @@ package final class DeviceLink {
     package private(set) var epoch: UInt32 = 0
     /// The device of that link.
     package private(set) var device: DeviceAddress?
-    /// Values of the profile's characteristic.
-    package private(set) var notifications: UInt64 = 0
+    private var received = ValueCounts()
     /// The time when the link became ready, and the values of the characteristic before it; nil without such a link.
     private var beginning: (time: Duration, notifications: UInt64)?
-    /// Values that nobody asked for: those of other handles.
-    package private(set) var strayValues: UInt64 = 0
-    /// Values that came while the link was less secure than it has to be: none of them is typed.
-    package private(set) var refusedValues: UInt64 = 0
     /// The security without which nothing of the link is taken.
     package private(set) var required = GATTLinkSecurity.Level.none
     /// True once a value came that was not secure: the link ends, and no other value of it is taken.
@@ -69,13 +64,13 @@ package final class DeviceLink {
     private var commandEnds: [UInt64: (CommandQueue.Outcome) -> Void] = [:]
     /// The procedure by which the command under way is written; nil where none is outstanding.
     private var commandProcedure: GATTClient.ProcedureID?
-    private var commandTimer: EventLoop.Timer?
+    private let commandTimer = LoopTimer()
     /// The handle whose values are typed; nil while a reply is waited for; a copy, at hand for each value.
     private var wanted: AttributeHandle?
     /// Called when no end of a link is waited for any more.
     private var closers: [() -> Void] = []
     private var closings = 0
-    private var replyTimer: EventLoop.Timer?
+    private let replyTimer = LoopTimer()
 
     /// No link yet.
     package init(_ profiles: [Profile], on radio: RadioArbiter) {
@@ -86,17 +81,20 @@ package final class DeviceLink {
         driver.onEvent = { [unowned self] event in take(event) }
     }
 
-    /// Packets that the kernel dropped because they were not read in time.
-    package var dropped: UInt64 { driver.droppedPackets }
-    /// Values that were longer than any link carries; none of their bytes was taken.
-    package var tooLongValues: UInt64 { driver.tooLongValues }
+    /// The values of all links so far.
+    package var values: ValueCounts {
+        var values = received
+        values.dropped = driver.droppedPackets
+        values.tooLong = driver.tooLongValues
+        return values
+    }
 
     /// The link that stands, as `status` has it; nil where none is ready.
     package var facts: LinkFacts? {
         guard let link, let beginning else { return nil }
         return LinkFacts(
             age: MonotonicClock.now - beginning.time,
-            notifications: notifications &- beginning.notifications,
+            notifications: received.notifications &- beginning.notifications,
             mtu: link.mtu,
             security: link.security,
             quality: radio.adapter?.quality(of: link.device) ?? LinkQuality()
@@ -124,8 +122,7 @@ package final class DeviceLink {
     /// Ends the link or the attempt; `completion` is called, later, when there is none any more.
     package func close(completion: @escaping () -> Void) {
         counts.end(.endedHere)
-        if let replyTimer { radio.loop.cancel(replyTimer) }
-        replyTimer = nil
+        replyTimer.cancel()
         endCommands()
         beginning = nil
         closers.append(completion)
@@ -185,7 +182,7 @@ package final class DeviceLink {
     /// Counts a value of a link that is not secure, and ends the link.
     @inline(never)
     private func refuseValue() {
-        refusedValues &+= 1
+        received.refused &+= 1
         guard !isRefused else { return }
         isRefused = true
         counts.end(.notSecured)
@@ -230,7 +227,7 @@ package final class DeviceLink {
         case .underWay: break
         case .ready:
             counts.begin()
-            beginning = (MonotonicClock.now, notifications)
+            beginning = (MonotonicClock.now, received.notifications)
             // The first `status` is to know the signal's strength.
             if let device { _ = radio.adapter?.quality(of: device) }
             let earlyBytes = setup.earlyBytes
@@ -251,7 +248,7 @@ package final class DeviceLink {
             takeReply(value, from: handle)
             return
         }
-        notifications &+= 1
+        received.notifications &+= 1
         onValue?(value)
     }
 
@@ -261,7 +258,7 @@ package final class DeviceLink {
             return take(commands.receive([UInt8](copying: value), now: MonotonicClock.now))
         }
         guard let link, handle == setup.replies else {
-            strayValues &+= 1
+            received.stray &+= 1
             return
         }
         let reply = [UInt8](copying: value)
@@ -269,13 +266,9 @@ package final class DeviceLink {
     }
 
     private func armReplyTimer() {
-        if let replyTimer { radio.loop.cancel(replyTimer) }
-        replyTimer = setup.deadline.map { deadline in
-            radio.loop.schedule(at: deadline) { [unowned self] in
-                replyTimer = nil
-                guard let link else { return }
-                progress(link.perform { client, now in setup.handleDeadline(&client, now: now) })
-            }
+        replyTimer.set(on: radio.loop, at: setup.deadline) { [unowned self] in
+            guard let link else { return }
+            progress(link.perform { client, now in setup.handleDeadline(&client, now: now) })
         }
     }
 
@@ -285,7 +278,7 @@ package final class DeviceLink {
         var steps = first
         while true {
             if !steps.others.isEmpty {
-                notifications &+= 1
+                received.notifications &+= 1
                 onValue?(steps.others.span)
             }
             armCommandTimer()
@@ -328,12 +321,8 @@ package final class DeviceLink {
     }
 
     private func armCommandTimer() {
-        if let commandTimer { radio.loop.cancel(commandTimer) }
-        commandTimer = commands.deadline.map { deadline in
-            radio.loop.schedule(at: deadline) { [unowned self] in
-                commandTimer = nil
-                take(commands.handleDeadline(now: MonotonicClock.now))
-            }
+        commandTimer.set(on: radio.loop, at: commands.deadline) { [unowned self] in
+            take(commands.handleDeadline(now: MonotonicClock.now))
         }
     }
 

@@ -35,3 +35,20 @@ package struct LinkFacts: Equatable, Sendable {
         return object
     }
 }
+
+/// The values that a device has sent on all its links so far.
+package struct ValueCounts: Equatable, Sendable {
+    /// Values of the profile's characteristic.
+    package var notifications: UInt64 = 0
+    /// Values that nobody asked for: those of other handles.
+    package var stray: UInt64 = 0
+    /// Values that were longer than any link carries; none of their bytes was taken.
+    package var tooLong: UInt64 = 0
+    /// Values that came while the link was less secure than it has to be: none of them is typed.
+    package var refused: UInt64 = 0
+    /// Packets that the kernel dropped because they were not read in time.
+    package var dropped: UInt64 = 0
+
+    /// None yet.
+    package init() {}
+}

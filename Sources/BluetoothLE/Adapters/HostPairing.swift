@@ -13,7 +13,7 @@ final class HostPairing: DevicePairing {
     private let usual: PairingPolicy
     private var attempt: (any ConnectionAttempt)?
     private var channel: HostChannel?
-    private var timer: EventLoop.Timer?
+    private let timer = LoopTimer()
     private var isOver = false
     /// The reason that this side has given for the end.
     private var reason: ManagedPairing.Failure?
@@ -35,8 +35,7 @@ final class HostPairing: DevicePairing {
 
     func begin() {
         adapter.pairing = self
-        timer = adapter.loop.schedule(at: MonotonicClock.now + wish.limit) { [unowned self] in
-            timer = nil
+        timer.set(on: adapter.loop, after: wish.limit) { [unowned self] in
             cancel()
         }
         do throws(LinkFailure) {
@@ -117,8 +116,7 @@ final class HostPairing: DevicePairing {
     }
 
     private func cancelTimer() {
-        if let timer { adapter.loop.cancel(timer) }
-        timer = nil
+        timer.cancel()
     }
 
     func close(forgetting: Bool, completion: @escaping () -> Void) {

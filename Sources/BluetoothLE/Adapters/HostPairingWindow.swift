@@ -10,7 +10,7 @@ import LinuxIO
 final class HostPairingWindow: PairingWindow {
     private let adapter: HostAdapter
     private let offer: PairingOffer
-    private var timer: EventLoop.Timer?
+    private let timer = LoopTimer()
     private var isOpen = false
     /// The connection of the central about which the user was asked or shown something.
     private var asked: LowEnergyHost.Connection?
@@ -30,8 +30,7 @@ final class HostPairingWindow: PairingWindow {
         adapter.window?.close()
         adapter.window = self
         isOpen = true
-        timer = adapter.loop.schedule(at: MonotonicClock.now + offer.limit) { [unowned self] in
-            timer = nil
+        timer.set(on: adapter.loop, after: offer.limit) { [unowned self] in
             end(nil)
         }
         adapter.perform { host in
@@ -104,8 +103,7 @@ final class HostPairingWindow: PairingWindow {
         guard isOpen else { return }
         isOpen = false
         asked = nil
-        if let timer { adapter.loop.cancel(timer) }
-        timer = nil
+        timer.cancel()
         if adapter.window === self { adapter.window = nil }
         adapter.perform { host in
             host.acceptance = nil

@@ -14,7 +14,7 @@ final class KernelPairing: DevicePairing {
     private let adapter: KernelAdapter
     private let wish: PairingWish
     private var machine: ManagedPairing
-    private var timer: EventLoop.Timer?
+    private let timer = LoopTimer()
     private var isOver = false
 
     var onNews: ((ManagedPairing.News) -> Void)?
@@ -35,8 +35,7 @@ final class KernelPairing: DevicePairing {
     func begin() {
         adapter.pairing = self
         adapter.noteBeginning(ManagementAddress(wish.device))
-        timer = adapter.loop.schedule(at: MonotonicClock.now + wish.limit) { [unowned self] in
-            timer = nil
+        timer.set(on: adapter.loop, after: wish.limit) { [unowned self] in
             cancel()
         }
         machine.begin()
@@ -59,8 +58,7 @@ final class KernelPairing: DevicePairing {
     }
 
     func close(forgetting: Bool, completion: @escaping () -> Void) {
-        if let timer { adapter.loop.cancel(timer) }
-        timer = nil
+        timer.cancel()
         onNews = nil
         // The kernel would go on connecting to a device with which nobody pairs any more.
         cancel()

@@ -11,7 +11,7 @@ final class KernelPairingWindow: PairingWindow {
     private let adapter: KernelAdapter
     private let limit: Duration
     private var machine: ManagedPairingWindow
-    private var timer: EventLoop.Timer?
+    private let timer = LoopTimer()
     private var isOpen = false
 
     var onNews: ((PairingWindowNews) -> Void)?
@@ -30,7 +30,7 @@ final class KernelPairingWindow: PairingWindow {
 
     deinit {
         guard isOpen else { return }
-        if let timer { adapter.loop.cancel(timer) }
+        timer.cancel()
         machine.close()
         while let command = machine.nextCommand() { adapter.management.send(command) { _ in } }
     }
@@ -39,8 +39,7 @@ final class KernelPairingWindow: PairingWindow {
         adapter.window?.close()
         adapter.window = self
         isOpen = true
-        timer = adapter.loop.schedule(at: MonotonicClock.now + limit) { [unowned self] in
-            timer = nil
+        timer.set(on: adapter.loop, after: limit) { [unowned self] in
             machine.close()
             pump()
         }
@@ -72,8 +71,7 @@ final class KernelPairingWindow: PairingWindow {
 
     private func release() {
         isOpen = false
-        if let timer { adapter.loop.cancel(timer) }
-        timer = nil
+        timer.cancel()
         if adapter.window === self { adapter.window = nil }
     }
 
