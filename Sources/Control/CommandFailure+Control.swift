@@ -47,6 +47,7 @@ extension CommandFailure {
             error?.message("cause") ?? ControlFaultText.refusedWithoutWord.message(),
             remedy: error?.message("remedy")
         )
+        kind = error?["kind"]?.string.flatMap(Kind.init)
     }
 
     /// No daemon runs.
@@ -58,6 +59,7 @@ extension JSONObject {
     init(_ failure: CommandFailure) {
         self.init()
         add("code", failure.status.rawValue)
+        add("kind", failure.kind?.rawValue)
         add("cause", failure.cause)
         add("remedy", failure.remedy)
         addForms([("cause", failure.cause), ("remedy", failure.remedy)])

@@ -42,7 +42,7 @@ package struct ControlClient: ~Copyable {
                 return
             } catch {
                 let next = CommandFailure(reachingDaemon: path, error)
-                if next != .noDaemon { failure = next }
+                if next.kind != .noDaemon { failure = next }
             }
         }
         throw failure

@@ -10,7 +10,8 @@ extension AccountText {
     package static func lines(_ counts: KeyboardService.Counts, _ language: Language) -> [String] {
         let bytes = counts.bytes
         let numbers = [
-            bytes.received, counts.notifications, bytes.typed, bytes.discarded, bytes.rejected, bytes.gated, bytes.lost,
+            bytes.received, counts.values.notifications, bytes.typed, bytes.discarded, bytes.rejected, bytes.gated,
+            bytes.lost,
             bytes.waiting,
         ]
         let causes = counts.causes.filter { $0.count > 0 }.map { name, count in
@@ -19,7 +20,7 @@ extension AccountText {
         var lines = [
             Self.bytes.text(language, with: numbers.map { "\($0)" })
                 + (causes.isEmpty ? "" : Self.causes.text(language, causes.joined(separator: ", ")))
-                + dropped.text(language, "\(counts.dropped)")
+                + dropped.text(language, "\(counts.values.dropped)")
                 + (counts.wire.map { missed.text(language, "\($0.missed)") } ?? "")
         ]
         if let check = counts.check {

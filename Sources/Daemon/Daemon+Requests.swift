@@ -30,7 +30,7 @@ extension Daemon {
         case .disconnect: reply(result { () throws(CommandFailure) in try disconnect() })
         case .pause: reply(result { gate.isPaused = true })
         case .resume: reply(result { gate.isPaused = false })
-        case .beacons(let request): handle(request, reply: reply)
+        case .beacons(let request): beacons.handle(request, reply: reply)
         case .reload: reply(result { () throws(CommandFailure) in try reload() })
         case .stop:
             reply(.success(JSONObject()))
@@ -51,9 +51,9 @@ extension Daemon {
                 }
             )
         case .clear: clear(until: MonotonicClock.now + Self.clearTime, reply)
-        case .send(let bytes): reply(result { () throws(CommandFailure) in try service.send(bytes) })
+        case .send(let bytes): reply(result { () throws(CommandFailure) in try service.device.send(bytes) })
         case .ask(let command):
-            service.ask(command) { result in
+            service.device.ask(command) { result in
                 reply(
                     result.map { bytes in
                         var object = JSONObject()
@@ -66,7 +66,7 @@ extension Daemon {
     }
 
     package func conversation(for request: PairingRequest) throws(CommandFailure) -> any ControlConversation {
-        let pairer = try service.pair(request, keepingIn: bonds, store)
+        let pairer = try service.pair(request, keepingIn: bonds, choice.store)
         if options.followsChoice { pairer.onRaised = { [unowned self] kept in choose(kept) } }
         return PairingConversation(pairer)
     }
@@ -91,17 +91,24 @@ extension Daemon {
         if let refusal = refusalOfChange { return reply(.failure(refusal)) }
         let choice: DeviceChoice
         do throws(CommandFailure) {
-            choice = try knownBonds().pairedChoice(asked).map { .kept($0) } ?? asked
+            choice = try bonds.known().pairedChoice(asked).map { .kept($0) } ?? asked
         } catch {
             return reply(.failure(error))
         }
-        if case .kept(let kept)? = service.choice {
+        if case .kept(let kept)? = service.device.choice {
             if choice.means(kept) { return reply(keep(kept, security)) }
             if !confirmed { return reply(.failure(.chosenAlready(kept))) }
         }
+        if let found = awaitsWord.take(asked, now: MonotonicClock.now) {
+            return reply(keep(found.kept, security, heard: found.isFresh ? found.heard : nil))
+        }
         service.find(choice, for: Self.useTime) { [weak self] result in
             guard let self else { return }
-            reply(result.flatMap { found in self.keep(found.kept, security, heard: found.heard) })
+            let kept = result.flatMap { found in self.keep(found.kept, security, heard: found.heard) }
+            if case .success(let found) = result, case .failure(let failure) = kept, failure.kind == .openDevice {
+                awaitsWord = AwaitedWord(asked, found.kept, found.heard, now: MonotonicClock.now)
+            }
+            reply(kept)
         }
     }
 
@@ -112,17 +119,17 @@ extension Daemon {
         heard: DeviceAddress? = nil
     ) -> Result<JSONObject, CommandFailure> {
         var earlier: KeptChoice?
-        if case .kept(let before)? = service.choice { earlier = before }
+        if case .kept(let before)? = service.device.choice { earlier = before }
         let choice: KeptChoice
         let unkept: Message?
         do throws(CommandFailure) {
-            let claim = try knownBonds().claim(of: kept.device, on: service.core.adapter?.address)
+            let claim = try bonds.known().claim(of: kept.device, on: service.adapter?.address)
             choice = try security.secured(kept, claim, earlier: earlier)
-            unkept = try write(choice)
+            unkept = try self.choice.write(choice)
         } catch {
             return .failure(error)
         }
-        if service.choice == .kept(choice) { service.connect() } else { choose(choice, heard: heard) }
+        if service.device.choice == .kept(choice) { service.device.connect() } else { choose(choice, heard: heard) }
         var answer = JSONObject(choice)
         if let unkept {
             answer.add("kept", false)
@@ -132,38 +139,15 @@ extension Daemon {
         return .success(answer)
     }
 
-    private func knownBonds() throws(CommandFailure) -> BondStore.Contents {
-        do throws(BondStore.Failure) {
-            return try bonds.read()
-        } catch {
-            throw CommandFailure(error)
-        }
-    }
-
-    /// Writes the choice to its file; where that may not be written, returns the note that it holds for this run only.
-    private func write(_ choice: KeptChoice) throws(CommandFailure) -> Message? {
-        do throws(ChoiceStore.Failure) {
-            try store.write(choice)
-            return nil
-        } catch {
-            guard case .unwritable(_, let cause) = error, cause.forbidsWriting else { throw CommandFailure(error) }
-            return NoteText.chosenUnkept.message(choice.label, CommandFailure(error).cause)
-        }
-    }
-
     private func forget() throws(CommandFailure) {
         if let refusal = refusalOfChange { throw refusal }
-        do throws(ChoiceStore.Failure) {
-            try store.forget()
-        } catch {
-            throw CommandFailure(error)
-        }
+        try choice.forget()
         choose(nil)
     }
 
     private var refusalOfChange: CommandFailure? {
         guard !options.followsChoice else { return nil }
-        let device = service.choice.map { Message(detail: "\($0)") } ?? PlainText.oneDevice.message()
+        let device = service.device.choice.map { Message(detail: "\($0)") } ?? PlainText.oneDevice.message()
         return CommandFailure(.usage, ControlFaultText.fixedDevice, device)
     }
 
@@ -211,16 +195,16 @@ extension Daemon {
 
     private func connect() throws(CommandFailure) {
         try needChoice()
-        service.connect()
+        service.device.connect()
     }
 
     private func disconnect() throws(CommandFailure) {
         try needChoice()
-        service.disconnect()
+        service.device.disconnect()
     }
 
     private func needChoice() throws(CommandFailure) {
-        if service.choice == nil {
+        if service.device.choice == nil {
             throw CommandFailure(.unavailable, ControlFaultText.nothingChosen)
         }
     }
@@ -243,9 +227,29 @@ extension Daemon {
     }
 }
 
-extension Errno {
-    /// True for a file that this process may read, and not write.
-    fileprivate var forbidsWriting: Bool {
-        self == .readOnlyFileSystem || self == .permissionDenied || self == .notPermitted
+/// The device that was found for a choice which is refused until somebody says that anybody may be it: with that word it is
+/// not listened for again.
+struct AwaitedWord {
+    /// How long the word is awaited: what was heard then may be another device's later.
+    private static let life = Duration.seconds(60)
+
+    private var found: (asked: DeviceChoice, kept: KeptChoice, heard: DeviceAddress, time: Duration)?
+
+    /// No word is awaited.
+    init() {}
+
+    /// A device that was found now.
+    init(_ asked: DeviceChoice, _ kept: KeptChoice, _ heard: DeviceAddress, now: Duration) {
+        found = (asked, kept, heard, now)
+    }
+
+    /// The device that was found for the same choice a short time ago, once; `isFresh` where it may still advertise.
+    mutating func take(
+        _ asked: DeviceChoice,
+        now: Duration
+    ) -> (kept: KeptChoice, heard: DeviceAddress, isFresh: Bool)? {
+        defer { found = nil }
+        guard let found, found.asked == asked, now - found.time < Self.life else { return nil }
+        return (found.kept, found.heard, now - found.time < Session.closingTimeout)
     }
 }

@@ -66,36 +66,24 @@ package final class Daemon {
     /// The typing.
     package let service: KeyboardService
     let options: Options
-    let store: ChoiceStore
+    let choice: ChoiceKeeper
     let bonds: BondStore
     let gate: KeyboardGate
-    let designatedStore: DesignatedStore
-    let beacons: BeaconService
-    let advertiser: BeaconAdvertiser
-    /// The key codes of beacons that were taken as barcodes, and those that could not be.
-    var codes = (taken: UInt64(0), dropped: UInt64(0))
-    /// How many clients wait for the list of a region's beacons.
-    var rangings: [BeaconRegion: Int] = [:]
-    /// Whether beacons can be watched, as clients were told last; and why the adapter is in the way of that.
-    var availability = BeaconAvailability.starting
-    var beaconHindrance: BeaconAvailability? = .starting
+    let beacons: DaemonBeacons
     let loop: EventLoop
+    var awaitsWord = AwaitedWord()
 
     private static let lockWord = "lock="
 
     private let lock: AdapterLock
     /// The lock's number for the process that takes this one's place.
     private var keptLock: Int32?
-    private let follower: ChoiceFollower?
     private let allows: Message?
     private let notifier: ServiceNotifier
+    private let receivedReporter: ReceivedReporter
     private var server: ControlServer?
-    private var meter = ReceivedMeter()
-    private var meterTimer: EventLoop.Timer?
     private var rivals = Rivals()
     private var stateSince = MonotonicClock.now
-    private var lastReceived: (time: Int64, length: Int)?
-    private var choiceFault: Reason?
     private var latest: JSONObject?
     /// The notes from before `onNote` was set.
     private var startNotes: [Reason] = []
@@ -110,47 +98,25 @@ package final class Daemon {
         let loop = core.loop
         self.loop = loop
         self.options = options
-        store = ChoiceStore(options.paths.choice)
         bonds = BondStore(options.paths.bonds)
-        designatedStore = DesignatedStore(options.paths.designated)
         lock = AdapterLock(options.paths)
         gate = try KeyboardGate(terminal: options.terminal, on: loop)
-        follower = options.followsChoice ? try ChoiceFollower(store, on: loop) : nil
+        choice = try ChoiceKeeper(ChoiceStore(options.paths.choice), follows: options.followsChoice, on: loop)
         notifier = ServiceNotifier(on: loop)
+        receivedReporter = ReceivedReporter(on: loop)
 
         var settings = settings
-        var fault: ChoiceStore.Failure?
-        if let follower {
-            switch follower.read() {
-            case .success(let kept): settings.device = kept.map(DeviceChoice.kept)
-            case .failure(let failure): fault = failure
-            }
-        }
+        if options.followsChoice, let kept = choice.read() { settings.device = .kept(kept) }
         let actions = options.beacons.actions.filter(\.deed.wantsConsent).map { "beacons.actions.\($0.name)" }
         let beaconAllowance = actions.isEmpty ? nil : AllowanceText.beacons.message(actions.joined(separator: " "))
         let allowances = [settings.typing.allowances, beaconAllowance].compactMap(\.self)
         allows = allowances.isEmpty ? nil : Message.listed(allowances)
-        var designated = DesignatedBeacons()
-        do throws(CommandFailure) {
-            designated = try designatedStore.read()
-        } catch {
-            startNotes.append(Reason(error))
-        }
-        beacons = BeaconService(
-            BeaconMonitor(
-                options.regions,
-                designated: designated,
-                limit: options.beacons.mostDesignated,
-                settings: options.beacons.settings,
-                exponent: options.beacons.pathLoss
-            ),
-            on: core.radio
-        )
-        advertiser = BeaconAdvertiser(on: core.radio)
         let relay = Relay()
         service = try KeyboardService(settings, through: core, screen: screen) { event in
             relay.handler?(event)
         }
+        let codes = KeyCodeTyper(service, beside: receivedReporter, on: loop)
+        beacons = DaemonBeacons(options, opening: gate, typing: codes, on: core.radio)
         relay.handler = { [unowned self] event in take(event) }
         do throws(CommandFailure) {
             try options.paths.makeRuntimeDirectory()
@@ -165,26 +131,29 @@ package final class Daemon {
             if options.followsChoice { throw error }
             startNotes.append(Reason(ReasonText.unanswered.message(error.cause)))
         }
-        do throws(BondStore.Failure) {
-            for note in try bonds.read().notes(bonds.path) { startNotes.append(Reason(note)) }
-        } catch {
-            // Whoever has keys of its devices types nothing without them.
-            throw CommandFailure(error)
-        }
-        service.bonds = { [bonds] () throws(BondStore.Failure) in try bonds.read() }
+        // Whoever has keys of its devices types nothing without them.
+        for note in try bonds.known().notes(bonds.path) { startNotes.append(Reason(note)) }
+        startNotes += [beacons.storeFault, choice.fault].compactMap(\.self)
+        service.device.bonds = { [bonds] () throws(BondStore.Failure) in try bonds.read() }
         service.refusal = { [unowned self] name in
             let refusal = refusal(of: name)
-            if let refusal { take(refusal: refusal) }
+            if let refusal { beacons.take(refusal: refusal) }
             return refusal
         }
         service.isAbandoned = { [unowned self] in lock.takeAbandonment() }
-        service.onReceived = { [unowned self] length in received(length) }
-        service.onAdapter = { [unowned self] event in take(event) }
-        service.isGateOpen = gate.isOpen
+        service.device.onReceived = { [unowned self] length in
+            receivedReporter.received(length, isTold: onReceived != nil || (server?.clientCount ?? 0) > 0)
+        }
+        service.onAdapter = { [unowned self] event in beacons.take(event) }
+        receivedReporter.onReport = { [unowned self] report in publish(report) }
+        beacons.onEvent = { [unowned self] object in server?.publish(object) }
+        beacons.onNote = { [unowned self] note in onNote?(note) }
+        beacons.onHook = { [unowned self] notice, code in onBeacon?(notice, code) }
+        service.keyboard.isGateOpen = gate.isOpen
         gate.onChange = { [unowned self] isOpen in gateChanged(isOpen) }
         gate.onFront = { [unowned self] in beacons.displayCameOn() }
-        follower?.onChange = { [unowned self] result in chosenElsewhere(result) }
-        if let fault { startNotes.append(reason(of: fault)) }
+        choice.onChange = { [unowned self] kept in choose(kept) }
+        choice.onFault = { [unowned self] reason in onNote?(reason) }
     }
 
     /// Begins; `completion` is called once, with the reason if the adapter cannot be used now.
@@ -194,12 +163,12 @@ package final class Daemon {
         onEvent?(.keyboard(node: service.keyboard.node))
         for note in startNotes { onNote?(note) }
         startNotes = []
-        startBeacons()
+        beacons.start()
         noteGate()
-        if service.choice == nil { take(.state(service.state, device: nil, reason: choiceFault)) }
+        if service.device.choice == nil { take(.state(service.device.state, device: nil, reason: choice.fault)) }
         service.start { [unowned self] result in
             notifier.ready()
-            notifier.tell(service.state.sentence(service.choice, service.reason, in: .english))
+            notifier.tell(service.device.state.sentence(service.device.choice, service.device.reason, in: .english))
             notifier.watch(
                 hasAnswered: { [unowned self] in service.keyboard.hasAnswered },
                 ask: { [unowned self] in service.keyboard.ping() }
@@ -214,14 +183,13 @@ package final class Daemon {
     /// is left to that one.
     package func stop(isReloading: Bool = false, completion: @escaping () -> Void) {
         if isReloading { notifier.reloading() } else { notifier.stopping() }
-        follower?.end()
+        choice.end()
         gate.end()
         server?.close()
         server = nil
         beacons.end()
-        advertiser.stop()
         service.stop { [self] in
-            reportRest()
+            receivedReporter.flush()
             if isReloading { keptLock = lock.keep() } else { lock.release() }
             completion()
         }
@@ -231,7 +199,7 @@ package final class Daemon {
     /// for the process that takes this one's place.
     package var memory: String {
         let words = [
-            gate.isPaused ? "paused" : nil, service.state == .disconnected ? "disconnected" : nil,
+            gate.isPaused ? "paused" : nil, service.device.state == .disconnected ? "disconnected" : nil,
             keptLock.map { Self.lockWord + "\($0)" },
         ]
         return words.compactMap(\.self).joined(separator: " ")
@@ -247,7 +215,7 @@ package final class Daemon {
     package func restore(_ memory: String?) {
         let words = memory?.split(separator: " ") ?? []
         if words.contains("paused") { gate.isPaused = true }
-        if words.contains("disconnected") { service.disconnect() }
+        if words.contains("disconnected") { service.device.disconnect() }
     }
 
     /// Whether the user has paused.
@@ -256,7 +224,7 @@ package final class Daemon {
     /// Settings in `status`, with the profile found on the device.
     private var labels: DaemonLabels {
         var labels = options.labels
-        if service.state == .connected, let found = service.profile { labels.profile = found.name }
+        if service.device.state == .connected, let found = service.device.profile { labels.profile = found.name }
         return labels
     }
 
@@ -264,26 +232,26 @@ package final class Daemon {
     package var status: DaemonStatus {
         let now = MonotonicClock.now
         return DaemonStatus(
-            state: service.state,
-            reason: service.reason,
+            state: service.device.state,
+            reason: service.device.reason,
             since: now - stateSince,
-            choice: service.choice,
-            requiredSecurity: service.requiredSecurity,
-            device: service.device,
-            adapter: service.adapterName,
+            choice: service.device.choice,
+            requiredSecurity: service.device.requiredSecurity,
+            device: service.device.address,
+            adapter: service.adapter?.name,
             keyboard: service.keyboard.node,
             labels: labels,
             isPaused: isPaused,
             gate: gate.reason,
             counts: service.counts,
-            link: service.linkFacts,
-            links: service.linkCounts,
+            link: service.device.linkFacts,
+            links: service.device.linkCounts,
             radio: service.radioCounts,
-            lastReceived: lastReceived.map { (now - .nanoseconds($0.time), $0.length) },
+            lastReceived: receivedReporter.last.map { (now - $0.time, $0.length) },
             rivals: rivals.names(now: now),
-            choiceFault: choiceFault,
+            choiceFault: choice.fault,
             allows: allows,
-            beacons: beaconSummary
+            beacons: beacons.summary
         )
     }
 
@@ -296,42 +264,15 @@ package final class Daemon {
 
     private func take(_ event: KeyboardService.Event) {
         if case .state(let state, _, let reason) = event {
-            if state != .connected { reportRest() }
+            if state != .connected { receivedReporter.flush() }
             stateSince = MonotonicClock.now
-            notifier.tell(state.sentence(service.choice, reason, in: .english))
+            notifier.tell(state.sentence(service.device.choice, reason, in: .english))
         }
-        if let object = event.object(service.choice) {
+        if let object = event.object(service.device.choice) {
             if case .state = event { latest = object }
             server?.publish(object)
         }
         onEvent?(event)
-    }
-
-    private func received(_ length: Int) {
-        lastReceived = (MonotonicClock.nanoseconds, length)
-        // With nobody to be told there is no report, and no timer that wakes for one.
-        guard onReceived != nil || (server?.clientCount ?? 0) > 0 else { return }
-        meter.add(length)
-        reportReceived()
-    }
-
-    private func reportReceived() {
-        guard meterTimer == nil, let deadline = meter.deadline else { return }
-        if let report = meter.take(now: MonotonicClock.now) {
-            publish(report)
-        } else {
-            meterTimer = loop.schedule(at: deadline) { [unowned self] in
-                meterTimer = nil
-                reportReceived()
-            }
-        }
-    }
-
-    /// Tells what was received and not told, and wakes no more for it.
-    private func reportRest() {
-        if let meterTimer { loop.cancel(meterTimer) }
-        meterTimer = nil
-        if let rest = meter.takeAll(now: MonotonicClock.now) { publish(rest) }
     }
 
     private func publish(_ report: ReceivedMeter.Report) {
@@ -344,16 +285,10 @@ package final class Daemon {
     }
 
     private func gateChanged(_ isOpen: Bool) {
-        service.isGateOpen = isOpen
-        publish(gateEvent)
+        service.keyboard.isGateOpen = isOpen
+        server?.publish(gateEvent)
         if isOpen { onNote?(Reason(ReasonText.typedAgain.message())) } else { noteGate() }
     }
-
-    /// Tells clients.
-    func publish(_ object: JSONObject) { server?.publish(object) }
-
-    /// The time at which a value was received last; nil before the first.
-    var lastValueTime: Duration? { lastReceived.map { .nanoseconds($0.time) } }
 
     /// Says why nothing is typed, where that is so.
     private func noteGate() {
@@ -372,26 +307,11 @@ package final class Daemon {
 
     // MARK: The choice
 
-    private func chosenElsewhere(_ result: Result<KeptChoice?, ChoiceStore.Failure>) {
-        switch result {
-        case .success(let kept): choose(kept)
-        // The earlier choice stays in force.
-        case .failure(let failure): onNote?(reason(of: failure))
-        }
-    }
-
     /// Means that device from now on; where it was `heard` just now, it is not listened for again.
     func choose(_ kept: KeptChoice?, heard: DeviceAddress? = nil) {
-        choiceFault = nil
         let choice = kept.map(DeviceChoice.kept)
         // A file that was only touched changes nothing.
-        if choice != service.choice { service.choose(choice, heard: heard) }
-    }
-
-    private func reason(of failure: ChoiceStore.Failure) -> Reason {
-        let reason = Reason(CommandFailure(failure))
-        choiceFault = reason
-        return reason
+        if choice != service.device.choice { service.device.choose(choice, heard: heard) }
     }
 
     /// Why an adapter may not be used; nil where it may.
@@ -408,9 +328,10 @@ extension Daemon: ControlHandler {
         if let object = KeyboardService.Event.keyboard(node: service.keyboard.node).object(nil) {
             events.append(object)
         }
-        let state = KeyboardService.Event.state(service.state, device: service.device, reason: service.reason)
-        if let object = latest ?? state.object(service.choice) { events.append(object) }
+        let device = service.device
+        let state = KeyboardService.Event.state(device.state, device: device.address, reason: device.reason)
+        if let object = latest ?? state.object(device.choice) { events.append(object) }
         events.append(gateEvent)
-        return availability.state == .unconfigured ? events : events + [availabilityEvent]
+        return events + [beacons.currentEvent].compactMap(\.self)
     }
 }

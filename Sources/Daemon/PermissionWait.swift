@@ -129,7 +129,7 @@ package final class PermissionWait {
             choice: choice,
             labels: options.labels,
             isPaused: false,
-            counts: KeyboardService.Counts(notifications: 0, strayValues: 0, dropped: 0, bytes: Ledger.Snapshot()),
+            counts: KeyboardService.Counts(),
             rivals: rivals.names(now: MonotonicClock.now)
         )
     }

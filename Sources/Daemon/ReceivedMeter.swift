@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import LinuxIO
+
 /// Makes a bounded number of reports out of any number of received values: the first at once, then ten a second at most.
 package struct ReceivedMeter: Sendable {
     /// The values received since the last report.
@@ -48,5 +50,44 @@ package struct ReceivedMeter: Sendable {
         defer { since = Report(values: 0, bytes: 0) }
         last = now
         return since
+    }
+}
+
+/// The reports of what the device sends, on a loop; and the last value of all.
+final class ReceivedReporter {
+    /// Told how much was received: at once, then ten times a second at most.
+    var onReport: ((ReceivedMeter.Report) -> Void)?
+    /// The time and the length of the last value; nil before the first.
+    var last: (time: Duration, length: Int)? { lastValue.map { (.nanoseconds($0.time), $0.length) } }
+
+    private let loop: EventLoop
+    private var lastValue: (time: Int64, length: Int)?
+    private var meter = ReceivedMeter()
+    private let timer = LoopTimer()
+
+    /// Nothing was received yet.
+    init(on loop: EventLoop) { self.loop = loop }
+
+    /// Takes a value of that length; where nobody `isTold`, there is no report, and no timer that wakes for one.
+    func received(_ length: Int, isTold: Bool) {
+        lastValue = (MonotonicClock.nanoseconds, length)
+        guard isTold else { return }
+        meter.add(length)
+        report()
+    }
+
+    private func report() {
+        guard !timer.isSet, let deadline = meter.deadline else { return }
+        if let report = meter.take(now: MonotonicClock.now) {
+            onReport?(report)
+        } else {
+            timer.set(on: loop, at: deadline) { [unowned self] in report() }
+        }
+    }
+
+    /// Tells what was received and not told, and wakes no more for it.
+    func flush() {
+        timer.cancel()
+        if let rest = meter.takeAll(now: MonotonicClock.now) { onReport?(rest) }
     }
 }

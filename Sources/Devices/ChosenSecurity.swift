@@ -76,7 +76,4 @@ extension CommandFailure {
     package static func unpaired(_ choice: DeviceChoice) -> CommandFailure {
         CommandFailure(.configuration, LinkFaultText.unpaired, "\(choice)")
     }
-
-    /// Whether this refuses a device for want of a word that anybody may be it.
-    package var isOfOpenDevice: Bool { cause.says(LinkFaultText.openDevice) || cause.says(LinkFaultText.unpaired) }
 }

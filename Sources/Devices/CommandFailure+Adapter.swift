@@ -128,3 +128,14 @@ extension LinkFailure {
         }
     }
 }
+
+extension BondStore {
+    /// The bonds, or why they cannot be read, as people are told.
+    package func known() throws(CommandFailure) -> Contents {
+        do throws(Failure) {
+            return try read()
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+}

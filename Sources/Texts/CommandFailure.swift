@@ -2,12 +2,24 @@
 
 /// The failure of a command: its exit status, its cause, and the remedy.
 package struct CommandFailure: Error, Equatable, Sendable {
+    /// The failures that a program may go on from, as answers on the control socket name them.
+    package enum Kind: String, Sendable {
+        /// No daemon runs.
+        case noDaemon = "no-daemon"
+        /// Nobody has said that anybody may be the device.
+        case openDevice = "open-device"
+        /// Another device is chosen, and nobody said that it may be given up.
+        case chosenAlready = "chosen-already"
+    }
+
     /// The exit status of the command.
     package var status: ExitStatus
     /// The cause, in one sentence.
     package var cause: Message
     /// The remedy, in one sentence; nil if none is known.
     package var remedy: Message?
+    /// Which of the failures it is that a program may go on from; nil for any other.
+    package var kind: Kind?
 
     /// Makes a failure from its parts.
     package init(_ status: ExitStatus, _ cause: Message, remedy: Message? = nil) {
@@ -28,6 +40,7 @@ package struct CommandFailure: Error, Equatable, Sendable {
             fault.message(with: arguments),
             remedy: remedy ?? fault.remedyMessage(with: arguments)
         )
+        kind = fault.kind
     }
 
     /// Another process, 0 if unknown, holds a lock file, and the time limit has passed or a signal has come.

@@ -31,10 +31,10 @@ package final class VirtualKeyboard {
     package private(set) var node: String?
     /// The number of keyboards that were made after the first, each because the one before it was gone.
     package private(set) var remakes: UInt64 = 0
-    /// The bytes for which the ring had no room though there was a keyboard: what came faster than it could be typed.
-    package private(set) var outrun: UInt64 = 0
     /// True from a keyboard that is gone to the next.
     private var isGone = false
+    /// True where the end waits for its readers: a ring that is full says nothing of the device then.
+    package var isPatient = false
     /// Called when the keyboard is gone, and when there is another (`node` is its own then).
     package var onChange: ((Change) -> Void)?
 
@@ -58,12 +58,6 @@ package final class VirtualKeyboard {
     private var onEnd: (() -> Void)?
     private let keypadLedger = Ledger()
     private var keypadFeed: Feed?
-    /// The decoder of frames; nil if the link's bytes have none.
-    private var deframer: Deframer?
-    private var framing: Framing?
-    /// The link of the bytes that wait for the rest of their frame, and whether its device is open.
-    private var framed: (epoch: UInt32, isFromOpenDevice: Bool) = (0, true)
-    private let frameTimer = LoopTimer()
     /// The length of the text in the field with the focus; nil if no client may delete it.
     private let field: TypedField?
     /// The function that gets the bytes instead of the typist, for raw output.
@@ -169,72 +163,44 @@ package final class VirtualKeyboard {
     /// Joins a line feed to the carriage return before it where it comes within this time, or within 100 ms (D-35).
     package func joinLineFeeds(within time: Duration) { gate.joinLineFeeds(within: time.inNanoseconds) }
 
-    /// Sets the framing of the link's bytes, nil for none.
-    ///
-    /// It is called before the first byte; repeated calls with the same framing do nothing.
-    package func useFraming(_ framing: Framing?) {
-        guard framing != self.framing else { return }
-        endFrame()
-        self.framing = framing
-        deframer = framing.map { Deframer($0) }
-    }
-
-    private func endFrame() {
-        if let rest = deframer?.end() { take(rest) }
-    }
-
-    /// Takes what the decoder has found among the bytes of the link that it has bytes of.
-    private func take(_ result: Deframer.Result) {
-        feed.skip(wrapping: result.wrapping, bad: result.bad)
-        pass(result.payload.span, epoch: framed.epoch, framed.isFromOpenDevice)
-    }
-
-    private func watchFrame() {
-        guard let deadline = deframer?.deadline, !frameTimer.isSet else { return }
-        frameTimer.set(on: loop, at: deadline) { [unowned self] in
-            if let rest = deframer?.expire(now: MonotonicClock.now) { take(rest) }
-            watchFrame()
-        }
-    }
-
-    /// Takes the bytes of a notification on the link with the number `epoch`.
+    /// Takes the bytes of a notification on the link with the number `epoch`; false where they came faster than they can be
+    /// typed, and are lost.
     ///
     /// They are copied once, into the ring, and typed at once if no others wait. Of a device that anybody may be, because
     /// its link has no security, Enter is pressed as D-2 says, and neither Escape nor Ctrl.
-    package func receive(_ value: Span<UInt8>, epoch: UInt32, isFromOpenDevice: Bool) {
-        if case .none = framing, case .none = untypedEnd {
-            push(value, epoch: epoch, isFromOpenDevice)
-            return
+    @discardableResult
+    package func receive(_ value: Span<UInt8>, epoch: UInt32, isFromOpenDevice: Bool) -> Bool {
+        if let untypedEnd {
+            pass(value, to: untypedEnd)
+            return true
         }
-        framed = (epoch, isFromOpenDevice)
-        guard let result = deframer?.receive(value, now: MonotonicClock.now) else {
-            pass(value, epoch: epoch, isFromOpenDevice)
-            return
+        let now = MonotonicClock.nanoseconds
+        // Lines for another end than a keyboard press nothing.
+        let isRestricted = isFromOpenDevice && lines == nil
+        switch unsafe feed.receive(value.bytes, epoch: epoch, now: now, isFromOpenDevice: isRestricted) {
+        case .accepted: return true
+        case .acceptedMustWake:
+            typing.typeIfAsleep(now: now)
+            return true
+        case .lost: return isGone
         }
-        take(result)
-        watchFrame()
     }
 
-    /// Takes bytes that no device has sent, and that have no frame: a barcode by itself, as an open device's.
-    package func receive(unframed bytes: [UInt8], epoch: UInt32) { pass(bytes.span, epoch: epoch, true) }
+    /// Counts bytes of frames that are no text: what wraps it, and broken frames.
+    package func skip(wrapping: Int, bad: Int) { feed.skip(wrapping: wrapping, bad: bad) }
 
     /// Notes that values of this link were lost before the next one: what has begun is not continued by that.
     package func noteMissing(epoch: UInt32) {
-        endFrame()
         feed.noteMissing(epoch: epoch)
     }
 
-    private func pass(_ value: Span<UInt8>, epoch: UInt32, _ isFromOpenDevice: Bool) {
-        guard let untypedEnd else {
-            push(value, epoch: epoch, isFromOpenDevice)
-            return
-        }
+    private func pass(_ value: Span<UInt8>, to end: (Span<UInt8>) -> Bool) {
         guard gate.isOpen else {
             feed.gate(value.count)
             return
         }
         feed.pass(value.count)
-        if !untypedEnd(value) { feed.refuse(value.count) }
+        if !end(value) { feed.refuse(value.count) }
     }
 
     /// Counts what became of bytes that were handed to another end.
@@ -244,17 +210,6 @@ package final class VirtualKeyboard {
 
     /// Lets the typist go on that has waited for its lines to be taken.
     package func goOn() { typing.wake() }
-
-    private func push(_ value: Span<UInt8>, epoch: UInt32, _ isFromOpenDevice: Bool) {
-        let now = MonotonicClock.nanoseconds
-        // Lines for another end than a keyboard press nothing.
-        let isRestricted = isFromOpenDevice && lines == nil
-        switch unsafe feed.receive(value.bytes, epoch: epoch, now: now, isFromOpenDevice: isRestricted) {
-        case .accepted: break
-        case .acceptedMustWake: typing.typeIfAsleep(now: now)
-        case .lost: if !isGone { outrun &+= UInt64(value.count) }
-        }
-    }
 
     /// Types bytes of the keypad's table.
     ///
@@ -272,7 +227,6 @@ package final class VirtualKeyboard {
 
     /// Notes that no more bytes come from the links up to number `epoch`; a barcode without its end is cut.
     package func endLink(through epoch: UInt32) {
-        endFrame()
         gate.endLink(through: epoch)
         typing.wake()
     }
@@ -288,7 +242,10 @@ package final class VirtualKeyboard {
     /// While it is false, the bytes that wait or come are discarded for good (D-1).
     package var isGateOpen: Bool {
         get { gate.isOpen }
-        set { if newValue { gate.open(now: MonotonicClock.nanoseconds) } else { gate.close() } }
+        set {
+            guard newValue != gate.isOpen else { return }
+            if newValue { gate.open(now: MonotonicClock.nanoseconds) } else { gate.close() }
+        }
     }
 
     /// True if the typing thread has had a turn since the last `ping`.
@@ -299,7 +256,7 @@ package final class VirtualKeyboard {
 
     /// Makes the thread type the bytes that may still be typed, and calls `completion` when it has ended.
     package func stop(completion: @escaping () -> Void) {
-        for timer in [remakeTimer, frameTimer] { timer.cancel() }
+        remakeTimer.cancel()
         if registration == nil {
             completion()
         } else {

@@ -51,8 +51,9 @@ final class FakeDaemon: ControlHandler {
             object.addForms([("gateReason", Self.gateReason)])
             reply(.success(object))
         case .scan: reply(.success(Self.devices))
-        case .use(_, confirmed: false, _): reply(.failure(Self.failure(.usage, "another is chosen", "yes")))
-        case .use(let choice, confirmed: true, security: nil):
+        case .use(let choice, confirmed: false, _) where chosen.map { !choice.names($0.device, $0.name) } ?? false:
+            if let chosen { reply(.failure(.chosenAlready(chosen))) }
+        case .use(let choice, _, security: nil):
             let address = "F0:F1:F2:F3:F4:F6"
             reply(.failure(CommandFailure(.configuration, LinkFaultText.openDevice, "\(choice) (\(address))", address)))
         case .send: reply(.failure(Self.failure(.unavailable, "nothing is connected", "`blewedge connect`")))
@@ -65,6 +66,13 @@ final class FakeDaemon: ControlHandler {
             loop.stop()
         default: reply(.success(JSONObject()))
         }
+    }
+
+    /// The device that `script` has as the chosen one.
+    private var chosen: KeptChoice? {
+        let members = Dictionary(uniqueKeysWithValues: script.status.withLock { $0 })
+        guard let address = members["address"].flatMap({ BluetoothAddress($0) }) else { return nil }
+        return KeptChoice(DeviceAddress(address, .random), name: members["name"])
     }
 
     /// A message in a message: both have forms on the socket.

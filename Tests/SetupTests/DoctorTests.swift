@@ -2,6 +2,7 @@
 
 import BluetoothLE
 import Keystrokes
+import Link
 import LinuxIO
 import TestSupport
 import Testing
@@ -323,6 +324,9 @@ struct DoctorTests {
         bytes.losses[Ledger.Loss.tooOld.rawValue] = 2
         // What was dropped because the user disconnected is no loss to mend.
         bytes.losses[Ledger.Loss.disconnected.rawValue] = 2
+        var counts = KeyboardService.Counts()
+        counts.values.notifications = 2
+        counts.bytes = bytes
         let daemon = DaemonStatus(
             state: .failed,
             reason: Reason("not heard", remedy: "bring it near"),
@@ -334,7 +338,7 @@ struct DoctorTests {
             labels: DaemonLabels(profile: "linble", layout: "jp", table: "linble", program: "test"),
             isPaused: true,
             gate: Reason("paused"),
-            counts: KeyboardService.Counts(notifications: 2, strayValues: 0, dropped: 0, bytes: bytes, check: nil),
+            counts: counts,
             lastReceived: nil,
             rivals: [],
             choiceFault: Reason("garbled")

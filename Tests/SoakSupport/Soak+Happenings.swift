@@ -108,9 +108,9 @@ extension Soak {
             report.note("disconnect")
             report.losses += 1
             trail.noteUserDrop()
-            service?.disconnect()
+            service?.device.disconnect()
             after(chance.time(100...20_000)) { [unowned self] in
-                service?.connect()
+                service?.device.connect()
                 reachableSince = MonotonicClock.now
                 isDisturbed = false
             }

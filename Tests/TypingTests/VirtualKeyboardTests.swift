@@ -175,24 +175,25 @@ struct VirtualKeyboardTests {
         let bench = try Bench()
         try bench.begin()
         let keyboard = try #require(bench.keyboard)
-        keyboard.useFraming(try Framing(start: [0xC1], length: .init(), check: .init(.sum)))
+        let source = TextSource(for: [keyboard], on: bench.loop)
+        source.useFraming(try Framing(start: [0xC1], length: .init(), check: .init(.sum)))
         let part: [UInt8] = [0xC1, 0x20, 0x31, 0x32]
         let whole: [UInt8] = [0xC1, 0x02, 0x34, 0x0D, 0x04]
-        for bytes in [part, whole] { keyboard.receive(bytes.span, epoch: 1, isFromOpenDevice: true) }
+        for bytes in [part, whole] { source.receive(bytes.span, epoch: 1, isFromOpenDevice: true) }
         #expect(keyboard.bytes.received == 0)
         let begin = MonotonicClock.now
         #expect(try bench.until { keyboard.bytes.typed == 2 })
         #expect(MonotonicClock.now - begin >= .milliseconds(900))
         #expect(bench.devices.map { $0.screen.takeText() } == ["4\n"])
         #expect(keyboard.bytes.received == 9)
-        for bytes in [part, whole] { keyboard.receive(bytes.span, epoch: 1, isFromOpenDevice: true) }
-        keyboard.endLink(through: 1)
+        for bytes in [part, whole] { source.receive(bytes.span, epoch: 1, isFromOpenDevice: true) }
+        source.endLink(through: 1)
         #expect(try bench.until { keyboard.bytes.typed == 4 })
         #expect(bench.devices.map { $0.screen.takeText() } == ["4\n"])
         // A value that was lost ends a frame too.
-        for bytes in [part, whole] { keyboard.receive(bytes.span, epoch: 2, isFromOpenDevice: true) }
-        keyboard.noteMissing(epoch: 2)
-        keyboard.receive(whole.span, epoch: 2, isFromOpenDevice: true)
+        for bytes in [part, whole] { source.receive(bytes.span, epoch: 2, isFromOpenDevice: true) }
+        source.noteMissing(epoch: 2)
+        source.receive(whole.span, epoch: 2, isFromOpenDevice: true)
         #expect(try bench.until { keyboard.bytes.typed == 8 })
         let bytes = keyboard.bytes
         #expect(bytes.received == 32 && bytes.waiting == 0 && bytes.lost == 0)

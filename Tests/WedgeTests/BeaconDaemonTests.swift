@@ -85,16 +85,16 @@ struct BeaconDaemonTests {
         let daemon = try bench.make(beacons: settings, regions: Self.regions)
         daemon.start { _ in }
         #expect(try bench.until { bench.radio.listening == 1 })
-        #expect(!daemon.service.isGateOpen)
+        #expect(!daemon.service.keyboard.isGateOpen)
         #expect(bench.notes.contains { $0.contains("no beacon is near") })
         try Self.see(Self.gates + "/7/7", bench)
-        #expect(daemon.service.isGateOpen)
+        #expect(daemon.service.keyboard.isGateOpen)
         _ = try bench.ask(.pause)
-        #expect(!daemon.service.isGateOpen)
+        #expect(!daemon.service.keyboard.isGateOpen)
         #expect(daemon.status.gate?.cause.english.hasPrefix("paused") == true)
         _ = try bench.ask(.resume)
-        #expect(daemon.service.isGateOpen)
-        #expect(try bench.until { !daemon.service.isGateOpen })
+        #expect(daemon.service.keyboard.isGateOpen)
+        #expect(try bench.until { !daemon.service.keyboard.isGateOpen })
         try bench.end()
     }
 

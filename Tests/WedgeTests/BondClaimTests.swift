@@ -173,7 +173,7 @@ struct BondClaimTests {
                 let refused = #expect(throws: CommandFailure.self) {
                     try ChosenSecurity(asked, least: .none).secured(device, claim, earlier: device)
                 }
-                #expect(refused?.status == .configuration && refused?.isOfOpenDevice == false)
+                #expect(refused?.status == .configuration && refused?.kind == nil)
             }
             let open = try ChosenSecurity(GATTLinkSecurity.Level.none, least: .none).secured(
                 device,

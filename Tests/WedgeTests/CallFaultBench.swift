@@ -94,7 +94,7 @@
             switch occasion {
             case .traffic:
                 machine.notify("7\r")
-                try? daemon.service.send([0x31])
+                try? daemon.service.device.send([0x31])
                 ask()
             case .linkLoss: machine.dropLink()
             case .adapterLoss: machine.dropAdapter(backAs: machine.index ^ 1)
@@ -115,7 +115,8 @@
             let deadline = MonotonicClock.now + limit
             while MonotonicClock.now < deadline {
                 let rest = deadline - MonotonicClock.now
-                guard try until(rest, { [self] in daemon.service.state == .connected && machine.isSubscribed }) else {
+                guard try until(rest, { [self] in daemon.service.device.state == .connected && machine.isSubscribed })
+                else {
                     break
                 }
                 let (typed, patience) = (machine.barcodes, min(rest, .milliseconds(600)))
@@ -132,7 +133,7 @@
                 hangUp()
                 // The daemon lets go of it.
                 _ = try until(.milliseconds(20)) { false }
-                if isAnswered, daemon.service.state == .connected { return true }
+                if isAnswered, daemon.service.device.state == .connected { return true }
             }
             return false
         }

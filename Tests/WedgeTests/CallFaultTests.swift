@@ -75,7 +75,7 @@
             bench.kernel.relent()
             guard let last = hits.last else { return ("the place was not come to", .zero) }
             guard try bench.isSteady(within: limit) else {
-                return ("\(bench.daemon.service.state) \(limit) after \(hits.count) failures", limit)
+                return ("\(bench.daemon.service.device.state) \(limit) after \(hits.count) failures", limit)
             }
             let time = MonotonicClock.now - last
             if !(try bench.until(.seconds(2)) { bench.descriptors == before }) {

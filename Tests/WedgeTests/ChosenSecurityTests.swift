@@ -57,7 +57,7 @@ struct ChosenSecurityTests {
         for bond in bonds { try BondStore(bench.paths.bonds).add(bond) }
         let daemon = try bench.make(security: least)
         daemon.start { _ in }
-        #expect(try bench.until { daemon.service.adapterName != nil })
+        #expect(try bench.until { daemon.service.adapter?.name != nil })
         return bench
     }
 
@@ -68,21 +68,33 @@ struct ChosenSecurityTests {
     @Test("D-10: a device without keys is chosen by who says none only; else 78, the remedy, and nothing kept")
     func open() throws {
         let bench = try running()
+        let scans = bench.radio.scans
         let refused = #expect(throws: CommandFailure.self) { _ = try use(bench, nil).get() }
-        #expect(refused?.status == .configuration && refused?.isOfOpenDevice == true)
+        #expect(refused?.status == .configuration && refused?.kind == .openDevice)
         let cause = "A (\(Self.device.address)) is not paired: anyone who copies its name and address can type"
         let remedy = "`blewedge pair \(Self.device.address)`, or `--security none`"
         #expect(refused?.cause.english == cause && refused?.remedy?.english.contains(remedy) == true)
         for level in [GATTLinkSecurity.Level.encrypted, .authenticated] {
             let unpaired = #expect(throws: CommandFailure.self) { _ = try use(bench, level).get() }
-            #expect(unpaired?.status == .configuration && unpaired?.isOfOpenDevice == false)
+            #expect(unpaired?.status == .configuration && unpaired?.kind == nil)
             #expect(unpaired?.cause.english.contains("is not paired with this adapter") == true)
             #expect(unpaired?.remedy?.english.contains("`blewedge pair") == true)
         }
-        #expect(try bench.store.read() == nil && bench.daemon?.service.choice == nil)
+        #expect(try bench.store.read() == nil && bench.daemon?.service.device.choice == nil)
         #expect(try status(bench)["requiredSecurity"]?.string == nil)
 
-        #expect(throws: Never.self) { _ = try use(bench, GATTLinkSecurity.Level.none).get() }
+        // With the word that was missing the device is not listened for a second time.
+        #expect(throws: CommandFailure.self) { _ = try use(bench, nil).get() }
+        let listened = bench.radio.scans
+        var answer: Result<JSONObject, CommandFailure>?
+        let word = ControlRequest.use(
+            .address(Self.device.address),
+            confirmed: true,
+            security: GATTLinkSecurity.Level.none
+        )
+        bench.daemon?.handle(word) { answer = $0 }
+        #expect(throws: Never.self) { _ = try #require(answer).get() }
+        #expect(bench.radio.scans == listened && listened > scans)
         #expect(try bench.store.read()?.security == GATTLinkSecurity.Level.none)
         #expect(try status(bench)["requiredSecurity"]?.string == "none")
         // Said once is said for that time: a script says it each time.
@@ -138,7 +150,7 @@ struct ChosenSecurityTests {
     func elsewhere() throws {
         let bench = try running([try bond(on: BluetoothAddress(rawValue: 0x00AA_0100_0042))])
         let refused = #expect(throws: CommandFailure.self) { _ = try use(bench, nil).get() }
-        #expect(refused?.status == .configuration && refused?.isOfOpenDevice == false)
+        #expect(refused?.status == .configuration && refused?.kind == nil)
         let cause = "is not paired with this adapter, but with 00:AA:01:00:00:42"
         #expect(refused?.cause.english.contains(cause) == true)
         #expect(throws: Never.self) { _ = try use(bench, GATTLinkSecurity.Level.none).get() }
@@ -174,14 +186,14 @@ struct ChosenSecurityTests {
         let bench = try DaemonBench(state: "/sys/kernel")
         let daemon = try bench.make()
         daemon.start { _ in }
-        #expect(try bench.until { daemon.service.adapterName != nil })
+        #expect(try bench.until { daemon.service.adapter?.name != nil })
         let answer = try JSONValue(Array(try use(bench, GATTLinkSecurity.Level.none).get().text.utf8))
         #expect(answer["kept"]?.bool == false)
         let note = answer.message("note")?.english
         #expect(
             note?.contains("A is chosen for this run only") == true && note?.contains("/sys/kernel/selection") == true
         )
-        #expect(daemon.service.choice == .kept(KeptChoice(Self.device, name: "A")))
+        #expect(daemon.service.device.choice == .kept(KeptChoice(Self.device, name: "A")))
         #expect(try bench.until { bench.radio.attempted == [Self.device] })
         try bench.end()
     }

@@ -89,8 +89,8 @@ struct DaemonPairingTests {
     )
     func chosen() throws {
         let stage = try Stage(KeptChoice(Self.module, name: "SCALE"))
-        #expect(try stage.bench.until { stage.daemon.service.state == .connected })
-        #expect(stage.daemon.service.linkFacts?.security.level == GATTLinkSecurity.Level.none)
+        #expect(try stage.bench.until { stage.daemon.service.device.state == .connected })
+        #expect(stage.daemon.service.device.linkFacts?.security.level == GATTLinkSecurity.Level.none)
         stage.open()
         let peer = try stage.ask("pair SCALE")
         #expect(try stage.bench.until { peer.isClosed })
@@ -98,15 +98,15 @@ struct DaemonPairingTests {
         #expect(peer.values.last?["security"]?.string == "encrypted")
         #expect(!peer.lines.joined().contains("key=") && stage.bonds.map(\.identityAddress) == [Self.module])
         #expect(try Self.kept(stage)?.security == .encrypted)
-        #expect(try stage.bench.until { stage.daemon.service.linkFacts?.security.level == .encrypted })
+        #expect(try stage.bench.until { stage.daemon.service.device.linkFacts?.security.level == .encrypted })
         stage.notify("490\r")
         #expect(try stage.bench.types("490\n"))
         // Of a device that is connected and paired the link stays.
-        let links = stage.daemon.service.linkCounts
+        let links = stage.daemon.service.device.linkCounts
         let again = try stage.ask("pair \(Self.module.address)")
         #expect(try stage.bench.until { again.lineCount == 1 })
         #expect(again.values.first?["error"]?["code"]?.integer == 64)
-        #expect(stage.daemon.service.linkCounts == links && stage.daemon.service.state == .connected)
+        #expect(stage.daemon.service.device.linkCounts == links && stage.daemon.service.device.state == .connected)
         try stage.bench.end()
     }
 
@@ -167,15 +167,15 @@ struct DaemonPairingTests {
     func declined() throws {
         let stage = try Stage(KeptChoice(Self.module, name: "SCALE"))
         stage.open(.displayYesNo)
-        #expect(try stage.bench.until { stage.daemon.service.state == .connected })
+        #expect(try stage.bench.until { stage.daemon.service.device.state == .connected })
         let peer = try stage.ask("pair SCALE console yes-no")
         #expect(try stage.bench.until { self.events(peer).last == "compare" })
-        #expect(stage.daemon.service.state == .connecting)
-        #expect(stage.daemon.service.reason?.cause.english == "waiting for the end of a pairing")
+        #expect(stage.daemon.service.device.state == .connecting)
+        #expect(stage.daemon.service.device.reason?.cause.english == "waiting for the end of a pairing")
         try peer.send("no\n")
         #expect(try stage.bench.until { peer.isClosed })
         #expect(peer.values.last?["error"]?["cause"]?.string == "not paired: you said no")
-        #expect(try stage.bench.until { stage.daemon.service.state == .connected })
+        #expect(try stage.bench.until { stage.daemon.service.device.state == .connected })
         #expect(stage.bonds.isEmpty)
         try stage.bench.end()
     }

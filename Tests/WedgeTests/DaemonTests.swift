@@ -36,11 +36,11 @@ struct DaemonTests {
         let daemon = try bench.make()
         daemon.start { _ in }
         #expect(try bench.until { bench.radio.listening == 1 })
-        #expect(daemon.service.choice == .kept(Self.scanner))
+        #expect(daemon.service.device.choice == .kept(Self.scanner))
         try bench.store.write(Self.other)
-        #expect(try bench.until { daemon.service.choice == .kept(Self.other) && bench.radio.listening == 1 })
+        #expect(try bench.until { daemon.service.device.choice == .kept(Self.other) && bench.radio.listening == 1 })
         try bench.store.forget()
-        #expect(try bench.until { daemon.service.choice == nil && bench.radio.listening == 0 })
+        #expect(try bench.until { daemon.service.device.choice == nil && bench.radio.listening == 0 })
         #expect(bench.states.last == "unselected")
         try bench.end()
     }
@@ -55,7 +55,7 @@ struct DaemonTests {
         try FileSystem.replace(bench.store.path, with: Array("address = what\n".utf8), mode: 0o644)
         #expect(try bench.until { !bench.notes.isEmpty })
         #expect(bench.notes.first?.contains("does not say which device") == true)
-        #expect(daemon.service.choice == .kept(Self.scanner))
+        #expect(daemon.service.device.choice == .kept(Self.scanner))
         #expect(bench.radio.listening == 1)
         #expect(daemon.status.object.text.contains("\"selectionFault\""))
         try bench.end()
@@ -71,7 +71,7 @@ struct DaemonTests {
         #expect(try bench.until { !bench.notes.isEmpty })
         #expect(bench.states.first == "unselected")
         try bench.store.write(Self.scanner)
-        #expect(try bench.until { daemon.service.choice == .kept(Self.scanner) })
+        #expect(try bench.until { daemon.service.device.choice == .kept(Self.scanner) })
         #expect(!daemon.status.object.text.contains("\"selectionFault\""))
         try bench.end()
     }
@@ -86,14 +86,14 @@ struct DaemonTests {
         daemon.start { _ in }
         #expect(try bench.until { bench.radio.listening == 1 })
         #expect(throws: Never.self) { _ = try bench.ask(.disconnect).get() }
-        #expect(daemon.service.state == .disconnected)
+        #expect(daemon.service.device.state == .disconnected)
         #expect(throws: Never.self) { _ = try bench.ask(.connect).get() }
-        #expect(daemon.service.state == .connecting)
+        #expect(daemon.service.device.state == .connecting)
         #expect(throws: Never.self) { _ = try bench.ask(.pause).get() }
-        #expect(!daemon.service.isGateOpen)
+        #expect(!daemon.service.keyboard.isGateOpen)
         #expect(daemon.status.gate?.cause == "paused")
         #expect(throws: Never.self) { _ = try bench.ask(.resume).get() }
-        #expect(daemon.service.isGateOpen)
+        #expect(daemon.service.keyboard.isGateOpen)
         let refused = #expect(throws: CommandFailure.self) {
             _ = try bench.ask(.use(.name("B"), confirmed: false)).get()
         }
@@ -103,7 +103,7 @@ struct DaemonTests {
         #expect(sent?.status == .unavailable)
         #expect(throws: Never.self) { _ = try bench.ask(.forget).get() }
         #expect(try bench.store.read() == nil)
-        #expect(daemon.service.state == .unselected)
+        #expect(daemon.service.device.state == .unselected)
         #expect(throws: CommandFailure.self) { _ = try bench.ask(.connect).get() }
         try bench.end()
     }
@@ -248,8 +248,8 @@ struct DaemonTests {
         let daemon = try bench.make()
         let other = try LockFile(bench.paths.lock("quiet0"))
         daemon.start { _ in }
-        #expect(try bench.until { daemon.service.state == .bluetoothOff })
-        let cause = daemon.service.reason?.cause.english ?? ""
+        #expect(try bench.until { daemon.service.device.state == .bluetoothOff })
+        let cause = daemon.service.device.reason?.cause.english ?? ""
         #expect(cause == "blewedge with process number \(getpid()) uses quiet0")
         other.remove()
         try bench.end()
@@ -301,7 +301,7 @@ struct DaemonTests {
         second.start { _ in }
         #expect(try bench.until { !bench.states.isEmpty })
         #expect(stat(bench.paths.lock("quiet0").string, &after) == 0 && after.st_ino == before.st_ino)
-        #expect(second.service.state != .bluetoothOff && LockFile.holder(bench.paths.lock("quiet0")) == getpid())
+        #expect(second.service.device.state != .bluetoothOff && LockFile.holder(bench.paths.lock("quiet0")) == getpid())
         try bench.end()
         #expect(LockFile.holder(bench.paths.lock("quiet0")) == nil)
         #expect(!FileSystem.exists(bench.paths.lock("quiet0").string))
@@ -317,7 +317,7 @@ struct DaemonTests {
             let failure = #expect(throws: CommandFailure.self) { _ = try bench.ask(request).get() }
             #expect(failure?.status == .usage)
         }
-        #expect(daemon.service.choice == .name("A"))
+        #expect(daemon.service.device.choice == .name("A"))
         try bench.end()
     }
 
@@ -360,11 +360,11 @@ struct DaemonTests {
         daemon.start { _ in }
         #expect(try bench.until { bench.radio.listening == 1 })
         bench.radio.onLoss?(.failed("quiet0", cause: "it was unplugged"))
-        #expect(daemon.service.state == .bluetoothOff)
+        #expect(daemon.service.device.state == .bluetoothOff)
         #expect(daemon.status.reason?.cause == "it was unplugged")
         #expect(bench.radio.listening == 0)
         #expect(try bench.until { bench.radio.listening == 1 })
-        #expect(daemon.service.state == .connecting)
+        #expect(daemon.service.device.state == .connecting)
         try bench.end()
     }
 }

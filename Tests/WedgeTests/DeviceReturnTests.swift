@@ -58,8 +58,8 @@ struct DeviceReturnTests {
         let daemon = try bench.make()
         daemon.start { _ in }
         let named = { bench.radio.advertise(Self.other, Self.name) }
-        #expect(try advertise(bench, named) { daemon.service.state == .failed })
-        let reason = try #require(daemon.service.reason)
+        #expect(try advertise(bench, named) { daemon.service.device.state == .failed })
+        let reason = try #require(daemon.service.device.reason)
         let cause = "A is on the air at C1:C2:C3:C4:C5:C6 (random), and not at its address F0:F1:F2:F3:F4:F5 (random)"
         #expect(reason.cause.english == cause)
         #expect(reason.remedy?.english.contains("`blewedge use C1:C2:C3:C4:C5:C6`") == true)

@@ -151,7 +151,7 @@ final class FieldBench {
 
     /// The connection, once it types what it is told.
     func connected() throws -> FieldChannel {
-        #expect(try run { service.state == .connected }, "\(states)")
+        #expect(try run { service.device.state == .connected }, "\(states)")
         return try #require(channels.last)
     }
 

@@ -33,17 +33,17 @@ struct FieldTests {
                 #expect((pause + .seconds(3)...pause + .seconds(4)).contains(MonotonicClock.now - start))
                 second.tell("1\r")
                 #expect(try bench.run { bench.typed == "1\n" })
-                #expect(bench.service.linkFacts?.mtu == 23)
+                #expect(bench.service.device.linkFacts?.mtu == 23)
                 // A later link is asked again: nobody knows whether the device has changed.
                 second.end(.system(.connectionReset))
                 #expect(try bench.run { bench.channels.count == 4 })
-                #expect(try bench.run { bench.service.state == .connected })
+                #expect(try bench.run { bench.service.device.state == .connected })
                 #expect(bench.channels[2].sent == [[0x02, 0x05, 0x02]])
                 #expect(bench.channels[3].sent.first?.first == 0x06)
                 // So is one behind a link that the user has ended.
-                bench.service.disconnect()
-                #expect(try bench.run { bench.service.state == .disconnected })
-                bench.service.connect()
+                bench.service.device.disconnect()
+                #expect(try bench.run { bench.service.device.state == .disconnected })
+                bench.service.device.connect()
                 #expect(try bench.run { bench.channels.count == 5 && !bench.channels[4].sent.isEmpty })
                 #expect(bench.channels[4].sent == [[0x02, 0x05, 0x02]])
                 try bench.end()
@@ -80,8 +80,10 @@ struct FieldTests {
             for (slow, isReady): (Set<UInt8>, Bool) in [([0x06, 0x04, 0x12], true), ([0x06, 0x08], false)] {
                 let bench = try FieldBench { pdu in slow.contains(pdu[0]) ? .isSlow(.seconds(29)) : nil }
                 let start = MonotonicClock.now
-                let isOver = try bench.run(.seconds(125)) { [.connected, .failed].contains(bench.service.state) }
-                #expect(isOver && (bench.service.state == .connected) == isReady, "\(bench.states)")
+                let isOver = try bench.run(.seconds(125)) {
+                    [.connected, .failed].contains(bench.service.device.state)
+                }
+                #expect(isOver && (bench.service.device.state == .connected) == isReady, "\(bench.states)")
                 let time = MonotonicClock.now - start
                 #expect(time > .seconds(115) && time < .seconds(121))
                 if !isReady { #expect(bench.states.last?.reason == "the device did not finish within 120 s") }
@@ -94,7 +96,7 @@ struct FieldTests {
     func values() throws {
         let bench = try FieldBench()
         let channel = try bench.connected()
-        #expect(bench.service.linkFacts?.mtu == 23)
+        #expect(bench.service.device.linkFacts?.mtu == 23)
         let long = [UInt8](repeating: 0x41, count: 513) + [0x0D]
         for opcode: UInt8 in [0x1B, 0x1D] {
             let before = bench.typed.utf8.count
@@ -108,7 +110,7 @@ struct FieldTests {
         for opcode: UInt8 in [0x1B, 0x1D] { channel.tell([0x41] + long, opcode: opcode) }
         #expect(bench.count("notifications") == 4 && bench.count("oversized") == 2 && bench.count("stray") == 0)
         channel.end(.system(.connectionReset))
-        #expect(try bench.run { bench.service.state == .lost })
+        #expect(try bench.run { bench.service.device.state == .lost })
         #expect(bench.count("oversized") == 2)
         try bench.end()
     }

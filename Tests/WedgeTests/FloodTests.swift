@@ -125,7 +125,7 @@ struct FloodTests {
 
         func connect() throws -> Device {
             links += 1
-            try run { devices.count >= links && service.state == .connected }
+            try run { devices.count >= links && service.device.state == .connected }
             return try #require(devices.last)
         }
 
@@ -151,7 +151,7 @@ struct FloodTests {
         for number in 0..<18_000 { device.notify(Self.barcode(number)) }
         try stage.turn()
         let lost = stage.service.counts.bytes.lost(.ringFull)
-        #expect(lost > 200_000 && stage.service.state == .connected && !device.isClosed)
+        #expect(lost > 200_000 && stage.service.device.state == .connected && !device.isClosed)
         var sent = 64 * 14
         while stage.service.counts.bytes.lost(.ringFull) <= 1 << 18 {
             device.notify(Self.barcode(0))
@@ -159,18 +159,21 @@ struct FloodTests {
         }
         // The packets that are read in the same turn are taken, and counted.
         for _ in 0..<64 { device.notify(Self.barcode(0)) }
-        try stage.run { stage.service.state != .connected }
+        try stage.run { stage.service.device.state != .connected }
         #expect(device.isClosed)
         let last = try #require(stage.states.last)
         #expect(last.state == .failed)
         #expect(last.reason == "the device sent more than can be typed: 262150 bytes found no room")
         #expect((262_150...262_150 + 64 * 14).contains(stage.service.counts.bytes.lost(.ringFull)))
-        #expect(stage.service.linkCounts.ended(.flooded) == 1 && stage.service.linkCounts.ended(.endedHere) == 0)
+        #expect(
+            stage.service.device.linkCounts.ended(.flooded) == 1
+                && stage.service.device.linkCounts.ended(.endedHere) == 0
+        )
         _ = try stage.connect()
         #expect(MonotonicClock.now - last.time >= .seconds(3))
         let account = try stage.end()
         #expect(account.received == account.typed + account.lost && account.received == 18_000 * 14 + UInt64(sent))
-        #expect(stage.service.linkCounts.ready == 2 && stage.service.linkCounts.ended(.endedHere) == 1)
+        #expect(stage.service.device.linkCounts.ready == 2 && stage.service.device.linkCounts.ended(.endedHere) == 1)
     }
 
     @Test("An end that waits for its readers fills the ring itself: no link is ended for that")
@@ -183,7 +186,7 @@ struct FloodTests {
         for number in 0..<40_000 { device.notify(Self.barcode(number)) }
         try stage.turn()
         #expect(stage.service.counts.bytes.lost(.ringFull) > 1 << 18)
-        #expect(stage.service.state == .connected && !device.isClosed)
+        #expect(stage.service.device.state == .connected && !device.isClosed)
         _ = try stage.end()
     }
 
@@ -232,7 +235,7 @@ struct FloodTests {
             "\(account.lost(.ringFull)) lost to the ring; at most \(waiting) waiting;",
             "the process grew by \(growth) KiB from \(memory) KiB, other tests' share included"
         )
-        #expect(stage.service.state == .connected && stage.devices.count == 1)
+        #expect(stage.service.device.state == .connected && stage.devices.count == 1)
         #expect(account.received == UInt64(count * 14))
         #expect(account.typed == UInt64(numbers.lines * 14) && account.lost == account.lost(.ringFull))
         #expect(account.received == account.typed + account.lost && account.lost >= 200_000)

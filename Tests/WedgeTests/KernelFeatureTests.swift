@@ -90,7 +90,7 @@
 
         private static func types(_ absence: KernelAbsence, isMet: Bool) throws {
             let bench = try CallFaultBench(lacking: absence)
-            #expect(try bench.isSteady(within: limit), "\(absence.feature): \(bench.daemon.service.state)")
+            #expect(try bench.isSteady(within: limit), "\(absence.feature): \(bench.daemon.service.device.state)")
             // Directed at this thread, where it is blocked: a test runner's other threads do not see it.
             pthread_kill(pthread_self(), SIGUSR2)
             #expect(try bench.until(limit) { bench.signals == [SIGUSR2] }, "\(absence.feature): no signal")
@@ -101,12 +101,12 @@
             }
             #expect(try bench.until(limit) { !list.isEmpty })
             #expect(list.contains("\(KernelStandIn.device.address)"), "\(absence.feature): \(list)")
-            #expect(try bench.isSteady(within: limit), "\(absence.feature): \(bench.daemon.service.state)")
+            #expect(try bench.isSteady(within: limit), "\(absence.feature): \(bench.daemon.service.device.state)")
             // Another program chooses another device, and another again.
             for address in [0xF0F1_F2F3_F4F6, 0xF0F1_F2F3_F4F7] as [UInt64] {
                 let other = KeptChoice(DeviceAddress(BluetoothAddress(rawValue: address), .random), name: nil)
                 try bench.choices.write(other)
-                let isFollowed = try bench.until(limit) { bench.daemon.service.choice == .kept(other) }
+                let isFollowed = try bench.until(limit) { bench.daemon.service.device.choice == .kept(other) }
                 #expect(isFollowed, "\(absence.feature): \(address) is not chosen")
             }
             #expect(bench.kernel.isMet == isMet, "\(absence.feature)")
@@ -117,8 +117,8 @@
             var found: Reason?
             do {
                 let bench = try CallFaultBench(lacking: absence)
-                _ = try bench.until(limit) { bench.daemon.service.reason != nil }
-                found = bench.daemon.service.reason
+                _ = try bench.until(limit) { bench.daemon.service.device.reason != nil }
+                found = bench.daemon.service.device.reason
             } catch let failure as CommandFailure {
                 found = Reason(failure.cause, remedy: failure.remedy)
             }

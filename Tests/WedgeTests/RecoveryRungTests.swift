@@ -36,7 +36,7 @@ import Link
                 #expect(try bench.until(.seconds(1)) { bench.states.contains(.bluetoothOff) })
                 #expect(try bench.isSteady(within: .seconds(10)))
                 print("hci0 gone, back as hci1: typed again after \(MonotonicClock.now - begin)")
-                #expect(bench.daemon.service.adapterName == "hci1")
+                #expect(bench.daemon.service.adapter?.name == "hci1")
                 let counts = bench.daemon.service.radioCounts
                 #expect(counts.moved == 1 && counts.lost == 1 && counts.opened == 2)
                 #expect(bench.daemon.status.object.text.contains("\"adapterMoved\":1"))
@@ -56,7 +56,7 @@ import Link
                 let bench = try RecoveryRungTests.steady()
                 let (states, barcodes) = (bench.states.count, bench.machine.barcodes)
                 bench.kernel.fail(CallSite(.link, place == 0 ? .write : .recvmsg), with: .noBufferSpace, times: 5)
-                try bench.daemon.service.send([0x31, 0x32])
+                try bench.daemon.service.device.send([0x31, 0x32])
                 bench.machine.notify("8\r")
                 #expect(
                     try bench.until(.seconds(5)) {
@@ -66,7 +66,7 @@ import Link
                 #expect(bench.kernel.hits.count == 5 && bench.states.count == states)
                 // No more than so many in a row.
                 bench.kernel.fail(CallSite(.link, place == 0 ? .write : .recvmsg), with: .noMemory, times: 100)
-                try bench.daemon.service.send([0x33])
+                try bench.daemon.service.device.send([0x33])
                 bench.machine.notify("9\r")
                 #expect(try bench.until(.seconds(5)) { bench.states.last == .lost })
                 #expect(bench.kernel.hits.count == RepeatedFaults.limit)
@@ -131,7 +131,7 @@ import Link
                 bench.kernel.fail(CallSite(.management, .recvmsg), with: .ioError, times: 1)
                 bench.machine.tellManagement()
                 #expect(try bench.until(.seconds(1)) { bench.states.last == .bluetoothOff })
-                #expect(bench.daemon.service.reason?.cause.english.contains("management channel broke") == true)
+                #expect(bench.daemon.service.device.reason?.cause.english.contains("management channel broke") == true)
                 #expect(try bench.isSteady(within: .seconds(5)))
                 #expect(bench.daemon.service.radioCounts.lost == 1)
                 #expect(try bench.end())
@@ -145,16 +145,16 @@ import Link
             let device = KernelStandIn.device
             let daemon = try bench.make()
             daemon.start { _ in }
-            #expect(try bench.until { bench.states.last == "unselected" || daemon.service.state == .unselected })
+            #expect(try bench.until { bench.states.last == "unselected" || daemon.service.device.state == .unselected })
             try bench.store.write(KeptChoice(device, name: nil))
             let failures = Failures([CallSite(.file, .open): .max])
             CallScript.use { failures.answer($0) }
             // Other files may be in want of descriptors meanwhile.
             let told = { bench.notes.filter { $0.contains("\(bench.store.path)") } }
             #expect(try bench.until { !told().isEmpty })
-            #expect(daemon.service.choice == nil)
+            #expect(daemon.service.device.choice == nil)
             failures.left = [:]
-            #expect(try bench.until { daemon.service.choice == .kept(KeptChoice(device, name: nil)) })
+            #expect(try bench.until { daemon.service.device.choice == .kept(KeptChoice(device, name: nil)) })
             #expect(told().count == 1, "\(bench.notes)")
             try bench.end()
         }

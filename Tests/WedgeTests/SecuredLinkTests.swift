@@ -130,7 +130,7 @@ struct SecuredLinkTests {
             service = try KeyboardService(settings, through: AdapterCore(loop, using: radio), screen: keyboard) {
                 note?($0)
             }
-            service.bonds = { () throws(BondStore.Failure) in try known.get() }
+            service.device.bonds = { () throws(BondStore.Failure) in try known.get() }
             note = { [unowned self] event in
                 if case .state(_, _, let reason?) = event { reasons.append(reason) }
             }
@@ -152,7 +152,7 @@ struct SecuredLinkTests {
         func run(until isDone: () -> Bool) throws {
             let limit = MonotonicClock.now + .seconds(120)
             while !isDone() {
-                try #require(MonotonicClock.now < limit, "\(service.state), \(reasons)")
+                try #require(MonotonicClock.now < limit, "\(service.device.state), \(reasons)")
                 let turn = loop.schedule(at: MonotonicClock.now + .milliseconds(1)) { [loop] in loop.stop() }
                 try loop.run()
                 loop.cancel(turn)
@@ -242,7 +242,7 @@ struct SecuredLinkTests {
             guard case .success(let contents) = known else { continue }
             // The word none, said of it as it is, takes it all the same.
             let open = try Stage(.kept(KeptChoice(Stage.peer, name: nil, ignoresBond: true)), .success(contents))
-            try open.run { open.service.state == .connected }
+            try open.run { open.service.device.state == .connected }
             try open.end()
         }
     }
@@ -262,7 +262,7 @@ struct SecuredLinkTests {
         }
         // Legacy keys serve a device that was chosen as encrypted, as which the link counts.
         let stage = try Stage(.encrypted, [try bond(authenticated: true, secure: false)])
-        try stage.run { stage.service.state == .connected }
+        try stage.run { stage.service.device.state == .connected }
         #expect(stage.devices.first?.wanted == [.encrypted])
         try stage.end()
     }
@@ -275,13 +275,15 @@ struct SecuredLinkTests {
         ] {
             let stage = try Stage(.none, bonds, least: least)
             try stage.run { stage.isSaid(fault) }
-            #expect(stage.devices.isEmpty && stage.service.requiredSecurity == least)
+            #expect(stage.devices.isEmpty && stage.service.device.requiredSecurity == least)
             try stage.end()
         }
         let strong = GATTLinkSecurity(level: .authenticated, keySize: 16)
         for offered in [strong, Stage.secure, GATTLinkSecurity(level: .authenticated, keySize: 15)] {
             let stage = try Stage(.none, [try bond(authenticated: true)], offering: offered, least: .authenticated)
-            try stage.run { offered == strong ? stage.service.state == .connected : stage.isSaid("did not prove") }
+            try stage.run {
+                offered == strong ? stage.service.device.state == .connected : stage.isSaid("did not prove")
+            }
             #expect(stage.devices.first?.wanted == [.authenticated])
             if offered != strong { #expect(stage.devices.first?.requests == 0) }
             try stage.end()
@@ -297,11 +299,11 @@ struct SecuredLinkTests {
         try open.run { open.devices.first?.isClosed == true }
         let stranger = try #require(open.devices.first)
         #expect(stranger.wanted.isEmpty && stranger.subscriptions == 0)
-        #expect(open.service.requiredSecurity == .encrypted)
+        #expect(open.service.device.requiredSecurity == .encrypted)
         try open.end()
 
         let paired = try Stage(.none, [try bond()], profiles: [demanding, .nordic])
-        try paired.run { paired.service.state == .connected }
+        try paired.run { paired.service.device.state == .connected }
         paired.devices.first?.notify(Array("paired".utf8))
         try paired.run { paired.typed == "paired" }
         try paired.end()
@@ -315,7 +317,7 @@ struct SecuredLinkTests {
             try stage.run { stage.devices.first?.isClosed == true }
             let device = try #require(stage.devices.first)
             #expect(device.wanted == [.encrypted] && device.requests == 0)
-            #expect(stage.service.counts.notifications == 0 && stage.typed.isEmpty)
+            #expect(stage.service.counts.values.notifications == 0 && stage.typed.isEmpty)
             try stage.end()
         }
     }
@@ -324,10 +326,10 @@ struct SecuredLinkTests {
     func encrypted() throws {
         for weaker in [GATTLinkSecurity(), GATTLinkSecurity(level: .encrypted, keySize: 15)] {
             let stage = try Stage(.none, [try bond()])
-            try stage.run { stage.service.state == .connected }
+            try stage.run { stage.service.device.state == .connected }
             let device = try #require(stage.devices.first)
             #expect(device.wanted == [.encrypted])
-            #expect(stage.service.linkFacts?.security.level == .encrypted)
+            #expect(stage.service.device.linkFacts?.security.level == .encrypted)
             device.notify(Array("one".utf8))
             try stage.run { stage.typed == "one" }
             device.security = weaker
@@ -335,9 +337,9 @@ struct SecuredLinkTests {
             // What comes while the link is being ended is no better.
             device.security = Stage.secure
             try stage.run { device.isClosed }
-            #expect(stage.typed == "one" && stage.service.counts.refusedValues == 1)
+            #expect(stage.typed == "one" && stage.service.counts.values.refused == 1)
             #expect(stage.service.counts.bytes.received == 3)
-            #expect(stage.service.linkCounts.ended(.notSecured) == 1)
+            #expect(stage.service.device.linkCounts.ended(.notSecured) == 1)
             #expect(stage.isSaid("did not prove"))
             try stage.end()
         }
@@ -356,7 +358,7 @@ struct SecuredLinkTests {
             let isAuthenticated = Bool.random(using: &generator)
             let level: GATTLinkSecurity.Level = isAuthenticated ? .authenticated : .encrypted
             let stage = try Stage(.none, [try bond(authenticated: isAuthenticated)], offering: strong)
-            try stage.run { stage.service.state == .connected }
+            try stage.run { stage.service.device.state == .connected }
             let device = try #require(stage.devices.first)
             var expected = ""
             var refused: UInt64 = 0
@@ -367,7 +369,7 @@ struct SecuredLinkTests {
                 if Bool.random(using: &generator) { try stage.run { stage.typed == expected } }
             }
             try stage.run { stage.typed == expected && (refused == 0 || device.isClosed) }
-            #expect(stage.service.counts.refusedValues == refused)
+            #expect(stage.service.counts.values.refused == refused)
             try stage.end()
             #expect(stage.typed == expected)
         }
@@ -393,12 +395,12 @@ struct SecuredLinkTests {
     @Test("An open device goes on as before, and is called that")
     func open() throws {
         let stage = try Stage(.none, [])
-        try stage.run { stage.service.state == .connected }
+        try stage.run { stage.service.device.state == .connected }
         let device = try #require(stage.devices.first)
         #expect(device.wanted.isEmpty)
         device.notify(Array("open".utf8))
         try stage.run { stage.typed == "open" }
-        #expect(stage.service.linkFacts?.security.level == GATTLinkSecurity.Level.none)
+        #expect(stage.service.device.linkFacts?.security.level == GATTLinkSecurity.Level.none)
         try stage.end()
     }
 }

@@ -81,7 +81,7 @@ struct StatusTextTests {
             since: .zero,
             labels: DaemonLabels(profile: "p", layout: "l", table: "t", program: "v"),
             isPaused: false,
-            counts: KeyboardService.Counts(notifications: 0, strayValues: 0, dropped: 0, bytes: Ledger.Snapshot()),
+            counts: KeyboardService.Counts(),
             rivals: []
         )
         status.link = facts

@@ -130,7 +130,7 @@ struct WholeWayTests {
         }
         #expect(typed == "490\n123\n")
         // The signal's strength was read when the link became ready.
-        let facts = try #require(stage.service?.linkFacts)
+        let facts = try #require(stage.service?.device.linkFacts)
         #expect(facts.quality.rssi != nil && facts.mtu > 23 && facts.notifications == 2)
         let timing = try #require(facts.quality.timing)
         #expect((12...24).contains(timing.interval) && timing.latency == 0 && timing.supervisionTimeout == 400)
@@ -151,7 +151,7 @@ struct WholeWayTests {
         let stage = try Stage()
         try stage.begin(profile, isDefault: true) { _ in [] }
         try stage.run { stage.states.last == .connected }
-        #expect(stage.service?.profile?.name == profile.name)
+        #expect(stage.service?.device.profile?.name == profile.name)
         _ = stage.module?.notify(Array("490\r".utf8))
         var typed = ""
         try stage.run {
@@ -167,7 +167,7 @@ struct WholeWayTests {
         let stage = try Stage()
         try stage.begin(.nordic, looksFor: [.linble]) { _ in [] }
         try stage.run { stage.states.last == .unsupported }
-        let reason = try #require(stage.service?.reason)
+        let reason = try #require(stage.service?.device.reason)
         #expect(reason.cause.english == "it has no LINBLE UART Service; it offers Nordic UART Service")
         #expect(reason.remedy?.english.contains("--profile auto") == true)
         #expect(!stage.states.contains(.connected) && stage.keyboard.screen.takeText().isEmpty)
@@ -179,7 +179,7 @@ struct WholeWayTests {
         let stage = try Stage()
         try stage.begin(.linble) { _ in [] }
         try stage.run { stage.states.last == .connected }
-        #expect(stage.service?.linkFacts?.security.level == GATTLinkSecurity.Level.none)
+        #expect(stage.service?.device.linkFacts?.security.level == GATTLinkSecurity.Level.none)
         _ = stage.module?.notify(Array("12\r34\n56\r\n".utf8))
         var typed = ""
         try stage.run {
@@ -223,7 +223,7 @@ struct WholeWayTests {
                 expect: try HexTemplate(reply, for: .reply),
                 timeout: .milliseconds(300)
             )
-            stage.service?.ask(command) { result in
+            stage.service?.device.ask(command) { result in
                 switch result {
                 case .success(let bytes): ends.append("\(send) \(Hexadecimal.text(bytes))")
                 case .failure(let failure): ends.append("\(send) \(failure.cause.english)")
@@ -244,7 +244,7 @@ struct WholeWayTests {
         #expect(stage.service?.counts.bytes.received == 4)
         for (send, reply) in [("04", "84"), ("05", "85")] { try ask(send, reply) }
         try stage.run { stage.greetings.last == [0x04] }
-        stage.service?.disconnect()
+        stage.service?.device.disconnect()
         try stage.run { ends.count == 5 }
         #expect(ends[3] == "04 the link ended before the reply came; the command was written")
         #expect(ends[4] == "05 the link ended before the command was written")
@@ -269,10 +269,10 @@ struct WholeWayTests {
         _ = stage.module?.notify(all)
         try stage.run { passed.count >= all.count }
         #expect(passed == all)
-        try stage.service?.send([0x05, 0x00, 0xFF])
+        try stage.service?.device.send([0x05, 0x00, 0xFF])
         try stage.run { !stage.greetings.isEmpty }
         #expect(stage.greetings == [[0x05, 0x00, 0xFF]])
-        stage.service?.isGateOpen = false
+        stage.service?.keyboard.isGateOpen = false
         _ = stage.module?.notify(all)
         try stage.run { stage.service?.counts.bytes.received == 32 }
         #expect(passed == all)

@@ -7,7 +7,7 @@ package enum CommandFaultText: String, FaultText {
         rawWantsEnd, optionWantsScan
     case optionFault, stall, noHook, nameTooLong, nameDoesNotFit, pagesWantTerminal
     // The choice of a device.
-    case chosenAlready, nothingChanged, notChosen, notConnected
+    case chosenAlready, notChosen, notConnected
     // The machine.
     case noUser, userWantsRoot, userNotTaken, systemCall, noLoop, noOutput, unreadable, noHelp, noProc, searchEnded
     // Captures.
@@ -18,6 +18,8 @@ package enum CommandFaultText: String, FaultText {
     // The demo, the simulation and the measurement.
     case demoName, demoTime, demoWrong, simulation, oneProcessor, measurement, unlike, noKeyboard, nodeNotHeld
     case keyboardFailed
+
+    package var kind: CommandFailure.Kind? { self == .chosenAlready ? .chosenAlready : nil }
 
     package var said: (cause: LocalText, remedy: LocalText?) {
         switch self {
@@ -95,13 +97,6 @@ package enum CommandFaultText: String, FaultText {
                     "add `--yes` to use another instead, or `blewedge forget` it first",
                     "切り替えるには `--yes` を付けるか、先に `blewedge forget` で選択を解除してください"
                 )
-            )
-        case .nothingChanged:
-            (
-                LocalText(
-                    "nothing was changed: {1} stays chosen",
-                    "変更しませんでした: {1} を選択したままです"
-                ), nil
             )
         case .notChosen:
             (LocalText("nothing was changed: you said no", "変更しませんでした"), nil)

@@ -52,8 +52,8 @@ package enum NoteText: String, Localized {
             )
         case .replaceChoice:
             LocalText(
-                "{1} is chosen. Use {2} instead? [y/N] ",
-                "すでに別のデバイス {1} が選択済みです。{2} に切り替えますか? [y/N] "
+                "{1}. Use {2} instead? [y/N] ",
+                "{1}。{2} に切り替えますか? [y/N] "
             )
         case .noFilter:
             LocalText(

@@ -83,9 +83,7 @@ struct UseCommand: ParsableCommand {
 
     /// Lets the daemon switch; it answers when the device was heard, or is kept as it is.
     private func use(_ choice: DeviceChoice, through client: inout ControlClient) throws {
-        let chosen = try client.ask(.status).value["selection"].flatMap(KeptChoice.init(answer:))
-        let isAllowed = try yes || mayReplace(chosen, by: choice)
-        let answer = try withSecurity { security in
+        let answer = try confirmed(choice) { isAllowed, security in
             try client.ask(.use(choice, confirmed: isAllowed, security: security), patience: .seconds(30))
         }
         try daemon.show(answer, done: NoteText.chosen.message("\(choice)"))
@@ -107,9 +105,9 @@ struct UseCommand: ParsableCommand {
         } catch {
             throw CommandFailure(error)
         }
-        guard try yes || mayReplace(chosen, by: choice) else {
-            if let chosen { throw CommandFailure.chosenAlready(chosen) }
-            return
+        let isAllowed = try confirmed(choice) { isAllowed, _ in
+            if let chosen, !isAllowed, !choice.means(chosen) { throw CommandFailure.chosenAlready(chosen) }
+            return true
         }
         let configuration = try Configuration.read(paths.configurationFile, mustExist: false)
         let least = configuration.leastSecurity(try configuration.profiles())
@@ -121,7 +119,7 @@ struct UseCommand: ParsableCommand {
             found = try ChoiceRun(choice, advertisedAt: place, through: adapterOptions.transport).run()
         }
         let claim = known.claim(of: found.device, on: nil)
-        let kept = try withSecurity { security in
+        let kept = try confirmed(choice, isAllowed) { _, security in
             try ChosenSecurity(security, least: least).secured(found, claim, earlier: chosen)
         }
         do {
@@ -135,29 +133,33 @@ struct UseCommand: ParsableCommand {
         )
     }
 
-    /// Does it with the security that was asked for; where a device without keys is refused, its user is asked.
-    private func withSecurity<Done>(_ body: (GATTLinkSecurity.Level?) throws -> Done) throws -> Done {
-        do {
-            return try body(security)
-        } catch let refusal as CommandFailure where refusal.isOfOpenDevice && Console.mayAsk(isJSON: daemon.json) {
-            guard try Console.isYes(NoteText.useOpenDevice.message(refusal.cause).text(.current)) else {
-                throw CommandFailure(.usage, CommandFaultText.notChosen)
+    /// Does it as far as the user has allowed; where another device is chosen, or it has no keys, and somebody can be asked,
+    /// it is done again with the answer (LK-8).
+    private func confirmed<Done>(
+        _ choice: DeviceChoice,
+        _ isAllowed: Bool? = nil,
+        _ body: (_ isAllowed: Bool, GATTLinkSecurity.Level?) throws -> Done
+    ) throws -> Done {
+        var (isAllowed, security) = (isAllowed ?? yes, security)
+        while true {
+            do {
+                return try body(isAllowed, security)
+            } catch let refusal as CommandFailure where refusal.kind != nil && Console.mayAsk(isJSON: daemon.json) {
+                let question: Message
+                switch refusal.kind {
+                case .chosenAlready where !isAllowed:
+                    question = NoteText.replaceChoice.message(refusal.cause, "\(choice)")
+                    isAllowed = true
+                case .openDevice where security == nil:
+                    question = NoteText.useOpenDevice.message(refusal.cause)
+                    security = GATTLinkSecurity.Level.none
+                default: throw refusal
+                }
+                guard try Console.isYes(question.text(.current)) else {
+                    throw CommandFailure(.usage, CommandFaultText.notChosen)
+                }
             }
-            return try body(GATTLinkSecurity.Level.none)
         }
-    }
-
-    /// Whether the choice may take an earlier one's place: nothing is lost by it, or somebody says so (LK-8).
-    ///
-    /// False where nobody can be asked; throws where somebody says no.
-    private func mayReplace(_ chosen: KeptChoice?, by choice: DeviceChoice) throws -> Bool {
-        guard let chosen, !choice.means(chosen) else { return true }
-        guard Console.mayAsk(isJSON: daemon.json) else { return false }
-        guard try Console.isYes(NoteText.replaceChoice.text(.current, chosen.labelWithAddress, "\(choice)"))
-        else {
-            throw CommandFailure(.usage, CommandFaultText.nothingChanged, chosen.label)
-        }
-        return true
     }
 }
 
@@ -227,15 +229,5 @@ extension AddressType: ExpressibleByArgument {
     public init?(argument: String) {
         guard let type = Self.allCases.first(where: { "\($0)" == argument }) else { return nil }
         self = type
-    }
-}
-
-extension KeptChoice {
-    /// The choice as the daemon tells it; nil for none.
-    init?(answer: JSONValue) {
-        guard let address = answer["address"]?.string.flatMap(BluetoothAddress.init),
-            let type = answer["addressType"]?.string.flatMap(AddressType.init(argument:))
-        else { return nil }
-        self.init(DeviceAddress(address, type), name: answer["name"]?.string)
     }
 }

@@ -47,7 +47,7 @@ struct DaemonOptions: ParsableArguments {
         do {
             var client = try client()
             try through(&client)
-        } catch let failure as CommandFailure where failure == .noDaemon && place.socket == nil {
+        } catch let failure as CommandFailure where failure.kind == .noDaemon && place.socket == nil {
             try alone()
         }
     }

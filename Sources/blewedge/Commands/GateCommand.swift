@@ -63,7 +63,8 @@ struct GateGiveCommand: ParsableCommand {
         do throws(CommandFailure) {
             return try ControlClient(at: [socket])
         } catch {
-            throw error == .noDaemon ? CommandFailure(.unavailable, ControlFaultText.noInstance, name, socket) : error
+            guard error.kind == .noDaemon else { throw error }
+            throw CommandFailure(.unavailable, ControlFaultText.noInstance, name, socket)
         }
     }
 

@@ -113,7 +113,7 @@ final class TUIDaemon {
                 askStatus()
                 return
             } catch {
-                if error != .noDaemon { failure = error }
+                if error.kind != .noDaemon { failure = error }
             }
         }
         onAbsence?(failure)

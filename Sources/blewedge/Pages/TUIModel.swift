@@ -128,7 +128,7 @@ struct TUIModel {
             return
         }
         // Whoever answers one question is not to find another in its place.
-        guard question == nil, failure.isOfOpenDevice, case .use(let device, let isConfirmed, nil) = request,
+        guard question == nil, failure.kind == .openDevice, case .use(let device, let isConfirmed, nil) = request,
             case .said(_, let arguments) = done
         else {
             notice = .fault(Reason(failure))

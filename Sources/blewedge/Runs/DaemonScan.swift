@@ -93,3 +93,13 @@ extension ListedDevice {
         [address, addressType, name?.text ?? ""] + services.map(\.description) + solicited.map { "?\($0)" }
     }
 }
+
+extension KeptChoice {
+    /// The choice as the daemon tells it; nil for none.
+    fileprivate init?(answer: JSONValue) {
+        guard let address = answer["address"]?.string.flatMap(BluetoothAddress.init),
+            let type = answer["addressType"]?.string.flatMap(AddressType.init(argument:))
+        else { return nil }
+        self.init(DeviceAddress(address, type), name: answer["name"]?.string)
+    }
+}

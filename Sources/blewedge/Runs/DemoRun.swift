@@ -277,7 +277,7 @@ final class DemoRun {
 
     private func draw() {
         if let counts = service?.counts {
-            stages.notifications = counts.notifications
+            stages.notifications = counts.values.notifications
             stages.bytes = counts.bytes.received
             stages.waiting = counts.bytes.waiting
             stages.typed = counts.bytes.typed

@@ -246,7 +246,7 @@ final class KeyboardRun {
     }
 
     private func show(_ event: KeyboardService.Event) {
-        let choice = daemon?.service.choice
+        let choice = daemon?.service.device.choice
         if output != .people, let object = event.object(choice) { printEvent(object) }
         switch event {
         case .keyboard where wire != nil:

@@ -103,8 +103,8 @@ extension StatusLine.Facts {
     /// How a daemon stands.
     init(_ daemon: Daemon) {
         self.init(
-            state: daemon.service.state,
-            device: daemon.service.choice.map { "\($0)" },
+            state: daemon.service.device.state,
+            device: daemon.service.device.choice.map { "\($0)" },
             isPaused: daemon.isPaused,
             bytes: daemon.service.counts.bytes
         )

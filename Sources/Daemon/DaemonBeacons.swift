@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+import Beacons
+import BluetoothLE
+import Configuration
+import Control
+import Devices
+import LinuxIO
+import Texts
+import Typing
+
+/// What the daemon does about beacons: the requests of clients, the actions of regions (D-30), and whether beacons can be
+/// watched at all (SW-2).
+///
+/// To be used on the loop's thread.
+final class DaemonBeacons {
+    /// Told each event that clients hear.
+    var onEvent: ((JSONObject) -> Void)?
+    /// Told of what goes on beside that, for people.
+    var onNote: ((Reason) -> Void)?
+    /// Told of each entry and exit that the hook is told of, with the beacon's key code.
+    var onHook: ((RegionWatch.Notice, String?) -> Void)?
+    /// Why the designated beacons of earlier runs could not be read; nil where they could.
+    let storeFault: Reason?
+
+    /// The most regions whose sightings `status` tells.
+    private static let mostSightings = 100
+
+    private let options: Daemon.Options
+    private let actions: [BeaconAction]
+    private let radio: RadioArbiter
+    private let gate: KeyboardGate
+    private let codes: KeyCodeTyper
+    private let store: DesignatedStore
+    private let service: BeaconService
+    private let advertiser: BeaconAdvertiser
+    private let ranging: BeaconRanging
+    /// Whether beacons can be watched, as clients were told last.
+    private var availability = BeaconAvailability.starting
+    /// Why the adapter is in the way of that; nil where it is not.
+    private var hindrance: BeaconAvailability? = .starting
+
+    /// Nothing is watched before `start`.
+    init(_ options: Daemon.Options, opening gate: KeyboardGate, typing codes: KeyCodeTyper, on radio: RadioArbiter) {
+        self.options = options
+        actions = options.beacons.actions
+        self.gate = gate
+        self.codes = codes
+        self.radio = radio
+        store = DesignatedStore(options.paths.designated)
+        var designated = DesignatedBeacons()
+        var fault: Reason?
+        do throws(CommandFailure) {
+            designated = try store.read()
+        } catch {
+            fault = Reason(error)
+        }
+        storeFault = fault
+        service = BeaconService(
+            BeaconMonitor(
+                options.regions,
+                designated: designated,
+                limit: options.beacons.mostDesignated,
+                settings: options.beacons.settings,
+                exponent: options.beacons.pathLoss
+            ),
+            on: radio
+        )
+        advertiser = BeaconAdvertiser(on: radio)
+        ranging = BeaconRanging(service, on: radio.loop)
+    }
+
+    /// Begins what the configuration asks for.
+    func start() {
+        let settings = options.beacons
+        service.onEvent = { [unowned self] event in take(event) }
+        service.onFailure = { [unowned self] error in
+            // The adapter's loss is told by itself.
+            if error != .adapterGone { onNote?(Reason(CommandFailure(error))) }
+        }
+        service.onChange = { [unowned self] in noteAvailability() }
+        advertiser.onChange = { [unowned self] in onEvent?(advertiserObject(named: "advertising")) }
+        service.change { monitor in
+            if let managed = options.managed?() { monitor.setManaged(managed) }
+            for group in settings.watched { _ = monitor.watch(group, settings.options) }
+            for action in actions where !monitor.isWatched(action.region) { monitor.watch(action.region) }
+        }
+        if let identity = settings.advertised {
+            let power = Int8(clamping: settings.advertisedPower)
+            if let frame = BeaconFrame(settings.advertisedFormat, identity, measuredPower: power) {
+                advertiser.start(frame)
+            }
+        }
+        setGate()
+        noteAvailability()
+        // Without a terminal to come to the front, the display goes on with the daemon (D-24).
+        if options.terminal == nil, settings.isWatching {
+            service.onStarted = { [unowned self] in service.displayStarted() }
+        }
+    }
+
+    /// Watches and advertises no more.
+    func end() {
+        service.end()
+        advertiser.stop()
+    }
+
+    /// Has the display come to the front.
+    func displayCameOn() { service.displayCameOn() }
+
+    /// The event of the availability that a new client hears; nil where no beacon is known.
+    var currentEvent: JSONObject? { availability.state == .unconfigured ? nil : availabilityEvent }
+
+    /// Answers a client's request.
+    func handle(_ request: BeaconRequest, reply: @escaping (Result<JSONObject, CommandFailure>) -> Void) {
+        switch request {
+        case .status: reply(.success(status))
+        case .regions:
+            var object = JSONObject()
+            let monitor = service.monitor
+            object.add("regions", monitor.regions.map { JSONObject($0, in: monitor) })
+            reply(.success(object))
+        case .watch(let group, let options):
+            // Those of a fetch since the last time are watched too.
+            let managed = self.options.managed?()
+            let count = service.change { monitor in
+                if let managed { monitor.setManaged(managed) }
+                return monitor.watch(group, options)
+            }
+            reply(.success(counted("regions", count)))
+        case .unwatch(let group): reply(.success(counted("regions", service.change { $0.unwatch(group) })))
+        case .range(let place, let seconds, let withoutDesignated):
+            ranging.range(place, for: .seconds(seconds), withoutDesignated: withoutDesignated, reply)
+        case .designate(let codes, let region, let options): reply(designate(codes, region, options))
+        case .designated:
+            var object = JSONObject()
+            object.add("designated", service.monitor.designated.beacons.map { JSONObject($0) })
+            reply(.success(object))
+        case .update(let codes, let isSwitcher):
+            reply(keeping(codes) { monitor, keep in monitor.update(codes, isSwitcher: isSwitcher, keep: keep) })
+        case .release(let code): reply(keeping([code]) { monitor, keep in monitor.release(code, keep: keep) })
+        case .advertise(let frame):
+            advertiser.start(frame)
+            reply(.success(advertiserObject()))
+        case .stopAdvertising:
+            let wasOn = advertiser.stop()
+            reply(
+                wasOn ? .success(JSONObject()) : .failure(CommandFailure(.unavailable, BeaconFaultText.notAdvertising))
+            )
+        case .clear: reply(clear())
+        }
+    }
+
+    // MARK: How it stands
+
+    private var status: JSONObject {
+        let monitor = service.monitor
+        var object = availability.members
+        object.add("known", monitor.regions.count)
+        object.add("watched", monitor.watched.map { "\($0)" })
+        object.add("inside", monitor.inside.map { "\($0)" })
+        object.add("actions", actions.map { JSONObject($0) })
+        object.add("designated", monitor.designated.beacons.map { JSONObject($0) })
+        let now = MonotonicClock.now
+        object.add(
+            "sightings",
+            monitor.sightings(most: Self.mostSightings).map { JSONObject($0, in: monitor, now: now) }
+        )
+        object.add(membersOf: advertiserObject())
+        object.add("counts", counts)
+        object.addForms(availability.forms + advertiserForms)
+        return object
+    }
+
+    /// What `status` says of beacons; nil where nothing was ever asked of them.
+    var summary: JSONObject? {
+        let monitor = service.monitor
+        guard !monitor.isIdle || monitor.counters.reports > 0 || advertiser.frame != nil else { return nil }
+        var object = JSONObject()
+        object.add("available", availability.state == .possible)
+        object.add("watched", monitor.watched.count)
+        object.add("inside", monitor.inside.count)
+        object.add("advertising", advertiser.state == .on)
+        object.add(membersOf: counts)
+        let actions = actions.filter(\.deed.wantsConsent).map(\.name)
+        if !actions.isEmpty { object.add("unauthenticatedActions", actions) }
+        return object
+    }
+
+    private var counts: JSONObject {
+        var object = JSONObject(service.monitor.counters)
+        object.add("codesTaken", codes.taken)
+        object.add("codesDropped", codes.dropped)
+        return object
+    }
+
+    private func advertiserObject(named event: String? = nil) -> JSONObject {
+        var object = JSONObject()
+        object.add("event", event)
+        object.add("advertising", advertiser.state.rawValue)
+        object.add("advertised", advertiser.frame.map { "\($0.identity)" })
+        object.add("format", advertiser.frame?.format.rawValue)
+        object.add("advertisingFault", advertiser.failure?.cause)
+        object.add("advertisingRemedy", advertiser.failure?.remedy)
+        return object
+    }
+
+    private var advertiserForms: [(name: String, message: Message?)] {
+        [("advertisingFault", advertiser.failure?.cause), ("advertisingRemedy", advertiser.failure?.remedy)]
+    }
+
+    private func counted(_ name: String, _ count: Int) -> JSONObject {
+        var object = JSONObject()
+        object.add(name, count)
+        return object
+    }
+
+    // MARK: Designated beacons
+
+    private func designate(
+        _ codes: [String],
+        _ region: BeaconRegion?,
+        _ options: WatchOptions
+    ) -> Result<JSONObject, CommandFailure> {
+        let hasAdapter = radio.adapter != nil
+        let answer = service.change { monitor in
+            monitor.designate(codes, in: region, options, hasAdapter: hasAdapter) { beacons in
+                store.keep(beacons) == nil
+            }
+        }
+        return .success(JSONObject(answer, in: service.monitor))
+    }
+
+    private func keeping(
+        _ codes: [String],
+        _ change: (inout BeaconMonitor, (DesignatedBeacons) -> Bool) -> Bool
+    ) -> Result<JSONObject, CommandFailure> {
+        if let code = codes.first(where: { service.monitor.designated.beacon(ofCode: $0) == nil }) {
+            return .failure(CommandFailure(.usage, BeaconFaultText.notDesignated, code))
+        }
+        var failure: CommandFailure?
+        _ = service.change { monitor in
+            change(&monitor) { beacons in
+                failure = store.keep(beacons)
+                return failure == nil
+            }
+        }
+        if let failure { return .failure(failure) }
+        var object = JSONObject()
+        object.add("designated", service.monitor.designated.beacons.map { JSONObject($0) })
+        return .success(object)
+    }
+
+    private func clear() -> Result<JSONObject, CommandFailure> {
+        do throws(CommandFailure) {
+            try store.remove()
+            try options.removeServerFiles?()
+        } catch {
+            return .failure(error)
+        }
+        service.change { monitor in monitor.clear() }
+        return .success(JSONObject())
+    }
+
+    // MARK: What regions do
+
+    private func take(_ event: BeaconMonitor.Event) {
+        if case .ranged = event { return }
+        onEvent?(JSONObject(event, in: service.monitor))
+        guard case .region(let notice) = event, notice.change != .inside else { return }
+        setGate()
+        for action in actions where action.region == notice.region {
+            switch action.deed {
+            case .gate, .event: break
+            case .hook: onHook?(notice, service.monitor.catalogue.keyCode(of: notice.beacon))
+            case .type:
+                guard notice.change == .entered else { break }
+                if let code = service.monitor.catalogue.keyCode(of: notice.beacon) { codes.type(code) }
+            }
+        }
+    }
+
+    /// Opens and closes the gate by the regions that are inside, where any region opens it.
+    private func setGate() {
+        let regions = actions.filter { $0.deed == .gate }.map(\.region)
+        guard !regions.isEmpty else { return }
+        gate.isOutside = !regions.contains { service.monitor.isInside($0) }
+    }
+
+    // MARK: Whether beacons can be watched
+
+    /// Takes what has become of the adapter.
+    func take(_ event: AdapterCore.Event) {
+        switch event {
+        case .ready:
+            hindrance = nil
+            advertiser.begin()
+        case .failed(let error): hindrance = BeaconAvailability(error)
+        case .lost(let loss):
+            hindrance = BeaconAvailability(loss)
+            advertiser.adapterLost()
+        }
+        noteAvailability()
+    }
+
+    /// Takes why the adapter may not be used.
+    func take(refusal: CommandFailure) {
+        hindrance = BeaconAvailability(refused: refusal)
+        noteAvailability()
+    }
+
+    /// Tells clients whether beacons can be watched, where that is another answer than the last.
+    private func noteAvailability() {
+        let last = availability.state
+        availability = currentAvailability
+        if availability.state != last { onEvent?(availabilityEvent) }
+    }
+
+    private var currentAvailability: BeaconAvailability {
+        let monitor = service.monitor
+        // Whoever has no use for beacons is not told of their radio.
+        if monitor.watched.isEmpty, monitor.regions.isEmpty { return .unconfigured }
+        return hindrance ?? service.failure.flatMap { BeaconAvailability($0) } ?? .possible
+    }
+
+    private var availabilityEvent: JSONObject {
+        var object = JSONObject()
+        object.add("event", "beaconAvailability")
+        object.add(membersOf: availability.members)
+        object.addForms(availability.forms)
+        return object
+    }
+}

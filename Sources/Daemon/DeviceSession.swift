@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+package import BluetoothLE
+package import Configuration
+import Control
+package import Devices
+import Keystrokes
+package import Link
+import LinuxIO
+package import Texts
+package import Typing
+
+/// One device of the wedge: which it is, the session and the link with it, and the text that it sends to its outputs.
+///
+/// What several devices share is handed in: the radio, and the outputs that type for them. To be used on the loop's thread.
+package final class DeviceSession {
+    /// Told that the session has another state, or says it anew.
+    package var onState: ((Session.State, DeviceAddress?, Reason?) -> Void)?
+    /// Told the length of each value that was received from the device.
+    package var onReceived: ((Int) -> Void)?
+    /// Reads the bonds; nil where there is no place for any.
+    package var bonds: (() throws(BondStore.Failure) -> BondStore.Contents)?
+
+    /// How old a sighting may be that spares a scan: as long as the end of an earlier link may take.
+    private static let sightingLife = Session.closingTimeout
+
+    private let settings: KeyboardSettings
+    private let radio: RadioArbiter
+    private let outputs: [VirtualKeyboard]
+    private let source: TextSource
+    private let link: DeviceLink
+    private var session: Session
+    private let timer = LoopTimer()
+    /// Finds the chosen device; nil while none was chosen yet.
+    private var finder: DeviceFinder?
+    /// The chosen device, where it was heard by the look that it was chosen from.
+    private var sighting: (device: DeviceAddress, time: Duration)?
+    private var flood = FloodLimit()
+    private var isStopping = false
+
+    /// The device that is meant; nil for none.
+    package private(set) var choice: DeviceChoice?
+    /// The chosen device as it was heard last; nil before it was.
+    package private(set) var address: DeviceAddress?
+    /// Why the state is as it is.
+    package private(set) var reason: Reason?
+
+    /// A session with the device of the settings, which types on `outputs`; nothing is scanned for before `adapterReady`.
+    package init(_ settings: KeyboardSettings, typingOn outputs: [VirtualKeyboard], on radio: RadioArbiter) {
+        self.settings = settings
+        self.radio = radio
+        self.outputs = outputs
+        choice = settings.device
+        session = Session(
+            isChosen: settings.device != nil,
+            attemptTimeout: Session.usualAttemptTimeout + settings.longestHandshake
+        )
+        source = TextSource(for: outputs, on: radio.loop)
+        link = DeviceLink(settings.profiles, on: radio)
+        link.onEvent = { [unowned self] event in take(event) }
+        link.onProfile = { [unowned self] profile in source.useFraming(profile?.framing) }
+        // The hot path goes on: from the profile's characteristic into the ring of each output.
+        link.onValue = { [unowned self] value in
+            source.receive(value, epoch: link.epoch, isFromOpenDevice: link.isOpen)
+            onReceived?(value.count)
+            if let excess = flood.check(source.outrun) { endFlood(excess) }
+        }
+        // A packet of two comes an interval behind the other, or two where it has to be sent again.
+        link.onTiming = { [unowned self] timing in
+            for output in self.outputs { output.joinLineFeeds(within: (timing?.longestSilence ?? .zero) * 2) }
+        }
+        link.onGap = { [unowned self] in source.noteMissing(epoch: link.epoch) }
+        listen(for: settings.device)
+    }
+
+    /// Ends the link that floods, behind the packets that are just being read.
+    private func endFlood(_ excess: UInt64) {
+        _ = radio.loop.schedule(at: .zero) { [unowned self, epoch = link.epoch] in
+            guard link.epoch == epoch, state == .connected else { return }
+            link.noteFlood()
+            apply(.flooded(Reason(CommandFailure(.unavailable, LinkFaultText.flooded, "\(excess)"))))
+        }
+    }
+
+    /// Begins nothing more, and drops and counts what waits (D-1).
+    package func beginStop() {
+        isStopping = true
+        timer.cancel()
+        drop(through: .max, .disconnected)
+    }
+
+    /// Ends link and scan after `beginStop`; `completion` is called when there are none any more.
+    package func stop(completion: @escaping () -> Void) {
+        closeLink { [unowned self] in
+            stopListening { [unowned self] in
+                source.stop()
+                completion()
+            }
+        }
+    }
+
+    // MARK: What the user asks for
+
+    /// Means another device from now on, or none; the same one again is asked to connect.
+    ///
+    /// Where it was `heard` just now, it is not listened for again.
+    package func choose(_ choice: DeviceChoice?, heard: DeviceAddress? = nil) {
+        sighting = heard.map { ($0, MonotonicClock.now) }
+        guard choice != self.choice else {
+            if choice != nil { connect() }
+            return
+        }
+        self.choice = choice
+        address = nil
+        if choice != nil { listen(for: choice) }
+        apply(choice == nil ? .forgotten : .switched)
+    }
+
+    /// Wants the link, again after `disconnect`.
+    package func connect() { apply(.connectAsked) }
+
+    /// Wants no link, until `connect` or another choice (LK-17).
+    package func disconnect() { apply(.disconnectAsked) }
+
+    /// Types bytes that come from here as a notification of an open device, as a beacon's key code: table, pace, scan mode
+    /// and account are those of all others.
+    package func type(_ bytes: [UInt8]) {
+        // Without a link, as of the next one: what is left of the last one may have been dropped.
+        let epoch = state == .connected ? link.epoch : link.epoch &+ 1
+        for output in outputs { output.receive(bytes.span, epoch: epoch, isFromOpenDevice: true) }
+    }
+
+    /// Sends bytes to the device.
+    package func send(_ bytes: [UInt8]) throws(CommandFailure) {
+        guard state == .connected else {
+            throw CommandFailure(.unavailable, LinkFaultText.notConnected)
+        }
+        try link.send(bytes)
+    }
+
+    /// Writes a command to the device when those before it have ended (BT-6); `completion` is called once, with the bytes
+    /// of the reply.
+    package func ask(
+        _ command: Handshake.Command,
+        completion: @escaping (Result<[UInt8], CommandFailure>) -> Void
+    ) {
+        guard state == .connected else {
+            return completion(.failure(CommandFailure(.unavailable, LinkFaultText.notConnected)))
+        }
+        let isQueued = link.ask(command) { outcome in completion(outcome.result(of: command)) }
+        if !isQueued {
+            let most = "\(CommandQueue.mostCommands)"
+            completion(.failure(CommandFailure(.unavailable, LinkFaultText.commandsWait, most)))
+        }
+    }
+
+    // MARK: How it stands
+
+    /// The session's state.
+    package var state: Session.State { session.state }
+
+    /// Whether a device is being connected: nobody else has the radio then.
+    package var isAttempting: Bool { session.isAttempting }
+
+    /// The profile that the device was found to have; nil without a link.
+    package var profile: Profile? { link.profile }
+
+    /// The link that is ready; nil without one.
+    package var linkFacts: LinkFacts? { link.facts }
+
+    /// The links that were ready, and what ended them.
+    package var linkCounts: LinkCounts { link.counts }
+
+    /// The values of all links so far.
+    package var values: ValueCounts { link.values }
+
+    /// The security without which nothing of the chosen device is typed, as far as it is known; nil without a choice.
+    package var requiredSecurity: GATTLinkSecurity.Level? {
+        guard choice != nil else { return nil }
+        return address != nil && address == link.device ? max(chosenSecurity, link.required) : chosenSecurity
+    }
+
+    // MARK: The adapter
+
+    /// Begins with an adapter, which knows the bonds before the first scan: a device with a private address is found by its
+    /// key.
+    package func adapterReady() {
+        useBonds()
+        apply(.adapterReady)
+    }
+
+    /// Takes an adapter that cannot be used, for that reason.
+    package func adapterFailed(_ error: AdapterError) { apply(Session.Event(error)) }
+
+    /// Takes that the adapter may not be used.
+    package func adapterRefused(_ refusal: CommandFailure) {
+        // Another's adapter is none of this one's; a missing permission is said as such.
+        let isPermission = refusal.status == .permission
+        apply(isPermission ? .forbidden(Reason(refusal)) : .adapterLost(Reason(refusal)))
+    }
+
+    /// Takes that the adapter is gone, and the link with it.
+    package func adapterLost(_ loss: AdapterLoss) {
+        source.endLink(through: link.epoch)
+        link.noteAdapterLoss()
+        apply(.adapterLost(Reason(loss)))
+        link.abandon()
+    }
+
+    // MARK: Pairing
+
+    /// The connected device, which does not advertise, where it is the one that is meant.
+    package func linked(_ meant: DeviceChoice, _ known: BondStore.Contents) -> DeviceAddress? {
+        guard state == .connected, let address else { return nil }
+        var name = known.names[address]
+        switch choice {
+        case .kept(let kept): name = kept.name ?? name
+        case .name(let text), .named(let text, _): name = text
+        case .address, nil: break
+        }
+        return meant.names(address, name) ? address : nil
+    }
+
+    /// Begins no link before `pairingEnds`, and ends the one with `device`; one with another device stays.
+    package func pairingBegins(with device: DeviceAddress?, _ proceed: @escaping () -> Void) {
+        apply(.pairingBegins(endingLink: device != nil && device == address))
+        if state == .connected { proceed() } else { link.close(completion: proceed) }
+    }
+
+    /// Goes on after a pairing, whose bond the adapter knows before the next link.
+    package func pairingEnds() {
+        useBonds()
+        apply(.pairingEnds)
+    }
+
+    private func useBonds() {
+        if let known = try? bonds?() { radio.adapter?.use(known.bonds) }
+    }
+
+    // MARK: The session
+
+    private func apply(_ event: Session.Event) {
+        guard !isStopping else { return }
+        let actions = session.handle(event, now: MonotonicClock.now)
+        for action in actions where !isStopping { perform(action) }
+        timer.set(on: radio.loop, at: session.deadline) { [unowned self] in apply(.deadline) }
+    }
+
+    private func perform(_ action: Session.Action) {
+        switch action {
+        case .scan: startListening()
+        case .stopScan: stopListening {}
+        case .connect(let device):
+            flood.begin(at: source.outrun, isPatient: outputs.contains(where: \.isPatient))
+            connect(to: device)
+        case .closeLink: closeLink { [unowned self] in apply(.linkClosed) }
+        case .drop(let cause): drop(through: link.epoch, cause)
+        case .report(let state, let reason):
+            self.reason = reason
+            if state == .failed { finder?.isThorough = true }
+            if state == .connected { finder?.isThorough = false }
+            onState?(state, address, reason)
+        }
+    }
+
+    private func drop(through epoch: UInt32, _ cause: Gate.Drop) {
+        for output in outputs { output.drop(through: epoch, cause) }
+    }
+
+    // MARK: Listening
+
+    private func listen(for choice: DeviceChoice?) {
+        guard let choice else { return }
+        guard finder == nil else {
+            finder?.choice = choice
+            return
+        }
+        let finder = DeviceFinder(choice, advertisedAt: settings.advertisedAddress, on: radio)
+        self.finder = finder
+        finder.onResult = { [unowned self] result in take(result) }
+        finder.onNamesake = { [unowned self] namesake in
+            if let choice = self.choice { apply(.heardElsewhere(Reason(.heardElsewhere(choice, namesake)))) }
+        }
+    }
+
+    private func take(_ result: Result<DiscoveredDevice, DeviceFinder.Failure>) {
+        switch result {
+        case .success(let heard): found(heard.address)
+        // The adapter's loss is told by itself.
+        case .failure(.scan(.adapterGone)), .failure(.notHeard): break
+        case .failure(.scan(let error)): apply(.scanFailed(Reason(CommandFailure(error))))
+        case .failure(let failure): if let choice { apply(.attemptFailed(Reason(CommandFailure(failure, of: choice)))) }
+        }
+    }
+
+    private func found(_ heard: DeviceAddress) {
+        address = heard
+        apply(.heard(heard))
+        // It is left alone for now: it matters when it is heard again.
+        if session.isListening { finder?.goOn() }
+    }
+
+    private func startListening() {
+        let sighting = sighting
+        self.sighting = nil
+        guard let sighting, MonotonicClock.now - sighting.time < Self.sightingLife else {
+            finder?.start()
+            return
+        }
+        // Not from within the step that asks for it.
+        _ = radio.loop.schedule(at: .zero) { [unowned self] in
+            if session.isListening { found(sighting.device) }
+        }
+    }
+
+    private func stopListening(completion: @escaping () -> Void) {
+        if let finder { finder.stop(completion: completion) } else { completion() }
+    }
+
+    // MARK: The link
+
+    private func take(_ event: DeviceLink.Event) {
+        switch event {
+        case .notSecured: refuse()
+        case .ready: apply(.ready)
+        case .unsupported(let reason): apply(.unsupported(reason))
+        case .failed(let reason):
+            source.endLink(through: link.epoch)
+            apply(session.state == .connected ? .linkLost(reason) : .attemptFailed(reason))
+        }
+    }
+
+    private func closeLink(completion: @escaping () -> Void) {
+        source.endLink(through: link.epoch)
+        link.close(completion: completion)
+    }
+
+    // MARK: Security
+
+    /// The security that the configuration and the choice demand.
+    private var chosenSecurity: GATTLinkSecurity.Level {
+        guard case .kept(let kept)? = choice else { return settings.security }
+        return max(settings.security, kept.security)
+    }
+
+    /// Connects to the device, as secure as its bond and its choice want it; without the bond for that, not at all.
+    private func connect(to device: DeviceAddress) {
+        let refusal: CommandFailure
+        do throws(CommandFailure) {
+            let known = try knownBonds()
+            if bonds != nil { radio.adapter?.use(known.bonds) }
+            let claim = claim(on: device, known)
+            let required = max(chosenSecurity, claim.demanded)
+            guard let lack = CommandFailure.lacking(required, device, claim, .permission) else {
+                return link.open(device, timeout: Session.connectTimeout, requiring: required)
+            }
+            refusal = lack
+        } catch {
+            // Without its file no device is known to be unpaired.
+            refusal = error
+        }
+        // Not from within the step that asks for it.
+        _ = radio.loop.schedule(at: .zero) { [unowned self] in apply(.attemptFailed(Reason(refusal))) }
+    }
+
+    /// Ends the link of a device that has not proved to be the paired one, or that has no keys for what its profile demands.
+    private func refuse() {
+        source.endLink(through: link.epoch)
+        var failure = CommandFailure(.permission, LinkFaultText.notSecured, address.map { "\($0.address)" } ?? "")
+        if let address, let known = try? knownBonds(),
+            let lack = CommandFailure.lacking(link.required, address, claim(on: address, known), .permission)
+        {
+            failure = lack
+        }
+        apply(.attemptFailed(Reason(failure)))
+    }
+
+    private func knownBonds() throws(CommandFailure) -> BondStore.Contents {
+        guard let bonds else { return BondStore.Contents() }
+        do throws(BondStore.Failure) {
+            return try bonds()
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    /// What the device that was heard has to prove, for the choice.
+    private func claim(on device: DeviceAddress, _ known: BondStore.Contents) -> BondClaim {
+        guard let adapter = radio.adapter?.address else { return BondClaim(demanded: .authenticated) }
+        let claim = known.claim(of: device, for: choice, on: adapter)
+        guard claim.isUnusable, case .kept(let kept)? = choice, kept.ignoresBond else { return claim }
+        return BondClaim()
+    }
+}
