@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+package import BluetoothLE
+import Devices
 package import LinuxIO
 package import Texts
 
@@ -62,5 +64,135 @@ package final class ControlTalk {
         let handler = onEnd
         close()
         handler?(failure)
+    }
+}
+
+// The lines of a pairing's conversation (D-9): what the daemon says, and what its client answers.
+
+extension PairingEvent {
+    /// The event as a line of the daemon.
+    package var object: JSONObject {
+        var object = JSONObject()
+        object.add("event", name)
+        switch self {
+        case .listening, .ask(.enter): break
+        case .pairing(let device):
+            object.add("address", "\(device.address)")
+            object.add("addressType", "\(device.type)")
+        case .ask(.compare(let number)), .show(let number): object.add("number", PairingAnswer.digits(number))
+        case .note(let reason):
+            object.add("cause", reason.cause)
+            object.add("remedy", reason.remedy)
+            object.addForms([("cause", reason.cause), ("remedy", reason.remedy)])
+        case .paired(let bond): object.add(membersOf: bond.object)
+        case .failed(let failure): object.add("error", JSONObject(failure))
+        }
+        return object
+    }
+
+    /// The event's name, also for programs that read the command's output.
+    package var name: String {
+        switch self {
+        case .listening: "listening"
+        case .pairing: "pairing"
+        case .ask(.compare): "compare"
+        case .ask(.enter): "passkeyWanted"
+        case .show: "passkey"
+        case .note: "note"
+        case .paired: "paired"
+        case .failed: "failed"
+        }
+    }
+
+    /// Reads a line of the daemon; nil for one of another kind, or with a member missing.
+    package init?(_ value: JSONValue) {
+        let number = value["number"]?.string.flatMap { PairingAnswer.number($0) }
+        switch (value["event"]?.string, number) {
+        case ("listening", _): self = .listening
+        case ("pairing", _):
+            guard let device = DeviceAddress(value) else { return nil }
+            self = .pairing(device)
+        case ("compare", let number?): self = .ask(.compare(number))
+        case ("passkeyWanted", _): self = .ask(.enter)
+        case ("passkey", let number?): self = .show(number)
+        case ("note", _):
+            guard let cause = value.message("cause") else { return nil }
+            self = .note(Reason(cause, remedy: value.message("remedy")))
+        case ("paired", _):
+            guard let bond = BondFacts(value) else { return nil }
+            self = .paired(bond)
+        case ("failed", _): self = .failed(CommandFailure(answer: value))
+        default: return nil
+        }
+    }
+}
+
+extension BondFacts {
+    /// The bond, as programs are told of it.
+    package var object: JSONObject {
+        var object = JSONObject()
+        object.add("address", "\(device.address)")
+        object.add("addressType", "\(device.type)")
+        object.add("adapter", "\(adapter)")
+        object.add("security", level.word)
+        object.add("keySize", keySize)
+        object.add("secureConnections", isSecureConnections)
+        object.add("resolvingKey", hasResolvingKey)
+        return object
+    }
+
+    init?(_ value: JSONValue) {
+        guard let device = DeviceAddress(value), let adapter = value["adapter"]?.string.flatMap(BluetoothAddress.init),
+            let level = value["security"]?.string.flatMap({ GATTLinkSecurity.Level(word: $0) }),
+            let keySize = value["keySize"]?.integer.flatMap({ UInt8(exactly: $0) }),
+            let isSecureConnections = value["secureConnections"]?.bool,
+            let hasResolvingKey = value["resolvingKey"]?.bool
+        else { return nil }
+        self.init(
+            device: device,
+            adapter: adapter,
+            level: level,
+            keySize: keySize,
+            isSecureConnections: isSecureConnections,
+            hasResolvingKey: hasResolvingKey
+        )
+    }
+}
+
+extension DeviceAddress {
+    /// The device of an object with an address and its type.
+    fileprivate init?(_ value: JSONValue) {
+        guard let address = value["address"]?.string.flatMap(BluetoothAddress.init),
+            let type = AddressType.allCases.first(where: { "\($0)" == value["addressType"]?.string })
+        else { return nil }
+        self.init(address, type)
+    }
+}
+
+extension PairingAnswer {
+    /// The answer as a line of the client, without its end.
+    package var line: String {
+        switch self {
+        case .same(true): "yes"
+        case .same(false), .passkey(nil): "no"
+        case .passkey(let number?): Self.digits(number)
+        }
+    }
+
+    /// Reads a line of the client as the answer to a question; nil for no question.
+    package init(line: [UInt8], to question: ManagedPairing.Question?) throws(ControlFault) {
+        var words = Words(try ControlLine.words(line))
+        let word = try words.text("an answer is missing")
+        guard let question else { throw words.fault("nothing is asked now") }
+        switch question {
+        case .compare:
+            guard word == "yes" || word == "no" else { throw words.fault("yes or no belongs here") }
+            self = .same(word == "yes")
+        case .enter:
+            let number = Self.number(word)
+            guard word == "no" || number != nil else { throw words.fault("six digits belong here, or no") }
+            self = .passkey(number)
+        }
+        guard words.isAtEnd else { throw words.tooMany }
     }
 }

@@ -3,9 +3,11 @@
 package import BluetoothLE
 import Control
 package import Devices
+package import Keystrokes
 package import Link
 import LinuxIO
 package import Texts
+package import Typing
 
 /// The state of a daemon at one moment, as it answers `status`.
 package struct DaemonStatus: Sendable {
@@ -161,5 +163,88 @@ extension JSONObject {
         add("address", "\(choice.device.address)")
         add("addressType", "\(choice.device.type)")
         add("security", choice.security.word)
+    }
+}
+
+extension KeyboardService {
+    /// The counts since the start.
+    package struct Counts: Sendable {
+        /// What the device has sent.
+        package var values = ValueCounts()
+        /// Keyboards that were made after the first, each because the one before it was gone.
+        package var keyboardRemakes: UInt64 = 0
+        /// The bytes' account.
+        package var bytes = Ledger.Snapshot()
+        /// The counts of the self-check; nil without one.
+        package var check: SelfCheck.Counts?
+        /// What each reader of the other end than the keyboard took and missed; nil where the keyboard types.
+        package var wire: WireCounts?
+
+        /// Nothing has come yet.
+        package init() {}
+    }
+}
+
+extension KeyboardService.Counts {
+    /// The counts as a JSON object: of every byte's outcome, and all others.
+    package var object: JSONObject {
+        var object = JSONObject()
+        object.add("notifications", values.notifications)
+        for (name, count) in [
+            ("received", bytes.received), ("typed", bytes.typed), ("discarded", bytes.discarded),
+            ("rejected", bytes.rejected), ("gated", bytes.gated), ("lost", bytes.lost), ("waiting", bytes.waiting),
+        ] { object.add(name, count) }
+        for (name, count) in causes { object.add(name, count) }
+        object.add("dropped", values.dropped)
+        object.add("stray", values.stray)
+        object.add("oversized", values.tooLong)
+        object.add("refused", values.refused)
+        object.add("keyboardRemakes", keyboardRemakes)
+        object.add("missed", wire?.missed)
+        object.add("verified", check?.verified)
+        object.add("differing", check?.differing)
+        object.add("readerDropped", check?.dropped)
+        return object
+    }
+
+    /// The bytes withheld, rejected and lost, by cause.
+    package var causes: [(name: String, count: UInt64)] {
+        [("withheld", bytes.withheld)]
+            + Ledger.Rejection.allCases.map { ("\($0)", bytes.rejected($0)) }
+            + Ledger.Loss.allCases.map { ("\($0)", bytes.lost($0)) }
+    }
+}
+
+/// The programs that also manage adapters, looked for at most once in a while: the list of processes is long, and whoever
+/// may ask for the status could keep the loop reading it.
+struct Rivals {
+    /// How long an answer holds.
+    static let life = Duration.seconds(5)
+
+    private let folder: String
+    private var answer: (time: Duration, names: [String]?)?
+
+    /// Reads the processes in `folder`.
+    init(proc folder: String = "/proc") {
+        self.folder = folder
+    }
+
+    /// Their names with their process numbers; nil where other users' processes are hidden, as from the service
+    /// (ProtectProc=).
+    mutating func names(now: Duration) -> [String]? {
+        if let answer, now - answer.time < Self.life { return answer.names }
+        // The first process is root's, and always there.
+        guard FileSystem.exists("\(folder)/1") else {
+            answer = (now, nil)
+            return nil
+        }
+        let names = FileSystem.names(in: folder).compactMap { name -> String? in
+            guard let number = Int32(name), FileSystem.line(of: "\(folder)/\(name)/comm") == "bluetoothd" else {
+                return nil
+            }
+            return "bluetoothd (process \(number))"
+        }
+        answer = (now, names)
+        return names
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import LinuxIO
+package import LinuxIO
 import SystemPackage
 package import Texts
 
@@ -82,5 +82,16 @@ package final class AdapterLock {
         process == 0
             ? CommandFailure(.unavailable, AdapterFaultText.used, adapter)
             : CommandFailure(.unavailable, AdapterFaultText.usedBy, adapter, "\(process)")
+    }
+}
+
+extension EventLoop {
+    /// The loop of a command; throws the failure of a command where the kernel makes none.
+    package static func ofCommand() throws(CommandFailure) -> EventLoop {
+        do throws(Errno) {
+            return try EventLoop()
+        } catch {
+            throw CommandFailure(.internal, CommandFaultText.noLoop, "\(error)")
+        }
     }
 }

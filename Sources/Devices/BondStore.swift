@@ -3,6 +3,7 @@
 package import BluetoothLE
 import LinuxIO
 package import SystemPackage
+package import Texts
 
 /// The file with the keys of paired devices: a record a line, each with its own checksum.
 ///
@@ -196,5 +197,132 @@ package struct BondStore: Sendable {
         } catch {
             throw .unwritable(path, error)
         }
+    }
+}
+
+extension BondStore.Contents {
+    /// What people are told of the file: what was skipped, and what others could read.
+    package func notes(_ path: FilePath) -> [Message] {
+        var notes = tightened.map { BondText.tightened.message("\($0)") }
+        if !brokenLines.isEmpty {
+            let lines = brokenLines.map { "\($0)" }.joined(separator: ", ")
+            notes.append(BondText.brokenLines.message("\(path)", "\(brokenLines.count)", lines))
+        }
+        return notes
+    }
+}
+
+extension CommandFailure {
+    /// The bonds could not be read or kept.
+    package init(_ failure: BondStore.Failure) {
+        switch failure {
+        case .foreign(let path):
+            self.init(.permission, BondFaultText.foreign, "\(path)", "\(path.removingLastComponent())")
+        case .irregular(let path): self.init(.permission, BondFaultText.irregular, "\(path)")
+        case .unreadable(let path, let error), .unwritable(let path, let error):
+            if error.recovery(of: .file) == .forbidden {
+                let directory = "\(path.removingLastComponent())"
+                self.init(.permission, BondFaultText.notPermitted, "\(path)", directory)
+                return
+            }
+            let isReading = failure == .unreadable(path, error)
+            let remedy: RemedyText? =
+                switch error {
+                case .noSpace: .makeRoom
+                case .readOnlyFileSystem: .makeWritable
+                default: nil
+                }
+            self.init(
+                .inputOutput,
+                isReading ? BondFaultText.unreadable : .notKept,
+                "\(path)",
+                "\(error)",
+                remedy: remedy?.message()
+            )
+        case .known(let device): self.init(.usage, BondFaultText.known, "\(device)", "\(device.address)")
+        case .full: self.init(.unavailable, BondFaultText.full, "\(BondStore.mostBonds)")
+        case .locked(let lock, let process, let signal):
+            self.init(lock: "\(lock)", heldBy: process, signal: signal)
+        }
+    }
+
+    /// A pairing gave no bond.
+    package init(_ failure: ManagedPairing.Failure, of device: DeviceAddress, within limit: Duration) {
+        switch failure {
+        case .refused(let opcode, .permissionDenied):
+            self.init(.permission, AdapterFaultText.refused, "\(opcode)", "\(ManagementStatus.permissionDenied)")
+        case .refused(let opcode, let status):
+            self.init(.unavailable, AdapterFaultText.refused, "\(opcode)", "\(status)")
+        case .notReached(let status): self.init(.inputOutput, BondFaultText.notReached, "\(status)")
+        case .keyTooShort: self.init(.permission, BondFaultText.keyTooShort)
+        case .legacy: self.init(.permission, BondFaultText.legacyOnly)
+        case .disagreed: self.init(.inputOutput, BondFaultText.disagreed)
+        case .alreadyPaired: self.init(.usage, BondFaultText.knownToKernel, "\(device.address)")
+        case .declined: self.init(.usage, BondFaultText.declined)
+        case .cancelled: self.init(.timeout, BondFaultText.notInTime, "\(limit.components.seconds)")
+        case .notBonded: self.init(.inputOutput, BondFaultText.notBonded)
+        case .tooWeak(let security):
+            let level: BondText = security.level == .authenticated ? .authenticated : .encrypted
+            self.init(.permission, BondFaultText.tooWeak, level.message(), "\(security.keySize)")
+        }
+    }
+}
+
+/// The name that a device was paired under, as a line of the file of bonds.
+package struct BondedName: Equatable, Sendable {
+    private static let word = "name "
+
+    /// The device's identity.
+    package var device: DeviceAddress
+    /// The name.
+    package var text: String
+
+    /// The name of a device.
+    package init(_ device: DeviceAddress, _ text: String) {
+        self.device = device
+        self.text = text
+    }
+
+    /// The line, without a line feed.
+    package var record: String { "\(Self.word)\(device.address) \(device.type) \(KeptChoice.quoted(text))" }
+
+    /// Reads such a line; nil for anything that `record` does not write.
+    package init?(record: String) {
+        guard record.hasPrefix(Self.word) else { return nil }
+        let words = record.dropFirst(Self.word.count).split(separator: " ", maxSplits: 2)
+        guard words.count == 3, let address = BluetoothAddress(words[0]),
+            let type = AddressType.allCases.first(where: { "\($0)" == words[1] }),
+            let text = KeptChoice.unquoted(words[2])
+        else { return nil }
+        self.init(DeviceAddress(address, type), text)
+        guard self.record == record else { return nil }
+    }
+}
+
+/// A line of the file of bonds that cannot be read as one.
+package struct DamagedBond: Equatable, Sendable {
+    /// The length of an address as text.
+    private static let length = 17
+
+    /// The line's number, from 1 on.
+    package var number: Int
+    /// The words that look like an address.
+    private var addresses: [String]
+
+    init(_ line: String, number: Int) {
+        self.number = number
+        addresses = line.split(separator: " ").map(String.init).filter { word in
+            word.utf8.count == Self.length && word.utf8.count { $0 == UInt8(ascii: ":") } >= 4
+        }
+    }
+
+    /// True for a line with this address.
+    func names(_ address: BluetoothAddress) -> Bool { addresses.contains("\(address)") }
+
+    /// True unless the line names another device: one letter of an address may be wrong, and a line without any address may
+    /// be any device's.
+    package func mayBe(of address: BluetoothAddress) -> Bool {
+        let text = "\(address)".utf8
+        return addresses.isEmpty || addresses.contains { word in zip(word.utf8, text).count { $0 != $1 } <= 1 }
     }
 }

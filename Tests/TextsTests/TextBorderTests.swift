@@ -38,7 +38,7 @@ struct TextBorderTests {
                     "ConfigurationValue.swift", "ControlLine.swift", "ControlRequest+Line.swift",
                     "ControlRequest.swift", "Framing.swift", "HexTemplate.swift", "HexTemplateReader.swift",
                     "JSONValue.swift", "KeptChoice.swift", "KeptRegions.swift", "ManagedRegion.swift",
-                    "PairingEvent+JSON.swift", "ProfileReader.swift", "ServerAnswer.swift", "ServerRegion.swift",
+                    "ControlTalk.swift", "ProfileReader.swift", "ServerAnswer.swift", "ServerRegion.swift",
                     "TOMLValue+Reading.swift",
                     "TerminatorText.swift", "TimeText.swift", "TrackRecord.swift",
                 ]

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import BluetoothLE
+import Devices
+package import Keystrokes
+import LinuxIO
+import SystemPackage
 package import Texts
 
 extension Session {
@@ -44,5 +48,48 @@ extension Session {
         case linkClosed
         /// Time has passed.
         case deadline
+    }
+}
+
+extension Session {
+    /// The actions that the driver is to perform.
+    package enum Action: Equatable, Sendable {
+        /// Listen for the chosen device.
+        case scan
+        /// Stop listening.
+        case stopScan
+        /// Connect, subscribe, and carry out the handshake.
+        case connect(DeviceAddress)
+        /// Close the link, or give up the attempt; `linkClosed` is to follow.
+        case closeLink
+        /// Drop what waits to be typed, and count it (D-1).
+        case drop(Gate.Drop)
+        /// Tell who watches.
+        case report(State, Reason?)
+    }
+}
+
+extension Session.Event {
+    /// The adapter cannot be used.
+    init(_ error: AdapterError) {
+        let reason = Reason(CommandFailure(error))
+        switch error {
+        case .notPermitted, .system(_, .permissionDenied), .system(_, .notPermitted), .stream(_, .permissionDenied):
+            self = .forbidden(reason)
+        default: self = .adapterLost(reason)
+        }
+    }
+}
+
+extension Reason {
+    /// Why an adapter is lost: rfkill says more than the kernel's event.
+    init(_ loss: AdapterLoss) {
+        let name = loss.name
+        let index = name.hasPrefix("hci") ? UInt16(name.dropFirst(3)) : nil
+        if let rfkill = index.flatMap({ RFKill(controller: $0) }), rfkill.isSoftBlocked || rfkill.isHardBlocked {
+            self.init(CommandFailure(AdapterError.blocked(name, isHard: rfkill.isHardBlocked)))
+        } else {
+            self.init(CommandFailure(loss))
+        }
     }
 }
