@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Beacons
 package import BluetoothLE
 package import Keystrokes
+import LinuxIO
+package import Texts
 package import Typing
 
 /// The settings of the configuration file; a key that the file leaves out has the default of its property here.
@@ -102,4 +105,48 @@ package struct Configuration: Sendable, Equatable {
     package var advertisedAddress: AdvertisedAddress? {
         addressOffset.map { AdvertisedAddress(offset: $0, isReversed: isAddressReversed) }
     }
+}
+
+/// Why a text is refused, and where.
+package struct ConfigurationFault: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The line, counted from 1; nil where no single line is at fault.
+    package var line: Int?
+    /// The description of the fault: the value that is there, and the one that is wanted.
+    package var reason: String
+
+    /// A fault in a line.
+    package init(line: Int?, reason: String) {
+        self.line = line
+        self.reason = reason
+    }
+
+    /// Line and reason.
+    package var description: String { line.map { "line \($0): \(reason)" } ?? reason }
+}
+
+/// All that a configuration says, and that the files and keymaps say which it names, as they are at one moment: so that
+/// reading it again tells whether anything has changed.
+package struct ConfigurationReading: Equatable, Sendable {
+    private let configuration: Configuration
+    private let profiles: [Profile]
+    private let table: ByteTable
+    private let strokes: [[Unicode.Scalar: [KeyboardLayout.Stroke]]]
+    private let snippets: Snippets
+    private let regions: RegionFile
+
+    /// Reads everything that the configuration names, and the file of snippets beside it.
+    package init(_ configuration: Configuration, snippets path: String) throws(CommandFailure) {
+        self.configuration = configuration
+        profiles = try configuration.profiles()
+        table = try TableSource.read(configuration.tableName(profiles))
+        let layout = try LayoutSource.layout(configuration.layout)
+        strokes = [layout.strokes, layout.capsLockStrokes]
+        snippets = try Snippets(file: path, over: configuration.snippetSet)
+        regions = try configuration.regions().file
+    }
+}
+
+extension Language {
+    /// The language of this process.
+    package static let current = Language(ProcessFacts.environment)
 }

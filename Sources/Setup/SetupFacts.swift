@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Configuration
+import Daemon
+import Devices
+import LinuxIO
+import ServiceFiles
+import SystemPackage
+
 /// The facts about a machine on which the plan of `blewedge setup` depends.
 package struct SetupFacts: Equatable, Sendable {
     /// The paths of the programs that setup may run and that exist, by name.
@@ -52,4 +59,58 @@ package struct SetupFacts: Equatable, Sendable {
     package static let allNames = names + HelpFile.Reader.allCases.map(\.rawValue)
     /// The directories of these programs and of blewedge, the administrator's first.
     package static let directories = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"]
+}
+
+extension SetupFacts {
+    /// The largest program file that is copied, in bytes; a static build has about 10 MB.
+    static let mostBytes = 1 << 28
+
+    /// Collects the facts of this machine, without changing anything.
+    package static func collect() -> SetupFacts {
+        var facts = SetupFacts()
+        for name in allNames {
+            facts.programs[name] = directories.map { "\($0)/\(name)" }.first(where: FileSystem.isExecutable)
+        }
+        facts.serviceDirectory = ServiceManager.serviceDirectory ?? ""
+        facts.manager = .ofThisMachine
+        let hasMdev =
+            FileSystem.exists("/etc/mdev.conf") || directories.contains { FileSystem.isExecutable("\($0)/mdev") }
+        facts.hasMdev = hasMdev && !FileSystem.exists("/run/udev/control")
+        facts.hasModuleList = FileSystem.exists("/etc/modules") && !FileSystem.exists("/etc/modules-load.d")
+        facts.hasUser = hasUser(SetupPlan.user)
+        facts.isActive = FileSystem.exists("/run/blewedge/control")
+        let configuration = try? Configuration.read(DaemonPaths.system.configurationFile)
+        facts.hasServer = configuration?.beacons.server != nil
+        facts.isPackaged = ServiceFile.all.compactMap(\.packagedPath).contains(where: FileSystem.exists)
+        facts.isTimerEnabled = FileSystem.exists("/etc/systemd/system/timers.target.wants/\(SetupPlan.timer)")
+        let helped = HelpFile.Reader.allCases.map(\.path)
+        for path in Set(ServiceFile.all.map(\.path) + ServiceLines.all.map(\.path) + helped) {
+            guard let bytes = try? FileSystem.contents(of: path, limit: 1 << 20) else { continue }
+            facts.files[path] = String(decoding: bytes, as: UTF8.self)
+        }
+        facts.made = Set(SetupPlan.made(facts).filter { FileSystem.exists($0) || FileSystem.target(ofLink: $0) != nil })
+        facts.program = FileSystem.target(ofLink: "/proc/self/exe") ?? ""
+        facts.isProgramInstalled = isSame(facts.program, SetupPlan.programPath)
+        facts.softBlocks = FileSystem.names(in: "/sys/class/rfkill").map { "/sys/class/rfkill/\($0)" }.filter {
+            FileSystem.line(of: $0 + "/type") == "bluetooth" && FileSystem.line(of: $0 + "/soft") == "1"
+        }.map { $0 + "/soft" }
+        let maker = FileSystem.owner(of: UInputDevice.path)
+        facts.isMakerGiven = maker != nil && maker == AccountFiles().user(named: SetupPlan.user)?.number
+        facts.needsSerialDriver = SerialDevice.bluetoothControllers().contains { !$0.hasDriver }
+        return facts
+    }
+
+    /// True if /etc/passwd has the user; it always has the user of the service.
+    private static func hasUser(_ name: String) -> Bool {
+        guard let bytes = try? FileSystem.contents(of: "/etc/passwd", limit: 1 << 22) else { return false }
+        return bytes.split(separator: UInt8(ascii: "\n")).contains { $0.starts(with: Array("\(name):".utf8)) }
+    }
+
+    private static func isSame(_ first: String, _ second: String) -> Bool {
+        guard first != second else { return true }
+        guard let other = try? FileSystem.contents(of: second, limit: mostBytes),
+            let own = try? FileSystem.contents(of: first, limit: mostBytes)
+        else { return false }
+        return own == other
+    }
 }

@@ -124,3 +124,157 @@ package enum BeaconText: String, Localized {
         }
     }
 }
+
+/// The faults of beacons: their files, their regions, and what is asked for.
+package enum BeaconFaultText: String, FaultText {
+    case regionsUnreadable, regionFaults, designatedUnreadable, designatedGarbled, designatedNotKept
+    case noRegions, notDesignated, tooManyRanged, notBeacon, notAdvertised, notAdvertising, nothingToWatch
+    case unconfigured, adapterAwaited
+
+    package var said: (cause: LocalText, remedy: LocalText?) {
+        switch self {
+        case .regionsUnreadable:
+            (
+                LocalText("cannot read the regions in {1}: {2}", "{1} のリージョンを読み取れません: {2}"),
+                LocalText(
+                    "set beacons.regions to a file that the user of blewedge may read",
+                    "blewedgeのユーザが読めるファイルを beacons.regions に設定してください"
+                )
+            )
+        case .regionFaults:
+            (
+                LocalText("the file of regions is wrong:\n{1}", "リージョンのファイルに誤りがあります:\n{1}"),
+                LocalText("mend these lines", "これらの行を直してください")
+            )
+        case .designatedUnreadable:
+            (
+                LocalText("cannot read the designated beacons in {1}: {2}", "{1} の指定ビーコンを読み取れません: {2}"),
+                nil
+            )
+        case .designatedGarbled:
+            (
+                LocalText("{1} is no list of designated beacons: line {2}", "{1} は指定ビーコンの一覧ではありません: line {2}"),
+                LocalText(
+                    "`blewedge beacons clear` forgets them; then designate them again",
+                    "`blewedge beacons clear` で消去し、指定し直してください"
+                )
+            )
+        case .designatedNotKept:
+            (
+                LocalText(
+                    "cannot keep the designated beacons in {1}, the earlier ones stay: {2}",
+                    "指定ビーコンを {1} に保存できません。以前のままです: {2}"
+                ), nil
+            )
+        case .noRegions:
+            (
+                LocalText("no such region is known: {1}", "このリージョンは登録されていません: {1}"),
+                LocalText(
+                    "`blewedge beacons regions` lists those that are; beacons.regions names their file",
+                    "`blewedge beacons regions` で一覧を表示できます。ファイルは beacons.regions で設定します"
+                )
+            )
+        case .notDesignated:
+            (
+                LocalText("no designated beacon has the code {1}", "コード {1} の指定ビーコンはありません"),
+                LocalText(
+                    "`blewedge beacons designated` lists them",
+                    "`blewedge beacons designated` で一覧を表示できます"
+                )
+            )
+        case .tooManyRanged:
+            (
+                LocalText("more than {1} regions cannot be ranged at a time", "同時に計測できるリージョンは{1}個までです"),
+                nil
+            )
+        case .notBeacon:
+            (
+                LocalText(
+                    "{1} is no beacon: UUID/MAJOR/MINOR, or eddystone:NAMESPACE/INSTANCE",
+                    "{1} はビーコンではありません: UUID/MAJOR/MINOR または eddystone:NAMESPACE/INSTANCE"
+                ), nil
+            )
+        case .notAdvertised:
+            (
+                LocalText("cannot be a beacon now: {1}", "現在ビーコンとして発信できません: {1}"),
+                nil
+            )
+        case .notAdvertising:
+            (
+                LocalText("no beacon is advertised", "ビーコンを発信していません"),
+                nil
+            )
+        case .nothingToWatch:
+            (
+                LocalText("there is nothing to watch: {1} has no region", "監視対象がありません: {1} にリージョンがありません"),
+                LocalText(
+                    "name regions in the file that beacons.regions is set to",
+                    "beacons.regions のファイルにリージョンを記述してください"
+                )
+            )
+        case .unconfigured:
+            (
+                LocalText("no region of beacons is known", "ビーコンのリージョンが登録されていません"),
+                LocalText(
+                    "`blewedge beacons set-up` makes a file of regions; name it as beacons.regions",
+                    "`blewedge beacons set-up` でリージョンのファイルを作成し、beacons.regions に設定してください"
+                )
+            )
+        case .adapterAwaited:
+            (LocalText("the adapter is not open yet", "アダプタの準備ができていません"), nil)
+        }
+    }
+}
+
+/// What helps where beacons were not designated or tracked.
+package enum BeaconRemedyText: String, Localized {
+    case limitReached, noAdapter, noRegion, noCodes, unfitRegion, unfitCode, tooMany, notKept, noOptions
+    case tooFewSightings
+
+    package var texts: LocalText {
+        switch self {
+        case .limitReached, .tooMany:
+            LocalText(
+                "release some with `blewedge beacons release`, or raise beacons.max-designated",
+                "`blewedge beacons release` で指定を解除するか、beacons.max-designated を増やしてください"
+            )
+        case .noAdapter:
+            LocalText(
+                "plug an adapter in, or switch Bluetooth on; `blewedge beacons check` says what is missing",
+                "アダプタを接続するか、Bluetoothをオンにしてください。`blewedge beacons check` で原因を確認できます"
+            )
+        case .noRegion:
+            LocalText(
+                "name it with --region; `blewedge beacons regions` lists those that are known",
+                "--region で指定してください。`blewedge beacons regions` で一覧を表示できます"
+            )
+        case .noCodes:
+            LocalText(
+                "name at least one; `blewedge beacons range static` shows those around",
+                "1つ以上指定してください。`blewedge beacons range static` で周囲のコードを表示できます"
+            )
+        case .unfitRegion:
+            LocalText(
+                "name one that `blewedge beacons regions` calls initial, or add a line `static` to the file of regions",
+                "`blewedge beacons regions` で initial と表示されるものを指定するか、リージョンのファイルに `static` の行を追加してください"
+            )
+        case .unfitCode:
+            LocalText(
+                "check the code; a line `key` in the file of regions gives a beacon its own",
+                "コードを確認してください。リージョンのファイルの `key` の行でコードを設定できます"
+            )
+        case .notKept:
+            LocalText(
+                "run as the user of the daemon, and look whether the state directory can be written and has room",
+                "デーモンのユーザで実行し、状態ディレクトリの書き込み権限と空き容量を確認してください"
+            )
+        case .noOptions:
+            LocalText("leave out --no-entry or --no-exit", "--no-entry または --no-exit を外してください")
+        case .tooFewSightings:
+            LocalText(
+                "go nearer to a beacon; `blewedge beacons range` shows those around",
+                "ビーコンに近づいてください。`blewedge beacons range` で周囲のビーコンを表示できます"
+            )
+        }
+    }
+}

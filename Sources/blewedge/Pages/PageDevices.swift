@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import BluetoothLE
 import LinuxIO
 import Texts
 
@@ -81,5 +82,101 @@ enum DevicesPage {
         let plain = String(ScreenText.cells(of: text).map(\.character))
         guard ScreenText.columns(of: plain) > columns else { return DisplayWidth.padded(plain, to: columns) }
         return DisplayWidth.padded(DisplayWidth.cut(plain, to: columns - 1), to: columns - 1) + "~"
+    }
+}
+
+/// The devices around, as the devices page lists them (LK-1 … LK-8).
+struct TUIDevices: Equatable {
+    /// One device.
+    struct Device: Equatable {
+        var address: BluetoothAddress
+        /// `public` or `random`; empty where that is not known.
+        var type: String
+        var name: String?
+        var rssi: Int64?
+        /// Seconds since 1970; nil for one that was not heard since these pages began.
+        var lastHeard: Int?
+
+        /// The name that the user knows it by, or else its address.
+        var label: String { name.map(LocalName.printable) ?? "\(address)" }
+    }
+
+    /// The devices of the daemon's last answer, the strongest first.
+    private var heard: [Device] = []
+    /// The chosen device, which stands on top and does not go (LK-6).
+    var chosen: Device? {
+        didSet { if chosen?.address != oldValue?.address { news = heard.first(where: isChosen) } }
+    }
+    /// The chosen device as it was heard last.
+    private var news: Device?
+    /// The device under the cursor, wherever it stands.
+    private var focus: BluetoothAddress?
+
+    /// The rows: the chosen device, then the others, the strongest first.
+    var rows: [Device] {
+        guard var first = chosen else { return heard }
+        if let news {
+            first.type = news.type
+            first.name = news.name ?? first.name
+            first.rssi = news.rssi
+            first.lastHeard = news.lastHeard
+        }
+        return [first] + heard.filter { !isChosen($0) }
+    }
+
+    /// The row under the cursor.
+    var cursor: Int { rows.firstIndex { $0.address == focus } ?? 0 }
+
+    /// The device under the cursor.
+    var focused: Device? {
+        let rows = rows
+        return rows.first { $0.address == focus } ?? rows.first
+    }
+
+    func isChosen(_ device: Device) -> Bool { device.address == chosen?.address }
+
+    /// Moves the cursor by so many rows, as far as there are any.
+    mutating func move(by steps: Int) {
+        let rows = rows
+        guard !rows.isEmpty else { return }
+        let row = min(max(0, cursor + steps), rows.count - 1)
+        focus = rows[row].address
+    }
+
+    /// Takes the list that the daemon answered to `scan`, at that time in seconds since 1970: it is shown as it is.
+    mutating func hear(_ answer: JSONValue, now: Int) {
+        heard = (answer["devices"]?.array ?? []).compactMap { value in
+            value["address"]?.string.flatMap { BluetoothAddress($0) }.map { address in
+                Device(
+                    address: address,
+                    type: value["addressType"]?.string ?? "",
+                    name: value["name"]?.string,
+                    rssi: value["rssi"]?.integer,
+                    lastHeard: value["lastHeard"]?.string.flatMap(TUITime.seconds) ?? now
+                )
+            }
+        }
+        if let first = heard.first(where: isChosen) { news = first }
+    }
+
+    /// Forgets all that was heard.
+    mutating func clear() { heard = [] }
+}
+
+/// Times as the daemon writes them.
+enum TUITime {
+    /// Seconds since 1970 of `2026-11-21T10:00:00Z`; nil for anything else.
+    static func seconds(_ text: String) -> Int? {
+        let shape = text.utf8.map { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 ? UInt8(ascii: "0") : $0 }
+        guard shape == Array("0000-00-00T00:00:00Z".utf8) else { return nil }
+        let numbers = text.split { !$0.isNumber }.compactMap { Int($0) }
+        guard numbers.count == 6, (1...12).contains(numbers[1]) else { return nil }
+        // Years that begin in March have their leap day at the end.
+        let year = numbers[1] > 2 ? numbers[0] : numbers[0] - 1
+        let month = (numbers[1] + 9) % 12
+        let days = 365 * year + year / 4 - year / 100 + year / 400 + (month * 306 + 5) / 10 + numbers[2] - 1
+        // Days from the first of March of the year 0 to 1970-01-01.
+        let epoch = 719_468
+        return ((days - epoch) * 24 + numbers[3]) * 3600 + numbers[4] * 60 + numbers[5]
     }
 }

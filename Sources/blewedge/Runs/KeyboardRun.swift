@@ -302,3 +302,82 @@ final class KeyboardRun {
         if isTaken { journal.print(text) } else { lines?.write(text + "\n") }
     }
 }
+
+/// The user that `run --user` names: a keyboard that root has started acts for it, with the product's two capabilities and
+/// no others, as a service of systemd does.
+struct KeyboardUser {
+    let name: String
+
+    /// Makes this process the user's and begins the program anew, with directories that are the user's own; returns where
+    /// it is the user's already.
+    func become(_ paths: DaemonPaths) throws(CommandFailure) {
+        guard let user = ServiceUser(named: name) else {
+            throw CommandFailure(.usage, CommandFaultText.noUser, name)
+        }
+        guard ProcessFacts.user != user.number else { return }
+        guard ProcessFacts.user == 0 else { throw CommandFailure(.permission, CommandFaultText.userWantsRoot, name) }
+        do throws(Errno) {
+            for directory in [paths.state, paths.runtime] { try user.own(directory: directory) }
+            try user.become()
+            try Process.replaceBySelf(
+                telling: [
+                    ("HOME", "\(user.home)"), ("USER", name), ("LOGNAME", name),
+                    ("CONFIGURATION_DIRECTORY", "\(paths.configuration)"),
+                    ("STATE_DIRECTORY", "\(paths.state)"), ("RUNTIME_DIRECTORY", "\(paths.runtime)"),
+                ]
+            )
+        } catch {
+            throw CommandFailure(.permission, CommandFaultText.userNotTaken, name, "\(error)")
+        }
+    }
+}
+
+/// Notifications through the daemon's own feed, typing thread and keyboard output, into /dev/null instead of a keyboard.
+///
+/// The thread that brings the bytes types them, as the radio thread does while nothing has to wait for the pace.
+enum TypingProfile {
+    /// The bytes of a notification.
+    private static let chunk = 20
+
+    /// Types so many notifications, one after the other.
+    static func run(_ notifications: Int, _ bytes: [UInt8], _ table: CompiledTable) throws {
+        let ring = try ByteRing(capacity: 65536)
+        guard let producer = ring.takeProducer(), let consumer = ring.takeConsumer() else { return }
+        let ledger = Ledger()
+        var feed = Feed(producer, ledger: ledger, open: OpenDeviceRules(table))
+        let typist = Typist(
+            consumer,
+            table: table,
+            pacer: try Pacer(stall: 0, queue: .large),
+            gate: Gate(),
+            ledger: ledger
+        )
+        let finished = try Waker()
+        let thread = try TypingThread(typist, device: try NullKeyboard(), finished: finished)
+        // Nothing is typed before the keyboard's readers would have opened it.
+        let begin = MonotonicClock.nanoseconds + TypingThread.settlingTime
+        while MonotonicClock.nanoseconds <= begin { finished.wait(until: begin) }
+        let all = unsafe bytes.span.bytes
+        for turn in 0..<notifications {
+            let offset = turn &* chunk % (all.byteCount - chunk)
+            let now = MonotonicClock.nanoseconds
+            let source = all.extracting(offset..<offset + chunk)
+            if feed.receive(source, epoch: 1, now: now, isFromOpenDevice: true) == .acceptedMustWake {
+                thread.typeIfAsleep(now: now)
+            }
+        }
+        thread.stop()
+        while !thread.hasEnded { finished.wait(until: nil) }
+    }
+
+    /// A keyboard that takes everything.
+    private final class NullKeyboard: KeyboardDevice {
+        private let descriptor: Descriptor
+
+        init() throws(Errno) {
+            descriptor = try .forWriting("/dev/null")
+        }
+
+        func write(_ events: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> { try descriptor.write(events) }
+    }
+}
