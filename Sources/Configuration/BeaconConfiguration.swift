@@ -44,7 +44,6 @@ package struct BeaconConfiguration: Equatable, Sendable {
     /// What beacons do.
     package var actions: [BeaconAction] = []
 
-    /// The defaults.
     package init() {}
 
     /// The path loss exponents that are allowed.
@@ -52,7 +51,6 @@ package struct BeaconConfiguration: Equatable, Sendable {
     /// The hours between two fetches that are allowed: at most a year.
     static let updateIntervals = 1...8760
 
-    /// The times and counts of the watch.
     package var settings: RegionWatch.Settings {
         var settings = RegionWatch.Settings()
         settings.entryWindow = entryWindow
@@ -67,11 +65,9 @@ package struct BeaconConfiguration: Equatable, Sendable {
 /// What happens as a region is entered and left (D-30): `[beacons.actions.NAME]`.
 ///
 ///     [beacons.actions.badge]
-///     region = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
 ///     do = "type"
 ///     unauthenticated = true
 package struct BeaconAction: Equatable, Sendable {
-    /// The kinds of actions.
     package enum Deed: String, Hashable, Sendable, CaseIterable {
         /// Received data is typed only while the region is inside.
         case gate
@@ -86,11 +82,8 @@ package struct BeaconAction: Equatable, Sendable {
         package var wantsConsent: Bool { self == .gate || self == .type }
     }
 
-    /// Its name in the configuration.
     package var name: String
-    /// The region.
     package var region: BeaconRegion
-    /// What is done.
     package var deed: Deed
 
     /// The most actions of a configuration.
@@ -98,7 +91,6 @@ package struct BeaconAction: Equatable, Sendable {
     /// The longest name.
     static let longestName = 32
 
-    /// An action.
     package init(name: String, region: BeaconRegion, deed: Deed) {
         self.name = name
         self.region = region

@@ -13,7 +13,6 @@ package import Typing
 package struct Configuration: Sendable, Equatable {
     /// Scan mode's rules, as the file has them: for whole barcodes, before a layout is known.
     package struct BarcodeMode: Sendable, Equatable {
-        /// Whether whole barcodes are typed instead of bytes as they come.
         package var isOn = false
         /// The bytes that end a barcode.
         package var terminators = BarcodeRules.defaultTerminators
@@ -30,7 +29,6 @@ package struct Configuration: Sendable, Equatable {
         /// How long the same barcode is not typed again.
         package var duplicates = Duration.zero
 
-        /// The defaults.
         package init() {}
     }
 
@@ -43,13 +41,11 @@ package struct Configuration: Sendable, Equatable {
     /// The virtual terminals that there are.
     package static let terminals = 1...63
 
-    /// Which adapter.
     package var adapter = AdapterTransport.any
     /// The name of the profile, `auto` (D-32), or the file that has it.
     package var profile = anyProfile
     /// The profiles that the file defines.
     package var ownProfiles: [Profile] = []
-    /// The least security of a link with whatever device; a profile and a choice may demand more.
     package var security = GATTLinkSecurity.Level.none
     /// Where in its manufacturer data a device carries its address; nil for nowhere.
     package var addressOffset: Int?
@@ -57,21 +53,16 @@ package struct Configuration: Sendable, Equatable {
     package var isAddressReversed = false
     /// The table: a built-in one's name or a file; nil for the profile's, or `linble`.
     package var table: String?
-    /// The layout's name.
     package var layout = "us"
     /// Who reads the keys.
     package var pace = Pace.Profile.desktop
-    /// How long a reader may stall; nil for what the pace says.
     package var stall: Duration?
-    /// The queue of each reader of the keyboard.
     package var queue = ReaderQueue.large
     /// The age after which bytes are not typed; zero for never.
     package var maximumAge = Duration.seconds(5)
-    /// The way that letters are typed while CapsLock is on.
     package var capsLock = CapsLockPolicy.auto
     /// Whether the keyboard's events are read back.
     package var verifies = false
-    /// The table `[scan-mode]` of the file.
     package var barcodeMode = BarcodeMode()
     /// Where what is received goes.
     package var destination = WireDestination.keyboard
@@ -81,9 +72,7 @@ package struct Configuration: Sendable, Equatable {
     package var slowReader = SlowReaderPolicy.dropNewest
     /// The virtual terminal that has to be in front for anything to be typed; nil for any.
     package var gateTerminal: Int?
-    /// Whether `key`, `snippet` and `clear` are carried out (D-9).
     package var allowsKeys = true
-    /// The built-in snippets below those of snippets.json.
     package var snippetSet = Snippets.BuiltIn.none
     /// How `clear` empties a field.
     package var clearMethod = ClearMethod.backspaces
@@ -95,10 +84,8 @@ package struct Configuration: Sendable, Equatable {
     package var refreshPeriod = Duration.seconds(2)
     /// The program that is told of events; nil for none.
     package var hook: String?
-    /// The tables of beacons.
     package var beacons = BeaconConfiguration()
 
-    /// The defaults.
     package init() {}
 
     /// Where a device carries its address besides the one on the air; nil for nowhere.
@@ -109,12 +96,10 @@ package struct Configuration: Sendable, Equatable {
 
 /// Why a text is refused, and where.
 package struct ConfigurationFault: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The line, counted from 1; nil where no single line is at fault.
     package var line: Int?
     /// The description of the fault: the value that is there, and the one that is wanted.
     package var reason: String
 
-    /// A fault in a line.
     package init(line: Int?, reason: String) {
         self.line = line
         self.reason = reason

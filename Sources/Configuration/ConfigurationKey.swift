@@ -9,9 +9,7 @@ package struct ConfigurationKey: Sendable {
     package let path: String
     /// The table that it stands in; empty for the file itself.
     package let section: String
-    /// Its name there.
     package let name: String
-    /// The meaning of the key, for people.
     package let summary: String
     /// A value as an example, for a key that has no default; else empty.
     let example: String

@@ -15,14 +15,12 @@ package struct Handshake: Sendable {
 
     /// A reply did not come in time.
     package struct Failure: Error, Equatable, Sendable, CustomStringConvertible {
-        /// The command, counted from 1.
         package var command: Int
         /// How long it was waited for, at the last attempt.
         package var timeout: Duration
         /// Bytes that came and were not the reply; what they were is nobody's business (D-6).
         package var otherBytes: Int
 
-        /// A command without its reply.
         package init(command: Int, timeout: Duration, otherBytes: Int) {
             self.command = command
             self.timeout = timeout
@@ -70,12 +68,10 @@ package struct Handshake: Sendable {
     /// When `handleDeadline` wants to be called; nil while no reply is waited for.
     package private(set) var deadline: Duration?
 
-    /// A queue that has not begun.
     package init(_ commands: [Command]) {
         self.commands = commands
     }
 
-    /// The first command.
     package mutating func begin(now: Duration) -> Step {
         guard case .idle = state else { return .wait }
         return start(now)
@@ -174,7 +170,6 @@ package struct Handshake: Sendable {
 }
 
 extension Handshake {
-    /// One command.
     package struct Command: Hashable, Sendable {
         /// The shortest and the longest time-out.
         package static let timeouts = Duration.milliseconds(10)...Duration.seconds(60)
@@ -190,7 +185,6 @@ extension Handshake {
         /// How often it is written before the reply is given up.
         package var attempts: Int
 
-        /// A command, written once.
         package init(
             send: HexTemplate?,
             expect: HexTemplate?,

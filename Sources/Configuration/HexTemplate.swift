@@ -15,15 +15,12 @@ import Typing
 /// With a key, bytes on the air are each combined with the key's by exclusive or, the key beginning anew when it is over;
 /// check values are taken of the bytes beneath it.
 package struct HexTemplate: Hashable, Sendable {
-    /// The purposes of a template.
     package enum Purpose: Sendable {
-        /// It is sent.
         case command
         /// It is compared with what comes.
         case reply
     }
 
-    /// The bytes remembered from replies, by their number in the template.
     package typealias Memory = [UInt8: UInt8]
 
     /// The outcome of a comparison of bytes with a template.
@@ -171,18 +168,14 @@ extension HexTemplate.Operation {
 
 /// Why a template was refused.
 package struct HexTemplateFault: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The character of the fault, counted from 1.
     package var column: Int
-    /// The description of the fault.
     package var reason: String
 
-    /// Makes a fault.
     package init(column: Int, reason: String) {
         self.column = column
         self.reason = reason
     }
 
-    /// Both.
     package var description: String { "character \(column): \(reason)" }
 }
 
@@ -195,7 +188,6 @@ struct HexTemplateReader {
         characters = Array(text.unicodeScalars)
     }
 
-    /// All elements.
     mutating func elements(for purpose: HexTemplate.Purpose) throws(HexTemplateFault) -> [HexTemplate.Element] {
         var elements: [HexTemplate.Element] = []
         while let character = peek() {

@@ -10,11 +10,9 @@ package struct Profile: Hashable, Sendable {
     /// The most characters of a name.
     package static let longestName = 32
 
-    /// The name that configurations and options use.
     package var name: String
     /// The name that people are shown.
     package var title: String
-    /// The service.
     package var service: BluetoothUUID
     /// The characteristic that carries bytes from the device.
     package var fromPeripheral: BluetoothUUID

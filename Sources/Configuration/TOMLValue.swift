@@ -20,7 +20,6 @@ struct TOMLValue: Equatable, Sendable {
     var line: Int
 }
 
-/// A key with its value.
 struct TOMLMember: Equatable, Sendable {
     var key: String
     var line: Int

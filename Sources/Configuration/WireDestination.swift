@@ -18,7 +18,6 @@ package enum WireDestination: Hashable, Sendable, CustomStringConvertible {
     /// The longest path: what a local socket's address holds (unix(7)).
     package static let longestPath = 107
 
-    /// Reads one; nil for anything else.
     package init?(_ text: String) {
         func path(_ prefix: String) -> String? {
             let path = text.dropFirst(prefix.count)
@@ -39,7 +38,6 @@ package enum WireDestination: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// As it is written.
     package var description: String {
         switch self {
         case .keyboard: "keyboard"

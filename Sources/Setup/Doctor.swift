@@ -22,7 +22,6 @@ package enum Doctor {
         return Finding.Severity.allCases.flatMap { severity in findings.filter { $0.severity == severity } }
     }
 
-    /// The findings as text for people.
     package static func text(_ findings: [Finding], _ language: Language) -> String {
         guard !findings.isEmpty else { return NoteText.nothingWrong.text(language) + "\n" }
         return findings.map { $0.text(language) }.joined(separator: "\n")
@@ -109,7 +108,6 @@ extension Doctor {
         )
     }
 
-    /// The finding of a closed gate.
     private static func gate(_ status: SystemFacts.Status) -> [Finding] {
         guard let pause = status.pause else { return [] }
         if pause == BeaconText.gateOutside.message() {

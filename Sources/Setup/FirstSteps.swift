@@ -17,7 +17,6 @@ package enum FirstSteps {
         return hasManager ? [setup] + choose : choose + ["sudo blewedge run"]
     }
 
-    /// The command that installs the service.
     static let setup = "sudo blewedge setup"
 }
 
@@ -40,10 +39,8 @@ package struct HelpFile: Hashable, Sendable {
 
     /// The reader, by whose name its program is found.
     package let reader: Reader
-    /// The text of the file.
     package let text: String
 
-    /// Makes a file for a reader.
     package init(_ reader: Reader, _ text: String) {
         self.reader = reader
         self.text = text

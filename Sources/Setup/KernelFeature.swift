@@ -42,7 +42,6 @@ package enum KernelFeature: String, CaseIterable, Sendable {
 
     /// What the kernel has answered.
     package enum State: Equatable, Sendable {
-        /// It is there.
         case present
         /// It is not there; the error, in words, where there was one.
         case absent(String?)

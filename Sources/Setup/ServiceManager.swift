@@ -4,11 +4,9 @@ import LinuxIO
 
 /// What starts the services of a machine, and starts them again.
 package enum ServiceManager: Hashable, Sendable, CaseIterable {
-    /// systemd.
     case systemd
     /// OpenRC, whatever init has started it.
     case openrc
-    /// runit.
     case runit
     /// The init of sysvinit, by /etc/inittab.
     case sysvinit
@@ -17,20 +15,16 @@ package enum ServiceManager: Hashable, Sendable, CaseIterable {
 
     /// The signs by which one is told from the others.
     package struct Signs: Equatable, Sendable {
-        /// True if systemd has made its directory of what runs.
         package var hasSystemd = false
         /// True if OpenRC has made its own, and its commands are there.
         package var hasOpenRC = false
-        /// True if there is a directory of the services that runit runs.
         package var hasServices = false
-        /// True if there is an /etc/inittab.
         package var hasInittab = false
         /// The name of the first process.
         package var name = ""
         /// The path of the first process's program.
         package var program = ""
 
-        /// Makes the signs of a machine that has none.
         package init() {}
     }
 
@@ -59,7 +53,6 @@ package enum ServiceManager: Hashable, Sendable, CaseIterable {
         return self == .systemd ? [words[0], "--no-ask-password"] + words.dropFirst() : words
     }
 
-    /// The command that starts the service.
     package var start: String {
         switch self {
         case .systemd: "systemctl start blewedge"
@@ -81,7 +74,6 @@ extension ServiceManager {
 }
 
 extension ServiceManager.Signs {
-    /// The signs of this machine.
     fileprivate static func collect() -> ServiceManager.Signs {
         var signs = ServiceManager.Signs()
         signs.hasSystemd = FileSystem.exists("/run/systemd/system")

@@ -23,7 +23,6 @@ package struct SetupFacts: Equatable, Sendable {
     package var hasUser = false
     /// True if the service runs.
     package var isActive = false
-    /// True if the configuration names a server of beacons.
     package var hasServer = false
     /// True if a package of the system has installed the service.
     package var isPackaged = false
@@ -47,7 +46,6 @@ package struct SetupFacts: Equatable, Sendable {
     /// True if a Bluetooth controller on a serial port has no driver.
     package var needsSerialDriver = false
 
-    /// Makes the facts of a machine on which nothing was found.
     package init() {}
 
     /// The names of the programs that setup may run.
@@ -57,7 +55,6 @@ package struct SetupFacts: Equatable, Sendable {
     ]
     /// The names of all programs that are looked for: those, and the readers of what is installed for people.
     package static let allNames = names + HelpFile.Reader.allCases.map(\.rawValue)
-    /// The directories of these programs and of blewedge, the administrator's first.
     package static let directories = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"]
 }
 

@@ -85,7 +85,6 @@ package enum SetupPlan {
         MarkedLines.found(in: facts.files[own.path] ?? "") == own.lines
     }
 
-    /// The step that copies the program, if the service would not find it in the directories of programs.
     private static func program(_ facts: SetupFacts) -> [SetupStep] {
         guard facts.manager != nil, !facts.isPackaged, !facts.isProgramInstalled,
             !SetupFacts.directories.contains(where: { facts.program == "\($0)/blewedge" })
@@ -186,11 +185,9 @@ extension SetupPlan {
 // What the manager of services is told.
 
 extension SetupPlan {
-    /// The name of the service's unit.
     private static let unit = "blewedge.service"
     /// The name of the timer of what asks a server of beacons.
     static let timer = "blewedge-beacons.timer"
-    /// The directory of runit's service.
     private static let supervised = "/etc/sv/blewedge"
     /// What waits until the service can be asked, where its manager does not.
     private static let awaiting = SetupStep.run(["/usr/local/sbin/blewedge-service", "await"], mayFail: false)
@@ -334,15 +331,12 @@ package enum SetupStep: Equatable, Sendable {
     case addLines(path: String, lines: [String], first: Bool)
     /// Takes added lines out of a file of others, and the file away if it has nothing else.
     case removeLines(path: String, lines: [String])
-    /// Makes a symbolic link.
     case link(path: String, target: String)
     /// Removes a directory and the files in it, but no directory in it.
     case removeDirectory(path: String)
     /// Copies the program from the first path to the second.
     case copyProgram(from: String, to: String)
-    /// Removes a file.
     case remove(path: String)
-    /// Writes a value to a file of the kernel.
     case set(path: String, value: String)
     /// Makes a directory that belongs to the service's user; used without systemd-tmpfiles.
     case makeDirectory(path: String, owner: String)

@@ -9,10 +9,8 @@ package struct SetupRunner {
     /// The directory below which all paths lie: `/`, or another one in tests.
     package var root: FilePath = "/"
 
-    /// Makes a runner for this machine.
     package init() {}
 
-    /// Performs one step; throws a failure with its cause and remedy.
     package func perform(_ step: SetupStep) throws(CommandFailure) {
         switch step {
         case .write(let path, let text, _, let isProgram):
@@ -132,7 +130,6 @@ package struct SetupRunner {
 }
 
 extension FilePath {
-    /// The path relative to the root.
     fileprivate var relative: FilePath { FilePath(root: nil, components) }
 }
 

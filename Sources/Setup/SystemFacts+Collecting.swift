@@ -74,7 +74,6 @@ extension SystemFacts {
         return !bonds.isEmpty && bonds.allSatisfy(\.isLegacy) ? "\(kept.device.address)" : nil
     }
 
-    /// Asks the kernel what it has.
     package mutating func lookAtKernel(sysfs: String = "/sys") {
         uinput = Self.uinputState()
         switch DeviceProbe.bluetoothFault() {
@@ -177,7 +176,6 @@ extension SystemFacts.Choice {
         }
     }
 
-    /// Makes the choice in the file.
     init(_ store: ChoiceStore) {
         do throws(ChoiceStore.Failure) {
             self = try store.read().map { .chosen($0.label) } ?? .none

@@ -26,18 +26,14 @@ package struct SystemFacts: Equatable, Sendable {
     package struct Adapter: Equatable, Sendable {
         /// The adapter's index: 0 is hci0.
         package var index: ControllerIndex
-        /// The adapter's public address.
         package var address: BluetoothAddress
-        /// True if the adapter supports Low Energy.
         package var hasLowEnergy = true
-        /// True if the adapter is powered.
         package var isPowered = true
         /// True if rfkill blocks the radio in software.
         package var isSoftBlocked = false
         /// True if a switch or the firmware blocks the radio.
         package var isHardBlocked = false
 
-        /// Makes an adapter without a fault.
         package init(index: ControllerIndex, address: BluetoothAddress) {
             self.index = index
             self.address = address
@@ -47,11 +43,8 @@ package struct SystemFacts: Equatable, Sendable {
         package var name: String { "hci\(index.rawValue)" }
     }
 
-    /// The result of opening /dev/uinput.
     package enum UInput: Equatable, Sendable {
-        /// It can be opened.
         case open
-        /// The node does not exist, or no module serves it; the state of the module is given.
         case missing(ModuleState)
         /// This process lacks the permission.
         case notPermitted
@@ -59,17 +52,13 @@ package struct SystemFacts: Equatable, Sendable {
         case refused(String)
     }
 
-    /// The choice of a device.
     package enum Choice: Equatable, Sendable {
-        /// No device is chosen.
         case none
-        /// The device with this label is chosen.
         case chosen(String)
         /// The file at this path cannot be read or decoded, for this reason.
         case unreadable(path: String, reason: Message)
     }
 
-    /// The state of the configuration.
     package enum ConfigurationState: Equatable, Sendable {
         /// The file does not exist, or is correct.
         case correct
@@ -77,7 +66,6 @@ package struct SystemFacts: Equatable, Sendable {
         case wrong(path: String, reason: Message)
     }
 
-    /// The state of the daemon on this machine.
     package enum Daemon: Equatable, Sendable {
         /// No daemon answers, and no lock is held.
         case none
@@ -91,17 +79,12 @@ package struct SystemFacts: Equatable, Sendable {
 
     /// The status that a running daemon reports.
     package struct Status: Equatable, Sendable {
-        /// The state of the session.
         package var state: Session.State
-        /// The reason for the state, if there is one.
         package var reason: Message?
-        /// The remedy that goes with the reason.
         package var remedy: Message?
         /// The controller in use, with its transport; nil without one.
         package var transport: AdapterTransport?
-        /// True if the output is not the keyboard.
         package var hasOtherOutput = false
-        /// The label of the chosen device.
         package var device: String?
         /// The reason for which the gate is closed; nil while it is open.
         package var pause: Message?
@@ -113,9 +96,7 @@ package struct SystemFacts: Equatable, Sendable {
         package var discarded: UInt64 = 0
         /// The number of these that were lost.
         package var lost: UInt64 = 0
-        /// The name of the layout in use.
         package var layout: String?
-        /// The path of the keyboard's event node.
         package var eventNode: String?
         /// The keys that its keyboard may press beyond text, in words; nil for none.
         package var allows: Message?
@@ -123,13 +104,11 @@ package struct SystemFacts: Equatable, Sendable {
         package var choiceFault: Message?
         /// Its answer about beacons; nil if it was not asked.
         package var beacons: Beacons?
-        /// The process id of the daemon.
         package var pid: Int32
 
         /// The names of the answer's counters of bytes that were lost by a fault.
         static let losses = [Ledger.Loss.ringFull, .writeFailed, .tooOld].map { "\($0)" }
 
-        /// Makes a status with counters of 0.
         package init(state: Session.State, pid: Int32) {
             self.state = state
             self.pid = pid
@@ -145,7 +124,6 @@ package struct SystemFacts: Equatable, Sendable {
         /// The reason why the wanted beacon is not advertised; nil for none.
         package var advertisingFault: Message?
 
-        /// Makes a report without a fault.
         package init() {}
     }
 
@@ -159,7 +137,6 @@ package struct SystemFacts: Equatable, Sendable {
     package var usesKeyboard = true
     /// What the kernel has of all that the product uses; empty where it was not asked.
     package var kernel: [KernelFeature: KernelFeature.State] = [:]
-    /// The availability of Bluetooth sockets.
     package var sockets = Sockets.available
     /// The adapters that the kernel manages, by index.
     package var adapters: [Adapter] = []
@@ -169,13 +146,11 @@ package struct SystemFacts: Equatable, Sendable {
     package var takenControllers: [String] = []
     /// The serial devices that firmware or device tree declare as Bluetooth controllers.
     package var serialControllers: [SerialDevice] = []
-    /// The selection of an adapter.
     package var selector = AdapterSelector.any
     /// The processes of other programs that manage Bluetooth.
     package var otherServices: [ProcessEntry] = []
     /// The capabilities that this process lacks.
     package var missingCapabilities: [Capability] = []
-    /// The result of opening /dev/uinput.
     package var uinput = UInput.open
     /// True if input devices get event nodes.
     package var hasEventNodes = true
@@ -190,21 +165,17 @@ package struct SystemFacts: Equatable, Sendable {
     package var service: ServiceManager?
     /// True if `blewedge setup` knows this machine's manager of services.
     package var hasManager = true
-    /// The state of the configuration.
     package var configuration = ConfigurationState.correct
     /// True if the configuration has regions of beacons watched.
     package var watchesBeacons = false
-    /// The choice of a device.
     package var choice = Choice.none
     /// The address of the chosen device, if authenticated keys are demanded and it has only those of legacy pairing.
     package var legacyBond: String?
-    /// The state of the daemon.
     package var daemon = Daemon.none
     /// The virtual terminal in the foreground; nil if there is none or it cannot be read.
     package var console: ConsoleState?
     /// The process on that terminal that asks for a login name or a password; nil for none.
     package var loginPrompt: ProcessEntry?
-    /// The name of the layout with which the keyboard types.
     package var layout = "us"
     /// The characters that the terminal in the foreground turns into others.
     package var layoutDifferences: [LayoutDifference] = []
@@ -217,7 +188,6 @@ package struct SystemFacts: Equatable, Sendable {
         if case .absent? = kernel[feature] { true } else { false }
     }
 
-    /// True if the service is installed.
     package var isServiceInstalled: Bool { service != nil }
 
     /// The command that starts the daemon on this machine.

@@ -2,14 +2,12 @@
 
 /// The failure of a command: its exit status, its cause, and the remedy.
 package struct CommandFailure: Error, Equatable, Sendable {
-    /// The exit status of the command.
     package var status: ExitStatus
     /// The cause, in one sentence.
     package var cause: Message
     /// The remedy, in one sentence; nil if none is known.
     package var remedy: Message?
 
-    /// Makes a failure from its parts.
     package init(_ status: ExitStatus, _ cause: Message, remedy: Message? = nil) {
         self.status = status
         self.cause = cause
@@ -48,7 +46,6 @@ package struct CommandFailure: Error, Equatable, Sendable {
 
 /// The exit statuses of the commands, after sysexits.h (D-10).
 package enum ExitStatus: Int32, Sendable, CaseIterable {
-    /// The work was done.
     case success = 0
     /// The command line is wrong (EX_USAGE).
     case usage = 64
@@ -77,13 +74,11 @@ package struct Reason: Hashable, Sendable {
     /// The remedy; nil if none is known or none is needed.
     package var remedy: Message?
 
-    /// Makes a reason from its parts.
     package init(_ cause: Message, remedy: Message? = nil) {
         self.cause = cause
         self.remedy = remedy
     }
 
-    /// Makes the reason of a failed command.
     package init(_ failure: CommandFailure) {
         self.init(failure.cause, remedy: failure.remedy)
     }

@@ -7,19 +7,13 @@ import CJansson
 /// It is read by Jansson (RFC 8259). Refused are two members of one name in one object, text after the value, text
 /// that is not UTF-8, and the character U+0000.
 package indirect enum JSONValue: Equatable, Sendable {
-    /// `null`.
     case null
-    /// `true` or `false`.
     case bool(Bool)
     /// A number without fraction and exponent.
     case integer(Int64)
-    /// Any other number.
     case real(Double)
-    /// A string.
     case string(String)
-    /// An array.
     case array([JSONValue])
-    /// An object, with its members in their order.
     case object([(name: String, value: JSONValue)])
 
     /// The position and the reason of a syntax error.
@@ -61,25 +55,21 @@ package indirect enum JSONValue: Equatable, Sendable {
         return members.first { $0.name == name }?.value
     }
 
-    /// The string; nil if the value is not a string.
     package var string: String? {
         guard case .string(let text) = self else { return nil }
         return text
     }
 
-    /// The integer; nil if the value is not an integer.
     package var integer: Int64? {
         guard case .integer(let number) = self else { return nil }
         return number
     }
 
-    /// The Boolean; nil if the value is neither true nor false.
     package var bool: Bool? {
         guard case .bool(let value) = self else { return nil }
         return value
     }
 
-    /// The elements; nil if the value is not an array.
     package var array: [JSONValue]? {
         guard case .array(let values) = self else { return nil }
         return values

@@ -64,13 +64,27 @@ package protocol FaultText: Localized {
 extension FaultText {
     package var texts: LocalText { said.cause }
     package var remedy: LocalText? { said.remedy }
+
+    /// A cause in English and Japanese, with its remedy in both.
+    func cause(
+        _ english: String,
+        _ japanese: String,
+        fix: String,
+        _ japaneseFix: String
+    ) -> (cause: LocalText, remedy: LocalText?) {
+        (LocalText(english, japanese), LocalText(fix, japaneseFix))
+    }
+
+    /// A cause in English and Japanese; without `fix` no remedy is known.
+    func cause(_ english: String, _ japanese: String, fix: LocalText? = nil) -> (cause: LocalText, remedy: LocalText?) {
+        (LocalText(english, japanese), fix)
+    }
 }
 
 /// A language of the program's texts.
 package enum Language: String, Sendable, CaseIterable {
     /// English, which every terminal can show.
     case english = "en"
-    /// Japanese.
     case japanese = "ja"
 
     /// The environment variable that sets the language, regardless of the locale and the terminal.

@@ -13,7 +13,6 @@ package protocol MessageArgument: Sendable {
 package struct Message: Hashable, Sendable, CustomStringConvertible, MessageArgument {
     /// An argument of a text.
     package enum Argument: Sendable, MessageArgument {
-        /// A string that is the same in all languages.
         case plain(String)
         /// A message, which is translated with the text.
         case message(Message)
@@ -47,12 +46,10 @@ package struct Message: Hashable, Sendable, CustomStringConvertible, MessageArgu
         self.init(LocalText("{1}", "{1}"), id: nil, [text])
     }
 
-    /// The message in one language.
     package func text(_ language: Language) -> String {
         texts.filled(language, with: arguments.map { $0.text(language) })
     }
 
-    /// The message in English.
     package var english: String { text(.english) }
 
     package var description: String { english }

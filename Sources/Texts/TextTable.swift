@@ -4,25 +4,20 @@
 package struct TextTable: Sendable {
     /// One case of a group: its text, and the texts that belong to it and have the same arguments.
     package struct Entry: Sendable {
-        /// The id of the case.
         package let id: String
         /// The texts of the case, with their ids.
         package let texts: [(id: String, text: LocalText)]
 
-        /// Makes a case from its id and its texts.
         package init(id: String, texts: [(id: String, text: LocalText)]) {
             self.id = id
             self.texts = texts
         }
     }
 
-    /// The names of the groups' types.
     package let groups: Set<String>
-    /// All cases of all groups.
     package let entries: [Entry]
     private let texts: [String: LocalText]
 
-    /// Makes a table of groups.
     package init(_ groups: [any Localized.Type]) {
         self.init(Set(groups.map { "\($0)" }), groups.flatMap { Self.cases(of: $0) })
     }
@@ -86,7 +81,6 @@ package enum DisplayWidth {
         return wide.contains { $0.contains(scalar.value) } ? 2 : 1
     }
 
-    /// The width of a text, in columns.
     package static func columns(of text: String) -> Int { text.reduce(0) { $0 + columns($1) } }
 
     /// The longest beginning of a text that fits into so many columns.

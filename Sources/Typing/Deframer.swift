@@ -7,7 +7,6 @@
 /// so that a lost notification costs no complete frame. So it does after a frame that is never completed: when its pause
 /// is over (`expire` at `deadline`), when others are known to be lost, and at the end of the link (`end`).
 package struct Deframer: Sendable {
-    /// The outcome for the bytes of one notification.
     package struct Result: Equatable, Sendable {
         /// The payloads, one after another.
         package var payload: [UInt8] = []
@@ -16,7 +15,6 @@ package struct Deframer: Sendable {
         /// The number of bytes that belong to no good frame.
         package var bad = 0
 
-        /// Makes an empty outcome.
         package init() {}
     }
 
@@ -32,7 +30,6 @@ package struct Deframer: Sendable {
     private var bytes: [UInt8] = []
     private var lastReceived = Duration.zero
 
-    /// Makes a decoder at the start of a link.
     package init(_ framing: Framing) {
         self.framing = framing
     }

@@ -7,13 +7,10 @@ import Keystrokes
 /// A frame consists of, in this order: `start`, `header` bytes that are skipped, the length field if there is one,
 /// the payload, the checksum if it stands before the end, `end`, and the checksum if it stands after the end.
 package struct Framing: Hashable, Sendable {
-    /// The reason for which a framing is not valid.
     package struct Fault: Error, Equatable, Sendable, CustomStringConvertible {
-        /// The reason in one English line.
         package let description: String
     }
 
-    /// The length field of a frame.
     package struct Length: Hashable, Sendable {
         /// The size of the field: 1 or 2 bytes.
         package var size: Int
@@ -30,9 +27,7 @@ package struct Framing: Hashable, Sendable {
         }
     }
 
-    /// The checksum of a frame.
     package struct Check: Hashable, Sendable {
-        /// The algorithm.
         package var checksum: Checksum
         /// The index of the first byte of the frame that is covered, counted from 0; the last one is the byte before
         /// the checksum.
@@ -65,7 +60,6 @@ package struct Framing: Hashable, Sendable {
     package let length: Length?
     /// The bytes that end a frame; empty if the length field alone tells its end.
     package let end: [UInt8]
-    /// The checksum; nil for none.
     package let check: Check?
     /// True if the `end` bytes are typed too.
     package let keepsEnd: Bool
@@ -163,7 +157,6 @@ package enum Checksum: String, Hashable, Sendable, CaseIterable {
     /// The byte that makes the sum of all bytes, itself included, 0 modulo 256.
     case negatedSum = "sum-negated"
 
-    /// The names of all checksums, separated by commas, for messages.
     package static let names = allCases.map(\.rawValue).joined(separator: ", ")
 
     /// The length of the checksum: 1 or 2 bytes.

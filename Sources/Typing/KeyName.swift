@@ -9,7 +9,6 @@ package enum KeyName: Hashable, Sendable, CaseIterable, CustomStringConvertible 
     /// A key that moves the cursor, deletes, or ends an input; it is the same in every layout.
     case key(KeyCode)
 
-    /// The characters, in the order of their list for people.
     package static let characters: [Unicode.Scalar] = Array("0123456789+-<>.,".unicodeScalars) + [" "]
 
     /// The names of the keys, in the order of their list for people.
@@ -20,7 +19,6 @@ package enum KeyName: Hashable, Sendable, CaseIterable, CustomStringConvertible 
         "backspace", "enter", "tab", "left", "right", "home", "end", "delete", "escape",
     ]
 
-    /// All keys, the characters first.
     package static let allCases: [KeyName] =
         characters.map(KeyName.character) + keys.compactMap(KeyCode.init(name:)).map(KeyName.key)
 
@@ -44,7 +42,6 @@ package enum KeyName: Hashable, Sendable, CaseIterable, CustomStringConvertible 
         self = match
     }
 
-    /// The name of the key.
     package var description: String {
         switch self {
         case .character(" "): "space"
@@ -53,7 +50,6 @@ package enum KeyName: Hashable, Sendable, CaseIterable, CustomStringConvertible 
         }
     }
 
-    /// The step that types the key.
     package var step: ByteTable.Step {
         switch self {
         case .character(let character): .character(character, [])

@@ -7,7 +7,6 @@ package import Texts
 // The failures of a virtual keyboard, by the errors that `drivers/input/misc/uinput.c` returns.
 
 extension CommandFailure {
-    /// The failure to create the keyboard.
     package init(makingKeyboard error: Errno) {
         switch error.recovery(of: .keyboard) {
         case .forbidden: self.init(.permission, KeyboardFaultText.notPermitted, UInputDevice.path)

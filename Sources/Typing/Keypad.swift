@@ -49,7 +49,6 @@ package struct Keypad: Sendable {
     /// The keys that the keypad presses, to be declared.
     package var keys: KeySet { table.keys }
 
-    /// The sequence of `key NAME…`.
     package func sequence(of keys: [KeyName]) throws(CommandFailure) -> KeySequence {
         try sequence(keys.map(\.step), for: "key")
     }

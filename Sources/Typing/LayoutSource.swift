@@ -5,7 +5,6 @@ package import LinuxIO
 import SystemPackage
 package import Texts
 
-/// The sources of keyboard layouts.
 package enum LayoutSource {
     /// The description of the names, in English, for help and manual.
     package static let names = PlainText.layouts.text(.english)
@@ -100,14 +99,11 @@ package enum LayoutSource {
     }
 }
 
-/// A character that becomes another one for a reader with another keyboard map.
 package struct LayoutDifference: Hashable, Sendable {
-    /// The character of this program's layout.
     package var meant: Unicode.Scalar
     /// The character of the reader's map; nil for none or a dead key.
     package var given: Unicode.Scalar?
 
-    /// Makes a difference between two characters.
     package init(meant: Unicode.Scalar, given: Unicode.Scalar?) {
         self.meant = meant
         self.given = given
@@ -134,7 +130,6 @@ package struct LayoutDifference: Hashable, Sendable {
     }
 }
 
-/// The sources of byte tables.
 package enum TableSource {
     /// The built-in table with this name, or else the table in the file of this path.
     package static func read(_ source: String) throws(CommandFailure) -> ByteTable {

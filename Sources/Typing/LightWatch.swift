@@ -32,7 +32,6 @@ final class LightWatch {
         read()
     }
 
-    /// Stops watching.
     func end() {
         if let registration { loop.unwatch(registration, lights.descriptor) }
         registration = nil

@@ -11,16 +11,12 @@ package import SystemPackage
 /// a pure state machine: the meant events go in before they are written, so an event that is read is known already.
 /// Events of the keyboard's lights, which its readers switch, come in between and are skipped.
 package struct SelfCheck: Sendable {
-    /// The counts of the comparison.
     package struct Counts: Equatable, Sendable {
-        /// The number of events that were equal to the meant ones.
         package var verified: UInt64 = 0
-        /// The number of events that differed from the meant ones.
         package var differing: UInt64 = 0
         /// The number of times that the kernel discarded events that were not read in time.
         package var dropped: UInt64 = 0
 
-        /// Makes counts from their parts.
         package init(verified: UInt64 = 0, differing: UInt64 = 0, dropped: UInt64 = 0) {
             self.verified = verified
             self.differing = differing
@@ -28,7 +24,6 @@ package struct SelfCheck: Sendable {
         }
     }
 
-    /// The counts so far.
     package private(set) var counts = Counts()
     private var meant: [EventNode.Event] = []
     private var next = 0
@@ -37,7 +32,6 @@ package struct SelfCheck: Sendable {
     /// True after the event of a light, which the kernel may end with a report of its own.
     private var isAfterLight = false
 
-    /// Makes a check without meant events.
     package init() {}
 
     /// The number of meant events that have not been read yet.
@@ -48,7 +42,6 @@ package struct SelfCheck: Sendable {
         meant.append(contentsOf: events)
     }
 
-    /// Compares an event that was read.
     package mutating func read(_ event: EventNode.Event) {
         guard event != .dropped else {
             counts.dropped &+= 1
@@ -105,7 +98,6 @@ package final class MeantEvents: Sendable {
     /// True when events found no room, so that the events that are read can no longer be compared.
     private let hasOverflowed = Atomic<Bool>(false)
 
-    /// Makes an empty queue.
     package init() throws(ByteRing.CapacityError) {
         ring = try ByteRing(capacity: Self.capacity)
     }
@@ -206,7 +198,6 @@ package final class Verifier {
         }
     }
 
-    /// The counts of the comparison, including the events that wait to be read.
     package var counts: SelfCheck.Counts {
         _ = read()
         return check.counts

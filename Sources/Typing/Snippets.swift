@@ -23,21 +23,16 @@ package struct Snippets: Equatable, Sendable {
     ///
     /// The snippets in use stay.
     package struct Fault: Error, Equatable, Sendable, CustomStringConvertible {
-        /// The fault and its place, in one English line.
         package let description: String
     }
 
-    /// The most snippets of a file.
     package static let most = 200
-    /// The largest file in bytes.
     package static let largestFile = 256 * 1024
 
     /// All snippets: the built-in ones first, then the others in the order of the file.
     package private(set) var all: [Snippet]
 
-    /// A built-in set of snippets.
     package enum BuiltIn: String, CaseIterable, Sendable {
-        /// No snippet.
         case none
         /// HTML tags of a forum, as an example.
         case habr
@@ -124,7 +119,6 @@ package struct Snippets: Equatable, Sendable {
         }
     }
 
-    /// The snippet with this title; nil if there is none.
     package subscript(title title: String) -> Snippet? { all.first { $0.title == title } }
 
     private mutating func replace(_ snippet: Snippet) {
@@ -244,11 +238,9 @@ package struct Snippet: Equatable, Sendable {
 // Snippets that are objects in the file.
 
 extension Snippets {
-    /// The members of such an object.
     enum Member: String, CaseIterable {
         case text, opening, closing, received
 
-        /// The names of all members, separated by commas, for messages.
         static var names: String { allCases.map { $0.rawValue.debugDescription }.joined(separator: ", ") }
     }
 

@@ -18,7 +18,6 @@ package final class TypedField: Sendable {
     private let effects: KeyEffects
     private let state = Mutex(State())
 
-    /// Makes the length of an empty field, for readers with these effects.
     package init(_ effects: KeyEffects) {
         self.effects = effects
     }
@@ -26,7 +25,6 @@ package final class TypedField: Sendable {
     /// The number of this program's characters in the field.
     package var characters: Int { state.withLock { $0.length.characters } }
 
-    /// Counts events that the keyboard has taken.
     package func take(_ events: RawSpan) {
         state.withLock { state in
             EventNode.forEach(in: events) { event in
@@ -96,7 +94,6 @@ package struct FieldLength: Equatable, Sendable {
     /// The most characters that are counted, and so the most Backspaces of one `clear`.
     package static let most = 1000
 
-    /// The number of characters.
     package private(set) var characters = 0
 
     /// Makes the length of an empty field, or of one whose contents are not this program's.
@@ -110,7 +107,6 @@ package struct FieldLength: Equatable, Sendable {
         case leave
     }
 
-    /// Applies the effect of a key.
     package mutating func take(_ effect: Effect) {
         switch effect {
         case .change(let count):
@@ -121,7 +117,6 @@ package struct FieldLength: Equatable, Sendable {
 }
 
 extension FieldLength.Effect {
-    /// The effect of a step.
     package init(_ step: ByteTable.Step) {
         switch step {
         case .character(_, let modifiers):

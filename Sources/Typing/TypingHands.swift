@@ -58,7 +58,6 @@ struct TypingState: ~Copyable {
     /// Whether the last turn ended because the lines have to be taken first.
     private var isHeldUp = false
     var meant: MeantEvents.Writer?
-    /// The typist of the keys that clients ask for; nil if they may not.
     private var keypad: Typist?
     /// True if there is a keypad.
     ///

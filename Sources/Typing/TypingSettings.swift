@@ -3,7 +3,6 @@
 package import Keystrokes
 package import Texts
 
-/// The settings of the virtual keyboard.
 package struct TypingSettings: Sendable {
     /// The byte table: the steps that each byte types.
     package var table: CompiledTable

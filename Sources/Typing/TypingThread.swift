@@ -68,7 +68,6 @@ package final class TypingThread: Sendable {
         if hands.typeIfFree(now: now) != .sleep { waker.wake() }
     }
 
-    /// Wakes the thread to read the ring.
     package func wake() { waker.wake() }
 
     /// Asks the thread for a sign of life.

@@ -8,13 +8,11 @@ import Texts
 package struct KeptRegions: Equatable, Sendable {
     /// What a fetch found beside what was kept.
     package enum Difference: String, Hashable, Sendable {
-        /// Nothing.
         case none = "no-difference"
         /// Regions that were not there before.
         case new = "has-new"
         /// Regions that are there no more.
         case abandoned = "has-abandoned"
-        /// Both.
         case newAndAbandoned = "has-new-and-abandoned"
     }
 
@@ -27,10 +25,8 @@ package struct KeptRegions: Equatable, Sendable {
     /// When regions were fetched last, in seconds since 1970-01-01 00:00:00 UTC, for each scope that was asked for.
     package private(set) var fetched: [RegionScope: Int] = [:]
 
-    /// Nothing, which nobody has fetched.
     package init() {}
 
-    /// What the last fetch changed.
     package var difference: Difference {
         switch (new.isEmpty, abandoned.isEmpty) {
         case (true, true): .none
@@ -62,7 +58,6 @@ package struct KeptRegions: Equatable, Sendable {
         fetched[scope] = max(0, now)
     }
 
-    /// Whether the region is one that the server manages.
     package func isManaged(_ region: ServerRegion) -> Bool { current.contains { $0.region == region } }
 
     /// The file's text: JSON with a line feed.
@@ -84,7 +79,6 @@ package struct KeptRegions: Equatable, Sendable {
         return object.text + "\n"
     }
 
-    /// Reads the file's text.
     package init(parsing bytes: [UInt8]) throws(ServerAnswerFault) {
         let object = try AnswerMember(whole: bytes)
         _ = try object["version"].integer(1...1)
@@ -124,11 +118,9 @@ extension ServerFile {
     }
 }
 
-/// The file of the managed regions.
 package struct RegionStore: Sendable {
     private let file: ServerFile
 
-    /// The regions kept in a file, which need not be there.
     package init(_ path: FilePath) { file = ServerFile(path, limit: ServerFile.limit) }
 
     /// The regions; without a file there are none.
@@ -136,7 +128,6 @@ package struct RegionStore: Sendable {
         try file.read { bytes throws(ServerAnswerFault) in try KeptRegions(parsing: bytes) } ?? KeptRegions()
     }
 
-    /// Removes the regions.
     package func remove() throws(ServerFile.Failure) { try file.removeUnderLock() }
 
     /// Changes what is kept while no other process does: on the disk when this returns, and as it was when it throws.

@@ -5,20 +5,17 @@ package import SystemPackage
 
 /// Which record is sent next, and when: pure, the time is an argument.
 package struct TrackSender: Sendable {
-    /// What is to be done.
     package enum Step: Equatable, Sendable {
         /// This record is sent now.
         case send(TrackRecord)
         /// Nothing is done for so long.
         case wait(Duration)
-        /// Nothing waits.
         case done
     }
 
     /// When a record that has failed is sent again, by its number.
     private var due: [UInt64: Duration] = [:]
 
-    /// A sender that has sent nothing.
     package init() {}
 
     /// What is to be done now: the oldest record that is due, or waiting for the one that is due first.
@@ -39,18 +36,13 @@ package struct TrackSender: Sendable {
 
 /// One run of sending what waits.
 package struct TrackRun {
-    /// What it did.
     package struct Report: Equatable, Sendable {
-        /// How many records the server has taken.
         package var sent = 0
-        /// How many were given up.
         package var givenUp = 0
-        /// How many wait still.
         package var waiting = 0
         /// Why a record was given up, the last one; nil where none was.
         package var fault: ServerFault?
 
-        /// A report from its parts.
         package init(sent: Int = 0, givenUp: Int = 0, waiting: Int = 0, fault: ServerFault? = nil) {
             (self.sent, self.givenUp, self.waiting, self.fault) = (sent, givenUp, waiting, fault)
         }

@@ -228,21 +228,16 @@ package enum CurlOption: Int32, CaseIterable, Sendable {
 
 /// What a function of libcurl answers (CURLcode).
 struct CurlResult: Equatable, Sendable {
-    /// The number.
     let rawValue: Int32
 
-    /// The result of that number.
     init(_ rawValue: Int32) { self.rawValue = rawValue }
 
-    /// CURLE_OK.
     static let done = CurlResult(0)
-    /// CURLE_OUT_OF_MEMORY.
     static let noMemory = CurlResult(27)
     /// CURLE_UNKNOWN_OPTION: the library is older than the option.
     static let unknownOption = CurlResult(48)
     /// CURLE_SSL_CACERT_BADFILE: the file of authorities cannot be read.
     static let badAuthorityFile = CurlResult(77)
-    /// CURLE_OPERATION_TIMEDOUT.
     static let timedOut = CurlResult(28)
 
     /// True where no connection came about: the name or the proxy's is unknown, or nobody is there (CURLE_COULDNT_RESOLVE_PROXY,
@@ -256,7 +251,6 @@ struct CurlResult: Equatable, Sendable {
 
 /// What takes an answer as it comes, up to a bound.
 final class CurlSink {
-    /// What has come.
     private(set) var bytes: [UInt8] = []
     /// True once more came than is taken.
     private(set) var isOverfull = false

@@ -17,7 +17,6 @@ package struct HTTPSClient {
         case unfit(CurlOption, String)
         /// The name is unknown, or nobody is there.
         case unreachable(String)
-        /// The server was too slow.
         case timedOut
         /// The certificate is not the server's, or no authority vouches for it.
         case certificate(String)
@@ -29,14 +28,11 @@ package struct HTTPSClient {
         case broken(String)
     }
 
-    /// What a server answered.
     package struct Answer: Equatable, Sendable {
-        /// The status of HTTP.
         package var status: Int
         /// The bytes after the head.
         package var body: [UInt8]
 
-        /// An answer from its parts.
         package init(status: Int, body: [UInt8]) { (self.status, self.body) = (status, body) }
     }
 

@@ -81,7 +81,6 @@ package struct ServerClient {
 
 /// What is configured of a server of beacons (D-27); without it nobody is asked.
 package struct ServerSettings: Equatable, Sendable {
-    /// Where the server is.
     package var address: ServerAddress
     /// The file of the access token, which belongs to the caller alone.
     package var tokenFile: FilePath
@@ -98,7 +97,6 @@ package struct ServerSettings: Equatable, Sendable {
     /// Whether the test log is written to (`test-mode`).
     package var isTestMode = false
 
-    /// A server by its address and the file of its token.
     package init(_ address: ServerAddress, tokenFile: FilePath) {
         self.address = address
         self.tokenFile = tokenFile
@@ -113,7 +111,6 @@ package struct ServerAddress: Equatable, Sendable, CustomStringConvertible {
         case notHTTPS
         /// It has no host, or one with signs that no host has.
         case host
-        /// The port is no number from 1 to 65535.
         case port
         /// It names a user, or has a password: both would be seen by whoever reads it.
         case user
@@ -126,7 +123,6 @@ package struct ServerAddress: Equatable, Sendable, CustomStringConvertible {
     /// The address without a slash at its end.
     package let description: String
 
-    /// Reads an address.
     package init(_ text: String) throws(Fault) {
         guard text.lowercased().hasPrefix(Self.scheme) else { throw .notHTTPS }
         var rest = text.dropFirst(Self.scheme.count)
@@ -173,9 +169,7 @@ package struct ServerAddress: Equatable, Sendable, CustomStringConvertible {
 package struct AccessToken: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// Why there is no token.
     package enum Failure: Error, Equatable, Sendable {
-        /// The file cannot be read.
         case unreadable(FilePath, Errno)
-        /// The file is another user's.
         case foreign(FilePath, owner: UInt32)
         /// Others than its owner may read or write the file.
         case open(FilePath, mode: UInt32)
@@ -188,7 +182,6 @@ package struct AccessToken: Sendable, CustomStringConvertible, CustomDebugString
     /// The head of a request that carries it, for the library alone.
     let line: String
 
-    /// Reads the file, which has to belong to this process's user and to nobody else: mode 0600 or less.
     package init(file: FilePath, user: UInt32 = ProcessFacts.user) throws(Failure) {
         let read: (bytes: [UInt8], owner: UInt32, mode: UInt32)
         do throws(Errno) {

@@ -123,13 +123,10 @@ package enum ServerAnswer {
 package struct ServerAnswerFault: Error, Equatable, Sendable, CustomStringConvertible {
     /// The member, such as `regions[3].uuid`, or the line and column of what is no JSON.
     package var place: String
-    /// The description.
     package var reason: String
 
-    /// A fault at a place.
     package init(place: String, reason: String) { (self.place, self.reason) = (place, reason) }
 
-    /// The fault as one line.
     package var description: String { "\(place): \(reason)" }
 }
 
@@ -142,7 +139,6 @@ struct AnswerMember {
     /// Such as `regions[3].uuid`.
     let place: String
 
-    /// A value at a place.
     init(_ value: JSONValue?, _ place: String) {
         self.value = value == .null ? nil : value
         self.place = place
@@ -158,18 +154,15 @@ struct AnswerMember {
         guard case .object = value else { throw Fault(place: "line 1, column 1", reason: "is no object") }
     }
 
-    /// The member of an object.
     subscript(name: String) -> AnswerMember {
         AnswerMember(value?[name], place.isEmpty ? name : "\(place).\(name)")
     }
 
-    /// Whether it is there.
     var isThere: Bool { value != nil }
 
     /// It, or nil where it is not there.
     var ifThere: AnswerMember? { isThere ? self : nil }
 
-    /// A fault of it.
     func fault(_ reason: String) -> Fault { Fault(place: place, reason: isThere ? reason : "is missing") }
 
     /// A string of 1 to `longest` signs, none of which is a control character.
@@ -193,7 +186,6 @@ struct AnswerMember {
         return number
     }
 
-    /// True or false.
     func bool() throws(Fault) -> Bool {
         guard let value = value?.bool else { throw fault("is neither true nor false") }
         return value

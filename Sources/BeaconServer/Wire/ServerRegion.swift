@@ -43,7 +43,6 @@ package enum ServerRegion: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Its members in a request.
     var members: JSONObject {
         var object = JSONObject()
         switch self {
@@ -125,14 +124,10 @@ package struct ServerUUID: Hashable, Sendable, CustomStringConvertible {
 
 /// A one-time beacon, whose numbers change, and which a server may know as its own (SW-14).
 package struct OnetimeBeacon: Hashable, Sendable {
-    /// The UUID.
     package var uuid: ServerUUID
-    /// The first of its numbers.
     package var major: UInt16
-    /// The second of its numbers.
     package var minor: UInt16
 
-    /// A beacon by its three parts.
     package init(_ uuid: ServerUUID, major: UInt16, minor: UInt16) {
         (self.uuid, self.major, self.minor) = (uuid, major, minor)
     }
@@ -142,7 +137,6 @@ package struct OnetimeBeacon: Hashable, Sendable {
 package struct ManagedRegion: Hashable, Sendable {
     /// Whose region it is.
     package enum Kind: String, Hashable, Sendable, CaseIterable {
-        /// For tests.
         case test
         /// The application's own.
         case owned
@@ -152,22 +146,16 @@ package struct ManagedRegion: Hashable, Sendable {
 
     /// Which beacons make it.
     package enum Variety: String, Hashable, Sendable, CaseIterable {
-        /// Beacons whose numbers stay.
         case `static`
-        /// Beacons whose numbers change.
         case dynamic
     }
 
-    /// Which beacons it has.
     package var region: ServerRegion
-    /// Whose region it is.
     package var kind: Kind
-    /// Which beacons make it.
     package var variety: Variety
     /// The name for people, of at most 64 signs; nil for none.
     package var name: String?
 
-    /// A region from its parts.
     package init(_ region: ServerRegion, _ kind: Kind, _ variety: Variety = .static, name: String? = nil) {
         (self.region, self.kind, self.variety, self.name) = (region, kind, variety, name)
     }
@@ -214,10 +202,8 @@ package struct RegionScope: Hashable, Sendable, CustomStringConvertible {
     /// Which beacons; nil for all.
     package let variety: ManagedRegion.Variety?
 
-    /// All.
     package static let whole = RegionScope(kind: nil, variety: nil)
 
-    /// The words of kinds.
     package static let words = ["whole"] + ManagedRegion.Kind.allCases.map(\.rawValue)
 
     /// Those of a kind by its word; nil for another word, or for a sort of beacons of others than the application's own.

@@ -4,7 +4,6 @@ package import Texts
 
 /// A track that is complete (D-26): what was sighted of one region's beacons.
 package struct TrackRecord: Hashable, Sendable {
-    /// One beacon, once.
     package struct Sighting: Hashable, Sendable {
         /// The first of the beacon's numbers; of Eddystone the first half of the instance's last four bytes.
         package var major: UInt16
@@ -17,7 +16,6 @@ package struct TrackRecord: Hashable, Sendable {
         /// The time since the first sighting, in milliseconds, at most 15,000.
         package var milliseconds: Int
 
-        /// A sighting from its parts.
         package init(major: UInt16, minor: UInt16, keyCode: String? = nil, rssi: Int8? = nil, milliseconds: Int) {
             (self.major, self.minor, self.keyCode) = (major, minor, keyCode)
             (self.rssi, self.milliseconds) = (rssi, milliseconds)
@@ -31,7 +29,6 @@ package struct TrackRecord: Hashable, Sendable {
 
     /// A number that no other record has, so that the server notices one that it gets again.
     package let number: UInt64
-    /// Which beacons.
     package let region: ServerRegion
     /// The first sighting, in seconds since 1970-01-01 00:00:00 UTC.
     package let seconds: Int
@@ -107,9 +104,7 @@ package struct TrackRecord: Hashable, Sendable {
 package enum ServerRequest: Hashable, Sendable {
     /// What happened at a region (SW-11).
     package enum Event: String, Hashable, Sendable, CaseIterable {
-        /// It was entered.
         case enter
-        /// It was left.
         case exit
         /// It is around us.
         case inside
@@ -117,7 +112,6 @@ package enum ServerRequest: Hashable, Sendable {
         case outside
     }
 
-    /// The managed regions of the application (SW-10).
     case regions(RegionScope)
     /// A track, to be recorded (SW-7).
     case track(TrackRecord)
@@ -136,7 +130,6 @@ package enum ServerRequest: Hashable, Sendable {
         }
     }
 
-    /// What is sent, exactly.
     package var members: JSONObject {
         var object = JSONObject()
         switch self {

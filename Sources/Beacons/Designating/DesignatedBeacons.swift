@@ -4,16 +4,13 @@ package import Texts
 
 /// The beacons that were designated: the only ones of their regions that react (SW-8, SW-9, D-29).
 package struct DesignatedBeacons: Equatable, Sendable {
-    /// A designated beacon.
     package struct Beacon: Equatable, Sendable {
         /// What it says it is.
         package var identity: BeaconIdentity
-        /// The code that it was designated by.
         package var keyCode: String
         /// Whether seeing it switches the watching of the others (SW-15).
         package var isSwitcher: Bool
 
-        /// A designated beacon.
         package init(_ identity: BeaconIdentity, keyCode: String, isSwitcher: Bool = false) {
             self.identity = identity
             self.keyCode = keyCode
@@ -21,7 +18,6 @@ package struct DesignatedBeacons: Equatable, Sendable {
         }
     }
 
-    /// The answers of `designate`, by the document's numbers.
     package enum Answer: Int, Hashable, Sendable, CaseIterable {
         /// All were designated.
         case all = 1
@@ -65,10 +61,8 @@ package struct DesignatedBeacons: Equatable, Sendable {
     /// In the order in which they were designated.
     package internal(set) var beacons: [Beacon] = []
 
-    /// None.
     package init() {}
 
-    /// True where there is none.
     package var isEmpty: Bool { beacons.isEmpty }
 
     /// True for a designated beacon's own region.
@@ -119,7 +113,6 @@ package struct DesignatedBeacons: Equatable, Sendable {
         return true
     }
 
-    /// Releases a beacon; nil where the code is no designated beacon's.
     package mutating func release(_ code: String) -> Beacon? {
         beacons.firstIndex { $0.keyCode == code }.map { beacons.remove(at: $0) }
     }
@@ -138,10 +131,8 @@ extension DesignatedBeacons {
 
     /// A file that is not one of these: the line, counted from 1.
     package struct UnreadableLine: Error, Equatable, Sendable {
-        /// The line.
         package var line: Int
 
-        /// A fault of that line.
         package init(line: Int) {
             self.line = line
         }

@@ -9,19 +9,14 @@ package import BluetoothLE
 /// frame that ends before its identity and its power do. Bytes behind them are not read: devices append a battery level, or
 /// leave out AltBeacon's manufacturer byte and Eddystone's two reserved ones, which Eddystone's first version did not have.
 package struct BeaconFrame: Hashable, Sendable {
-    /// The kinds of frames.
     package enum Format: String, Hashable, Sendable, CaseIterable {
-        /// Apple's.
         case iBeacon = "ibeacon"
         /// AltBeacon's, whose 20 bytes of identity are read as iBeacon's.
         case altBeacon = "altbeacon"
-        /// Eddystone's frame of an identity.
         case eddystone = "eddystone"
     }
 
-    /// The kind of frame.
     package let format: Format
-    /// What the beacon says it is.
     package let identity: BeaconIdentity
     /// The strength in dBm at one metre; nil where the frame tells none that can be.
     package let measuredPower: Int8?

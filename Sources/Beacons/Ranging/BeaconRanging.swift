@@ -38,22 +38,18 @@ package struct BeaconRanging: Sendable {
         var reports: [(time: Duration, rssi: Int8?)] = []
     }
 
-    /// The region.
     package let region: BeaconRegion
-    /// The path loss exponent.
     package let exponent: Double
 
     private var heard: [Heard] = []
     private var index: [BeaconIdentity: Int] = [:]
     private var hand = 0
 
-    /// An empty list.
     package init(_ region: BeaconRegion, exponent: Double = 2) {
         self.region = region
         self.exponent = exponent
     }
 
-    /// The number of beacons in the table.
     package var count: Int { heard.count }
 
     /// Takes a report of a beacon; of one outside the region nothing.
@@ -136,7 +132,6 @@ package struct BeaconDistance: Equatable, Sendable {
         case near
         /// Three metres and more.
         case far
-        /// Without a measured power, or with fewer than three reports.
         case unknown
     }
 
@@ -145,7 +140,6 @@ package struct BeaconDistance: Equatable, Sendable {
     private static let immediateEnd = 0.5
     private static let nearEnd = 3.0
 
-    /// The word.
     package let proximity: Proximity
     /// Metres: an estimate, wrong by a factor of two and more where somebody stands between; nil where it is unknown.
     package let metres: Double?
@@ -169,7 +163,6 @@ package struct BeaconDistance: Equatable, Sendable {
 package struct RangedBeacon: Equatable, Sendable {
     /// What it says it is.
     package let identity: BeaconIdentity
-    /// The frame that was heard last.
     package let format: BeaconFrame.Format
     /// The strength in dBm: the median of the reports of the last 5 s, nine at most; nil where the controller told none.
     package let rssi: Int8?
@@ -177,7 +170,6 @@ package struct RangedBeacon: Equatable, Sendable {
     package let measuredPower: Int8?
     /// The number of reports that the strength is of.
     package let reports: Int
-    /// How far away it seems.
     package let distance: BeaconDistance
 
     /// Nearest first; those of unknown distance behind them, the strongest first; then by identity.
@@ -197,13 +189,11 @@ package struct RangedBeacon: Equatable, Sendable {
 ///
 /// A pure state machine. Each call of `take` is a list of `BeaconRanging`; each beacon of it is a sighting.
 package struct BeaconTrack: Sendable {
-    /// A beacon that was sighted.
     package struct Sighted: Equatable, Sendable {
         /// What it says it is.
         package var identity: BeaconIdentity
         /// Its key code; nil where it has none.
         package var keyCode: String?
-        /// How often it was sighted.
         package var sightings: Int
         /// Its strength in dBm, as it was told last.
         package var rssi: Int8?
@@ -214,13 +204,11 @@ package struct BeaconTrack: Sendable {
     /// The time in which they have to come.
     package static let timeLimit = Duration.seconds(15)
 
-    /// The region.
     package let region: BeaconRegion
     private var began: Duration?
     private var total = 0
     private var sighted: [Sighted] = []
 
-    /// A track that has not begun.
     package init(_ region: BeaconRegion) {
         self.region = region
     }

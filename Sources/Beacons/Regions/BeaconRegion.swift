@@ -24,7 +24,6 @@ package struct BeaconRegion: Hashable, Sendable {
     /// How much else is given.
     package let part: Part
 
-    /// A region; of a namespace and an instance the bits above the 80th and the 48th are dropped.
     package init(_ group: BluetoothUUID, _ part: Part = .all) {
         switch part {
         case .all, .major, .majorMinor: self.group = group

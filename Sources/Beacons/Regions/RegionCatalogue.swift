@@ -15,7 +15,6 @@ package struct RegionCatalogue: Sendable {
     private let identities: [String: BeaconIdentity]
     private let names: [BeaconRegion: String]
 
-    /// The regions of a file.
     package init(_ file: RegionFile) {
         self.file = file
         staticByGroup = Self.grouped(file.staticRegions)
@@ -31,7 +30,6 @@ package struct RegionCatalogue: Sendable {
         Dictionary(grouping: entries.map(\.region), by: \.group)
     }
 
-    /// Replaces the server's regions.
     package mutating func setManaged(_ entries: [RegionFile.Entry]) {
         managed = entries
         managedNames = Dictionary(entries.map { ($0.region, $0.name) }, uniquingKeysWith: { first, _ in first })
@@ -105,9 +103,7 @@ package struct RegionKinds: OptionSet, Hashable, Sendable {
     package static let reserved = RegionKinds(rawValue: 1)
     /// One of the file's static regions, as it stands there.
     package static let initial = RegionKinds(rawValue: 2)
-    /// In the file's dynamic regions.
     package static let dynamic = RegionKinds(rawValue: 4)
-    /// One of the server's regions.
     package static let managed = RegionKinds(rawValue: 8)
     /// A designated beacon's.
     package static let designated = RegionKinds(rawValue: 16)
@@ -118,6 +114,5 @@ package struct RegionKinds: OptionSet, Hashable, Sendable {
         ("designated", .designated),
     ]
 
-    /// The words of the kinds that it is.
     package var words: [String] { Self.words.filter { contains($0.kind) }.map(\.word) }
 }

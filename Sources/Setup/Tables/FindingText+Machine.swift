@@ -19,57 +19,40 @@ extension FindingText {
     )
 
     static let bluetoothRefused = FindingText(
-        what: LocalText(
-            "the kernel refuses Bluetooth sockets to this process: {1}",
-            "カーネルがこのプロセスにBluetoothソケットを許可しません: {1}"
-        ),
-        why: LocalText("without them no adapter can be used", "ソケットがなければ、アダプタを使用できません"),
-        remedy: LocalText(
+        "the kernel refuses Bluetooth sockets to this process: {1}",
+        "カーネルがこのプロセスにBluetoothソケットを許可しません: {1}",
+        why: "without them no adapter can be used",
+        "ソケットがなければ、アダプタを使用できません",
+        fix:
             "permit AF_BLUETOOTH in the service's RestrictAddressFamilies= and in the container's or security module's policy",
-            "サービスのRestrictAddressFamilies=と、コンテナまたはセキュリティモジュールのポリシーでAF_BLUETOOTHを許可してください"
-        )
+        "サービスのRestrictAddressFamilies=と、コンテナまたはセキュリティモジュールのポリシーでAF_BLUETOOTHを許可してください"
     )
 
     static let adapterUnreadable = FindingText(
-        what: LocalText(
-            "the kernel does not say which adapters there are: {1}",
-            "カーネルからアダプタの一覧を取得できません: {1}"
-        ),
-        why: LocalText(
-            "no adapter can be used of which nothing is known",
-            "情報が得られないアダプタは使用できません"
-        ),
-        remedy: LocalText(
-            "unplug the adapter and plug it in again; the kernel's log may say more",
-            "アダプタを抜き差ししてください。カーネルのログに詳細があるかもしれません"
-        )
+        "the kernel does not say which adapters there are: {1}",
+        "カーネルからアダプタの一覧を取得できません: {1}",
+        why: "no adapter can be used of which nothing is known",
+        "情報が得られないアダプタは使用できません",
+        fix: "unplug the adapter and plug it in again; the kernel's log may say more",
+        "アダプタを抜き差ししてください。カーネルのログに詳細があるかもしれません"
     )
 
     static let adapterNotFound = FindingText(
-        what: LocalText("there is no adapter {1}; there is {2}", "アダプタ {1} はありません。あるのは {2} です"),
-        why: LocalText(
-            "no other adapter is used than the one that is named",
-            "指定されたもの以外のアダプタは使用しません"
-        ),
-        remedy: LocalText(
-            "name one of these, or none: `adapter` in the configuration, `--adapter` on the command line",
-            "この中の一つを指定するか、指定をやめてください: 設定ファイルの `adapter`、コマンドラインの `--adapter`"
-        )
+        "there is no adapter {1}; there is {2}",
+        "アダプタ {1} はありません。あるのは {2} です",
+        why: "no other adapter is used than the one that is named",
+        "指定されたもの以外のアダプタは使用しません",
+        fix: "name one of these, or none: `adapter` in the configuration, `--adapter` on the command line",
+        "この中の一つを指定するか、指定をやめてください: 設定ファイルの `adapter`、コマンドラインの `--adapter`"
     )
 
     static let adapterTaken = FindingText(
-        what: LocalText(
-            "another program has {1} to itself, or it waits for its configuration",
-            "別のプログラムが {1} を占有しているか、{1} が設定待ちです"
-        ),
-        why: LocalText(
-            "the kernel lets nobody else use an adapter that is taken as a whole (HCI user channel)",
-            "占有されたアダプタ(HCIユーザチャネル)は、ほかのプログラムから使用できません"
-        ),
-        remedy: LocalText(
-            "end the program that has it: one of those that hold Bluetooth sockets",
-            "占有しているプログラムを終了してください。Bluetoothソケットを持つプログラムのいずれかです"
-        )
+        "another program has {1} to itself, or it waits for its configuration",
+        "別のプログラムが {1} を占有しているか、{1} が設定待ちです",
+        why: "the kernel lets nobody else use an adapter that is taken as a whole (HCI user channel)",
+        "占有されたアダプタ(HCIユーザチャネル)は、ほかのプログラムから使用できません",
+        fix: "end the program that has it: one of those that hold Bluetooth sockets",
+        "占有しているプログラムを終了してください。Bluetoothソケットを持つプログラムのいずれかです"
     )
 
     static let noAdapter = FindingText(
@@ -82,30 +65,21 @@ extension FindingText {
     )
 
     static let uartNotAttached = FindingText(
-        what: LocalText(
-            "the Bluetooth controller behind the serial port {1} ({2}) {3}",
-            "シリアルポート {1} ({2})のBluetoothコントローラ{3}"
-        ),
-        why: LocalText(
-            "a controller on a UART is no adapter until a driver has attached it",
-            "UART接続のコントローラは、ドライバが接続するまでアダプタになりません"
-        ),
-        remedy: LocalText(
-            "look in the kernel's log for a firmware file that is missing, and install it",
-            "不足しているファームウェアのファイルをカーネルのログで調べ、インストールしてください"
-        )
+        "the Bluetooth controller behind the serial port {1} ({2}) {3}",
+        "シリアルポート {1} ({2})のBluetoothコントローラ{3}",
+        why: "a controller on a UART is no adapter until a driver has attached it",
+        "UART接続のコントローラは、ドライバが接続するまでアダプタになりません",
+        fix: "look in the kernel's log for a firmware file that is missing, and install it",
+        "不足しているファームウェアのファイルをカーネルのログで調べ、インストールしてください"
     )
 
     static let adapterWithoutLowEnergy = FindingText(
-        what: LocalText(
-            "{1} has no Bluetooth Low Energy, or the kernel was built without it",
-            "{1} またはカーネルがBluetooth Low Energyに対応していません"
-        ),
-        why: LocalText("the device speaks Low Energy only", "デバイスはLow Energyだけで通信します"),
-        remedy: LocalText(
-            "use an adapter of Bluetooth 4.0 or later, and name it where there are several: `--adapter`",
-            "Bluetooth 4.0以降のアダプタを使用し、複数ある場合は指定してください: `--adapter`"
-        )
+        "{1} has no Bluetooth Low Energy, or the kernel was built without it",
+        "{1} またはカーネルがBluetooth Low Energyに対応していません",
+        why: "the device speaks Low Energy only",
+        "デバイスはLow Energyだけで通信します",
+        fix: "use an adapter of Bluetooth 4.0 or later, and name it where there are several: `--adapter`",
+        "Bluetooth 4.0以降のアダプタを使用し、複数ある場合は指定してください: `--adapter`"
     )
 
     static let rfkillHard = FindingText(
@@ -130,42 +104,30 @@ extension FindingText {
     )
 
     static let adapterDown = FindingText(
-        what: LocalText(
-            "{1} is switched off although the daemon runs",
-            "デーモンが動いているのに、{1} の電源が切れています"
-        ),
-        why: LocalText(
-            "the daemon switches it on again every few seconds; somebody else switches it off",
-            "デーモンは数秒ごとに電源を入れますが、ほかの何かが切っています"
-        ),
-        remedy: LocalText(
-            "look who does: a power manager, a script with `hciconfig` or `btmgmt`, a network manager",
-            "何が切っているか調べてください: 電源管理、`hciconfig` や `btmgmt` を使うスクリプト、ネットワーク管理など"
-        )
+        "{1} is switched off although the daemon runs",
+        "デーモンが動いているのに、{1} の電源が切れています",
+        why: "the daemon switches it on again every few seconds; somebody else switches it off",
+        "デーモンは数秒ごとに電源を入れますが、ほかの何かが切っています",
+        fix: "look who does: a power manager, a script with `hciconfig` or `btmgmt`, a network manager",
+        "何が切っているか調べてください: 電源管理、`hciconfig` や `btmgmt` を使うスクリプト、ネットワーク管理など"
     )
 
     static let otherBluetoothService = FindingText(
-        what: LocalText("{1} runs beside (process {2})", "{1} も動いています(プロセス{2})"),
-        why: LocalText(
-            "it scans, connects and switches the same adapter, and may take connections that are meant for others",
-            "同じアダプタでスキャン、接続、電源の切り替えを行い、ほかのための接続を奪うことがあります"
-        ),
-        remedy: LocalText(
-            "stop it where nothing else needs it, or give it another adapter",
-            "ほかで必要がなければ停止するか、別のアダプタを割り当ててください"
-        )
+        "{1} runs beside (process {2})",
+        "{1} も動いています(プロセス{2})",
+        why: "it scans, connects and switches the same adapter, and may take connections that are meant for others",
+        "同じアダプタでスキャン、接続、電源の切り替えを行い、ほかのための接続を奪うことがあります",
+        fix: "stop it where nothing else needs it, or give it another adapter",
+        "ほかで必要がなければ停止するか、別のアダプタを割り当ててください"
     )
 
     static let capabilitiesMissing = FindingText(
-        what: LocalText("this process lacks {1}", "このプロセスには{1}がありません"),
-        why: LocalText(
-            "CAP_NET_ADMIN switches the adapter on, CAP_NET_RAW scans",
-            "アダプタの電源を入れるにはCAP_NET_ADMIN、スキャンにはCAP_NET_RAWが必要です"
-        ),
-        remedy: LocalText(
-            "run as root, or install the service with `blewedge setup`",
-            "rootで実行するか、`blewedge setup` でサービスをインストールしてください"
-        )
+        "this process lacks {1}",
+        "このプロセスには{1}がありません",
+        why: "CAP_NET_ADMIN switches the adapter on, CAP_NET_RAW scans",
+        "アダプタの電源を入れるにはCAP_NET_ADMIN、スキャンにはCAP_NET_RAWが必要です",
+        fix: "run as root, or install the service with `blewedge setup`",
+        "rootで実行するか、`blewedge setup` でサービスをインストールしてください"
     )
 
     static let kernelQuirk = FindingText(
@@ -202,182 +164,129 @@ extension FindingText {
 
 extension FindingText {
     static let uinputMissing = FindingText(
-        what: LocalText("there is no {1}, or no module behind it", "{1} がないか、対応するモジュールがありません"),
-        why: LocalText("the keyboard is made there", "キーボードはそこで作成します"),
-        remedy: LocalText(
-            "load the module; `blewedge setup` has it loaded at every start",
-            "モジュールを読み込んでください。`blewedge setup` で起動のたびに読み込まれるようになります"
-        )
+        "there is no {1}, or no module behind it",
+        "{1} がないか、対応するモジュールがありません",
+        why: "the keyboard is made there",
+        "キーボードはそこで作成します",
+        fix: "load the module; `blewedge setup` has it loaded at every start",
+        "モジュールを読み込んでください。`blewedge setup` で起動のたびに読み込まれるようになります"
     )
 
     static let uinputNotPermitted = FindingText(
-        what: LocalText(
-            "this process may not open {1}",
-            "このプロセスは {1} を開くことを許可されていません"
-        ),
-        why: LocalText("the keyboard is made there", "キーボードはそこで作成します"),
-        remedy: LocalText(
-            "run as root, or leave it to the service that `blewedge setup` installs: nobody else makes keyboards",
-            "rootで実行するか、`blewedge setup` でインストールするサービスに任せてください。ほかのユーザはキーボードを作成できません"
-        )
+        "this process may not open {1}",
+        "このプロセスは {1} を開くことを許可されていません",
+        why: "the keyboard is made there",
+        "キーボードはそこで作成します",
+        fix: "run as root, or leave it to the service that `blewedge setup` installs: nobody else makes keyboards",
+        "rootで実行するか、`blewedge setup` でインストールするサービスに任せてください。ほかのユーザはキーボードを作成できません"
     )
 
     static let uinputRefused = FindingText(
-        what: LocalText("{1} cannot be opened: {2}", "{1} を開けません: {2}"),
-        why: LocalText("the keyboard is made there", "キーボードはそこで作成します"),
-        remedy: LocalText(
-            "permit it in the service's DeviceAllow= and in the container's or security module's policy",
-            "サービスのDeviceAllow=と、コンテナまたはセキュリティモジュールのポリシーで許可してください"
-        )
+        "{1} cannot be opened: {2}",
+        "{1} を開けません: {2}",
+        why: "the keyboard is made there",
+        "キーボードはそこで作成します",
+        fix: "permit it in the service's DeviceAllow= and in the container's or security module's policy",
+        "サービスのDeviceAllow=と、コンテナまたはセキュリティモジュールのポリシーで許可してください"
     )
 
     static let evdevMissing = FindingText(
-        what: LocalText(
-            "the kernel makes no event nodes for keyboards (no evdev)",
-            "カーネルがキーボードのイベントノードを作成しません(evdevがありません)"
-        ),
-        why: LocalText(
-            "text consoles get the keys, but no desktop and no other program can read them",
-            "テキストコンソールには入力されますが、デスクトップやほかのプログラムからは読み取れません"
-        ),
-        remedy: LocalText(
-            "load the module; `blewedge setup` has it loaded at every start",
-            "モジュールを読み込んでください。`blewedge setup` で起動のたびに読み込まれるようになります"
-        )
+        "the kernel makes no event nodes for keyboards (no evdev)",
+        "カーネルがキーボードのイベントノードを作成しません(evdevがありません)",
+        why: "text consoles get the keys, but no desktop and no other program can read them",
+        "テキストコンソールには入力されますが、デスクトップやほかのプログラムからは読み取れません",
+        fix: "load the module; `blewedge setup` has it loaded at every start",
+        "モジュールを読み込んでください。`blewedge setup` で起動のたびに読み込まれるようになります"
     )
 
     static let eventNodeNotReadable = FindingText(
-        what: LocalText(
-            "the keyboard's own event node {1} cannot be read",
-            "キーボードのイベントノード {1} を読み取れません"
-        ),
-        why: LocalText(
-            "`verify` compares what arrives there with what was meant",
-            "`verify` は、そこに届いたものを入力するはずのものと照合します"
-        ),
-        remedy: LocalText(
-            "install the rule for it with `blewedge setup`, run as root, or do without `verify`",
-            "`blewedge setup` で規則をインストールするか、rootで実行するか、`verify` を使わないでください"
-        )
+        "the keyboard's own event node {1} cannot be read",
+        "キーボードのイベントノード {1} を読み取れません",
+        why: "`verify` compares what arrives there with what was meant",
+        "`verify` は、そこに届いたものを入力するはずのものと照合します",
+        fix: "install the rule for it with `blewedge setup`, run as root, or do without `verify`",
+        "`blewedge setup` で規則をインストールするか、rootで実行するか、`verify` を使わないでください"
     )
 
     static let oldInputDriver = FindingText(
-        what: LocalText(
-            "Xorg reads keyboards with its old driver evdev, or is likely to: {1}",
-            "Xorgが古いドライバevdevでキーボードを読み取っているか、その可能性があります: {1}"
-        ),
-        why: LocalText(
-            "with a queue of 256 events the keyboard declares axes, and this driver takes them for a pointer's",
-            "イベント256個のキューのためにキーボードは軸を宣言しますが、このドライバはそれをポインタのものとみなします"
-        ),
-        remedy: LocalText(
-            "set `queue = 64` in the configuration or `--queue 64` for `run`, or use Xorg's driver libinput",
-            "設定ファイルで `queue = 64` とするか、`--queue 64` を付けて `run` を実行するか、Xorgのドライバlibinputを使ってください"
-        )
+        "Xorg reads keyboards with its old driver evdev, or is likely to: {1}",
+        "Xorgが古いドライバevdevでキーボードを読み取っているか、その可能性があります: {1}",
+        why: "with a queue of 256 events the keyboard declares axes, and this driver takes them for a pointer's",
+        "イベント256個のキューのためにキーボードは軸を宣言しますが、このドライバはそれをポインタのものとみなします",
+        fix: "set `queue = 64` in the configuration or `--queue 64` for `run`, or use Xorg's driver libinput",
+        "設定ファイルで `queue = 64` とするか、`--queue 64` を付けて `run` を実行するか、Xorgのドライバlibinputを使ってください"
     )
 
     static let configurationWrong = FindingText(
-        what: LocalText("the configuration {1} is wrong: {2}", "設定ファイル {1} に誤りがあります: {2}"),
-        why: LocalText(
-            "the daemon does not start with it, and one that runs keeps what it read before",
-            "このままではデーモンは起動できません。動作中のデーモンは以前の設定のままです"
-        ),
-        remedy: LocalText("mend the line, then check it", "その行を直してから、確認してください")
+        "the configuration {1} is wrong: {2}",
+        "設定ファイル {1} に誤りがあります: {2}",
+        why: "the daemon does not start with it, and one that runs keeps what it read before",
+        "このままではデーモンは起動できません。動作中のデーモンは以前の設定のままです",
+        fix: "mend the line, then check it",
+        "その行を直してから、確認してください"
     )
 
     static let selectionUnreadable = FindingText(
-        what: LocalText("the choice in {1} cannot be read: {2}", "{1} の選択を読み取れません: {2}"),
-        why: LocalText(
-            "after a restart nobody knows which device is meant",
-            "再起動後、どのデバイスを使うのか分からなくなります"
-        ),
-        remedy: LocalText(
-            "choose the device again, which writes the file anew",
-            "デバイスを選択し直してください。ファイルが書き直されます"
-        )
+        "the choice in {1} cannot be read: {2}",
+        "{1} の選択を読み取れません: {2}",
+        why: "after a restart nobody knows which device is meant",
+        "再起動後、どのデバイスを使うのか分からなくなります",
+        fix: "choose the device again, which writes the file anew",
+        "デバイスを選択し直してください。ファイルが書き直されます"
     )
 
     static let nothingSelected = FindingText(
-        what: LocalText("no device is chosen", "デバイスが選択されていません"),
-        why: LocalText("nothing is connected to that nobody chose", "選択されていないデバイスとは接続しません"),
-        remedy: LocalText(
-            "look for the device with `blewedge scan`, then choose it by its name or address",
-            "`blewedge scan` でデバイスを探し、名前またはアドレスで選択してください"
-        )
+        "no device is chosen",
+        "デバイスが選択されていません",
+        why: "nothing is connected to that nobody chose",
+        "選択されていないデバイスとは接続しません",
+        fix: "look for the device with `blewedge scan`, then choose it by its name or address",
+        "`blewedge scan` でデバイスを探し、名前またはアドレスで選択してください"
     )
 
     static let legacyBond = FindingText(
-        what: LocalText(
-            "authenticated keys are demanded, and those of {1} are from legacy pairing",
-            "認証済みの鍵が要求されていますが、{1} の鍵はレガシーペアリングによるものです"
-        ),
-        why: LocalText(
-            "a legacy passkey authenticates nobody; nothing of the device is typed",
-            "レガシーペアリングの番号では認証にならないため、このデバイスからは入力されません"
-        ),
-        remedy: LocalText(
-            "remove the keys and pair as authenticated; if that is refused, pair and `use` it as encrypted",
-            "鍵を削除し、authenticated でペアリングし直してください。拒否される場合は encrypted でペアリングし、`use` し直してください"
-        )
+        "authenticated keys are demanded, and those of {1} are from legacy pairing",
+        "認証済みの鍵が要求されていますが、{1} の鍵はレガシーペアリングによるものです",
+        why: "a legacy passkey authenticates nobody; nothing of the device is typed",
+        "レガシーペアリングの番号では認証にならないため、このデバイスからは入力されません",
+        fix: "remove the keys and pair as authenticated; if that is refused, pair and `use` it as encrypted",
+        "鍵を削除し、authenticated でペアリングし直してください。拒否される場合は encrypted でペアリングし、`use` し直してください"
     )
 
     static let consoleIgnoresKeys = FindingText(
-        what: LocalText(
-            "{1} shows text, and its keyboard is {2}",
-            "{1} はテキスト表示ですが、キーボードの状態が{2}です"
-        ),
-        why: LocalText(
-            "programs on it get no text of what is typed; often a graphical program has ended without tidying up",
-            "その端末のプログラムには文字が入力されません。多くは、グラフィカルなプログラムが後始末をせずに終了したためです"
-        ),
-        remedy: LocalText(
-            "set its keyboard to Unicode",
-            "キーボードをUnicodeモードに設定してください"
-        )
+        "{1} shows text, and its keyboard is {2}",
+        "{1} はテキスト表示ですが、キーボードの状態が{2}です",
+        why: "programs on it get no text of what is typed; often a graphical program has ended without tidying up",
+        "その端末のプログラムには文字が入力されません。多くは、グラフィカルなプログラムが後始末をせずに終了したためです",
+        fix: "set its keyboard to Unicode",
+        "キーボードをUnicodeモードに設定してください"
     )
 
     static let consoleLeaksKeys = FindingText(
-        what: LocalText(
-            "a program draws on {1}, and the console beneath it takes keys, too",
-            "{1} ではプログラムが画面を描画していますが、その下のコンソールもキーを受け取っています"
-        ),
-        why: LocalText(
-            "what is typed goes to a shell or login prompt that nobody sees",
-            "見えないシェルやログインプロンプトにも入力されます"
-        ),
-        remedy: LocalText(
-            "let the program mute the console (K_OFF), or give it a terminal where nothing else runs",
-            "プログラムでコンソールのキー入力を止めるか(K_OFF)、ほかに何も動いていない端末を割り当ててください"
-        )
+        "a program draws on {1}, and the console beneath it takes keys, too",
+        "{1} ではプログラムが画面を描画していますが、その下のコンソールもキーを受け取っています",
+        why: "what is typed goes to a shell or login prompt that nobody sees",
+        "見えないシェルやログインプロンプトにも入力されます",
+        fix: "let the program mute the console (K_OFF), or give it a terminal where nothing else runs",
+        "プログラムでコンソールのキー入力を止めるか(K_OFF)、ほかに何も動いていない端末を割り当ててください"
     )
 
     static let loginPromptInFront = FindingText(
-        what: LocalText(
-            "{1} (process {2}) asks for a login on {3}, which is in front",
-            "前面の {3} で {1} (プロセス{2})がログインを待っています"
-        ),
-        why: LocalText(
-            "what is typed is taken for a name or a password",
-            "受信データが名前やパスワードとして入力されます"
-        ),
-        remedy: LocalText(
-            "log in there, bring the program's terminal to the front, or turn the prompt off",
-            "そこでログインするか、使いたいプログラムの端末を前面に出すか、プロンプトを無効にしてください"
-        )
+        "{1} (process {2}) asks for a login on {3}, which is in front",
+        "前面の {3} で {1} (プロセス{2})がログインを待っています",
+        why: "what is typed is taken for a name or a password",
+        "受信データが名前やパスワードとして入力されます",
+        fix: "log in there, bring the program's terminal to the front, or turn the prompt off",
+        "そこでログインするか、使いたいプログラムの端末を前面に出すか、プロンプトを無効にしてください"
     )
 
     static let layoutDiffers = FindingText(
-        what: LocalText(
-            "layout {1} is not that of {2}: {3}{4}",
-            "配列 {1} は {2} の配列と異なります: {3}{4}"
-        ),
-        why: LocalText(
-            "other characters come out than the device sent",
-            "デバイスが送信したものと異なる文字が入力されます"
-        ),
-        remedy: LocalText(
+        "layout {1} is not that of {2}: {3}{4}",
+        "配列 {1} は {2} の配列と異なります: {3}{4}",
+        why: "other characters come out than the device sent",
+        "デバイスが送信したものと異なる文字が入力されます",
+        fix:
             "type with the console's own map: `layout = \"console\"` in the configuration, `--layout console` for `run`",
-            "コンソールのキーマップで入力してください: 設定ファイルでは `layout = \"console\"`、`--layout console` は `run` の場合です"
-        )
+        "コンソールのキーマップで入力してください: 設定ファイルでは `layout = \"console\"`、`--layout console` は `run` の場合です"
     )
 }

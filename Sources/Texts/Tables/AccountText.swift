@@ -102,18 +102,14 @@ package enum AllowanceText: String, Localized {
 ///
 /// `{1}`, `{2}` and so on are the places of its arguments: names, numbers, other messages.
 package struct LocalText: Equatable, Sendable {
-    /// The English text.
     package let english: String
-    /// The Japanese text.
     package let japanese: String
 
-    /// Makes a text from its two languages.
     package init(_ english: String, _ japanese: String) {
         self.english = english
         self.japanese = japanese
     }
 
-    /// The text in one language, with its places unfilled.
     package subscript(language: Language) -> String {
         switch language {
         case .english: english

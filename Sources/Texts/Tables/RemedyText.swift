@@ -137,37 +137,36 @@ package enum SetupFaultText: String, FaultText {
     package var said: (cause: LocalText, remedy: LocalText?) {
         switch self {
         case .notPermitted:
-            (
-                LocalText(
-                    "setup changes the system, and this process may not",
-                    "setupはシステムを変更しますが、このプロセスには許可されていません"
-                ),
-                LocalText(
-                    "`sudo blewedge setup`, or look first with `blewedge setup --dry-run`",
-                    "`sudo blewedge setup` を実行するか、先に `blewedge setup --dry-run` で確認してください"
-                )
+            cause(
+                "setup changes the system, and this process may not",
+                "setupはシステムを変更しますが、このプロセスには許可されていません",
+                fix: "`sudo blewedge setup`, or look first with `blewedge setup --dry-run`",
+                "`sudo blewedge setup` を実行するか、先に `blewedge setup --dry-run` で確認してください"
             )
-        case .noProgram: (LocalText("cannot read {1}: {2}", "{1} を読み取れません: {2}"), nil)
-        case .notRun: (LocalText("cannot run `{1}`: {2}", "`{1}` を実行できません: {2}"), nil)
+        case .noProgram: cause("cannot read {1}: {2}", "{1} を読み取れません: {2}")
+        case .notRun: cause("cannot run `{1}`: {2}", "`{1}` を実行できません: {2}")
         case .failed:
-            (
-                LocalText("`{1}` {2}", "`{1}` {2}"),
-                LocalText(
-                    "what was done before it stays; mend its cause, then run setup again",
-                    "それまでの変更はそのままです。原因を取り除いて、もう一度setupを実行してください"
-                )
+            cause(
+                "`{1}` {2}",
+                "`{1}` {2}",
+                fix: "what was done before it stays; mend its cause, then run setup again",
+                "それまでの変更はそのままです。原因を取り除いて、もう一度setupを実行してください"
             )
         case .denied:
-            (
-                LocalText("not permitted to {1} {2}", "{2} の{1}が許可されていません"),
-                LocalText("run it as root: `sudo blewedge setup`", "rootで実行してください: `sudo blewedge setup`")
+            cause(
+                "not permitted to {1} {2}",
+                "{2} の{1}が許可されていません",
+                fix: "run it as root: `sudo blewedge setup`",
+                "rootで実行してください: `sudo blewedge setup`"
             )
         case .readOnly:
-            (
-                LocalText("cannot {1} {2}: the disk is read-only", "{2} の{1}に失敗しました: ディスクが読み取り専用です"),
-                LocalText("make it writable", "書き込み可能にしてください")
+            cause(
+                "cannot {1} {2}: the disk is read-only",
+                "{2} の{1}に失敗しました: ディスクが読み取り専用です",
+                fix: "make it writable",
+                "書き込み可能にしてください"
             )
-        case .error: (LocalText("cannot {1} {2}: {3}", "{2} の{1}に失敗しました: {3}"), nil)
+        case .error: cause("cannot {1} {2}: {3}", "{2} の{1}に失敗しました: {3}")
         }
     }
 }

@@ -11,7 +11,6 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// `blewedge beacons`.
 struct BeaconsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "beacons",
@@ -140,7 +139,6 @@ enum BeaconTables {
         )
     }
 
-    /// The designated beacons.
     static func designated(_ answer: JSONValue) -> [String] {
         let beacons = answer["designated"]?.array ?? []
         guard !beacons.isEmpty else { return [BeaconText.noDesignated.text(.current)] }
@@ -166,7 +164,6 @@ enum BeaconTables {
         )
     }
 
-    /// How it stands.
     static func status(_ answer: JSONValue) -> [String] {
         let watched = answer["watched"]?.array?.count ?? 0
         var lines = [BeaconText.watched.text(.current, "\(watched)")]
@@ -255,7 +252,6 @@ final class BeaconRun {
     private var service: BeaconService?
     private var advertiser: BeaconAdvertiser?
 
-    /// Called with what the monitor tells; the monitor as it stands then.
     var onEvent: ((BeaconMonitor.Event, BeaconMonitor) -> Void)?
     /// Called when the time is over, before the end.
     var onOver: ((BeaconMonitor) -> Void)?
@@ -284,7 +280,6 @@ final class BeaconRun {
         }
     }
 
-    /// Advertises a beacon; throws the exit status unless it is success.
     func advertise(_ frame: BeaconFrame, isJSON: Bool) throws {
         try foreground.run { [unowned self] radio in
             let advertiser = BeaconAdvertiser(on: radio)
@@ -302,10 +297,8 @@ final class BeaconRun {
         }
     }
 
-    /// Prints to standard output.
     func print(_ text: String) { foreground.print(text) }
 
-    /// Ends with success.
     func finish() { foreground.finish(.success(.success)) }
 
     private func tell(_ frame: BeaconFrame, _ adapter: String, _ isJSON: Bool) {

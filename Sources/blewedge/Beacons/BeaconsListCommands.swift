@@ -11,7 +11,6 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// `blewedge beacons status`.
 struct BeaconsStatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
@@ -26,7 +25,6 @@ struct BeaconsStatusCommand: ParsableCommand {
     }
 }
 
-/// `blewedge beacons regions`.
 struct BeaconsRegionsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "regions",
@@ -51,7 +49,6 @@ struct BeaconsRegionsCommand: ParsableCommand {
     }
 }
 
-/// `blewedge beacons designated`.
 struct BeaconsDesignatedCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "designated",
@@ -71,7 +68,6 @@ struct BeaconsDesignatedCommand: ParsableCommand {
     }
 }
 
-/// `blewedge beacons designate`.
 struct BeaconsDesignateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "designate",
@@ -124,7 +120,6 @@ struct BeaconsDesignateCommand: ParsableCommand {
     }
 }
 
-/// `blewedge beacons update`.
 struct BeaconsUpdateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "update",
@@ -139,7 +134,6 @@ struct BeaconsUpdateCommand: ParsableCommand {
             """
     )
 
-    /// On or off.
     enum Switch: String, ExpressibleByArgument, CaseIterable {
         case on
         case off
@@ -162,7 +156,6 @@ struct BeaconsUpdateCommand: ParsableCommand {
     }
 }
 
-/// `blewedge beacons release`.
 struct BeaconsReleaseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "release",
@@ -204,7 +197,6 @@ private func changed(
     }
 }
 
-/// `blewedge beacons set-up`.
 struct BeaconsSetUpCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set-up",
@@ -238,7 +230,6 @@ struct BeaconsSetUpCommand: ParsableCommand {
     }
 }
 
-/// `blewedge beacons clear`.
 struct BeaconsClearCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "clear",

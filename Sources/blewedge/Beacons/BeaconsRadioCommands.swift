@@ -11,7 +11,6 @@ import Devices
 import LinuxIO
 import Texts
 
-/// `blewedge beacons watch`.
 struct BeaconsWatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
@@ -71,7 +70,6 @@ struct BeaconsWatchCommand: ParsableCommand {
     }
 }
 
-/// `blewedge beacons unwatch`.
 struct BeaconsUnwatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "unwatch",
@@ -94,7 +92,6 @@ struct BeaconsUnwatchCommand: ParsableCommand {
     }
 }
 
-/// `blewedge beacons range`.
 struct BeaconsRangeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "range",
@@ -193,7 +190,6 @@ struct BeaconsRangeCommand: ParsableCommand {
     }
 }
 
-/// `blewedge beacons track`.
 struct BeaconsTrackCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "track",
@@ -290,7 +286,6 @@ struct BeaconsTrackCommand: ParsableCommand {
     }
 }
 
-/// `blewedge beacons advertise`.
 struct BeaconsAdvertiseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "advertise",
@@ -362,7 +357,6 @@ struct BeaconsAdvertiseCommand: ParsableCommand {
     }
 }
 
-/// `blewedge beacons check`.
 struct BeaconsCheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",

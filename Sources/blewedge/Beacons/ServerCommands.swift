@@ -14,7 +14,6 @@ import Texts
 
 // The commands below `blewedge beacons` that ask a server.
 
-/// `blewedge beacons fetch`.
 struct BeaconsFetchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fetch",
@@ -72,7 +71,6 @@ struct BeaconsFetchCommand: ParsableCommand {
     }
 }
 
-/// `blewedge beacons test-log`.
 struct BeaconsTestLogCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "test-log",
@@ -108,7 +106,6 @@ struct BeaconsTestLogCommand: ParsableCommand {
     }
 }
 
-/// `blewedge beacons validate`.
 struct BeaconsValidateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "validate",
@@ -142,7 +139,6 @@ struct BeaconsValidateCommand: ParsableCommand {
     }
 }
 
-/// `blewedge beacons send`.
 struct BeaconsSendCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "send",
@@ -162,7 +158,6 @@ struct BeaconsSendCommand: ParsableCommand {
     func run() throws { try server.perform { try $0.send() } }
 }
 
-/// `blewedge beacons show-record`.
 struct BeaconsShowRecordCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show-record",
@@ -191,12 +186,10 @@ extension ServerRequest.Event: ExpressibleByArgument {}
 
 /// The files of the server's side.
 struct ServerFiles {
-    /// The managed regions.
     var regions: FilePath
     /// The tracks that have to be sent.
     var tracks: FilePath
 
-    /// Those in a directory.
     init(in directory: FilePath) {
         regions = directory.appending("beacon-regions.json")
         tracks = directory.appending("beacon-tracks.json")
@@ -213,7 +206,6 @@ struct ServerFiles {
         }
     }
 
-    /// Removes both; files that do not exist are no error.
     func remove() throws(CommandFailure) {
         do throws(ServerFile.Failure) {
             try RegionStore(regions).remove()
@@ -223,7 +215,6 @@ struct ServerFiles {
         }
     }
 
-    /// Those of this process.
     static func current() throws(CommandFailure) -> ServerFiles { ServerFiles(in: try DaemonPaths.current().state) }
 }
 
@@ -233,7 +224,6 @@ struct ServerRun {
     private let files: ServerFiles
     private let output: ServerOutput
 
-    /// Runs for a server.
     init(_ settings: ServerSettings, files: ServerFiles, _ output: ServerOutput) {
         (self.settings, self.files, self.output) = (settings, files, output)
     }

@@ -99,11 +99,8 @@ struct ServerOptions: ParsableArguments {
 
 /// Where the commands that ask a server of beacons print: for people, or for programs.
 struct ServerOutput {
-    /// Whether a program reads it.
     let isJSON: Bool
-    /// What takes data.
     let write: (String) throws -> Void
-    /// What takes notes for people.
     let note: (Message) -> Void
 
     /// The streams of this process, if nothing else is given.
@@ -115,7 +112,6 @@ struct ServerOutput {
         (self.isJSON, self.write, self.note) = (isJSON, write, note)
     }
 
-    /// Prints an object.
     func tell(_ object: JSONObject) throws { try write(object.text + "\n") }
 
     /// Prints an error for programs, with its number of the document's, or its status of HTTP.

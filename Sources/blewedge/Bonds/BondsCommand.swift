@@ -9,7 +9,6 @@ import Devices
 import LinuxIO
 import Texts
 
-/// `blewedge bonds`.
 struct BondsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bonds",

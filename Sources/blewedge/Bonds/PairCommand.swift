@@ -20,7 +20,6 @@ enum PairingSecurity: String, ExpressibleByArgument, CaseIterable {
     var level: GATTLinkSecurity.Level { self == .encrypted ? .encrypted : .authenticated }
 }
 
-/// `blewedge pair`.
 struct PairCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pair",
@@ -112,7 +111,6 @@ final class PairRun {
         if let client = ControlClient(ofDaemonUsing: transport) { try run(client) } else { try runHere() }
     }
 
-    /// Asks the daemon.
     private func run(_ client: consuming ControlClient) throws {
         _ = try client.ask(.pair(request))
         let talk = try ControlTalk(client, on: foreground.loop)
@@ -129,7 +127,6 @@ final class PairRun {
         try foreground.runWithoutAdapter()
     }
 
-    /// Pairs with an adapter of this process.
     private func runHere() throws {
         let paths = try DaemonPaths.current()
         let store = BondStore(paths.bonds)

@@ -54,7 +54,6 @@ final class PairingQuestions {
         read()
     }
 
-    /// Shows a number that is to be entered at the other device.
     func show(_ passkey: UInt32) {
         tell(.show(passkey))
         Console.note(BondText.show.message(PairingAnswer.digits(passkey)))

@@ -9,7 +9,6 @@ import LinuxIO
 import Texts
 import Typing
 
-/// `blewedge ask`.
 struct AskCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ask",

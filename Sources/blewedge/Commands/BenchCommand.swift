@@ -10,7 +10,6 @@ import LinuxIO
 import Measuring
 import Texts
 
-/// `blewedge bench`.
 struct BenchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench",

@@ -56,9 +56,7 @@ func runCommandLine() -> Never {
     }
 }
 
-/// `blewedge` itself.
 struct BlewedgeCommand: ParsableCommand {
-    /// The version of the program.
     static let programVersion = "0.1.0"
 
     static let configuration = CommandConfiguration(

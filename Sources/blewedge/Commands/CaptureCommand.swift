@@ -10,7 +10,6 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// `blewedge capture`.
 struct CaptureCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "capture",

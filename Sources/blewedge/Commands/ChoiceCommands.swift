@@ -10,7 +10,6 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// `blewedge use`.
 struct UseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "use",
@@ -161,7 +160,6 @@ struct UseCommand: ParsableCommand {
     }
 }
 
-/// `blewedge forget`.
 struct ForgetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "forget",

@@ -11,7 +11,6 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// `blewedge config`.
 struct ConfigCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config",
@@ -29,7 +28,6 @@ enum ConfigurationPlace {
     }
 }
 
-/// `blewedge config check`.
 struct ConfigCheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
@@ -100,7 +98,6 @@ extension ConfigCheckCommand {
     }
 }
 
-/// `blewedge config show`.
 struct ConfigShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
@@ -124,7 +121,6 @@ struct ConfigShowCommand: ParsableCommand {
     }
 }
 
-/// `blewedge profiles`.
 struct ProfilesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "profiles",

@@ -8,7 +8,6 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// `blewedge connect`.
 struct ConnectCommand: DaemonVerb {
     static let configuration = CommandConfiguration(
         commandName: "connect",
@@ -28,7 +27,6 @@ struct ConnectCommand: DaemonVerb {
     @OptionGroup var daemon: DaemonOptions
 }
 
-/// `blewedge disconnect`.
 struct DisconnectCommand: DaemonVerb {
     static let configuration = CommandConfiguration(
         commandName: "disconnect",
@@ -48,7 +46,6 @@ struct DisconnectCommand: DaemonVerb {
     @OptionGroup var daemon: DaemonOptions
 }
 
-/// `blewedge pause`.
 struct PauseCommand: DaemonVerb {
     static let configuration = CommandConfiguration(
         commandName: "pause",
@@ -67,7 +64,6 @@ struct PauseCommand: DaemonVerb {
     @OptionGroup var daemon: DaemonOptions
 }
 
-/// `blewedge resume`.
 struct ResumeCommand: DaemonVerb {
     static let configuration = CommandConfiguration(
         commandName: "resume",
@@ -84,7 +80,6 @@ struct ResumeCommand: DaemonVerb {
     @OptionGroup var daemon: DaemonOptions
 }
 
-/// `blewedge reload`.
 struct ReloadCommand: DaemonVerb {
     static let configuration = CommandConfiguration(
         commandName: "reload",
@@ -105,7 +100,6 @@ struct ReloadCommand: DaemonVerb {
     @OptionGroup var daemon: DaemonOptions
 }
 
-/// `blewedge stop`.
 struct StopCommand: DaemonVerb {
     static let configuration = CommandConfiguration(
         commandName: "stop",
@@ -125,7 +119,6 @@ struct StopCommand: DaemonVerb {
     @OptionGroup var daemon: DaemonOptions
 }
 
-/// `blewedge events`.
 struct EventsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "events",
@@ -154,7 +147,6 @@ struct EventsCommand: ParsableCommand {
     }
 }
 
-/// `blewedge send`.
 struct SendCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "send",

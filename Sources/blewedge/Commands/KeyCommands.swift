@@ -12,7 +12,6 @@ import SystemPackage
 import Texts
 import Typing
 
-/// `blewedge key`.
 struct KeyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "key",
@@ -50,7 +49,6 @@ struct KeyCommand: ParsableCommand {
     func run() throws { try daemon.tell(.key(names.compactMap(KeyName.init))) }
 }
 
-/// `blewedge snippet`.
 struct SnippetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "snippet",
@@ -84,7 +82,6 @@ struct SnippetCommand: ParsableCommand {
     }
 }
 
-/// `blewedge clear`.
 struct ClearCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "clear",

@@ -6,7 +6,6 @@ import LinuxIO
 import Setup
 import Texts
 
-/// `blewedge manual`.
 struct ManualCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "manual",
@@ -20,7 +19,6 @@ struct ManualCommand: ParsableCommand {
 
     func run() throws { try StandardStream.output.write(try Self.page()) }
 
-    /// The page of this program.
     static func page() throws(CommandFailure) -> String {
         do {
             let help = try JSONValue(Array(BlewedgeCommand._dumpHelp().utf8))
@@ -139,7 +137,6 @@ struct ManualText {
     }
 }
 
-/// `blewedge completions`.
 struct CompletionsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "completions",
@@ -152,7 +149,6 @@ struct CompletionsCommand: ParsableCommand {
             """
     )
 
-    /// A shell.
     enum Shell: String, ExpressibleByArgument, CaseIterable {
         case bash
         case zsh

@@ -14,7 +14,6 @@ import SystemPackage
 import Texts
 import Typing
 
-/// `blewedge run`.
 struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",

@@ -18,7 +18,6 @@ struct DaemonOptions: ParsableArguments {
     @Flag(help: "Print the daemon's answer, one JSON object on a line.")
     var json = false
 
-    /// A connection to the daemon.
     func client() throws(CommandFailure) -> ControlClient { try place.client() }
 
     /// Asks the daemon for one thing; `done` tells people that it is done.
@@ -250,7 +249,6 @@ extension Pace.Profile: ExpressibleByArgument {}
 extension ReaderQueue: ExpressibleByArgument {}
 
 extension TimeArgument {
-    /// In nanoseconds.
     var nanoseconds: Int64 { duration.inNanoseconds }
 }
 

@@ -9,7 +9,6 @@ import Devices
 import LinuxIO
 import Texts
 
-/// `blewedge scan`.
 struct ScanCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "scan",
@@ -150,7 +149,6 @@ final class ScanRun {
         foreground.onFinish = { [unowned self] completion in stop(completion) }
     }
 
-    /// Scans until the time is over or a signal comes; throws the exit status unless it is success.
     func run() throws {
         try foreground.run { [unowned self] radio in begin(on: radio) }
     }

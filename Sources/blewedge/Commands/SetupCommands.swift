@@ -11,7 +11,6 @@ import LinuxIO
 import Setup
 import Texts
 
-/// `blewedge doctor`.
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
@@ -61,7 +60,6 @@ struct DoctorCommand: ParsableCommand {
     }
 }
 
-/// `blewedge setup`.
 struct SetupCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "setup",
@@ -107,14 +105,12 @@ struct SetupCommand: ParsableCommand {
         if !dryRun, !remove { Console.note(SetupPlan.nextSteps(facts)) }
     }
 
-    /// The manual page and the completions of this program.
     static func help() throws(CommandFailure) -> [HelpFile] {
         [HelpFile(.man, try ManualCommand.page())]
             + CompletionsCommand.Shell.allCases.map { HelpFile($0.reader, CompletionsCommand.script(for: $0)) }
     }
 }
 
-/// `blewedge guide`.
 struct GuideCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "guide",

@@ -26,7 +26,6 @@ enum LineEnd: String, ExpressibleByArgument, CaseIterable {
     }
 }
 
-/// `blewedge simulate`.
 struct SimulateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulate",
@@ -278,7 +277,6 @@ final class SimulatedPairing {
         questions = nil
     }
 
-    /// Lets go of the adapter, after the run.
     func release() { lock?.release() }
 
     /// Lets nobody pair any more.

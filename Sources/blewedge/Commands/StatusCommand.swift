@@ -10,7 +10,6 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// `blewedge status`.
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",

@@ -30,7 +30,6 @@ enum KeypadKey: Hashable {
         names.compactMap { KeyName($0).map(KeypadKey.name) }
     }
 
-    /// The label of the key.
     func label(_ language: Language) -> String {
         switch self {
         case .clear: KeyLabelText.clear.text(language)
@@ -113,12 +112,10 @@ struct PageLine: Equatable {
         self.init(text, style, rest: style)
     }
 
-    /// Adds text at the end.
     mutating func add(_ text: String, _ style: ScreenStyle = []) {
         spans.append(Span(text: text, style: style))
     }
 
-    /// The texts without their styles.
     var text: String { spans.map(\.text).joined() }
 
     /// A text in lines of at most so many columns, all but the first with a margin.
@@ -137,7 +134,6 @@ struct PageLine: Equatable {
 }
 
 extension Screen {
-    /// Draws a line into a row.
     mutating func draw(_ line: PageLine, row: Int) {
         var column = 0
         for span in line.spans { column = put(span.text, row: row, column: column, style: span.style) }

@@ -4,7 +4,6 @@ import Control
 import Daemon
 import Texts
 
-/// The pages.
 enum Page: Int, CaseIterable {
     case devices = 1, check, keypad, snippets, settings, guide
     /// F7 to F10 are commands.
@@ -25,7 +24,6 @@ enum Page: Int, CaseIterable {
         }
     }
 
-    /// Whether it has a field to type into.
     var hasField: Bool { self != .devices && self != .settings && self != .beacons }
 
     /// The page's body, for a space of that size.

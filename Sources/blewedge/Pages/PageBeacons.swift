@@ -115,7 +115,6 @@ struct TUIBeacons {
         var ago: Int64?
     }
 
-    /// A designated beacon.
     struct Designated {
         var code: String
         var beacon: String

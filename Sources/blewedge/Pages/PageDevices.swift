@@ -87,7 +87,6 @@ enum DevicesPage {
 
 /// The devices around, as the devices page lists them (LK-1 … LK-8).
 struct TUIDevices: Equatable {
-    /// One device.
     struct Device: Equatable {
         var address: BluetoothAddress
         /// `public` or `random`; empty where that is not known.
@@ -109,10 +108,8 @@ struct TUIDevices: Equatable {
     }
     /// The chosen device as it was heard last.
     private var news: Device?
-    /// The device under the cursor, wherever it stands.
     private var focus: BluetoothAddress?
 
-    /// The rows: the chosen device, then the others, the strongest first.
     var rows: [Device] {
         guard var first = chosen else { return heard }
         if let news {
@@ -124,10 +121,8 @@ struct TUIDevices: Equatable {
         return [first] + heard.filter { !isChosen($0) }
     }
 
-    /// The row under the cursor.
     var cursor: Int { rows.firstIndex { $0.address == focus } ?? 0 }
 
-    /// The device under the cursor.
     var focused: Device? {
         let rows = rows
         return rows.first { $0.address == focus } ?? rows.first
@@ -159,7 +154,6 @@ struct TUIDevices: Equatable {
         if let first = heard.first(where: isChosen) { news = first }
     }
 
-    /// Forgets all that was heard.
     mutating func clear() { heard = [] }
 }
 

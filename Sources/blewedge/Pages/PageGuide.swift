@@ -9,11 +9,9 @@ import Texts
 
 /// The way from nothing to the first typed character, each step tested as it is gone (LK-11, LK-12).
 enum GuidePage {
-    /// The steps, in their order.
     enum Step: CaseIterable {
         case machine, daemon, choose, connect, attempt
 
-        /// Whether it is done.
         func isDone(_ model: TUIModel) -> Bool {
             let state = model.status?.state
             switch self {

@@ -3,7 +3,6 @@
 import BluetoothLE
 import Texts
 
-/// How a cell of a terminal looks.
 struct ScreenStyle: OptionSet, Hashable {
     let rawValue: UInt8
 
@@ -34,7 +33,6 @@ struct ScreenStyle: OptionSet, Hashable {
 
 /// A terminal's cells, as they are to be.
 struct Screen: Equatable {
-    /// One cell.
     struct Cell: Equatable {
         /// The character in the cell; nil for the right half of the wide character before it.
         var character: Character?
@@ -57,7 +55,6 @@ struct Screen: Equatable {
         cells = Array(repeating: .empty, count: self.columns * self.rows)
     }
 
-    /// The cells of a row; none outside of the screen.
     func row(_ row: Int) -> ArraySlice<Cell> {
         (0..<rows).contains(row) ? cells[(row * columns)..<((row + 1) * columns)] : []
     }

@@ -10,17 +10,13 @@ import Texts
 ///
 /// To be used on the loop's thread.
 final class TUIDaemon {
-    /// Called with how the daemon stands.
     var onStatus: ((TUIStatus) -> Void)?
     /// Called when the daemon does not answer, each time that it was looked for in vain.
     var onAbsence: ((CommandFailure) -> Void)?
     /// Called when the daemon has received data.
     var onReceived: (() -> Void)?
-    /// Called with the devices around.
     var onDevices: ((JSONValue) -> Void)?
-    /// Called with why there are none.
     var onScanFailure: ((CommandFailure) -> Void)?
-    /// Called with what is done about beacons.
     var onBeacons: ((Result<TUIBeacons, CommandFailure>) -> Void)?
 
     /// How often the daemon is asked, or looked for.
@@ -55,7 +51,6 @@ final class TUIDaemon {
         self.loop = loop
     }
 
-    /// Begins to look for it, and to ask it.
     func start() {
         tick()
     }
@@ -86,7 +81,6 @@ final class TUIDaemon {
         scan()
     }
 
-    /// Lets it go.
     func end() {
         for connection in [quick, slow, events] { connection?.end() }
         (quick, slow, events) = (nil, nil, nil)

@@ -322,7 +322,6 @@ struct TUIOptions: ParsableArguments {
 
 extension Language: ExpressibleByArgument {}
 
-/// `blewedge tui`.
 struct TUICommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tui",

@@ -291,7 +291,6 @@ final class DemoRun {
     }
 }
 
-/// `blewedge demo`.
 struct DemoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",

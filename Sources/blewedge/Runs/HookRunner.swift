@@ -12,7 +12,6 @@ import Texts
 ///
 /// To be used on the event loop's thread.
 final class HookRunner {
-    /// How long the end of the program is put off for notices that wait.
     private static let patience = Duration.seconds(5)
 
     private let command: String

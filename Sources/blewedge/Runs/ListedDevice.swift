@@ -97,13 +97,11 @@ struct ListedRows {
     }
 }
 
-/// The forms in which devices are printed.
 enum DeviceText {
     /// Columns for people.
     case table
     /// Tab-separated lines.
     case lines
-    /// One JSON object a line.
     case json
 
     /// All devices, strongest first.
