@@ -89,7 +89,6 @@ package struct BeaconMonitor: Sendable {
         watch = RegionWatch(settings)
     }
 
-    /// How full the tables are.
     package var tables: Tables {
         Tables(
             watched: watch.count,

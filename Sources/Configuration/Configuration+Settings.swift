@@ -144,8 +144,7 @@ extension Configuration {
         )
     }
 
-    /// Checks each file and text that the configuration names, and keys without effect: the first of these keys that
-    /// `lines` has is the one at fault.
+    /// Checks the files and texts that the configuration names, and keys without effect; `lines` finds the faulty key.
     package func faults(_ lines: [String: Int]) -> [(keys: [String], failure: CommandFailure)] {
         var faults: [(keys: [String], failure: CommandFailure)] = []
         func check<Value>(_ keys: [String], _ body: () throws(CommandFailure) -> Value) -> Value? {

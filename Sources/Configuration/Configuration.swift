@@ -14,19 +14,12 @@ package struct Configuration: Sendable, Equatable {
     /// Scan mode's rules, as the file has them: for whole barcodes, before a layout is known.
     package struct BarcodeMode: Sendable, Equatable {
         package var isOn = false
-        /// The bytes that end a barcode.
         package var terminators = BarcodeRules.defaultTerminators
-        /// The silence that ends a barcode too; nil for none.
         package var idleGap: Duration?
-        /// The least bytes of a barcode.
         package var minimumLength = 1
-        /// The most bytes of a barcode.
         package var maximumLength = BarcodeRules.defaultMaximumLength
-        /// The text that is typed before each barcode.
         package var prefix = ""
-        /// The text that is typed after each barcode; nil types its terminator.
         package var suffix: String?
-        /// How long the same barcode is not typed again.
         package var duplicates = Duration.zero
 
         package init() {}
@@ -42,47 +35,30 @@ package struct Configuration: Sendable, Equatable {
     package static let terminals = 1...63
 
     package var adapter = AdapterTransport.any
-    /// The name of the profile, `auto` (D-32), or the file that has it.
     package var profile = anyProfile
-    /// The profiles that the file defines.
     package var ownProfiles: [Profile] = []
     package var security = GATTLinkSecurity.Level.none
-    /// Where in its manufacturer data a device carries its address; nil for nowhere.
     package var addressOffset: Int?
-    /// Whether its last written byte comes first there.
     package var isAddressReversed = false
-    /// The table: a built-in one's name or a file; nil for the profile's, or `linble`.
     package var table: String?
     package var layout = "us"
-    /// Who reads the keys.
     package var pace = Pace.Profile.desktop
     package var stall: Duration?
     package var queue = ReaderQueue.large
-    /// The age after which bytes are not typed; zero for never.
     package var maximumAge = Duration.seconds(5)
     package var capsLock = CapsLockPolicy.auto
-    /// Whether the keyboard's events are read back.
     package var verifies = false
     package var barcodeMode = BarcodeMode()
-    /// Where what is received goes.
     package var destination = WireDestination.keyboard
-    /// Whether it goes there as received, instead of as it would be typed.
     package var isRaw = false
-    /// What becomes of lines for which the queue before a reader has no room.
     package var slowReader = SlowReaderPolicy.dropNewest
-    /// The virtual terminal that has to be in front for anything to be typed; nil for any.
     package var gateTerminal: Int?
     package var allowsKeys = true
     package var snippetSet = Snippets.BuiltIn.none
-    /// How `clear` empties a field.
     package var clearMethod = ClearMethod.backspaces
-    /// Whether udev is to call the virtual keyboard one (D-14).
     package var isUdevKeyboard = true
-    /// Whether the status line is shown (LK-13).
     package var showsStatus = true
-    /// How often the list of devices is refreshed (LK-2).
     package var refreshPeriod = Duration.seconds(2)
-    /// The program that is told of events; nil for none.
     package var hook: String?
     package var beacons = BeaconConfiguration()
 

@@ -241,9 +241,7 @@ extension ConfigurationKey {
             "Whether that address has its last written byte first."
         ),
     ]
-}
 
-extension ConfigurationKey {
     /// The keys of `[beacons]`.
     static let beaconKeys: [ConfigurationKey] = [
         text(
@@ -351,11 +349,7 @@ extension ConfigurationKey {
     ]
 
     /// A text that a server tells a genuine program by: no other than the default is allowed.
-    private static func constant(
-        _ name: String,
-        _ path: any WritableKeyPath<Configuration, String> & Sendable,
-        _ summary: String
-    ) -> ConfigurationKey {
+    private static func constant(_ name: String, _ path: Place<String>, _ summary: String) -> Self {
         let only = Configuration()[keyPath: path]
         return word(name, path, summary, wanted: quoted(only), read: { $0 == only ? $0 : nil }, write: { $0 })
     }

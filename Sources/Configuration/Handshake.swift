@@ -167,9 +167,7 @@ package struct Handshake: Sendable {
         otherBytes = 0
         return start(now)
     }
-}
 
-extension Handshake {
     package struct Command: Hashable, Sendable {
         /// The shortest and the longest time-out.
         package static let timeouts = Duration.milliseconds(10)...Duration.seconds(60)

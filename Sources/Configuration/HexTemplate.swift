@@ -86,9 +86,7 @@ package struct HexTemplate: Hashable, Sendable {
         Set(elements.compactMap { if case .remembered(let number, _) = $0 { number } else { nil } })
     }
 
-    /// The bytes to send.
-    ///
-    /// A number that nothing was remembered under stands for 0; configurations cannot name one.
+    /// The bytes to send; a number that nothing was remembered under stands for 0; configurations cannot name one.
     package func bytes(_ memory: Memory = [:]) -> [UInt8] {
         var plain: [UInt8] = []
         for element in elements {
@@ -166,7 +164,6 @@ extension HexTemplate.Operation {
     }
 }
 
-/// Why a template was refused.
 package struct HexTemplateFault: Error, Equatable, Sendable, CustomStringConvertible {
     package var column: Int
     package var reason: String

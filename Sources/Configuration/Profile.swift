@@ -109,9 +109,7 @@ extension Framing {
 // The profiles that need no file, each with the public document that gives its UUIDs.
 
 extension Profile {
-    /// The module that this program was made for.
-    ///
-    /// "LINBLE キーボード", the module's document: LINBLE UART Service.
+    /// The module that this program was made for; "LINBLE キーボード", the module's document: LINBLE UART Service.
     package static let linble = Profile(
         name: "linble",
         title: "LINBLE UART Service",

@@ -2,9 +2,7 @@
 
 import CTOML
 
-/// A value of a TOML text, with the line that it stands in.
-///
-/// TOML 1.0; read by toml++.
+/// A value of a TOML text, with the line that it stands in; TOML 1.0; read by toml++.
 struct TOMLValue: Equatable, Sendable {
     enum Kind: Equatable, Sendable {
         case string(String)
@@ -27,6 +25,18 @@ struct TOMLMember: Equatable, Sendable {
 }
 
 extension TOMLValue {
+    /// The members of a text of at most `limit` bytes, in the order of their lines.
+    static func table(of text: String, limit: Int) throws(ConfigurationFaults) -> [TOMLMember] {
+        guard text.utf8.count <= limit else {
+            throw ConfigurationFaults([ConfigurationFault(line: nil, reason: "longer than \(limit) bytes")])
+        }
+        do throws(ConfigurationFault) {
+            return try table(of: text)
+        } catch {
+            throw ConfigurationFaults([error])
+        }
+    }
+
     /// The table that a text is; its members in the order of their lines.
     static func table(of text: String) throws(ConfigurationFault) -> [TOMLMember] {
         let builder = TOMLBuilder()

@@ -4,7 +4,6 @@ import Texts
 
 /// Where what a device sends goes.
 package enum WireDestination: Hashable, Sendable, CustomStringConvertible {
-    /// Typed by the virtual keyboard.
     case keyboard
     /// Written to standard output: the text that would be typed, or the bytes as received (D-7).
     case standardOutput

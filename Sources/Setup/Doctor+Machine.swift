@@ -87,9 +87,7 @@ extension Doctor {
         ]
     }
 
-    /// The capabilities that this process lacks.
-    ///
-    /// The check applies if it would use the adapter itself.
+    /// The capabilities that this process lacks; the check applies if it would use the adapter itself.
     static func permissions(_ facts: SystemFacts) -> [Finding] {
         guard !facts.missingCapabilities.isEmpty else { return [] }
         return [
@@ -101,11 +99,9 @@ extension Doctor {
             )
         ]
     }
-}
 
-// The checks of the virtual keyboard, and of the readers of its keys.
+    // The checks of the virtual keyboard, and of the readers of its keys.
 
-extension Doctor {
     /// The findings that prevent the creation of a keyboard, or the reading of its keys.
     static func keyboard(_ facts: SystemFacts) -> [Finding] {
         guard facts.usesKeyboard else { return [] }

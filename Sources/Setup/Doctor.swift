@@ -27,14 +27,12 @@ package enum Doctor {
         return findings.map { $0.text(language) }.joined(separator: "\n")
     }
 
-    /// The exit status of a command with these findings: that of the first finding other than a note, success if
-    /// there is none.
+    /// The exit status of the first finding other than a note; success if there is none.
     package static func status(_ findings: [Finding]) -> ExitStatus {
         findings.first { $0.severity != .note }?.status ?? .success
     }
 
-    /// The findings as one JSON object for programs, with the table of what the kernel has and the version of mbedTLS, which is
-    /// linked in.
+    /// The findings as one JSON object for programs, with the kernel's features and the version of the linked mbedTLS.
     package static func object(
         _ findings: [Finding],
         kernel table: [JSONObject] = [],
@@ -68,11 +66,9 @@ package enum Doctor {
         }
         return findings
     }
-}
 
-// The checks of the daemon, by its own report.
+    // The checks of the daemon, by its own report.
 
-extension Doctor {
     /// The findings from the daemon's state that the findings in `explained` do not imply.
     static func daemon(_ facts: SystemFacts, explained: [Finding]) -> [Finding] {
         let isBlocked = explained.contains { $0.severity == .blocks }
@@ -190,11 +186,9 @@ extension Doctor {
         }
         return findings
     }
-}
 
-// The checks of what the kernel has.
+    // The checks of what the kernel has.
 
-extension Doctor {
     /// The findings of what the kernel lacks and nothing works without; all others about the radio would follow from them.
     static func needs(_ facts: SystemFacts) -> [Finding] {
         let needed: [KernelFeature] = facts.usesKernelController ? [.epoll, .management] : [.epoll]

@@ -118,8 +118,7 @@ package struct Finding: Equatable, Sendable {
         return object
     }
 
-    /// The finding as text for people: at most four lines, each ended by a line feed, without characters on which a
-    /// terminal acts.
+    /// The finding for people: at most four lines with their ends, without characters on which a terminal acts.
     package func text(_ language: Language) -> String {
         var lines = [
             "\(severity.text(language)): \(what.text(language)) [\(cause.rawValue)]",

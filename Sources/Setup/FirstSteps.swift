@@ -9,9 +9,7 @@ package enum FirstSteps {
     /// The placeholder of the user's device in the commands.
     package static let device = "DEVICE"
 
-    /// The commands, in order.
-    ///
-    /// Where setup knows what starts services, the keyboard is a service afterwards.
+    /// The commands, in order; where setup knows what starts services, the keyboard is a service afterwards.
     package static func commands(hasManager: Bool) -> [String] {
         let choose = ["sudo blewedge scan --once", "sudo blewedge use \(device)"]
         return hasManager ? [setup] + choose : choose + ["sudo blewedge run"]

@@ -6,8 +6,7 @@ import LinuxIO
 import SystemPackage
 package import Texts
 
-/// A part of the kernel that the product uses where it is there: newer than 4.19, or left out of a kernel by its configuration
-///
+/// A part of the kernel that is used where it exists: newer than 4.19, or optional in its configuration.
 package enum KernelFeature: String, CaseIterable, Sendable {
     // Bluetooth.
     case bluetooth
@@ -109,11 +108,9 @@ package enum KernelFeature: String, CaseIterable, Sendable {
         if case .absent = state { object.add("without", texts.english) }
         return object
     }
-}
 
-// The questions to the running kernel, all of them harmless.
+    // The questions to the running kernel, all of them harmless.
 
-extension KernelFeature {
     /// The management protocol's commands without which no adapter can be used.
     private static let adapterCommands: Set<ManagementOpcode> = [
         .readIndexList, .readControllerInformation, .setPowered, .setLowEnergy,

@@ -61,9 +61,7 @@ package enum ServiceManager: Hashable, Sendable, CaseIterable {
         case .sysvinit, .busybox: "/etc/init.d/blewedge start"
         }
     }
-}
 
-extension ServiceManager {
     /// The manager of this machine; nil for one that is not known.
     package static var ofThisMachine: ServiceManager? { ServiceManager(.collect()) }
 
@@ -105,8 +103,7 @@ package enum MarkedLines {
         return Array(all[(first + 1)..<last])
     }
 
-    /// The text with these lines in place of any that were there: in front of all others if they are to be the `first`, else
-    /// behind them.
+    /// The text with these lines in place of earlier ones: in front of all others if `first`, else behind them.
     package static func adding(_ own: [String], to text: String, first: Bool) -> String {
         let others = lines(of: removing(own, from: text))
         let block = [begin] + own + [end]

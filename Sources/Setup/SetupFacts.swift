@@ -38,8 +38,7 @@ package struct SetupFacts: Equatable, Sendable {
     package var program = ""
     /// True if the installation path has a file with the same bytes.
     package var isProgramInstalled = false
-    /// The paths of the rfkill switches of Bluetooth radios that are blocked in software; writing "0" to them
-    /// unblocks.
+    /// The paths of the rfkill switches of Bluetooth radios that are blocked in software; writing "0" to them unblocks.
     package var softBlocks: [String] = []
     /// True if /dev/uinput belongs to the user of the service.
     package var isMakerGiven = false
@@ -56,9 +55,7 @@ package struct SetupFacts: Equatable, Sendable {
     /// The names of all programs that are looked for: those, and the readers of what is installed for people.
     package static let allNames = names + HelpFile.Reader.allCases.map(\.rawValue)
     package static let directories = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"]
-}
 
-extension SetupFacts {
     /// The largest program file that is copied, in bytes; a static build has about 10 MB.
     static let mostBytes = 1 << 28
 

@@ -45,8 +45,7 @@ package enum SetupPlan {
         steps += stopping(facts)
         for path in paths where !steps.contains(.remove(path: path)) { steps.append(.remove(path: path)) }
         steps += forgetting(facts)
-        // udev does not change a node back when its rule is gone, so its owner is set here; the rules of other
-        // packages are applied afterwards.
+        // udev leaves the owner when its rule is gone, so it is set here; the rules of other packages apply afterwards.
         let isGivenBack = facts.isMakerGiven && !facts.isPackaged
         return steps + (isGivenBack ? [.giveBack(path: UInputDevice.path)] : []) + udev(facts) + help
     }
@@ -147,11 +146,10 @@ package enum SetupPlan {
         }
         return steps
     }
-}
 
-// Where a package of the system has installed the service, its files, its user and its help are the package's. What is left
-// to setup is the radio, the timer of a server of beacons, and what an earlier setup has written.
-extension SetupPlan {
+    // Where a package of the system has installed the service, its files, its user and its help are the package's. What is left
+    // to setup is the radio, the timer of a server of beacons, and what an earlier setup has written.
+
     /// What is said beside the steps.
     package static func notes(_ facts: SetupFacts, isRemoving: Bool) -> [Message] {
         guard facts.isPackaged else {
@@ -180,11 +178,9 @@ extension SetupPlan {
         guard facts.hasServer != facts.isTimerEnabled else { return [] }
         return [.run([systemctl, facts.hasServer ? "enable" : "disable", "--now", timer], mayFail: !facts.hasServer)]
     }
-}
 
-// What the manager of services is told.
+    // What the manager of services is told.
 
-extension SetupPlan {
     private static let unit = "blewedge.service"
     /// The name of the timer of what asks a server of beacons.
     static let timer = "blewedge-beacons.timer"

@@ -64,8 +64,7 @@ extension SystemFacts {
         legacyBond = Self.legacyBond(at: place, least: asked.configuration.security)
     }
 
-    /// The chosen device, if authentication is demanded of it and all its keys are of legacy pairing; nil also where this
-    /// process may not read them.
+    /// The chosen device, if it must be authenticated and has legacy keys only; nil also where keys are unreadable.
     package static func legacyBond(at place: DaemonPaths, least: GATTLinkSecurity.Level) -> String? {
         guard let kept = try? ChoiceStore(place.choice).read(), max(kept.security, least) >= .authenticated else {
             return nil

@@ -22,7 +22,6 @@ package struct SystemFacts: Equatable, Sendable {
         case refused(String)
     }
 
-    /// An adapter that the kernel manages.
     package struct Adapter: Equatable, Sendable {
         /// The adapter's index: 0 is hci0.
         package var index: ControllerIndex
@@ -149,13 +148,10 @@ package struct SystemFacts: Equatable, Sendable {
     package var selector = AdapterSelector.any
     /// The processes of other programs that manage Bluetooth.
     package var otherServices: [ProcessEntry] = []
-    /// The capabilities that this process lacks.
     package var missingCapabilities: [Capability] = []
     package var uinput = UInput.open
-    /// True if input devices get event nodes.
     package var hasEventNodes = true
-    /// The path of the keyboard's event node, if the self-check needs it and this process, which has the daemon's user,
-    /// may not read it; nil otherwise.
+    /// The keyboard's event node if the self-check needs it and the daemon's user may not read it; nil otherwise.
     package var unreadableEventNode: String?
     /// The queue of the keyboard's readers, as configured.
     package var queue = ReaderQueue.large
@@ -210,8 +206,7 @@ package struct SystemFacts: Equatable, Sendable {
         }
     }
 
-    /// True if this process would use the adapter and the keyboard itself: no daemon runs, and no service is
-    /// installed.
+    /// True if this process would use the adapter and the keyboard itself: no daemon runs, and no service is installed.
     package var actsItself: Bool { daemon == .none && !isServiceInstalled }
 }
 

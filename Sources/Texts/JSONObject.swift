@@ -22,31 +22,17 @@ package struct JSONObject: Sendable {
 
     /// Adds an integer; nil adds nothing.
     package mutating func add(_ name: String, _ value: Int?) { add(name, value.map(Int64.init)) }
-
-    /// Adds an integer; nil adds nothing.
     package mutating func add(_ name: String, _ value: Int8?) { add(name, value.map(Int64.init)) }
-
-    /// Adds an integer; nil adds nothing.
     package mutating func add(_ name: String, _ value: Int32?) { add(name, value.map(Int64.init)) }
 
-    /// Adds an integer; nil adds nothing.
     package mutating func add(_ name: String, _ value: Int64?) {
         if let value { add(name, magnitude: value.magnitude, isNegative: value < 0) }
     }
-
-    /// Adds an integer; nil adds nothing.
     package mutating func add(_ name: String, _ value: UInt8?) { add(name, value.map(UInt64.init)) }
-
-    /// Adds an integer; nil adds nothing.
     package mutating func add(_ name: String, _ value: UInt16?) { add(name, value.map(UInt64.init)) }
-
-    /// Adds an integer; nil adds nothing.
     package mutating func add(_ name: String, _ value: UInt32?) { add(name, value.map(UInt64.init)) }
-
-    /// Adds an integer; nil adds nothing.
     package mutating func add(_ name: String, _ value: UInt?) { add(name, value.map(UInt64.init)) }
 
-    /// Adds an integer; nil adds nothing.
     package mutating func add(_ name: String, _ value: UInt64?) {
         if let value { add(name, magnitude: value, isNegative: false) }
     }

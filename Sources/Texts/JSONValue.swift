@@ -29,17 +29,14 @@ package indirect enum JSONValue: Equatable, Sendable {
         package var description: String { "line \(line), column \(column): \(reason)" }
     }
 
-    /// The deepest nesting that is accepted.
-    ///
-    /// The inputs of this program have three levels.
+    /// The deepest nesting that is accepted; the inputs of this program have three levels.
     private static let deepest = 32
 
     /// Reads a value from UTF-8 text.
     package init(_ text: [UInt8]) throws(Fault) {
         var error = json_error_t()
         let root = unsafe text.withUnsafeBytes { bytes in
-            // Sound: Jansson reads the length of the array during the call, and writes the error into a local
-            // variable.
+            // Sound: Jansson reads the length of the array during the call, and writes the error into a local variable.
             let characters = unsafe bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
             return unsafe json_loadb(characters, bytes.count, Self.flags, &error)
         }
@@ -145,9 +142,7 @@ extension JSONValue.Fault {
 }
 
 extension JSONValue {
-    /// The value as one line of JSON.
-    ///
-    /// What must not be shown to people as it is (`PrintableScalars`) is escaped.
+    /// The value as one line of JSON; what must not be shown to people as it is (`PrintableScalars`) is escaped.
     package var text: String {
         switch self {
         case .null: "null"

@@ -16,7 +16,6 @@
 
 /// A group of texts, as an enum whose cases each have every language.
 package protocol Localized: CaseIterable, RawRepresentable, Sendable where RawValue == String {
-    /// The text in every language.
     var texts: LocalText { get }
     /// The remedy or the next step, with the same arguments; nil if there is none.
     var remedy: LocalText? { get }
@@ -30,7 +29,6 @@ extension Localized {
         texts.filled(language, with: arguments)
     }
 
-    /// The text in one language, with the arguments of a list in its places.
     package func text(_ language: Language, with arguments: [String]) -> String {
         texts.filled(language, with: arguments)
     }
@@ -38,7 +36,6 @@ extension Localized {
     /// The message of this text with its arguments, for every language.
     package func message(_ arguments: any MessageArgument...) -> Message { message(with: arguments) }
 
-    /// The message of this text with the arguments of a list, for every language.
     package func message(with arguments: [any MessageArgument]) -> Message {
         Message(texts, id: id, arguments)
     }
@@ -51,7 +48,6 @@ extension Localized {
     /// The id of the text, unique in the whole table, such as `AdapterFaultText.softBlocked`.
     package var id: String { "\(Self.self).\(rawValue)" }
 
-    /// The id of the remedy.
     package var remedyID: String { id + ".remedy" }
 }
 

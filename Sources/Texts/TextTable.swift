@@ -47,9 +47,7 @@ package struct TextTable: Sendable {
             )
         }
     }
-}
 
-extension TextTable {
     /// The groups of this module.
     ///
     /// The groups whose cases or English are of another module are added by a module that sees both.
@@ -65,8 +63,7 @@ extension TextTable {
 
 /// The width of text on a terminal, in columns.
 package enum DisplayWidth {
-    /// The ranges of characters that take two columns: those of East Asian Width Wide and Fullwidth that occur in
-    /// names.
+    /// The characters of two columns: those of East Asian Width Wide and Fullwidth that occur in names.
     ///
     /// Unicode 16.0, EastAsianWidth.txt, in whole blocks.
     private static let wide: [ClosedRange<UInt32>] = [
@@ -98,5 +95,13 @@ package enum DisplayWidth {
     package static func padded(_ text: String, to columns: Int) -> String {
         let visible = cut(text, to: columns)
         return visible + String(repeating: " ", count: columns - Self.columns(of: visible))
+    }
+
+    /// Rows of as many cells each as lines, with every column but the last as wide as its widest cell.
+    package static func table(_ rows: [[String]]) -> [String] {
+        let widths = (rows.first ?? []).indices.map { column in rows.map { columns(of: $0[column]) }.max() ?? 0 }
+        return rows.map { row in
+            (zip(row.dropLast(), widths).map { padded($0, to: $1) } + row.suffix(1)).joined(separator: "  ")
+        }
     }
 }

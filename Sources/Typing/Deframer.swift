@@ -40,9 +40,7 @@ package struct Deframer: Sendable {
     /// The time at which an incomplete frame is given up, by `expire`; nil while no byte waits.
     package var deadline: Duration? { bytes.isEmpty ? nil : lastReceived + Framing.longestPause }
 
-    /// Takes the bytes of a notification, received at the time `now`.
-    ///
-    /// A pause of `Framing.longestPause` ends a frame.
+    /// Takes the bytes of a notification, received at the time `now`; a pause of `Framing.longestPause` ends a frame.
     package mutating func receive(_ received: Span<UInt8>, now: Duration) -> Result {
         var result = expire(now: now)
         lastReceived = now
@@ -58,8 +56,7 @@ package struct Deframer: Sendable {
         return end()
     }
 
-    /// Gives up the incomplete frame, because nothing more comes, or others were lost: whole frames behind its
-    /// beginning are taken.
+    /// Gives up the incomplete frame: no more follows, or some were lost; whole frames behind it are taken.
     ///
     /// No byte waits after it.
     package mutating func end() -> Result {
@@ -89,7 +86,6 @@ package struct Deframer: Sendable {
         bytes.removeFirst(first)
     }
 
-    /// The frame that begins at index `first`.
     private func frame(at first: Int) -> Frame {
         let start = framing.start
         for (offset, byte) in start.enumerated() {

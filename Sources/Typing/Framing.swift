@@ -29,8 +29,7 @@ package struct Framing: Hashable, Sendable {
 
     package struct Check: Hashable, Sendable {
         package var checksum: Checksum
-        /// The index of the first byte of the frame that is covered, counted from 0; the last one is the byte before
-        /// the checksum.
+        /// The index of the first byte that is covered, counted from 0; the last one stands before the checksum.
         package var from: Int
         /// True if the checksum stands after the end bytes.
         package var isBehindEnd: Bool
@@ -43,9 +42,7 @@ package struct Framing: Hashable, Sendable {
         }
     }
 
-    /// The largest payload in bytes.
-    ///
-    /// It limits the memory and the time that a device can make the host spend.
+    /// The largest payload in bytes; it limits the memory and the time that a device can make the host spend.
     package static let greatestPayload = 1024
     /// The most bytes of `start`, of `end` and of `header`, each.
     package static let longestMark = 16
@@ -66,9 +63,7 @@ package struct Framing: Hashable, Sendable {
     /// The largest payload of this framing, in bytes.
     package let maximum: Int
 
-    /// Makes a framing.
-    ///
-    /// Throws a `Fault` if its parts are out of range or do not fit together.
+    /// Makes a framing; throws a `Fault` if its parts are out of range or do not fit together.
     package init(
         start: [UInt8] = [],
         header: Int = 0,
@@ -147,8 +142,7 @@ package enum Checksum: String, Hashable, Sendable, CaseIterable {
     case crc8 = "crc8"
     /// CRC-16/MODBUS: polynomial 0x8005, reflected, initial value 0xFFFF; the low byte is sent first.
     case crc16Modbus = "crc16-modbus"
-    /// CRC-16/IBM-3740, often called CCITT-FALSE: polynomial 0x1021, initial value 0xFFFF; the high byte is sent
-    /// first.
+    /// CRC-16/IBM-3740, often called CCITT-FALSE: polynomial 0x1021, initial value 0xFFFF; the high byte is sent first.
     case crc16CCITT = "crc16-ccitt"
     /// The exclusive or of all bytes: the block check character of serial protocols.
     case xor = "xor"

@@ -13,8 +13,7 @@ package enum KeyName: Hashable, Sendable, CaseIterable, CustomStringConvertible 
 
     /// The names of the keys, in the order of their list for people.
     ///
-    /// All of them edit the field with the focus: none leaves the application, changes the terminal or stops the
-    /// machine (X-4, D-14).
+    /// All of them edit the field with the focus: none leaves the application or commands the machine (X-4, D-14).
     package static let keys = [
         "backspace", "enter", "tab", "left", "right", "home", "end", "delete", "escape",
     ]

@@ -37,8 +37,7 @@ extension CommandFailure {
     }
 }
 
-/// The keyboard to which the typing thread writes: a virtual keyboard of the kernel, or one that shows the
-/// keystrokes.
+/// The keyboard to which the typing thread writes: a virtual keyboard of the kernel, or one that shows the keystrokes.
 package protocol KeyboardDevice: AnyObject, Sendable {
     /// Writes whole events, each a `struct input_event`, and returns the number of bytes that were taken.
     ///

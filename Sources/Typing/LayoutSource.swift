@@ -120,8 +120,7 @@ package struct LayoutDifference: Hashable, Sendable {
             given[KeyboardLayout.Stroke(KeyCode(rawValue: level.key), modifiers)] = Unicode.Scalar(number)
         }
         return (0x20...0x7E).compactMap(Unicode.Scalar.init).compactMap { meant in
-            // Characters of several strokes are left out: maps combine dead keys differently, and one stroke is
-            // enough to tell maps apart.
+            // Characters of several strokes are left out, since maps combine dead keys differently.
             guard let strokes = layout.strokes(for: meant), strokes.count == 1, given[strokes[0]] != meant else {
                 return nil
             }

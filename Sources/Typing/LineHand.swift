@@ -15,7 +15,6 @@ package final class LineHand: Sendable {
         package var cost: Int
     }
 
-    /// What was there to be taken.
     package struct Taken: Equatable, Sendable {
         package var lines: [Line] = []
         /// Received bytes that belong to the last line that was taken before: line feeds that came after it.

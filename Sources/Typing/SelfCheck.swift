@@ -140,9 +140,7 @@ package final class MeantEvents: Sendable {
             self.way = way
         }
 
-        /// Appends all events in the queue to `events`.
-        ///
-        /// Returns false if some are missing because they found no room.
+        /// Appends all events in the queue to `events`; returns false if some are missing because they found no room.
         package mutating func read(into events: inout [EventNode.Event]) -> Bool {
             var buffer = [UInt8](repeating: 0, count: 256 * UInputDevice.eventSize)
             while true {
@@ -203,9 +201,7 @@ package final class Verifier {
         return check.counts
     }
 
-    /// Reads and compares the events that wait.
-    ///
-    /// Returns true if there were any.
+    /// Reads and compares the events that wait; returns true if there were any.
     private func read() -> Bool {
         var found: [EventNode.Event] = []
         do throws(Errno) {

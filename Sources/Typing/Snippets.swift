@@ -19,9 +19,7 @@ package import Texts
 ///
 /// With `received`, the snippet is typed in place of a barcode of these bytes (`Snippets.meant`).
 package struct Snippets: Equatable, Sendable {
-    /// The reason for which a file of snippets is refused.
-    ///
-    /// The snippets in use stay.
+    /// The reason for which a file of snippets is refused; the snippets in use stay.
     package struct Fault: Error, Equatable, Sendable, CustomStringConvertible {
         package let description: String
     }
@@ -38,7 +36,6 @@ package struct Snippets: Equatable, Sendable {
         case habr
     }
 
-    /// The snippets of a built-in set.
     package init(_ set: BuiltIn = .none) {
         self.init(all: Self.tags(set).map { Snippet(title: $0.title, opening: $0.opening, closing: $0.closing) })
     }
@@ -179,9 +176,7 @@ package struct Snippet: Equatable, Sendable {
     /// The strings after which the cursor is placed, in the order of the search (HK-2).
     private static let inputPoints = ["]", "://", "=\"", ">"]
 
-    /// Makes a snippet of one text.
-    ///
-    /// The cursor goes to the input point of the text, or stays after the text.
+    /// Makes a snippet of one text; the cursor goes to the input point of the text, or stays after the text.
     package init(title: String, text: String, received: [UInt8]? = nil) {
         self.title = title
         self.text = text
@@ -201,8 +196,7 @@ package struct Snippet: Equatable, Sendable {
 
     /// The number of presses of Left from the end of the text to its input point; nil for a text without one.
     ///
-    /// The input point follows the first of `]`, `://`, `="` and `>`, in this order, that the text contains, at its
-    /// first occurrence.
+    /// The input point follows the first of `]`, `://`, `="` and `>`, in this order, that the text contains.
     package static func leftPresses(in text: String) -> Int? {
         // The search is by Unicode scalars, so that a combining mark after a sign does not hide it.
         let scalars = Array(text.unicodeScalars)
@@ -287,11 +281,8 @@ extension Snippets {
             received: received
         )
     }
-}
 
-extension Snippets {
-    /// The rules, extended by the snippets that replace barcodes (HK-1), for readers who use `layout` and a
-    /// table that presses `others`.
+    /// The rules with the snippets that replace barcodes (HK-1), for `layout` and a table that presses `others`.
     ///
     /// If the keyboard must not have the Left key beside its other keys (D-14), the cursor stays after the text.
     /// Without rules there are no barcodes: a snippet with `received` is then refused.

@@ -4,8 +4,7 @@ package import Keystrokes
 import LinuxIO
 import Synchronization
 
-/// The length of the text in the field with the focus that was typed by this program, for the device and for clients
-/// (HK-5).
+/// The length of this program's text in the field with the focus, for the device and for clients (HK-5).
 ///
 /// It reads the events that the keyboard has taken, so that refused, dropped and unsent keys do not count. One thread
 /// at a time types; any thread may read the length.
@@ -85,8 +84,7 @@ package struct KeyEffects: Sendable {
     }
 }
 
-/// The number of characters that this program has typed into the field with the focus, which `clear` may delete
-/// (HK-5).
+/// The number of characters that this program has typed into the field, which `clear` may delete (HK-5).
 ///
 /// It never exceeds the number of this program's characters in the field, as far as its keys tell: after Enter, Tab
 /// or Escape it is 0, because the next field may hold other text. It is too small after keys that may delete.

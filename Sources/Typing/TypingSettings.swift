@@ -40,8 +40,7 @@ package struct TypingSettings: Sendable {
         self.isUdevKeyboard = isUdevKeyboard
     }
 
-    /// The keys that the keyboard declares: those that are typed, and those by which udev recognises a keyboard
-    /// (D-14).
+    /// The keys that the keyboard declares: those that are typed, and those by which udev recognises a keyboard (D-14).
     package func declaredKeys() throws(CommandFailure) -> KeySet {
         do {
             return try table.keys.union(barcodes?.keys ?? KeySet()).union(keypad?.keys ?? KeySet())
@@ -54,9 +53,7 @@ package struct TypingSettings: Sendable {
             )
         }
     }
-}
 
-extension TypingSettings {
     /// What the settings allow beyond text, Tab, Enter and Backspace, with the names of the keys; nil for nothing.
     ///
     /// Named are the keys by which an application is left or commanded: Escape, Ctrl, Alt, Meta and the function keys.
@@ -85,8 +82,6 @@ extension TypingSettings {
 package enum ClearMethod: String, Sendable, CaseIterable {
     /// The End key, then one Backspace for each character that this program has typed into the field.
     case backspaces
-    /// Ctrl+A, then Backspace.
-    ///
-    /// It works in applications where Ctrl+A selects all, which no terminal does.
+    /// Ctrl+A, then Backspace; it works in applications where Ctrl+A selects all, which no terminal does.
     case selectAll = "select-all"
 }

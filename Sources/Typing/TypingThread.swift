@@ -58,8 +58,7 @@ package final class TypingThread: Sendable {
         }
     }
 
-    /// Types the bytes that were just put into the ring; it is called when the feed reports that the typist must be
-    /// woken.
+    /// Types the bytes just put into the ring; called when the feed reports that the typist must be woken.
     ///
     /// `now` is the present time in nanoseconds.
     ///
@@ -70,9 +69,7 @@ package final class TypingThread: Sendable {
 
     package func wake() { waker.wake() }
 
-    /// Asks the thread for a sign of life.
-    ///
-    /// It is called by one thread only.
+    /// Asks the thread for a sign of life; it is called by one thread only.
     package func ping() {
         asked.store(asked.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
         waker.wake()

@@ -58,8 +58,6 @@ package struct KeptRegions: Equatable, Sendable {
         fetched[scope] = max(0, now)
     }
 
-    package func isManaged(_ region: ServerRegion) -> Bool { current.contains { $0.region == region } }
-
     /// The file's text: JSON with a line feed.
     package var text: String {
         var object = JSONObject()

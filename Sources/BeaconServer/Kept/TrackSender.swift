@@ -6,7 +6,6 @@ package import SystemPackage
 /// Which record is sent next, and when: pure, the time is an argument.
 package struct TrackSender: Sendable {
     package enum Step: Equatable, Sendable {
-        /// This record is sent now.
         case send(TrackRecord)
         /// Nothing is done for so long.
         case wait(Duration)
@@ -63,8 +62,7 @@ package struct TrackRun {
         (self.store, self.send, self.now, self.wait) = (store, send, now, wait)
     }
 
-    /// Sends until nothing waits, or until a record is given up to which no server has answered: it would be in vain for
-    /// the others too.
+    /// Sends until nothing waits, or until a record is given up because no server answers.
     package func run() throws -> Report {
         try store.asSender {
             var report = Report()

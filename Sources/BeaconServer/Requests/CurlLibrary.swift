@@ -39,8 +39,7 @@ package struct CurlLibrary {
     package init(fileName: String = Self.fileName) throws(LoadedLibrary.Failure) {
         let loaded = try LoadedLibrary(fileName)
         self.loaded = loaded
-        // Sound: each type is that of the function of this name in the library's header, enumerations of C are passed as
-        // int, and the library is never unloaded.
+        // Sound: types are the header's, enumerations of C are passed as int, and the library is never unloaded.
         unsafe new = unsafeBitCast(try loaded.function("curl_easy_init"), to: New.self)
         unsafe release = unsafeBitCast(try loaded.function("curl_easy_cleanup"), to: Release.self)
         unsafe performRequest = unsafeBitCast(try loaded.function("curl_easy_perform"), to: Perform.self)
@@ -77,9 +76,7 @@ package struct CurlLibrary {
         private let handle: UnsafeMutableRawPointer
         private var lines: UnsafeMutableRawPointer?
 
-        /// Nil where there is no memory.
-        ///
-        /// The corresponding C function is `curl_easy_init`.
+        /// Nil where there is no memory; the corresponding C function is `curl_easy_init`.
         init?(_ library: CurlLibrary) {
             guard let handle = unsafe library.new() else { return nil }
             self.library = library
@@ -93,7 +90,6 @@ package struct CurlLibrary {
             if let lines = unsafe lines { unsafe library.releaseLines(lines) }
         }
 
-        /// Sets an option that is a number.
         func set(_ option: CurlOption, _ value: Int) -> CurlResult {
             // Sound: the option takes a long.
             CurlResult(unsafe blewedge_curl_set_long(library.set, handle, option.rawValue, value))
@@ -141,8 +137,7 @@ package struct CurlLibrary {
         ///
         /// The corresponding C function is `curl_easy_perform`.
         func perform(into sink: CurlSink) -> CurlResult {
-            // Sound: the sink outlives the call, the library calls it on this thread only, and each part has the length
-            // that comes with it.
+            // Sound: the sink outlives the call, which is on this thread, and each part comes with its length.
             let take: blewedge_curl_sink = { bytes, size, count, context in
                 guard let bytes = unsafe bytes, let context = unsafe context else { return 0 }
                 let sink = unsafe Unmanaged<CurlSink>.fromOpaque(context).takeUnretainedValue()

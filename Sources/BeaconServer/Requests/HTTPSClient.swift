@@ -6,10 +6,8 @@ import Texts
 
 /// What asks a server over HTTPS: one request at a time, on the thread of the caller.
 ///
-/// The certificate is always checked, no redirect is followed, no other protocol is spoken, and what is answered is
-/// bounded.
+/// The certificate is always checked, no redirect followed, no other protocol spoken, and answers are bounded.
 package struct HTTPSClient {
-    /// Why there is no answer.
     package enum Failure: Error, Equatable, Sendable {
         /// libcurl cannot be loaded, and what the loader says.
         case noLibrary(String)

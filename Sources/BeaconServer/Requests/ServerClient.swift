@@ -48,8 +48,7 @@ package struct ServerClient {
         try ServerAnswer.acceptance(ask(.track(record)))
     }
 
-    /// Has an event logged, at `now`, in seconds since 1970-01-01 00:00:00 UTC (SW-11); throws outside test mode, without
-    /// asking anybody.
+    /// Has an event logged at `now`, in seconds since 1970 UTC (SW-11); throws at once outside test mode.
     package func log(_ event: ServerRequest.Event, of region: ServerRegion, at now: Int) throws(ServerFault) {
         guard settings.isTestMode else { throw .notInTestMode }
         try ServerAnswer.acceptance(ask(.testLog(region, event, seconds: now)))

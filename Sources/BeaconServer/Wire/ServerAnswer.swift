@@ -22,7 +22,6 @@ package enum ServerError: Int, Error, Hashable, Sendable, CaseIterable {
 
 /// Why a server was not asked, or did not do what it was asked.
 package enum ServerFault: Error, Equatable, Sendable {
-    /// There is no token to be sent.
     case token(AccessToken.Failure)
     /// There is no answer.
     case request(HTTPSClient.Failure)
@@ -32,8 +31,7 @@ package enum ServerFault: Error, Equatable, Sendable {
     case answer(ServerAnswerFault)
     /// The server, or what stands for it, names an error.
     case refused(ServerError)
-    /// Regions were fetched so recently that this is done again only from then on, in seconds since 1970-01-01 00:00:00
-    /// UTC.
+    /// Regions were fetched recently: the next fetch is allowed then, in seconds since 1970-01-01 00:00:00 UTC.
     case tooSoon(until: Int)
     /// The test log is for test mode.
     case notInTestMode
@@ -96,8 +94,7 @@ package enum ServerAnswer {
         }
     }
 
-    /// The object of an answer that names no error; throws the error that it names, which has to be one of those that there
-    /// can be.
+    /// The object of an answer without an error; throws the error that it names, one of those possible here.
     private static func whole(
         _ answer: HTTPSClient.Answer,
         errors: Set<ServerError>
@@ -177,7 +174,6 @@ struct AnswerMember {
         return text
     }
 
-    /// A whole number within bounds.
     func integer<Number: FixedWidthInteger>(_ range: ClosedRange<Number>) throws(Fault) -> Number {
         guard let number = value?.integer else { throw fault("is no whole number") }
         guard let number = Number(exactly: number), range.contains(number) else {

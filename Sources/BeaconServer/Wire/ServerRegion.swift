@@ -57,7 +57,6 @@ package enum ServerRegion: Hashable, Sendable, CustomStringConvertible {
         return object
     }
 
-    /// Reads the members of an answer.
     init(_ object: AnswerMember) throws(ServerAnswerFault) {
         if object["namespace"].isThere {
             let namespace = try Self.digits(object["namespace"], 20)
@@ -194,8 +193,7 @@ package struct ManagedRegion: Hashable, Sendable {
     }
 }
 
-/// Which of the managed regions are meant: those of a kind, or all; of the application's own perhaps only those of one sort
-/// of beacons.
+/// A selection of managed regions: all, or those of a kind; owned ones also by the variety of their beacons.
 package struct RegionScope: Hashable, Sendable, CustomStringConvertible {
     /// Whose regions; nil for all.
     package let kind: ManagedRegion.Kind?
@@ -231,12 +229,10 @@ package struct RegionScope: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { ([word] + [variety?.rawValue].compactMap { $0 }).joined(separator: " ") }
 
-    /// Whether the region is meant.
     package func covers(_ region: ManagedRegion) -> Bool {
         (kind == nil || kind == region.kind) && (variety == nil || variety == region.variety)
     }
 
-    /// Whether all that the other means is meant.
     package func covers(_ other: RegionScope) -> Bool {
         (kind == nil || kind == other.kind) && (variety == nil || variety == other.variety)
     }

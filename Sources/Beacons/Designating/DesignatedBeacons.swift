@@ -19,7 +19,6 @@ package struct DesignatedBeacons: Equatable, Sendable {
     }
 
     package enum Answer: Int, Hashable, Sendable, CaseIterable {
-        /// All were designated.
         case all = 1
         /// The limit was reached: the first ones were designated, as many as there was room for.
         case limitReached = 0
@@ -70,10 +69,8 @@ package struct DesignatedBeacons: Equatable, Sendable {
         beacons.contains { BeaconRegion($0.identity) == region }
     }
 
-    /// The designated beacon of that identity.
     package subscript(identity: BeaconIdentity) -> Beacon? { beacons.first { $0.identity == identity } }
 
-    /// The designated beacon of that code.
     package func beacon(ofCode code: String) -> Beacon? { beacons.first { $0.keyCode == code } }
 
     /// True where a beacon of that region was designated, so that the others of it do not react.

@@ -158,8 +158,7 @@ package struct BeaconFrame: Hashable, Sendable {
 
 /// What a beacon says it is: a UUID with two numbers, or Eddystone's namespace with an instance.
 ///
-/// iBeacon and AltBeacon carry the same three parts, and a beacon that sends both frames is one beacon. Anybody can send
-/// any identity.
+/// A beacon that sends iBeacon and AltBeacon frames is one beacon; anybody can send any identity.
 package struct BeaconIdentity: Hashable, Sendable {
     /// The parts within the group.
     package enum Number: Hashable, Sendable {

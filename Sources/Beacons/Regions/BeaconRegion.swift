@@ -2,8 +2,7 @@
 
 package import BluetoothLE
 
-/// A set of beacons that is watched as one: a UUID, with a major number or both; or Eddystone's namespace, with or without
-/// an instance (D-22).
+/// A set of beacons watched as one: a UUID with or without numbers, or an Eddystone namespace (D-22).
 package struct BeaconRegion: Hashable, Sendable {
     /// How much of an identity is given.
     package enum Part: Hashable, Sendable {

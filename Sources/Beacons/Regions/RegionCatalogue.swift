@@ -4,9 +4,7 @@ import BluetoothLE
 
 /// All regions that are known, whatever is watched: those of the file, the server's, and the designated beacons'.
 package struct RegionCatalogue: Sendable {
-    /// The regions and key codes of the file.
     package let file: RegionFile
-    /// The server's regions.
     package private(set) var managed: [RegionFile.Entry] = []
 
     private let staticByGroup: [BluetoothUUID: [BeaconRegion]]

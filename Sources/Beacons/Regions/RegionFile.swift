@@ -30,7 +30,6 @@ package struct RegionFile: Equatable, Sendable {
         package var description: String { "line \(line): \(reason)" }
     }
 
-    /// All faults of a file.
     package struct Faults: Error, Equatable, Sendable {
         /// In the order of their lines; at most 100.
         package var list: [Fault]

@@ -158,11 +158,9 @@ extension FindingText {
         "a device that disconnects before its first packet hangs blewedge and Bluetooth until a reboot",
         "デバイスが最初のパケットより前に切断すると、再起動するまでblewedgeとBluetoothが停止します"
     )
-}
 
-// The texts of findings about the virtual keyboard, the readers of its keys, and the configuration.
+    // The texts of findings about the virtual keyboard, the readers of its keys, and the configuration.
 
-extension FindingText {
     static let uinputMissing = FindingText(
         "there is no {1}, or no module behind it",
         "{1} がないか、対応するモジュールがありません",

@@ -9,13 +9,9 @@ package struct FindingText: Sendable {
     package let why: LocalText
     /// The remedy, in one sentence.
     package let remedy: LocalText
+}
 
-    init(what: LocalText, why: LocalText, remedy: LocalText) {
-        self.what = what
-        self.why = why
-        self.remedy = remedy
-    }
-
+extension FindingText {
     init(_ what: String, _ what2: String, why: String, _ why2: String, fix: String, _ fix2: String) {
         self.init(what: LocalText(what, what2), why: LocalText(why, why2), remedy: LocalText(fix, fix2))
     }
@@ -153,11 +149,9 @@ extension FindingText {
         fix: "a kernel that has it ({3}) would mend that; `doctor --json` has the whole table",
         "これを備えたカーネル({3})なら解消します。一覧は `doctor --json` にあります"
     )
-}
 
-// The texts of findings about beacons.
+    // The texts of findings about beacons.
 
-extension FindingText {
     static let beaconsWithoutRegions = FindingText(
         "beacons are configured, and no region is watched",
         "ビーコンが設定されていますが、監視するリージョンがありません",
@@ -193,11 +187,9 @@ extension FindingText {
         fix: "bring the beacon nearer, and check its battery and its region",
         "ビーコンを近づけ、電池とリージョンの設定を確認してください"
     )
-}
 
-// The texts of findings about the daemon.
+    // The texts of findings about the daemon.
 
-extension FindingText {
     static let daemonNotAskable = FindingText(
         "a daemon runs, and this process may not ask it what it does",
         "デーモンは動いていますが、このプロセスには状態の問い合わせが許可されていません",

@@ -50,25 +50,6 @@ package enum BeaconServerFaultText: String, FaultText {
 
     package var said: (cause: LocalText, remedy: LocalText?) {
         switch self {
-        case .notConfigured, .tokenWanted, .addressNotHTTPS, .addressHost, .addressPort, .addressUser, .addressSign,
-            .regionMalformed, .uuidMalformed, .scopeWithoutVariety, .notInTestMode, .tokenUnreadable, .tokenForbidden,
-            .tokenForeign, .tokenOpen, .tokenGarbled:
-            configurationSaid
-        case .noLibrary, .noLoader, .unfit, .unreachable, .timedOut, .certificate, .authorityFile, .tooLong, .broken:
-            requestSaid
-        case .http, .httpDenied, .httpLater, .httpRedirect, .answer, .noRegions, .tooSoon, .invalidApplication,
-            .invalidRegion, .invalidBeacon, .serverFailed, .serverUnreachable:
-            answerSaid
-        case .unreadable, .forbidden, .garbled, .notPermitted, .notKept, .inUse, .givenUp: keptSaid
-        }
-    }
-
-    private var configurationSaid: (cause: LocalText, remedy: LocalText?) {
-        let form = LocalText(
-            "an address is https://HOST[:PORT][/PATH]",
-            "アドレスは https://HOST[:PORT][/PATH] の形式で指定してください"
-        )
-        return switch self {
         case .tokenWanted:
             cause(
                 "there is no access token for the server",
@@ -76,9 +57,9 @@ package enum BeaconServerFaultText: String, FaultText {
                 fix: "name its file with --token-file, or set beacons.app-code-file",
                 "--token-file または設定の beacons.app-code-file でファイルを指定してください"
             )
-        case .addressNotHTTPS: cause("{1} is no address of HTTPS", "{1} はHTTPSのアドレスではありません", fix: form)
-        case .addressHost: cause("{1} names no host", "{1} にホスト名がありません", fix: form)
-        case .addressPort: cause("the port in {1} is not from 1 to 65535", "{1} のポートは1から65535までではありません", fix: form)
+        case .addressNotHTTPS: cause("{1} is no address of HTTPS", "{1} はHTTPSのアドレスではありません", fix: Self.form)
+        case .addressHost: cause("{1} names no host", "{1} にホスト名がありません", fix: Self.form)
+        case .addressPort: cause("the port in {1} is not from 1 to 65535", "{1} のポートは1から65535までではありません", fix: Self.form)
         case .addressUser:
             cause(
                 "the address names a user",
@@ -86,7 +67,7 @@ package enum BeaconServerFaultText: String, FaultText {
                 fix: "the access token stands in its file alone",
                 "アクセストークンはファイルだけに書いてください"
             )
-        case .addressSign: cause("{1} has a sign that no address has", "{1} にアドレスで使えない文字があります", fix: form)
+        case .addressSign: cause("{1} has a sign that no address has", "{1} にアドレスで使えない文字があります", fix: Self.form)
         case .regionMalformed:
             cause(
                 "{1} is no region",
@@ -138,18 +119,13 @@ package enum BeaconServerFaultText: String, FaultText {
                 fix: "a token is one line of 1 to 4096 visible ASCII signs",
                 "トークンは表示可能なASCII文字1から4096字の1行です"
             )
-        default:
+        case .notConfigured:
             cause(
                 "no server of beacons is configured",
                 "ビーコンのサーバが設定されていません",
                 fix: "name its address with --server, or as beacons.server in {1}",
                 "--server または {1} の beacons.server でアドレスを指定してください"
             )
-        }
-    }
-
-    private var requestSaid: (cause: LocalText, remedy: LocalText?) {
-        switch self {
         case .unfit:
             cause(
                 "libcurl refuses {1}: {2}",
@@ -188,18 +164,13 @@ package enum BeaconServerFaultText: String, FaultText {
                 fix: "ask the server with the program that is linked with the C library",
                 "Cライブラリにリンクされた実行ファイルでサーバに接続してください"
             )
-        default:
+        case .noLibrary:
             cause(
                 "libcurl cannot be loaded: {1}",
                 "libcurlを読み込めません: {1}",
                 fix: "install it (Debian: `apt install {2}`)",
                 "インストールしてください(Debian: `apt install {2}`)"
             )
-        }
-    }
-
-    private var answerSaid: (cause: LocalText, remedy: LocalText?) {
-        switch self {
         case .httpDenied:
             cause(
                 "the server refuses with status {1}",
@@ -232,12 +203,7 @@ package enum BeaconServerFaultText: String, FaultText {
                 fix: "check the network and the address",
                 "ネットワークとアドレスを確認してください"
             )
-        default: cause("the server answers with status {1}", "サーバがステータス{1}で応答しました", fix: Self.otherServer)
-        }
-    }
-
-    private var keptSaid: (cause: LocalText, remedy: LocalText?) {
-        switch self {
+        case .http: cause("the server answers with status {1}", "サーバがステータス{1}で応答しました", fix: Self.otherServer)
         case .forbidden:
             cause(
                 "not permitted to read {1}",
@@ -256,10 +222,14 @@ package enum BeaconServerFaultText: String, FaultText {
         case .notKept: cause("cannot write {1}, what was there stays: {2}", "{1} に書き込めません。以前の内容のままです: {2}")
         case .inUse: cause("another process sends what waits in {1}", "別のプロセスが {1} の記録を送信中です", fix: Self.later)
         case .givenUp: cause("records given up: {1}; {2}", "送信断念: {1}件。{2}")
-        default: cause("cannot read {1}: {2}", "{1} を読み取れません: {2}")
+        case .unreadable: cause("cannot read {1}: {2}", "{1} を読み取れません: {2}")
         }
     }
 
+    private static let form = LocalText(
+        "an address is https://HOST[:PORT][/PATH]",
+        "アドレスは https://HOST[:PORT][/PATH] の形式で指定してください"
+    )
     private static let later = LocalText("try again later", "後でもう一度お試しください")
     private static let otherServer = LocalText(
         "check the address, or tell the server's operator",

@@ -3,7 +3,7 @@
 /// What the commands for beacons say.
 package enum BeaconText: String, Localized {
     case watching, watched, unwatched, entered, left, inside, switchedOn, switchedOff, advertising, stopped, kept
-    case released, updated, cleared, setUp, setUpAlready, noDesignated, noRegions, unknownDistance
+    case released, cleared, setUp, setUpAlready, noDesignated, noRegions
     case all, limitReached, noAdapter, noRegion, noCodes, unfitRegion, unfitCode, tooMany, notKept, noOptions
     case columnRegion, columnKinds, columnName, columnBeacon, columnSignal, columnPower, columnDistance, columnCode
     case columnSwitcher, immediate, near, far, unknown, regionsExample
@@ -29,14 +29,12 @@ package enum BeaconText: String, Localized {
         case .stopped: LocalText("the beacon is advertised no more", "ビーコンの発信を停止しました")
         case .kept: LocalText("{1} beacons are designated", "指定ビーコンは{1}個です")
         case .released: LocalText("{1} is designated no more", "{1} の指定を解除しました")
-        case .updated: LocalText("{1} beacons are updated", "{1}個のビーコンを更新しました")
         case .cleared: LocalText("the data of beacons is cleared", "ビーコンのデータを消去しました")
         case .setUp:
             LocalText("{1} is made: name your regions in it", "{1} を作成しました。リージョンを記述してください")
         case .setUpAlready: LocalText("{1} is there already, and stays as it is", "{1} は既にあり、変更しません")
         case .noDesignated: LocalText("no beacon is designated", "指定ビーコンはありません")
         case .noRegions: LocalText("no region is known", "リージョンは登録されていません")
-        case .unknownDistance: LocalText("unknown", "不明")
         case .all: LocalText("all are designated", "すべて指定しました")
         case .limitReached:
             LocalText("the limit is reached: only the first ones are designated", "上限に達したため、先頭の一部だけを指定しました")
@@ -128,7 +126,7 @@ package enum BeaconText: String, Localized {
 /// The faults of beacons: their files, their regions, and what is asked for.
 package enum BeaconFaultText: String, FaultText {
     case regionsUnreadable, regionFaults, designatedUnreadable, designatedGarbled, designatedNotKept
-    case noRegions, notDesignated, tooManyRanged, notBeacon, notAdvertised, notAdvertising, nothingToWatch
+    case noRegions, notDesignated, tooManyRanged, notAdvertised, notAdvertising, nothingToWatch
     case unconfigured, adapterAwaited
 
     package var said: (cause: LocalText, remedy: LocalText?) {
@@ -175,11 +173,6 @@ package enum BeaconFaultText: String, FaultText {
                 "`blewedge beacons designated` で一覧を表示できます"
             )
         case .tooManyRanged: cause("more than {1} regions cannot be ranged at a time", "同時に計測できるリージョンは{1}個までです")
-        case .notBeacon:
-            cause(
-                "{1} is no beacon: UUID/MAJOR/MINOR, or eddystone:NAMESPACE/INSTANCE",
-                "{1} はビーコンではありません: UUID/MAJOR/MINOR または eddystone:NAMESPACE/INSTANCE"
-            )
         case .notAdvertised: cause("cannot be a beacon now: {1}", "現在ビーコンとして発信できません: {1}")
         case .notAdvertising: cause("no beacon is advertised", "ビーコンを発信していません")
         case .nothingToWatch:

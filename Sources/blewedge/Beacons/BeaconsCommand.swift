@@ -70,7 +70,6 @@ extension BeaconRequest.Place: ExpressibleByArgument {
     }
 }
 
-/// What is told of the regions that are watched.
 struct WatchOptionFlags: ParsableArguments {
     @Flag(help: "Do not tell of entries.")
     var noEntry = false
@@ -129,7 +128,6 @@ extension JSONObject {
 
 /// The tables of beacons and regions for people, made of what programs are told.
 enum BeaconTables {
-    /// The regions that are known.
     static func regions(_ answer: JSONValue) -> [String] {
         let regions = answer["regions"]?.array ?? []
         guard !regions.isEmpty else { return [BeaconText.noRegions.text(.current)] }
@@ -210,12 +208,7 @@ enum BeaconTables {
     }
 
     private static func table(_ columns: [BeaconText], _ rows: [[String]]) -> [String] {
-        let all = [columns.map { $0.text(.current) }] + rows
-        let widths = columns.indices.map { column in all.map { DisplayWidth.columns(of: $0[column]) }.max() ?? 0 }
-        return all.map { row in
-            let cells = zip(row.dropLast(), widths).map { DisplayWidth.padded($0, to: $1) } + row.suffix(1)
-            return cells.joined(separator: "  ")
-        }
+        DisplayWidth.table([columns.map { $0.text(.current) }] + rows)
     }
 }
 

@@ -93,7 +93,7 @@ struct BeaconsDesignateCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("The key codes.", valueName: "code"))
     var codes: [String] = []
 
-    @Option(help: ArgumentHelp("The region (default: the only static one).", valueName: "region"))
+    @Option("The region (default: the only static one).", value: "region")
     var region: BeaconRegion?
 
     @OptionGroup var flags: WatchOptionFlags

@@ -33,7 +33,7 @@ struct BeaconsWatchCommand: ParsableCommand {
 
     @OptionGroup var flags: WatchOptionFlags
 
-    @Option(help: ArgumentHelp("Without a daemon: end after this time.", valueName: "time"))
+    @Option("Without a daemon: end after this time.", value: "time")
     var seconds: TimeArgument?
 
     @OptionGroup var adapterOptions: AdapterOptions
@@ -116,7 +116,7 @@ struct BeaconsRangeCommand: ParsableCommand {
     @Flag(help: "Leave the designated beacons out.")
     var withoutDesignated = false
 
-    @Option(help: ArgumentHelp("End after this time, 1 to 60 seconds.", valueName: "seconds"))
+    @Option("End after this time, 1 to 60 seconds.", value: "seconds")
     var seconds: Int?
 
     @OptionGroup var adapterOptions: AdapterOptions
@@ -310,10 +310,8 @@ struct BeaconsAdvertiseCommand: ParsableCommand {
     var off = false
 
     @Option(
-        help: ArgumentHelp(
-            "The frame (default: ibeacon, or eddystone for its identities).",
-            valueName: BeaconFrame.Format.allCases.map(\.rawValue).joined(separator: "|")
-        )
+        "The frame (default: ibeacon, or eddystone for its identities).",
+        value: BeaconFrame.Format.allCases.map(\.rawValue).joined(separator: "|")
     )
     var format: BeaconFrame.Format?
 
@@ -323,7 +321,7 @@ struct BeaconsAdvertiseCommand: ParsableCommand {
     )
     var power: Int8 = -59
 
-    @Option(help: ArgumentHelp("Without a daemon: end after this time.", valueName: "time"))
+    @Option("Without a daemon: end after this time.", value: "time")
     var seconds: TimeArgument?
 
     @OptionGroup var adapterOptions: AdapterOptions

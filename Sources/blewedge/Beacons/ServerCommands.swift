@@ -36,18 +36,14 @@ struct BeaconsFetchCommand: ParsableCommand {
     var type = RegionScope.whole.word
 
     @Option(
-        help: ArgumentHelp(
-            "Of owned regions, only those of such beacons.",
-            valueName: ManagedRegion.Variety.allCases.map(\.rawValue).joined(separator: "|")
-        )
+        "Of owned regions, only those of such beacons.",
+        value: ManagedRegion.Variety.allCases.map(\.rawValue).joined(separator: "|")
     )
     var beacons: ManagedRegion.Variety?
 
     @Option(
-        help: ArgumentHelp(
-            "The hours after a fetch in which the server is not asked again (default: the configuration's).",
-            valueName: "hours"
-        )
+        "The hours after a fetch in which the server is not asked again (default: the configuration's).",
+        value: "hours"
     )
     var updateInterval: Int?
 
@@ -258,7 +254,6 @@ struct ServerRun {
         }
     }
 
-    /// Has an event of a region logged.
     func log(_ event: ServerRequest.Event, of region: ServerRegion) throws {
         try ServerClient(settings).log(event, of: region, at: WallClock.seconds)
         try done(BeaconServerText.logged.message())
@@ -326,7 +321,6 @@ struct ServerRun {
         try output.tell(object)
     }
 
-    /// Does nothing for so long.
     private static func pause(_ time: Duration) throws {
         let loop = try EventLoop.ofCommand()
         _ = loop.schedule(at: MonotonicClock.now + time) { loop.stop() }

@@ -11,39 +11,22 @@ import Texts
 
 /// The options of every command that asks a server of beacons (D-27).
 struct ServerOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "The address of the server: https://HOST[:PORT][/PATH] (default: the configuration's).",
-            valueName: "address"
-        )
-    )
+    @Option("The address of the server: https://HOST[:PORT][/PATH] (default: the configuration's).", value: "address")
     var server: String?
 
     @Option(
-        help: ArgumentHelp(
-            "The file of the access token: of mode 0600, and the caller's own (default: the configuration's).",
-            valueName: "file"
-        )
+        "The file of the access token: of mode 0600, and the caller's own (default: the configuration's).",
+        value: "file"
     )
     var tokenFile: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "Believe the authorities whose certificates are in this file, instead of the system's.",
-            valueName: "file"
-        )
-    )
+    @Option("Believe the authorities whose certificates are in this file, instead of the system's.", value: "file")
     var caFile: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "Go through this proxy; what the environment says of one is not heeded.",
-            valueName: "address"
-        )
-    )
+    @Option("Go through this proxy; what the environment says of one is not heeded.", value: "address")
     var proxy: String?
 
-    @Option(help: ArgumentHelp("The longest that a request may take.", valueName: "time"))
+    @Option("The longest that a request may take.", value: "time")
     var timeout = TimeArgument(.seconds(15))
 
     @Flag(help: "Print one JSON object, of an error too, with its number.")
@@ -72,8 +55,7 @@ struct ServerOptions: ParsableArguments {
         return settings
     }
 
-    /// Runs what asks the server, with the files and the streams of this process if no others are given; of what fails
-    /// programs get the number too.
+    /// Asks the server, by default with this process's files and streams; programs get the number of an error too.
     func perform(
         hours: Int? = nil,
         isTestMode: Bool = false,

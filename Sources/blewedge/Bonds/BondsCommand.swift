@@ -38,21 +38,7 @@ struct BondsCommand: ParsableCommand {
                 let security = BondFacts(bond).security.text(.current)
                 return ["\(bond.identityAddress)", "\(bond.localAddress)", security]
             }
-        let widths = (0..<3).map { column in rows.map { DisplayWidth.columns(of: $0[column]) }.max() ?? 0 }
-        for row in rows {
-            let cells = zip(row, widths).map { DisplayWidth.padded($0, to: $1) }
-            let line = cells.joined(separator: "  ")
-            try StandardStream.output.write(line.trimmingSuffix { $0 == " " } + "\n")
-        }
-    }
-}
-
-extension String {
-    /// The text without such characters at its end.
-    fileprivate func trimmingSuffix(_ isTrimmed: (Character) -> Bool) -> String {
-        var rest = self[...]
-        while let last = rest.last, isTrimmed(last) { rest.removeLast() }
-        return String(rest)
+        for line in DisplayWidth.table(rows) { try StandardStream.output.write(line + "\n") }
     }
 }
 

@@ -45,22 +45,18 @@ struct PairCommand: ParsableCommand {
     var device: String
 
     @Option(
-        help: ArgumentHelp(
-            "What the keys must give: authenticated takes no device that cannot say or show a number, or knows legacy pairing only.",
-            valueName: PairingSecurity.allCases.map(\.rawValue).joined(separator: "|")
-        )
+        "What the keys must give: authenticated takes no device that cannot say or show a number, or knows legacy pairing only.",
+        value: PairingSecurity.allCases.map(\.rawValue).joined(separator: "|")
     )
     var security = PairingSecurity.encrypted
 
     @Option(
-        help: ArgumentHelp(
-            "What the person here can do (default: keyboard-display on a terminal, else none). Answers are lines on standard input.",
-            valueName: PairingConsole.allCases.map(\.rawValue).joined(separator: "|")
-        )
+        "What the person here can do (default: keyboard-display on a terminal, else none). Answers are lines on standard input.",
+        value: PairingConsole.allCases.map(\.rawValue).joined(separator: "|")
     )
     var console: PairingConsole?
 
-    @Option(help: ArgumentHelp("Give up after this time.", valueName: "time"))
+    @Option("Give up after this time.", value: "time")
     var seconds = TimeArgument(.seconds(60))
 
     @OptionGroup var adapterOptions: AdapterOptions

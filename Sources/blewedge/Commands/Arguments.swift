@@ -42,6 +42,18 @@ struct TimeArgument: ExpressibleByArgument {
     var defaultValueDescription: String { TimeText.text(duration) }
 }
 
+extension Option {
+    /// An optional value, which goes by the name `value` in the help.
+    init<Wrapped: ExpressibleByArgument>(_ help: String, value: String) where Value == Wrapped? {
+        self.init(help: ArgumentHelp(help, valueName: value))
+    }
+
+    /// A value with a default, which goes by the name `value` in the help.
+    init(wrappedValue: Value, _ help: String, value: String) where Value: ExpressibleByArgument {
+        self.init(wrappedValue: wrappedValue, help: ArgumentHelp(help, valueName: value))
+    }
+}
+
 /// The options of every command that uses Bluetooth.
 struct AdapterOptions: ParsableArguments {
     @Option(
@@ -84,7 +96,6 @@ enum Console {
         return ["y", "yes"].contains(StandardInput.line()?.lowercased() ?? "")
     }
 
-    /// What went wrong, and what mends it, in the language of this process.
     static func lines(of failure: CommandFailure) -> [String] { lines(of: Reason(failure)) }
 
     private static func lines(of reason: Reason) -> [String] {

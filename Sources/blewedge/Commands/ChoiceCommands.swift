@@ -46,18 +46,14 @@ struct UseCommand: ParsableCommand {
     var yes = false
 
     @Option(
-        help: ArgumentHelp(
-            "The least security of its link: none takes a device without keys, without a question; more wants its keys.",
-            valueName: GATTLinkSecurity.Level.allValueStrings.joined(separator: "|")
-        )
+        "The least security of its link: none takes a device without keys, without a question; more wants its keys.",
+        value: GATTLinkSecurity.Level.allValueStrings.joined(separator: "|")
     )
     var security: GATTLinkSecurity.Level?
 
     @Option(
-        help: ArgumentHelp(
-            "Without a daemon: take the address as it is, of this type, instead of listening for the device.",
-            valueName: AddressType.allCases.map { "\($0)" }.joined(separator: "|")
-        )
+        "Without a daemon: take the address as it is, of this type, instead of listening for the device.",
+        value: AddressType.allCases.map { "\($0)" }.joined(separator: "|")
     )
     var addressType: AddressType?
 
@@ -90,7 +86,6 @@ struct UseCommand: ParsableCommand {
         try daemon.show(answer, done: NoteText.chosen.message("\(choice)"))
     }
 
-    /// Keeps the choice for the next daemon.
     private func useAlone(_ asked: DeviceChoice) throws {
         let paths = try DaemonPaths.current()
         let known = try BondStore(paths.bonds).found()
@@ -221,7 +216,6 @@ extension AddressType: ExpressibleByArgument {
     /// `public` and `random`, not the numbers that they have in packets.
     public static var allValueStrings: [String] { allCases.map { "\($0)" } }
 
-    /// `public` or `random`.
     public init?(argument: String) {
         guard let type = Self.allCases.first(where: { "\($0)" == argument }) else { return nil }
         self = type

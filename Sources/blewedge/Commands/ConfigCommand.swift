@@ -19,7 +19,6 @@ struct ConfigCommand: ParsableCommand {
     )
 }
 
-/// Where the configuration is looked for.
 enum ConfigurationPlace {
     /// The path that the user gave, or that of the file which a daemon of this user reads.
     static func path(_ file: String?) throws(CommandFailure) -> FilePath {
@@ -66,9 +65,7 @@ struct ConfigCheckCommand: ParsableCommand {
             ) + "\n"
         )
     }
-}
 
-extension ConfigCheckCommand {
     /// Faults of a configuration that could be read, each with the line of its key.
     private func faults(of configuration: Configuration, in path: FilePath) throws -> [CommandFailure] {
         let text = try FileSystem.textContents(of: path.string, limit: Configuration.largestText)
@@ -138,7 +135,7 @@ struct ProfilesCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("A profile: built in, or of the configuration.", valueName: "name"))
     var name: String?
 
-    @Option(help: ArgumentHelp("The configuration file to take profiles from too.", valueName: "file"))
+    @Option("The configuration file to take profiles from too.", value: "file")
     var file: String?
 
     @Flag(help: "Print one JSON object a line.")

@@ -161,7 +161,7 @@ struct SendCommand: ParsableCommand {
             """
     )
 
-    @Option(help: ArgumentHelp("Send these bytes: pairs of digits, with or without spaces.", valueName: "digits"))
+    @Option("Send these bytes: pairs of digits, with or without spaces.", value: "digits")
     var hex: String?
 
     @Option(help: "Send this text, as UTF-8.")
@@ -190,9 +190,7 @@ struct SendCommand: ParsableCommand {
 
 /// A command that asks the daemon for one thing, and has nothing else to say.
 protocol DaemonVerb: ParsableCommand {
-    /// The request that the daemon is sent.
     static var request: ControlRequest { get }
-    /// The note for people when it is done.
     static var done: NoteText { get }
     var daemon: DaemonOptions { get }
 }
@@ -201,7 +199,6 @@ extension DaemonVerb {
     func run() throws { try daemon.tell(Self.request, done: Self.done.message()) }
 }
 
-/// Where a command looks for the daemon.
 struct SocketOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -212,12 +209,10 @@ struct SocketOption: ParsableArguments {
     )
     var socket: String?
 
-    /// Where the daemon may be.
     func paths() throws(CommandFailure) -> [String] {
         if let socket { return [socket] }
         return try DaemonPaths.reachable().map(\.controlSocket.string)
     }
 
-    /// A connection to the daemon.
     func client() throws(CommandFailure) -> ControlClient { try ControlClient(at: try paths()) }
 }

@@ -8,14 +8,12 @@ import Devices
 import Link
 import Texts
 
-/// The actions of `blewedge gatt` on an attribute.
 enum GATTAction: String, ExpressibleByArgument, CaseIterable {
     case read
     case write
     case subscribe
 }
 
-/// `blewedge gatt`.
 struct GATTCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "gatt",
@@ -51,7 +49,7 @@ struct GATTCommand: ParsableCommand {
 
     @OptionGroup var captureOptions: CaptureOptions
 
-    @Option(help: ArgumentHelp("Write these bytes: pairs of digits, with or without spaces.", valueName: "digits"))
+    @Option("Write these bytes: pairs of digits, with or without spaces.", value: "digits")
     var hex: String?
 
     @Option(help: "Write this text, as UTF-8.")
@@ -60,12 +58,10 @@ struct GATTCommand: ParsableCommand {
     @Flag(name: .customLong("no-response"), help: "Write without asking whether it worked.")
     var withoutResponse = false
 
-    @Option(help: ArgumentHelp("End after so many values.", valueName: "number"))
+    @Option("End after so many values.", value: "number")
     var count: Int?
 
-    @Option(
-        help: ArgumentHelp("End after this time; with status 75 if --count is not reached by then.", valueName: "time")
-    )
+    @Option("End after this time; with status 75 if --count is not reached by then.", value: "time")
     var seconds: TimeArgument?
 
     @Flag(help: "Print one JSON object a line.")
@@ -123,14 +119,11 @@ struct GATTCommand: ParsableCommand {
     }
 }
 
-/// The forms in which attributes are printed.
 enum GATTText {
-    /// Indented lines.
     case people
     /// One JSON object a line.
     case json
 
-    /// How a value came.
     enum Origin: String {
         case read
         case notification

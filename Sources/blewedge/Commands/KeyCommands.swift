@@ -100,7 +100,6 @@ struct ClearCommand: ParsableCommand {
     func run() throws { try daemon.tell(.clear) }
 }
 
-/// The snippets that there are, printed.
 struct SnippetList {
     let isJSON: Bool
 

@@ -29,9 +29,7 @@ struct ManualCommand: ParsableCommand {
     }
 }
 
-/// The manual page, made of what `--help` prints, so that one cannot say what the other does not.
-///
-/// man(7), groff_man(7).
+/// The manual page, made of what `--help` prints, so that one cannot say what the other does not; man(7), groff_man(7).
 struct ManualText {
     private var lines: [String] = []
 

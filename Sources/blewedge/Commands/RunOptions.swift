@@ -58,18 +58,14 @@ struct DaemonOptions: ParsableArguments {
 /// The options for the kind of device, and for the place where its bytes go.
 struct WireOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
-            "The serial service: \(Profile.builtIn.map(\.name).joined(separator: ", ")), one of the configuration, a file by its path, or \(Configuration.anyProfile) for whichever the device offers.",
-            valueName: "name|path"
-        )
+        "The serial service: \(Profile.builtIn.map(\.name).joined(separator: ", ")), one of the configuration, a file by its path, or \(Configuration.anyProfile) for whichever the device offers.",
+        value: "name|path"
     )
     var profile: String?
 
     @Option(
-        help: ArgumentHelp(
-            "Where goes what is received: \(WireDestination.form). A terminal and a socket carry bytes to the device too.",
-            valueName: "end"
-        )
+        "Where goes what is received: \(WireDestination.form). A terminal and a socket carry bytes to the device too.",
+        value: "end"
     )
     var to: String?
 
@@ -108,7 +104,6 @@ struct WireOptions: ParsableArguments {
     }
 }
 
-/// The pace at which keys are typed.
 struct PaceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -120,18 +115,14 @@ struct PaceOptions: ParsableArguments {
     var pace: Pace.Profile?
 
     @Option(
-        help: ArgumentHelp(
-            "How long a reader may stall without losing a key, instead of what the pace says; 0 assumes none.",
-            valueName: "time"
-        )
+        "How long a reader may stall without losing a key, instead of what the pace says; 0 assumes none.",
+        value: "time"
     )
     var stall: TimeArgument?
 
     @Option(
-        help: ArgumentHelp(
-            "How many events the kernel keeps for each reader: 256, or 64 for Xorg's old driver evdev (default: 256).",
-            valueName: "events"
-        )
+        "How many events the kernel keeps for each reader: 256, or 64 for Xorg's old driver evdev (default: 256).",
+        value: "events"
     )
     var queue: ReaderQueue?
 
@@ -155,48 +146,29 @@ struct BarcodeModeOptions: ParsableArguments {
     var scan = false
 
     @Option(
-        help: ArgumentHelp(
-            "With --scan: the bytes that end a scan, by name (cr, lf, tab, etx, gs …) or as 0x03; or none.",
-            valueName: "bytes"
-        )
+        "With --scan: the bytes that end a scan, by name (cr, lf, tab, etx, gs …) or as 0x03; or none.",
+        value: "bytes"
     )
     var terminator: TerminatorArgument?
 
-    @Option(help: ArgumentHelp("With --scan: the silence that ends a scan too.", valueName: "time"))
+    @Option("With --scan: the silence that ends a scan too.", value: "time")
     var idleGap: TimeArgument?
 
-    @Option(help: ArgumentHelp("With --scan: type no scan of fewer bytes (default: 1).", valueName: "bytes"))
+    @Option("With --scan: type no scan of fewer bytes (default: 1).", value: "bytes")
     var minLength: Int?
 
-    @Option(
-        help: ArgumentHelp(
-            "With --scan: type no scan of more bytes (default: \(BarcodeRules.defaultMaximumLength)).",
-            valueName: "bytes"
-        )
-    )
+    @Option("With --scan: type no scan of more bytes (default: \(BarcodeRules.defaultMaximumLength)).", value: "bytes")
     var maxLength: Int?
 
-    @Option(
-        help: ArgumentHelp(
-            "With --scan: what is typed before each scan; keys by name in braces, as in {f9}.",
-            valueName: "text"
-        )
-    )
+    @Option("With --scan: what is typed before each scan; keys by name in braces, as in {f9}.", value: "text")
     var prefix: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "With --scan: what is typed after each scan, instead of its terminator, as in {tab}.",
-            valueName: "text"
-        )
-    )
+    @Option("With --scan: what is typed after each scan, instead of its terminator, as in {tab}.", value: "text")
     var suffix: String?
 
     @Option(
-        help: ArgumentHelp(
-            "With --scan: do not type the same scan again within this time; 0 types every one (default: 0).",
-            valueName: "time"
-        )
+        "With --scan: do not type the same scan again within this time; 0 types every one (default: 0).",
+        value: "time"
     )
     var duplicates: TimeArgument?
 

@@ -40,13 +40,13 @@ struct ScanCommand: ParsableCommand {
     @Flag(help: "Listen for 5 s (or --seconds), then print each device once.")
     var once = false
 
-    @Option(help: ArgumentHelp("End after this time.", valueName: "time"))
+    @Option("End after this time.", value: "time")
     var seconds: TimeArgument?
 
     @Option(help: ArgumentHelp("Show devices that offer this service only; may be given again.", valueName: "uuid"))
     var service: [BluetoothUUID] = []
 
-    @Option(help: ArgumentHelp("Show devices of this name only, in letters of either case.", valueName: "text"))
+    @Option("Show devices of this name only, in letters of either case.", value: "text")
     var name: String?
 
     @Flag(help: "Only listen: ask no device for its scan response, which often holds the name.")
@@ -55,12 +55,7 @@ struct ScanCommand: ParsableCommand {
     @Flag(help: "Print every advertisement, not only news.")
     var duplicates = false
 
-    @Option(
-        help: ArgumentHelp(
-            "Table refresh interval (default: scan.refresh of the configuration, 2s).",
-            valueName: "time"
-        )
-    )
+    @Option("Table refresh interval (default: scan.refresh of the configuration, 2s).", value: "time")
     var refresh: TimeArgument?
 
     func validate() throws {

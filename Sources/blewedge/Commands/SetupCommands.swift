@@ -34,12 +34,7 @@ struct DoctorCommand: ParsableCommand {
 
     @OptionGroup var adapterOptions: AdapterOptions
 
-    @Option(
-        help: ArgumentHelp(
-            "The layout to compare with the console's, instead of the daemon's or the configuration's.",
-            valueName: "name"
-        )
-    )
+    @Option("The layout to compare with the console's, instead of the daemon's or the configuration's.", value: "name")
     var layout: String?
 
     @Flag(help: "Print one JSON object.")

@@ -58,57 +58,36 @@ struct SimulateCommand: ParsableCommand {
     @Option(help: "The name to be found by.")
     var name = "LINBLE-TEST"
 
-    @Option(
-        help: ArgumentHelp(
-            "The serial service to have: \(Profile.builtIn.map(\.name).joined(separator: ", ")).",
-            valueName: "profile"
-        )
-    )
+    @Option("The serial service to have: \(Profile.builtIn.map(\.name).joined(separator: ", ")).", value: "profile")
     var profile = Profile.linble.name
 
-    @Option(help: ArgumentHelp("Send the lines of a file instead of standard input's.", valueName: "file"))
+    @Option("Send the lines of a file instead of standard input's.", value: "file")
     var file: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "Send so many barcodes, no two alike, instead of standard input's lines.",
-            valueName: "number"
-        )
-    )
+    @Option("Send so many barcodes, no two alike, instead of standard input's lines.", value: "number")
     var barcodes: Int?
 
     @Option(
-        help: ArgumentHelp(
-            "Send at most so many lines a second; 0 sends as many as the link takes. Barcodes: 1 a second, lines: all.",
-            valueName: "number"
-        )
+        "Send at most so many lines a second; 0 sends as many as the link takes. Barcodes: 1 a second, lines: all.",
+        value: "number"
     )
     var rate: Int?
 
-    @Option(help: ArgumentHelp("What ends each line that is sent: cr, lf, crlf or none.", valueName: "end"))
+    @Option("What ends each line that is sent: cr, lf, crlf or none.", value: "end")
     var lineEnd = LineEnd.cr
 
-    @Option(
-        help: ArgumentHelp(
-            "Let a central pair in this time, 1 to 600 s; without this none can.",
-            valueName: "time"
-        )
-    )
+    @Option("Let a central pair in this time, 1 to 600 s; without this none can.", value: "time")
     var pairable: TimeArgument?
 
     @Option(
-        help: ArgumentHelp(
-            "What a link must have before its central may subscribe and write; none by default.",
-            valueName: GATTLinkSecurity.Level.allValueStrings.joined(separator: "|")
-        )
+        "What a link must have before its central may subscribe and write; none by default.",
+        value: GATTLinkSecurity.Level.allValueStrings.joined(separator: "|")
     )
     var security: GATTLinkSecurity.Level?
 
     @Option(
-        help: ArgumentHelp(
-            "With --pairable: what the person here can do. Answers are lines on standard input, which is not sent then.",
-            valueName: PairingConsole.allCases.map(\.rawValue).joined(separator: "|")
-        )
+        "With --pairable: what the person here can do. Answers are lines on standard input, which is not sent then.",
+        value: PairingConsole.allCases.map(\.rawValue).joined(separator: "|")
     )
     var console: PairingConsole?
 

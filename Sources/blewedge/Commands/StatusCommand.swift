@@ -61,7 +61,6 @@ struct StatusCommand: ParsableCommand {
 ///
 /// Nothing is drawn while nothing happens. To be used on the loop's thread.
 final class StatusLine {
-    /// The facts that the line shows.
     struct Facts {
         var state: Session.State
         /// The device as the user has named it; nil for none.
@@ -90,7 +89,6 @@ final class StatusLine {
         self.loop = loop
     }
 
-    /// Takes note that something was received.
     func received() {
         flashEnd = MonotonicClock.now + Self.flashTime
         // Behind what has just been typed, and at most ten times a second.
@@ -116,7 +114,6 @@ final class StatusLine {
         isDrawn = false
     }
 
-    /// Draws it no more.
     func end() {
         timer.cancel()
         source = nil

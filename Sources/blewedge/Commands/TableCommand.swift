@@ -143,11 +143,6 @@ struct TableShowCommand: ParsableCommand {
 
 /// The options of every command that uses a layout.
 struct LayoutOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "The layout that the reader of the keys uses: \(LayoutSource.names).",
-            valueName: "name"
-        )
-    )
+    @Option("The layout that the reader of the keys uses: \(LayoutSource.names).", value: "name")
     var layout = "us"
 }

@@ -7,7 +7,6 @@ import Devices
 import Texts
 import Typing
 
-/// A key of the keypad page.
 enum KeypadKey: Hashable {
     /// One that the daemon presses (LK-23, HK-4).
     case name(KeyName)

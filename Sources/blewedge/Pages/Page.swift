@@ -83,8 +83,7 @@ enum PageFrame {
 
     // MARK: Head
 
-    /// The pages with their keys: all names, the closer together the less room there is, or only that of the page that is
-    /// shown.
+    /// The pages with their keys: all names, closer together on narrow screens, or only that of the page shown.
     private static func title(_ model: TUIModel, _ columns: Int) -> PageLine {
         func names(_ gap: String, isShort: Bool = false) -> [String] {
             Page.allCases.map { page in

@@ -106,7 +106,6 @@ enum BeaconsPage {
 
 /// The daemon's answer to `beacons status`, with nothing in it that acts on a terminal.
 struct TUIBeacons {
-    /// A region that is watched.
     struct Region {
         /// Its name, or else itself.
         var label: String

@@ -50,7 +50,7 @@ enum DevicesPage {
         return PageBody(lines: lines, focus: cursor + 1..<cursor + 2)
     }
 
-    private static func heard(_ device: TUIDevices.Device, _ model: TUIModel, _ columns: Int) -> String {
+    private static func heard(_ device: ListedDevice, _ model: TUIModel, _ columns: Int) -> String {
         guard let seconds = device.lastHeard else { return PageText.notHeard.text(model.language) }
         let time = WallClock.local(seconds)
         return columns >= wideScreen ? time : String(time.suffix(shortTimeWidth))
@@ -87,48 +87,30 @@ enum DevicesPage {
 
 /// The devices around, as the devices page lists them (LK-1 … LK-8).
 struct TUIDevices: Equatable {
-    struct Device: Equatable {
-        var address: BluetoothAddress
-        /// `public` or `random`; empty where that is not known.
-        var type: String
-        var name: String?
-        var rssi: Int64?
-        /// Seconds since 1970; nil for one that was not heard since these pages began.
-        var lastHeard: Int?
-
-        /// The name that the user knows it by, or else its address.
-        var label: String { name.map(LocalName.printable) ?? "\(address)" }
-    }
-
     /// The devices of the daemon's last answer, the strongest first.
-    private var heard: [Device] = []
+    private var heard: [ListedDevice] = []
     /// The chosen device, which stands on top and does not go (LK-6).
-    var chosen: Device? {
+    var chosen: ListedDevice? {
         didSet { if chosen?.address != oldValue?.address { news = heard.first(where: isChosen) } }
     }
     /// The chosen device as it was heard last.
-    private var news: Device?
+    private var news: ListedDevice?
     private var focus: BluetoothAddress?
 
-    var rows: [Device] {
+    var rows: [ListedDevice] {
         guard var first = chosen else { return heard }
-        if let news {
-            first.type = news.type
-            first.name = news.name ?? first.name
-            first.rssi = news.rssi
-            first.lastHeard = news.lastHeard
-        }
+        if let news { first = news.named(as: first) }
         return [first] + heard.filter { !isChosen($0) }
     }
 
     var cursor: Int { rows.firstIndex { $0.address == focus } ?? 0 }
 
-    var focused: Device? {
+    var focused: ListedDevice? {
         let rows = rows
         return rows.first { $0.address == focus } ?? rows.first
     }
 
-    func isChosen(_ device: Device) -> Bool { device.address == chosen?.address }
+    func isChosen(_ device: ListedDevice) -> Bool { device.address == chosen?.address }
 
     /// Moves the cursor by so many rows, as far as there are any.
     mutating func move(by steps: Int) {
@@ -140,17 +122,7 @@ struct TUIDevices: Equatable {
 
     /// Takes the list that the daemon answered to `scan`, at that time in seconds since 1970: it is shown as it is.
     mutating func hear(_ answer: JSONValue, now: Int) {
-        heard = (answer["devices"]?.array ?? []).compactMap { value in
-            value["address"]?.string.flatMap { BluetoothAddress($0) }.map { address in
-                Device(
-                    address: address,
-                    type: value["addressType"]?.string ?? "",
-                    name: value["name"]?.string,
-                    rssi: value["rssi"]?.integer,
-                    lastHeard: value["lastHeard"]?.string.flatMap(TUITime.seconds) ?? now
-                )
-            }
-        }
+        heard = (answer["devices"]?.array ?? []).compactMap { ListedDevice(answer: $0, now: now) }
         if let first = heard.first(where: isChosen) { news = first }
     }
 
@@ -158,7 +130,7 @@ struct TUIDevices: Equatable {
 }
 
 /// Times as the daemon writes them.
-enum TUITime {
+enum UniversalTime {
     /// Seconds since 1970 of `2026-11-21T10:00:00Z`; nil for anything else.
     static func seconds(_ text: String) -> Int? {
         let shape = text.utf8.map { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 ? UInt8(ascii: "0") : $0 }

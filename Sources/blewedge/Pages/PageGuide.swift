@@ -117,9 +117,7 @@ enum GuidePage {
         }
         return (lines, due)
     }
-}
 
-extension GuidePage {
     /// The doctor's findings that keep this machine from having a virtual keyboard.
     static func machineFaults(_ findings: [Finding]) -> [Reason] {
         findings.filter { $0.severity == .blocks && machineCauses.contains($0.cause) }.map { finding in

@@ -55,9 +55,7 @@ final class TUIDaemon {
         tick()
     }
 
-    /// Asks the daemon; false where too much is asked already.
-    ///
-    /// The answer comes on the loop.
+    /// Asks the daemon; false where too much is asked already; the answer comes on the loop.
     func ask(_ request: ControlRequest, completion: @escaping (CommandFailure?) -> Void) -> Bool {
         let connection: TUIConnection?
         if case .use = request { connection = slowConnection() } else { connection = quick }

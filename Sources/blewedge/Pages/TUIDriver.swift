@@ -307,10 +307,8 @@ struct TUIOptions: ParsableArguments {
     @OptionGroup var place: SocketOption
 
     @Option(
-        help: ArgumentHelp(
-            "en or ja. Without it the locale says it; a Linux console has no Japanese, and gets English.",
-            valueName: "language"
-        )
+        "en or ja. Without it the locale says it; a Linux console has no Japanese, and gets English.",
+        value: "language"
     )
     var language: Language?
 

@@ -7,8 +7,7 @@ import Typing
 /// A device's bytes are typed into whatever has the focus, which may be these pages: a barcode is no command, and a key
 /// that the keypad has pressed does not press itself again.
 struct TUIHands {
-    /// How soon after a character another key is typed by no hand: blewedge leaves at most 50 ms between two (D-13), and
-    /// these pages may be late.
+    /// The time after a character in which no hand types another; blewedge leaves at most 50 ms (D-13), pages lag.
     static let gap = Duration.milliseconds(300)
     /// How long a key of the keypad may take to come back.
     static let echoTime = Duration.seconds(1)

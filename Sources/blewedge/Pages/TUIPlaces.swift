@@ -16,7 +16,6 @@ struct TUIPlaces {
     let all: [DaemonPaths]
     /// True if no control socket is given: the daemon looked for may be the machine's service.
     let mayBeService: Bool
-    /// The control sockets that are tried.
     let sockets: [String]
     /// The configuration's settings of the pages: whether the status line is shown, and the time of a scan.
     let showsStatus: Bool
@@ -42,7 +41,6 @@ struct TUIPlaces {
         scanTime = ControlRequest.scanTime(nearest: configuration.refreshPeriod)
     }
 
-    /// The user's own.
     var paths: DaemonPaths { all.first ?? .system }
 
     /// The uses of a network by the user's and the system's configuration (LK-12, HK-7).
@@ -62,7 +60,6 @@ struct TUIPlaces {
         return uses.isEmpty ? [GuideText.networkNone.message()] : uses
     }
 
-    /// The snippets that a daemon of this user would know, or else one of the system.
     func snippets() throws(CommandFailure) -> Snippets {
         try all.snippets()
     }
@@ -84,8 +81,7 @@ struct TUIPlaces {
         }
     }
 
-    /// The configuration's text with that value of a key that stands in no table: in the place of its line, else before
-    /// everything.
+    /// The configuration with that value of a key outside of tables: in the place of its line, else at the top.
     static func setting(_ key: String, to value: String, in text: String) -> String {
         // By scalars: CR LF is one character.
         var lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
@@ -128,7 +124,7 @@ struct TUIStatus: Equatable {
     var seconds: Int64
     /// The chosen device as the user has named it; nil for none.
     var device: String?
-    var chosen: TUIDevices.Device?
+    var chosen: ListedDevice?
     var adapter: String?
     var keyboard: String?
     var profile: String
@@ -137,7 +133,6 @@ struct TUIStatus: Equatable {
     var isPaused: Bool
     var isTyping: Bool
     var gate: Reason?
-    /// The counts of the answer.
     var counts: [Count]
     /// How long ago a value was received, in seconds, and its length (D-6).
     var lastReceived: (ago: Int64, length: Int64)?
@@ -186,18 +181,8 @@ struct TUIStatus: Equatable {
         if case .object(let members)? = answer["counts"] {
             counts = members.compactMap { name, value in value.integer.map { Count(name: name, count: $0) } }
         }
-        let kept = answer["selection"]
-        let address = kept?["address"]?.string ?? text("address")
-        chosen = address.flatMap { BluetoothAddress($0) }.map { address in
-            TUIDevices.Device(
-                address: address,
-                type: (kept?["addressType"] ?? answer["addressType"])?.string ?? "",
-                name: kept?["name"]?.string,
-                rssi: nil,
-                lastHeard: nil
-            )
-        }
-        if device == nil { chosen = nil }
+        let kept = answer["selection"].flatMap(KeptChoice.init(answer:)) ?? KeptChoice(answer: answer)
+        chosen = device == nil ? nil : kept.map { ListedDevice($0) }
     }
 }
 

@@ -310,7 +310,7 @@ struct DemoCommand: ParsableCommand {
     @Flag(help: "Type without the pauses that readers of a real keyboard need, and draw nothing.")
     var fast = false
 
-    @Option(help: ArgumentHelp("Send so many barcodes instead of a few samples.", valueName: "count"))
+    @Option("Send so many barcodes instead of a few samples.", value: "count")
     var barcodes: Int?
 
     @OptionGroup var captureOptions: CaptureOptions

@@ -20,7 +20,6 @@ final class GATTRun {
         var time: Duration?
     }
 
-    /// How long a connection may take.
     private static let connectTimeout = Duration.seconds(15)
 
     private let foreground: ForegroundRun
@@ -31,7 +30,7 @@ final class GATTRun {
     private var browser: GATTBrowser
     private var finder: DeviceFinder?
     private var driver: LinkDriver?
-    private var timer: EventLoop.Timer?
+    private let timer = LoopTimer()
     private var values = 0
 
     init(
@@ -118,7 +117,7 @@ final class GATTRun {
         case .subscribed(let characteristic):
             Console.note(NoteText.subscribed.message("\(characteristic.value)"))
             guard let time = limit.time else { return }
-            setTimer(time) { [unowned self] in
+            timer.set(on: foreground.loop, after: time) { [unowned self] in
                 let isShort = limit.count.map { values < $0 } ?? false
                 let failure = CommandFailure(.timeout, CommandFaultText.tooFewValues, "\(values)")
                 foreground.finish(isShort ? .failure(failure) : .success(.success))
@@ -140,7 +139,7 @@ final class GATTRun {
     // MARK: The end
 
     private func end(_ completion: @escaping () -> Void) {
-        cancelTimer()
+        timer.cancel()
         if let driver {
             driver.close(completion: completion)
         } else if let finder {
@@ -148,19 +147,6 @@ final class GATTRun {
         } else {
             completion()
         }
-    }
-
-    private func setTimer(_ time: Duration, _ handler: @escaping () -> Void) {
-        cancelTimer()
-        timer = foreground.loop.schedule(at: MonotonicClock.now + time) { [unowned self] in
-            timer = nil
-            handler()
-        }
-    }
-
-    private func cancelTimer() {
-        if let timer { foreground.loop.cancel(timer) }
-        timer = nil
     }
 }
 

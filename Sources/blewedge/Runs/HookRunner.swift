@@ -8,9 +8,7 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// Runs the user's command for one notice after another, and never waits for it.
-///
-/// To be used on the event loop's thread.
+/// Runs the user's command for one notice after another, and never waits for it; to be used on the event loop's thread.
 final class HookRunner {
     private static let patience = Duration.seconds(5)
 

@@ -14,7 +14,6 @@ import Typing
 
 /// One keyboard in the foreground, from the first scan to the printed account.
 final class KeyboardRun {
-    /// The forms of output.
     enum Output {
         /// Progress, and the account at the end.
         case people
@@ -208,8 +207,7 @@ final class KeyboardRun {
         return outcome == nil && !isReloading
     }
 
-    /// A daemon waits for an adapter that is not there, is switched off or not its to use; a keyboard for one device does
-    /// not.
+    /// A daemon waits for an adapter that is absent, off or forbidden; a keyboard for one device does not.
     private func adapterFailed(_ failure: CommandFailure) {
         let isWaitedFor = failure.status == .unavailable || failure.status == .permission
         if !options.followsChoice || !isWaitedFor { finish(.failure(failure)) }
@@ -308,8 +306,7 @@ final class KeyboardRun {
 struct KeyboardUser {
     let name: String
 
-    /// Makes this process the user's and begins the program anew, with directories that are the user's own; returns where
-    /// it is the user's already.
+    /// Begins the program anew as the user, who gets the directories; returns if this process is the user's already.
     func become(_ paths: DaemonPaths) throws(CommandFailure) {
         guard let user = ServiceUser(named: name) else {
             throw CommandFailure(.usage, CommandFaultText.noUser, name)

@@ -9,18 +9,18 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// A device as lists show it, whether this program has heard it or the daemon.
-struct ListedDevice {
-    let address: String
+/// A device as lists and pages show it, whether this program has heard it or the daemon.
+struct ListedDevice: Equatable {
+    let address: BluetoothAddress
     let addressType: String
-    let name: LocalName?
+    fileprivate(set) var name: LocalName?
     /// In dBm; nil where it was never known.
-    let rssi: Int?
-    let services: [BluetoothUUID]
+    private(set) var rssi: Int?
+    private(set) var services: [BluetoothUUID] = []
     /// The services that it asks for.
-    let solicited: [BluetoothUUID]
-    /// When it was heard last, for people.
-    let heard: String
+    private(set) var solicited: [BluetoothUUID] = []
+    /// Seconds since 1970; nil for one that was not heard.
+    private(set) var lastHeard: Int?
     /// All of it, for programs.
     let json: String
     /// Whether it is the one that the user has chosen.
@@ -28,26 +28,28 @@ struct ListedDevice {
 
     /// One that this program has heard.
     init(_ device: DiscoveredDevice) {
-        address = "\(device.address.address)"
+        address = device.address.address
         addressType = "\(device.address.type)"
         name = device.name
         rssi = device.rssi.map { Int($0) }
         services = device.services
         solicited = device.data.solicitedServiceUUIDs
-        heard = WallClock.local(WallClock.seconds(at: device.lastHeard))
+        lastHeard = WallClock.seconds(at: device.lastHeard)
         json = JSONObject(device).text
     }
 
-    /// One that the daemon has heard; nil for what is none.
-    init?(answer: JSONValue) {
-        guard let address = answer["address"]?.string, let type = answer["addressType"]?.string else { return nil }
-        self.address = LocalName.printable(address)
+    /// One that the daemon has heard, at the time `now` if it does not say when; nil for what is none.
+    init?(answer: JSONValue, now: Int? = nil) {
+        guard let address = answer["address"]?.string.flatMap({ BluetoothAddress($0) }),
+            let type = answer["addressType"]?.string
+        else { return nil }
+        self.address = address
         addressType = LocalName.printable(type)
         name = answer["name"]?.string.map { LocalName(Array($0.utf8).span, isComplete: true) }
         rssi = answer["rssi"]?.integer.map { Int($0) }
         services = Self.uuids(answer["services"])
         solicited = Self.uuids(answer["solicited"])
-        heard = answer["lastHeard"]?.string.flatMap(TUITime.seconds).map(WallClock.local) ?? "-"
+        lastHeard = answer["lastHeard"]?.string.flatMap(UniversalTime.seconds) ?? now
         json = answer.text
     }
 
@@ -56,20 +58,25 @@ struct ListedDevice {
     }
 
     /// The chosen device, as it is known without having been heard.
-    fileprivate init(_ choice: KeptChoice) {
-        address = "\(choice.device.address)"
+    init(_ choice: KeptChoice) {
+        address = choice.device.address
         addressType = "\(choice.device.type)"
         name = choice.name.map { LocalName(Array($0.utf8).span, isComplete: true) }
-        rssi = nil
-        services = []
-        solicited = []
-        heard = "-"
         json = JSONObject(choice).text
+    }
+
+    /// The name that the user knows it by, or else its address.
+    var label: String { name?.printable ?? "\(address)" }
+
+    /// The same device, with the name of `other` where it has none.
+    func named(as other: ListedDevice) -> ListedDevice {
+        var device = self
+        device.name = name ?? other.name
+        return device
     }
 }
 
-/// The rows of a list that is drawn again and again: the chosen device on top, where it stays when it is heard no more,
-/// then the others that are heard (LK-6).
+/// The rows of a list that is redrawn: the chosen device on top, also when it is silent, then the others (LK-6).
 struct ListedRows {
     private let filter: ScanFilter
     /// The chosen device as it was heard last; nil for none.
@@ -123,7 +130,7 @@ enum DeviceText {
     private static func tabSeparated(_ device: ListedDevice) -> String {
         let services = device.services.map(\.description) + solicited(device, .english)
         return [
-            device.address,
+            "\(device.address)",
             device.addressType,
             device.rssi.map { "\($0) dBm" } ?? "-",
             device.name?.printable ?? "-",
@@ -150,9 +157,9 @@ enum DeviceText {
         let rows = devices.map { device in
             row(
                 (device.isChosen ? "* " : "") + (device.name?.printable ?? "-"),
-                device.address,
+                "\(device.address)",
                 device.rssi.map { "\($0)" } ?? "-",
-                device.heard,
+                device.lastHeard.map(WallClock.local) ?? "-",
                 (device.services.map(serviceName) + solicited(device, language)).joined(separator: ", "),
                 columns
             )
@@ -254,7 +261,7 @@ struct DaemonScan: ~Copyable {
         let answer = try client.ask(.scan(for: time, isAnew: isAnew), patience: time + ControlClient.patience)
         leftOut = answer.value["leftOut"]?.integer ?? 0
         let known = Dictionary(devices.map { ($0.address, $0.content) }) { first, _ in first }
-        devices = (answer.value["devices"]?.array ?? []).compactMap(ListedDevice.init(answer:))
+        devices = (answer.value["devices"]?.array ?? []).compactMap { ListedDevice(answer: $0) }
             .filter { filter.matches(name: $0.name, services: $0.services) }
         return devices.filter { known[$0.address] != $0.content }
     }
@@ -274,6 +281,6 @@ extension ControlClient {
 extension ListedDevice {
     /// The data that it advertises, without the time and the strength at which it was heard.
     fileprivate var content: [String] {
-        [address, addressType, name?.text ?? ""] + services.map(\.description) + solicited.map { "?\($0)" }
+        ["\(address)", addressType, name?.text ?? ""] + services.map(\.description) + solicited.map { "?\($0)" }
     }
 }
