@@ -172,9 +172,7 @@ extension Configuration {
         return faults
     }
 
-    /// The configuration as TOML, which reads as the same.
-    ///
-    /// `isCommented` explains every key; what is as without a file is then a comment too.
+    /// The configuration as TOML, which reads as the same; `isCommented` explains keys, defaults as comments.
     package func text(isCommented: Bool = false) -> String {
         let defaults = Configuration()
         var lines: [String] = []

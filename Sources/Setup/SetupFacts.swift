@@ -71,7 +71,8 @@ package struct SetupFacts: Equatable, Sendable {
             FileSystem.exists("/etc/mdev.conf") || directories.contains { FileSystem.isExecutable("\($0)/mdev") }
         facts.hasMdev = hasMdev && !FileSystem.exists("/run/udev/control")
         facts.hasModuleList = FileSystem.exists("/etc/modules") && !FileSystem.exists("/etc/modules-load.d")
-        facts.hasUser = hasUser(SetupPlan.user)
+        let user = AccountFiles().user(named: SetupPlan.user)
+        facts.hasUser = user != nil
         facts.isActive = FileSystem.exists("/run/blewedge/control")
         let configuration = try? Configuration.read(DaemonPaths.system.configurationFile)
         facts.hasServer = configuration?.beacons.server != nil
@@ -89,15 +90,9 @@ package struct SetupFacts: Equatable, Sendable {
             FileSystem.line(of: $0 + "/type") == "bluetooth" && FileSystem.line(of: $0 + "/soft") == "1"
         }.map { $0 + "/soft" }
         let maker = FileSystem.owner(of: UInputDevice.path)
-        facts.isMakerGiven = maker != nil && maker == AccountFiles().user(named: SetupPlan.user)?.number
+        facts.isMakerGiven = maker != nil && maker == user?.number
         facts.needsSerialDriver = SerialDevice.bluetoothControllers().contains { !$0.hasDriver }
         return facts
-    }
-
-    /// True if /etc/passwd has the user; it always has the user of the service.
-    private static func hasUser(_ name: String) -> Bool {
-        guard let bytes = try? FileSystem.contents(of: "/etc/passwd", limit: 1 << 22) else { return false }
-        return bytes.split(separator: UInt8(ascii: "\n")).contains { $0.starts(with: Array("\(name):".utf8)) }
     }
 
     private static func isSame(_ first: String, _ second: String) -> Bool {

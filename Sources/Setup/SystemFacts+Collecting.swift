@@ -120,9 +120,7 @@ extension SystemFacts {
         layoutDifferences = LayoutDifference.between(typed, keymap.levels)
     }
 
-    /// Notes the keyboard's event node if the daemon cannot read it.
-    ///
-    /// This can be tested only if the daemon has the user of this process.
+    /// Notes an event node that the daemon cannot read; testable only if it has this process's user.
     private mutating func lookAtEventNode() {
         guard let status = daemon.status, ProcessFacts.user(of: status.pid) == ProcessFacts.user,
             let node = status.eventNode, DeviceProbe.readingFault(node) == .permissionDenied
@@ -144,9 +142,7 @@ extension SystemFacts.Adapter {
 }
 
 extension SystemFacts.ConfigurationState {
-    /// Reads a configuration file and the files that it names.
-    ///
-    /// The configuration has its defaults if the file is wrong or does not exist.
+    /// Reads a configuration and the files that it names; it is the default if the file is wrong or missing.
     fileprivate static func read(_ path: FilePath) -> (state: Self, configuration: Configuration) {
         do throws(CommandFailure) {
             let configuration = try Configuration.read(path)

@@ -31,9 +31,7 @@ package enum KeyName: Hashable, Sendable, CaseIterable, CustomStringConvertible 
         aliases.first { .character($0.character) == key }?.name ?? key.description
     }
 
-    /// Reads a name; nil for a key that the keypad does not have.
-    ///
-    /// Upper and lower case are the same; the space is `space`.
+    /// Reads a name in letters of either case, `space` for the space; nil for a key that the keypad lacks.
     package init?(_ text: String) {
         var name = text.lowercased()
         if let alias = Self.aliases.first(where: { $0.name == name }) { name = String(alias.character) }

@@ -22,9 +22,7 @@ extension CommandFailure {
     /// The failure when too many keys of clients wait to be typed.
     package static let keysWait = CommandFailure(.timeout, KeyboardFaultText.tooManyWait)
 
-    /// The failure to write events to the keyboard.
-    ///
-    /// Events that the kernel did not take are counted as lost, and are not written again.
+    /// The failure to write events, which count as lost and are not written again.
     package init(writingKeys error: Errno) {
         switch error.recovery(of: .keyboard) {
         case .rebuild where error == .operationNotSupportedByDevice: self.init(.inputOutput, KeyboardFaultText.gone)

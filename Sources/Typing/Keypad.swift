@@ -113,11 +113,6 @@ private struct Builder {
     var numbers: [ByteTable.Step: UInt8] = [:]
     var refusals: [ByteTable.Step: Message] = [:]
 
-    init(layout: KeyboardLayout, keys: KeySet) {
-        self.layout = layout
-        self.keys = keys
-    }
-
     mutating func add(_ step: ByteTable.Step) {
         guard numbers[step] == nil, refusals[step] == nil else { return }
         guard let number = UInt8(exactly: numbers.count) else {

@@ -90,9 +90,7 @@ package struct Snippets: Equatable, Sendable {
         }
     }
 
-    /// Makes the snippets of a file, together with those of a built-in set.
-    ///
-    /// Without such a file they are the built-in ones alone.
+    /// Makes the snippets of a file over a built-in set; without the file, the built-in ones alone.
     package init(file path: String, over set: BuiltIn) throws(CommandFailure) {
         let bytes: [UInt8]
         do {
@@ -184,9 +182,7 @@ package struct Snippet: Equatable, Sendable {
         leftPresses = Self.leftPresses(in: text) ?? 0
     }
 
-    /// Makes a snippet of an opening and a closing text (HK-3).
-    ///
-    /// The cursor goes to the input point of both together, or else between them.
+    /// Makes a snippet of two texts (HK-3), with the cursor at the input point of both, or else between them.
     package init(title: String, opening: String, closing: String, received: [UInt8]? = nil) {
         self.title = title
         self.received = received
@@ -211,9 +207,7 @@ package struct Snippet: Equatable, Sendable {
         return nil
     }
 
-    /// The steps that type the text and move the cursor to the input point.
-    ///
-    /// `canMove` is false for a keyboard without the Left key; the cursor then stays after the text.
+    /// The steps that type the text and move the cursor; without `canMove` it stays after the text.
     package func steps(canMove: Bool = true) -> [ByteTable.Step] {
         // CR LF is one character, and one press of Enter.
         let typed = text.flatMap { character -> [ByteTable.Step] in

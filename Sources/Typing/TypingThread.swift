@@ -12,9 +12,7 @@ package import SystemPackage
 /// thread, which sleeps until they are. One of the two threads holds the typist at a time, and the one that brings
 /// bytes never waits for it.
 package final class TypingThread: Sendable {
-    /// The time between the creation of the keyboard and the first event, in nanoseconds.
-    ///
-    /// Readers open the keyboard meanwhile.
+    /// The nanoseconds between the keyboard's creation and the first event, in which readers open it.
     package static let settlingTime: Int64 = 200_000_000
 
     private let waker: Waker

@@ -33,9 +33,7 @@ package struct CurlLibrary {
     private let set: UnsafeMutableRawPointer
     private let get: UnsafeMutableRawPointer
 
-    /// Loads the library and finds its functions.
-    ///
-    /// The corresponding C functions are `dlopen`, `dlsym` and `curl_global_init`.
+    /// Loads the library and finds its functions: `dlopen`, `dlsym` and `curl_global_init` in C.
     package init(fileName: String = Self.fileName) throws(LoadedLibrary.Failure) {
         let loaded = try LoadedLibrary(fileName)
         self.loaded = loaded
@@ -54,9 +52,7 @@ package struct CurlLibrary {
         guard status == 0 else { throw LoadedLibrary.Failure(text(of: CurlResult(status))) }
     }
 
-    /// The number of an option as the loaded library has it; 0 for an unknown one, nil where the library cannot tell.
-    ///
-    /// The corresponding C function is `curl_easy_option_by_name`, of libcurl 7.73 and newer.
+    /// The number of an option, 0 if unknown; nil before 7.73, which lacks `curl_easy_option_by_name`.
     package func number(ofOption name: String) -> Int32? {
         guard let find = unsafe try? loaded.function("curl_easy_option_by_name") else { return nil }
         // Sound: the function has that type, and the name lives for the call.
@@ -133,9 +129,7 @@ package struct CurlLibrary {
             )
         }
 
-        /// Does the request, on this thread, and gives what is answered to the sink as it comes.
-        ///
-        /// The corresponding C function is `curl_easy_perform`.
+        /// Does the request on this thread and passes the answer to the sink: `curl_easy_perform` in C.
         func perform(into sink: CurlSink) -> CurlResult {
             // Sound: the sink outlives the call, which is on this thread, and each part comes with its length.
             let take: blewedge_curl_sink = { bytes, size, count, context in
@@ -158,9 +152,7 @@ package struct CurlLibrary {
             }
         }
 
-        /// The status that the server answered with; 0 for none.
-        ///
-        /// The corresponding C function is `curl_easy_getinfo` (CURLINFO_RESPONSE_CODE).
+        /// The status of the answer, 0 for none: `curl_easy_getinfo` (CURLINFO_RESPONSE_CODE) in C.
         var status: Int {
             var status = 0
             // Sound: the library writes one long.

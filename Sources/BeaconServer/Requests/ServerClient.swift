@@ -54,9 +54,7 @@ package struct ServerClient {
         try ServerAnswer.acceptance(ask(.testLog(region, event, seconds: now)))
     }
 
-    /// Whether a one-time beacon is valid (SW-14).
-    ///
-    /// Where the server cannot be reached, or is silent for too long, the error is number 2005.
+    /// Whether a one-time beacon is valid (SW-14); error 2005 where the server is silent or unreachable.
     package func validate(_ beacon: OnetimeBeacon) throws(ServerFault) -> Bool {
         let answer: HTTPSClient.Answer
         do throws(ServerFault) {

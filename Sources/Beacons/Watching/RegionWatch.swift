@@ -102,9 +102,7 @@ package struct RegionWatch: Sendable {
         }
     }
 
-    /// Watches a region; of one that is watched already the options change, and what is known of it stays.
-    ///
-    /// False where there is no room for another.
+    /// Watches a region, or changes the options of one; false where there is no room for another.
     @discardableResult
     package mutating func watch(_ region: BeaconRegion, _ options: WatchOptions = .usual) -> Bool {
         if let place = index[region] {

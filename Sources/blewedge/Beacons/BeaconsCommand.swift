@@ -223,13 +223,12 @@ extension DaemonOptions {
     @discardableResult
     func ask(
         _ request: BeaconRequest,
-        patience: Duration = ControlClient.patience,
-        alone: () throws -> JSONObject,
-        _ lines: (JSONValue) -> [String]
+        _ lines: (JSONValue) -> [String],
+        alone: () throws -> JSONObject
     ) throws -> JSONValue {
         var answer = JSONValue.null
         try perform { client in
-            answer = try client.ask(.beacons(request), patience: patience).value
+            answer = try client.ask(.beacons(request)).value
         } alone: {
             answer = try alone().value
         }

@@ -38,13 +38,11 @@ struct BeaconsRegionsCommand: ParsableCommand {
     @OptionGroup var daemon: DaemonOptions
 
     func run() throws {
-        try daemon.ask(.regions) {
+        try daemon.ask(.regions, BeaconTables.regions) {
             let monitor = try BeaconsAlone().monitor
             var object = JSONObject()
             object.add("regions", monitor.regions.map { JSONObject($0, in: monitor) })
             return object
-        } _: { answer in
-            BeaconTables.regions(answer)
         }
     }
 }
@@ -58,12 +56,10 @@ struct BeaconsDesignatedCommand: ParsableCommand {
     @OptionGroup var daemon: DaemonOptions
 
     func run() throws {
-        try daemon.ask(.designated) {
+        try daemon.ask(.designated, BeaconTables.designated) {
             var object = JSONObject()
             object.add("designated", try BeaconsAlone().monitor.designated.beacons.map { JSONObject($0) })
             return object
-        } _: { answer in
-            BeaconTables.designated(answer)
         }
     }
 }
@@ -101,7 +97,8 @@ struct BeaconsDesignateCommand: ParsableCommand {
     @OptionGroup var daemon: DaemonOptions
 
     func run() throws {
-        let answer = try daemon.ask(.designate(codes, in: region, flags.options)) {
+        let lines = { (answer: JSONValue) in ["note", "remedy"].compactMap { answer.message($0)?.text(.current) } }
+        let answer = try daemon.ask(.designate(codes, in: region, flags.options), lines) {
             let hasAdapter = try BeaconsAlone().configuration.adapter.isPresent
             return try BeaconsAlone.changing { monitor, store in
                 let number = monitor.designate(codes, in: region, flags.options, hasAdapter: hasAdapter) { beacons in
@@ -111,8 +108,6 @@ struct BeaconsDesignateCommand: ParsableCommand {
                 }
                 return JSONObject(number, in: monitor)
             }
-        } _: { answer in
-            ["note", "remedy"].compactMap { answer.message($0)?.text(.current) }
         }
         let number = answer["answer"]?.integer.flatMap { DesignatedBeacons.Answer(rawValue: Int($0)) }
         guard let status = number?.exitStatus, status != .success else { return }
@@ -148,10 +143,8 @@ struct BeaconsUpdateCommand: ParsableCommand {
     @OptionGroup var daemon: DaemonOptions
 
     func run() throws {
-        try daemon.ask(.update(codes, isSwitcher: switcher == .on)) {
+        try daemon.ask(.update(codes, isSwitcher: switcher == .on), BeaconTables.designated) {
             try changed(codes) { monitor, keep in monitor.update(codes, isSwitcher: switcher == .on, keep: keep) }
-        } _: { answer in
-            BeaconTables.designated(answer)
         }
     }
 }
@@ -168,10 +161,8 @@ struct BeaconsReleaseCommand: ParsableCommand {
     @OptionGroup var daemon: DaemonOptions
 
     func run() throws {
-        try daemon.ask(.release(code)) {
+        try daemon.ask(.release(code), BeaconTables.designated) {
             try changed([code]) { monitor, keep in monitor.release(code, keep: keep) }
-        } _: { answer in
-            BeaconTables.designated(answer)
         }
     }
 }
@@ -240,12 +231,10 @@ struct BeaconsClearCommand: ParsableCommand {
     @OptionGroup var daemon: DaemonOptions
 
     func run() throws {
-        try daemon.ask(.clear) {
+        try daemon.ask(.clear, { _ in [BeaconText.cleared.text(.current)] }) {
             try DesignatedStore(try DaemonPaths.current().designated).remove()
             try ServerFiles.current().remove()
             return JSONObject()
-        } _: { _ in
-            [BeaconText.cleared.text(.current)]
         }
     }
 }

@@ -71,9 +71,7 @@ final class PairingQuestions {
         input = nil
     }
 
-    /// Reads what has come: the answer to a question, or what answers none and is dropped.
-    ///
-    /// A file was not typed by anybody: its lines wait for their questions.
+    /// Reads an answer, or text to drop; lines of a file, which nobody types, wait for their questions.
     private func read() {
         while let input, question != nil || !input.isAlwaysReady {
             guard let piece = input.next() else { break }

@@ -112,9 +112,7 @@ struct CaptureOptions: ParsableArguments {
     )
     var capture: String?
 
-    /// Begins the capture that was asked for, of a transport, or of a controller in memory; nil where none was.
-    ///
-    /// `note` prints that it has stopped.
+    /// Begins the capture of a transport, or of a controller in memory; nil for none; `note` tells of its stop.
     func begin(
         on loop: EventLoop,
         for transport: AdapterTransport?,

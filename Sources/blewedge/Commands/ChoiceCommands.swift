@@ -141,9 +141,7 @@ struct UseCommand: ParsableCommand {
         }
     }
 
-    /// Whether the choice may take an earlier one's place: nothing is lost by it, or somebody says so (LK-8).
-    ///
-    /// False where nobody can be asked; throws where somebody says no.
+    /// Whether the choice may replace an earlier one (LK-8); false where nobody can be asked; throws on a no.
     private func mayReplace(_ chosen: KeptChoice?, by choice: DeviceChoice) throws -> Bool {
         guard let chosen, !choice.means(chosen) else { return true }
         guard Console.mayAsk(isJSON: daemon.json) else { return false }
@@ -216,6 +214,7 @@ extension AddressType: ExpressibleByArgument {
     /// `public` and `random`, not the numbers that they have in packets.
     public static var allValueStrings: [String] { allCases.map { "\($0)" } }
 
+    /// `public` or `random`.
     public init?(argument: String) {
         guard let type = Self.allCases.first(where: { "\($0)" == argument }) else { return nil }
         self = type

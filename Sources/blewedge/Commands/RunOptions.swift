@@ -21,13 +21,9 @@ struct DaemonOptions: ParsableArguments {
     func client() throws(CommandFailure) -> ControlClient { try place.client() }
 
     /// Asks the daemon for one thing; `done` tells people that it is done.
-    func tell(
-        _ request: ControlRequest,
-        patience: Duration = ControlClient.patience,
-        done: Message? = nil
-    ) throws {
+    func tell(_ request: ControlRequest, done: Message? = nil) throws {
         var client = try client()
-        try show(try client.ask(request, patience: patience), done: done)
+        try show(try client.ask(request), done: done)
     }
 
     /// Prints an answer for programs, or that it is done for people.

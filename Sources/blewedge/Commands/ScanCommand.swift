@@ -87,8 +87,7 @@ struct ScanCommand: ParsableCommand {
             parameters: passive ? ScanParameters(type: .passive) : .discovery,
             devices: DeviceTable(filter: filter, reportsDuplicates: duplicates),
             duration: seconds?.duration ?? (once ? .seconds(5) : nil),
-            display: display,
-            choice: Self.choice
+            display: display
         )
         try run.run()
     }
@@ -97,11 +96,6 @@ struct ScanCommand: ParsableCommand {
     private static func configuredRefresh() -> Duration {
         let configuration = (try? DaemonPaths.current()).flatMap { try? Configuration.read($0.configurationFile) }
         return (configuration ?? Configuration()).refreshPeriod
-    }
-
-    /// The device that the next `run` connects to; nil where none is chosen, or the choice cannot be read.
-    private static func choice() -> KeptChoice? {
-        (try? DaemonPaths.current()).flatMap { try? ChoiceStore($0.choice).read() }
     }
 }
 
@@ -121,26 +115,22 @@ final class ScanRun {
     private let duration: Duration?
     private let display: ScanDisplay
     private let scan: RadioScan
-    private let choice: () -> KeptChoice?
     private var rows: ListedRows
     private var table = LiveTable()
 
-    /// A scan that has not begun; `choice` answers the chosen device, which stands on top of a table that is drawn anew.
     init(
         transport: AdapterTransport,
         capture: CaptureOptions,
         parameters: ScanParameters,
         devices: DeviceTable,
         duration: Duration?,
-        display: ScanDisplay,
-        choice: @escaping () -> KeptChoice?
+        display: ScanDisplay
     ) throws(CommandFailure) {
         foreground = try ForegroundRun(transport, capture: capture)
         scan = RadioScan(parameters, devices: devices)
         rows = ListedRows(devices.filter)
         self.duration = duration
         self.display = display
-        self.choice = choice
         foreground.onFinish = { [unowned self] completion in stop(completion) }
     }
 
@@ -172,9 +162,14 @@ final class ScanRun {
         guard foreground.outcome == nil else { return }
         scan.expireDevices()
         let size = StandardStream.output.windowSize ?? (80, 24)
-        let devices = rows.rows(scan.devices.devices.map { ListedDevice($0) }, choice())
+        let devices = rows.rows(scan.devices.devices.map { ListedDevice($0) }, Self.choice())
         foreground.print(table.frame(DeviceText.table(devices, columns: size.columns), rows: size.rows))
         _ = foreground.loop.schedule(at: MonotonicClock.now + period) { [unowned self] in redraw(every: period) }
+    }
+
+    /// The device that the next `run` connects to; nil where none is chosen, or the choice cannot be read.
+    private static func choice() -> KeptChoice? {
+        (try? DaemonPaths.current()).flatMap { try? ChoiceStore($0.choice).read() }
     }
 
     /// Stops scanning, and prints what is to come at the end.

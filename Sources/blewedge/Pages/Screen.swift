@@ -59,9 +59,7 @@ struct Screen: Equatable {
         (0..<rows).contains(row) ? cells[(row * columns)..<((row + 1) * columns)] : []
     }
 
-    /// Writes text into a row, as far as it fits; a wide character that does not fit whole is left out.
-    ///
-    /// Returns the column behind it.
+    /// Writes text into a row as far as whole characters fit; returns the column behind it.
     @discardableResult
     mutating func put(_ text: String, row: Int, column: Int, style: ScreenStyle = []) -> Int {
         var column = column

@@ -51,10 +51,6 @@ final class TUIDaemon {
         self.loop = loop
     }
 
-    func start() {
-        tick()
-    }
-
     /// Asks the daemon; false where too much is asked already; the answer comes on the loop.
     func ask(_ request: ControlRequest, completion: @escaping (CommandFailure?) -> Void) -> Bool {
         let connection: TUIConnection?
@@ -84,11 +80,12 @@ final class TUIDaemon {
         (quick, slow, events) = (nil, nil, nil)
     }
 
-    private func tick() {
+    /// Looks for the daemon or asks it, now and in every period from now on.
+    func start() {
         if quick == nil { attach() } else { askStatus() }
         askBeacons()
         scan()
-        _ = loop.schedule(at: MonotonicClock.now + Self.period) { [weak self] in self?.tick() }
+        _ = loop.schedule(at: MonotonicClock.now + Self.period) { [weak self] in self?.start() }
     }
 
     private func attach() {

@@ -20,8 +20,6 @@ final class TUIDriver {
     private static let leave = "\u{1B}[0m\u{1B}[2J\u{1B}[H\u{1B}[?2004l\u{1B}[?25h\u{1B}[?1049l"
     /// How long the rest of an escape sequence may take.
     private static let sequenceTime = Duration.milliseconds(50)
-    /// How long received data is shown (LK-25).
-    private static let flashTime = Duration.milliseconds(400)
 
     private let loop: EventLoop
     private let terminal: Terminal
@@ -124,7 +122,7 @@ final class TUIDriver {
     }
 
     private func received() {
-        flash.set(on: loop, after: Self.flashTime) { [unowned self] in change { $0.isFlashing = false } }
+        flash.set(on: loop, after: StatusLine.flashTime) { [unowned self] in change { $0.isFlashing = false } }
         change { $0.isFlashing = true }
     }
 
@@ -175,7 +173,7 @@ final class TUIDriver {
 
     private func loadSnippets() {
         do throws(CommandFailure) {
-            model.snippets = try places.snippets().all
+            model.snippets = try places.all.snippets().all
             model.snippetFault = nil
         } catch {
             model.snippetFault = error.cause

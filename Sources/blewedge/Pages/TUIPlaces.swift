@@ -60,10 +60,6 @@ struct TUIPlaces {
         return uses.isEmpty ? [GuideText.networkNone.message()] : uses
     }
 
-    func snippets() throws(CommandFailure) -> Snippets {
-        try all.snippets()
-    }
-
     /// Keeps in the configuration whether the state is shown; nothing else of the file changes.
     func keep(showsStatus: Bool) throws(CommandFailure) {
         let file = paths.configurationFile

@@ -125,7 +125,8 @@ final class DemoRun {
         do {
             let module = try SimulatedModule(.linble, name: Self.name, on: peripheral.radio) {
                 [unowned self] event in
-                take(event)
+                // The wedge types once its own side knows of the subscription too.
+                if case .subscribed(true) = event { sendAfterPause() }
             }
             self.module = module
             sender = LineSender(
@@ -147,14 +148,6 @@ final class DemoRun {
             }
         } catch {
             fail(error)
-        }
-    }
-
-    private func take(_ event: SimulatedModule.Event) {
-        switch event {
-        // The wedge types once its own side knows of the subscription too.
-        case .subscribed(true): sendAfterPause()
-        case .subscribed(false), .connected, .received, .disconnected: break
         }
     }
 

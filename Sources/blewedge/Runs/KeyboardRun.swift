@@ -181,9 +181,7 @@ final class KeyboardRun {
         CommandFailure(.inputOutput, CommandFaultText.noOutput, "\(error)")
     }
 
-    /// Waits for the permissions that are missing, for as long as it takes; a keyboard for one device does not.
-    ///
-    /// Returns false where the run is over, or begins anew.
+    /// Waits for missing permissions, except for one device; false where the run is over or begins anew.
     private func isPermitted() throws -> Bool {
         let hasKeyboard = wire == nil
         guard let missing = PermissionWait.missing(for: settings.adapter, hasKeyboard: hasKeyboard) else { return true }
