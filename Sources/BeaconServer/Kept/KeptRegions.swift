@@ -38,8 +38,7 @@ package struct KeptRegions: Equatable, Sendable {
 
     /// From when on this scope may be fetched again, in seconds since 1970-01-01 00:00:00 UTC; nil where it may be now.
     ///
-    /// A fetch counts for all scopes that it covers. One that lies in the future counts for none: the clock was wrong then,
-    /// or is now.
+    /// A fetch counts for all scopes that it covers; one in the future, by a wrong clock, counts for none.
     package func nextFetch(of scope: RegionScope, interval hours: Int, at now: Int) -> Int? {
         let last = fetched.filter { $0.key.covers(scope) && $0.value <= now }.values.max()
         guard let last else { return nil }

@@ -30,8 +30,7 @@ package struct ServerClient {
 
     /// Fetches the regions of a scope (SW-10); `KeptRegions.take` sorts them into those that are kept.
     ///
-    /// Throws `tooSoon` where the interval of the settings is not over at `now`, in seconds since 1970-01-01 00:00:00 UTC,
-    /// without asking anybody.
+    /// Throws `tooSoon`, without asking, before the interval is over at `now`, in seconds since 1970 UTC.
     package func fetch(
         _ scope: RegionScope,
         after kept: KeptRegions,

@@ -72,8 +72,7 @@ extension BeaconRegion: CustomStringConvertible {
     private static let namespaceDigits = 20
     private static let instanceDigits = 12
 
-    /// `UUID`, `UUID/MAJOR`, `UUID/MAJOR/MINOR`, `eddystone:NAMESPACE` or `eddystone:NAMESPACE/INSTANCE`: numbers in decimal,
-    /// namespace and instance in hexadecimal.
+    /// `UUID[/MAJOR[/MINOR]]`, numbers in decimal, or `eddystone:NAMESPACE[/INSTANCE]` in hexadecimal.
     package var description: String {
         switch part {
         case .all: return group.fullDescription

@@ -238,3 +238,48 @@ struct BeaconsClearCommand: ParsableCommand {
         }
     }
 }
+
+struct BeaconsCheckCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Say whether beacons can be heard here, and whether this board can be one.",
+        discussion:
+            "Ends with status 69 where there is no adapter or Bluetooth is off, 77 where a permission is missing."
+    )
+
+    @OptionGroup var adapterOptions: AdapterOptions
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    func run() throws {
+        let alone = try BeaconsAlone()
+        let foreground = try ForegroundRun(adapterOptions.transport)
+        var name = ""
+        do {
+            try foreground.run { [unowned foreground] radio in
+                name = radio.adapter?.name ?? ""
+                foreground.finish(.success(.success))
+            }
+        } catch let failure as CommandFailure where json {
+            try print(name, alone, failure)
+            throw failure.status
+        }
+        try print(name, alone, nil)
+    }
+
+    private func print(_ adapter: String, _ alone: BeaconsAlone, _ failure: CommandFailure?) throws {
+        guard json else {
+            Console.note(BeaconText.canBeUsed.message(adapter))
+            return Console.note(BeaconText.canAdvertise.message(adapter))
+        }
+        var object = JSONObject()
+        object.add("available", failure == nil)
+        object.add("adapter", adapter.isEmpty ? nil : adapter)
+        object.add("canAdvertise", failure == nil)
+        object.add("cause", failure?.cause)
+        object.add("remedy", failure?.remedy)
+        object.add("regions", alone.monitor.regions.count)
+        try StandardStream.output.write(object.text + "\n")
+    }
+}

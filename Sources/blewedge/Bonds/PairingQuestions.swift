@@ -9,8 +9,7 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// What a pairing asks the person at this end, and tells him: on standard error, or as JSON lines, with the answers from
-/// standard input.
+/// The questions and news of a pairing, on standard error or as JSON lines; answers are on standard input.
 ///
 /// To be used on the loop's thread.
 final class PairingQuestions {

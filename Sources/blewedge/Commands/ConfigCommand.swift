@@ -19,12 +19,10 @@ struct ConfigCommand: ParsableCommand {
     )
 }
 
-enum ConfigurationPlace {
-    /// The path that the user gave, or that of the file which a daemon of this user reads.
-    static func path(_ file: String?) throws(CommandFailure) -> FilePath {
-        if let file { return FilePath(file) }
-        return try DaemonPaths.current().configurationFile
-    }
+/// The path that the user gave, or that of the file which a daemon of this user reads.
+private func configurationPath(_ file: String?) throws(CommandFailure) -> FilePath {
+    if let file { return FilePath(file) }
+    return try DaemonPaths.current().configurationFile
 }
 
 struct ConfigCheckCommand: ParsableCommand {
@@ -47,7 +45,7 @@ struct ConfigCheckCommand: ParsableCommand {
     var file: String?
 
     func run() throws {
-        let path = try ConfigurationPlace.path(file)
+        let path = try configurationPath(file)
         let isThere = FileSystem.exists(path.string)
         let configuration = try Configuration.read(path, mustExist: file != nil)
         if isThere { try report(faults(of: configuration, in: path)) }
@@ -113,7 +111,7 @@ struct ConfigShowCommand: ParsableCommand {
     var commented = false
 
     func run() throws {
-        let configuration = try Configuration.read(try ConfigurationPlace.path(file), mustExist: file != nil)
+        let configuration = try Configuration.read(try configurationPath(file), mustExist: file != nil)
         try StandardStream.output.write(configuration.text(isCommented: commented))
     }
 }
@@ -142,7 +140,7 @@ struct ProfilesCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        var configuration = try Configuration.read(try ConfigurationPlace.path(file), mustExist: file != nil)
+        var configuration = try Configuration.read(try configurationPath(file), mustExist: file != nil)
         let all = configuration.ownProfiles + Profile.builtIn
         guard let name else {
             try StandardStream.output.write(all.map { line($0) + "\n" }.joined())

@@ -56,8 +56,7 @@ struct StatusCommand: ParsableCommand {
     }
 }
 
-/// The last line of a terminal on which a keyboard runs: its state, its counts, and a mark while something is received
-/// (LK-13, LK-25).
+/// The last line of a keyboard's terminal: state, counts, and a mark of received data (LK-13, LK-25).
 ///
 /// Nothing is drawn while nothing happens. To be used on the loop's thread.
 final class StatusLine {

@@ -299,8 +299,7 @@ final class KeyboardRun {
     }
 }
 
-/// The user that `run --user` names: a keyboard that root has started acts for it, with the product's two capabilities and
-/// no others, as a service of systemd does.
+/// The user that `run --user` names, for whom root's process acts with the product's two capabilities only.
 struct KeyboardUser {
     let name: String
 
