@@ -32,15 +32,13 @@ struct TextBorderTests {
             // The readers of files, values and requests, and the configuration's own reference.
             case .fault:
                 [
-                    "BeaconConfiguration.swift", "BeaconRequest+Line.swift", "BeaconConfiguration.swift",
-                    "Configuration+Text.swift", "Configuration.swift", "ConfigurationKey+Table.swift",
-                    "ConfigurationKey.swift", "ConfigurationKey+Table.swift",
+                    "BeaconConfiguration.swift", "BeaconRequest+Line.swift", "Configuration+Text.swift",
+                    "Configuration.swift", "ConfigurationKey+Table.swift", "ConfigurationKey.swift",
                     "ConfigurationValue.swift", "ControlLine.swift", "ControlRequest+Line.swift",
-                    "ControlRequest.swift", "Framing.swift", "HexTemplate.swift", "HexTemplate.swift",
-                    "JSONValue.swift", "KeptChoice.swift", "KeptRegions.swift", "ServerRegion.swift",
-                    "PairingEvent+JSON.swift", "ProfileReader.swift", "ServerAnswer.swift", "ServerRegion.swift",
-                    "TOMLValue.swift",
-                    "Framing.swift", "TimeText.swift", "TrackRecord.swift",
+                    "ControlRequest.swift", "Framing.swift", "HexTemplate.swift", "JSONValue.swift",
+                    "KeptChoice.swift", "KeptRegions.swift", "PairingEvent+JSON.swift", "ProfileReader.swift",
+                    "ServerAnswer.swift", "ServerRegion.swift", "TOMLValue.swift", "TimeText.swift",
+                    "TrackRecord.swift",
                 ]
             case .command: []
             // The names that makers give their services.
