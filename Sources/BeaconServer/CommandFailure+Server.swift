@@ -5,7 +5,6 @@ import SystemPackage
 package import Texts
 
 extension CommandFailure {
-    /// A text is no address of a server.
     package init(_ fault: ServerAddress.Fault, in text: String) {
         let said: BeaconServerFaultText =
             switch fault {
@@ -19,7 +18,6 @@ extension CommandFailure {
         self = fault == .user ? CommandFailure(.configuration, said) : CommandFailure(.configuration, said, text)
     }
 
-    /// A server was not asked, or did not do what it was asked.
     package init(_ fault: ServerFault) {
         switch fault {
         case .token(let failure): self.init(failure)
@@ -32,7 +30,6 @@ extension CommandFailure {
         }
     }
 
-    /// Records were given up.
     package init(givenUp count: Int, _ fault: ServerFault) {
         let failure = CommandFailure(fault)
         self.init(
@@ -44,7 +41,6 @@ extension CommandFailure {
         )
     }
 
-    /// What is kept could not be read or written.
     package init(_ failure: ServerFile.Failure) {
         switch failure {
         case .unreadable(let path, let error) where error.recovery(of: .file) == .forbidden:

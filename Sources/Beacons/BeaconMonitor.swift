@@ -12,15 +12,10 @@ package struct BeaconMonitor: Sendable {
     package enum Group: String, Hashable, Sendable, CaseIterable {
         /// The static regions, but not those of which a beacon is designated (D-29).
         case initial
-        /// The dynamic regions.
         case dynamic
-        /// The server's regions.
         case managed
-        /// The designated beacons.
         case designated
-        /// All of these but switchers.
         case nonSwitchers = "all-but-switchers"
-        /// All of these.
         case all
     }
 
@@ -69,11 +64,9 @@ package struct BeaconMonitor: Sendable {
 
     /// All regions that are known.
     package private(set) var catalogue: RegionCatalogue
-    /// The designated beacons.
     package private(set) var designated: DesignatedBeacons
     /// The most designated beacons.
     package let limit: Int
-    /// The counts so far.
     package private(set) var counters = Counters()
 
     private let exponent: Double
@@ -82,7 +75,6 @@ package struct BeaconMonitor: Sendable {
     private var ranged: [BeaconRanging] = []
     private var nextList: Duration?
 
-    /// Watches and ranges nothing.
     package init(
         _ catalogue: RegionCatalogue,
         designated: DesignatedBeacons = DesignatedBeacons(),
@@ -97,7 +89,6 @@ package struct BeaconMonitor: Sendable {
         watch = RegionWatch(settings)
     }
 
-    /// How full the tables are.
     package var tables: Tables {
         Tables(
             watched: watch.count,
@@ -110,19 +101,15 @@ package struct BeaconMonitor: Sendable {
     /// True where nothing needs to be heard.
     package var isIdle: Bool { watch.count == 0 && ranged.isEmpty }
 
-    /// The regions that are watched.
     package var watched: [BeaconRegion] { watch.regions }
 
-    /// The regions that are inside.
     package var inside: [BeaconRegion] { watch.inside }
 
-    /// True for a region that is inside.
     package func isInside(_ region: BeaconRegion) -> Bool { watch.isInside(region) }
 
     /// What was heard of the regions that are watched: of at most so many, those inside first, then those heard last.
     package func sightings(most: Int) -> [RegionWatch.Sighting] { watch.sightings(most: most) }
 
-    /// True for a region that is watched.
     package func isWatched(_ region: BeaconRegion) -> Bool { watch.isWatched(region) }
 
     /// Every known region once: the file's, the server's, and the designated beacons'.
@@ -137,7 +124,6 @@ package struct BeaconMonitor: Sendable {
         return regions.filter { seen.insert($0).inserted }
     }
 
-    /// What a region is.
     package func kinds(of region: BeaconRegion) -> RegionKinds {
         catalogue.kinds(of: region, designated: designated)
     }

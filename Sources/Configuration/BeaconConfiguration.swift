@@ -1,45 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import Beacons
+import BluetoothLE
+import Devices
+import LinuxIO
+import SystemPackage
+package import Texts
 
 /// The tables `[beacons]` and `[beacons.actions.NAME]` of the configuration (SW-1).
 package struct BeaconConfiguration: Equatable, Sendable {
-    /// The file of regions and key codes; nil for none.
     package var regionsFile: String?
-    /// The groups that the daemon watches from its start.
     package var watched: [BeaconMonitor.Group] = []
-    /// What is told of their regions.
     package var options = WatchOptions.usual
-    /// The longest time between the two sightings that enter a region.
     package var entryWindow = RegionWatch.Settings().entryWindow
-    /// The silence after which a region is left.
     package var exitSilence = RegionWatch.Settings().exitSilence
-    /// The exponent of the path loss, by which distances are estimated.
     package var pathLoss = 2.0
-    /// The most designated beacons.
     package var mostDesignated = DesignatedBeacons.usualLimit
-    /// The hours between two fetches of the server's regions.
     package var updateInterval = 12
-    /// Whether the server is told that this is a test.
     package var isTest = true
-    /// The kind of program that the server is told of.
     package var edition = "SWAMP"
-    /// The version that the server is told of.
     package var version = "1.3.0"
-    /// The file of the token that the server knows this board by; nil for none.
     package var appCodeFile: String?
-    /// The server's address; nil for none, and then nothing is ever sent.
     package var server: String?
-    /// The beacon that the daemon is; nil for none.
     package var advertised: BeaconIdentity?
-    /// The frame in which it is that.
     package var advertisedFormat = BeaconFrame.Format.iBeacon
-    /// Its strength at one metre in dBm, as it is told.
     package var advertisedPower = -59
-    /// What beacons do.
     package var actions: [BeaconAction] = []
 
-    /// The defaults.
     package init() {}
 
     /// The path loss exponents that are allowed.
@@ -47,7 +34,6 @@ package struct BeaconConfiguration: Equatable, Sendable {
     /// The hours between two fetches that are allowed: at most a year.
     static let updateIntervals = 1...8760
 
-    /// The times and counts of the watch.
     package var settings: RegionWatch.Settings {
         var settings = RegionWatch.Settings()
         settings.entryWindow = entryWindow
@@ -57,4 +43,166 @@ package struct BeaconConfiguration: Equatable, Sendable {
 
     /// True where the daemon has something to listen for.
     package var isWatching: Bool { !watched.isEmpty || !actions.isEmpty }
+}
+
+/// What happens as a region is entered and left (D-30): `[beacons.actions.NAME]`.
+///
+///     [beacons.actions.badge]
+///     do = "type"
+///     unauthenticated = true
+package struct BeaconAction: Equatable, Sendable {
+    package enum Deed: String, Hashable, Sendable, CaseIterable {
+        /// Received data is typed only while the region is inside.
+        case gate
+        /// The key code of the beacon that enters the region is typed, as a barcode.
+        case type
+        /// The hook is told of entry and exit.
+        case hook
+        /// Clients are told of entry and exit, as of every region that is watched.
+        case event
+
+        /// Whether anybody who copies the beacon gains by it.
+        package var wantsConsent: Bool { self == .gate || self == .type }
+    }
+
+    package var name: String
+    package var region: BeaconRegion
+    package var deed: Deed
+
+    /// The most actions of a configuration.
+    static let most = 64
+    /// The longest name.
+    static let longestName = 32
+
+    package init(name: String, region: BeaconRegion, deed: Deed) {
+        self.name = name
+        self.region = region
+        self.deed = deed
+    }
+
+    /// The action that a table describes, nil where something of it is wrong; and what.
+    static func read(_ members: [TOMLMember], name: String, line: Int) -> (BeaconAction?, [ConfigurationFault]) {
+        var reader = TOMLTableReader(members, line: line)
+        let region = reader.need("region") { (value: TOMLValue) throws(UnfitValue) in
+            let wanted = "a region such as \"E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/2\""
+            guard let region = BeaconRegion(try value.text(wanted)) else { throw UnfitValue(wanted) }
+            return region
+        }
+        let deed = reader.need("do") { (value: TOMLValue) throws(UnfitValue) in
+            let wanted = "one of \(ConfigurationKey.names(Deed.self))"
+            guard let deed = Deed(rawValue: try value.text(wanted)) else { throw UnfitValue(wanted) }
+            return deed
+        }
+        let isUnauthenticated = reader.take("unauthenticated") { (value: TOMLValue) throws(UnfitValue) in
+            try value.flag()
+        }
+        if let deed, deed.wantsConsent, isUnauthenticated != true {
+            reader.note(
+                nil,
+                "do = \"\(deed.rawValue)\" wants unauthenticated = true beside it: anybody can copy a beacon"
+            )
+        }
+        reader.end()
+        guard reader.faults.isEmpty, let region, let deed else { return (nil, reader.faults) }
+        return (BeaconAction(name: name, region: region, deed: deed), [])
+    }
+
+    /// The table, which reads as the same.
+    var text: String {
+        var lines = ["[beacons.actions.\(name)]", "region = \"\(region)\"", "do = \"\(deed.rawValue)\""]
+        if deed.wantsConsent { lines.append("unauthenticated = true") }
+        return lines.joined(separator: "\n") + "\n"
+    }
+}
+
+extension Configuration {
+    /// Reads `[beacons.actions]`: a table of tables.
+    mutating func readActions(_ member: TOMLMember, _ lines: inout [String: Int]) -> [ConfigurationFault] {
+        guard case .table(let tables) = member.value.kind, tables.count <= BeaconAction.most else {
+            let reason =
+                "beacons.actions is a table of at most \(BeaconAction.most) tables: write [beacons.actions.NAME]"
+            return [ConfigurationFault(line: member.line, reason: reason)]
+        }
+        var faults: [ConfigurationFault] = []
+        for table in tables {
+            guard case .table(let members) = table.value.kind else {
+                faults.append(ConfigurationFault(line: table.line, reason: "write [beacons.actions.\(table.key)]"))
+                continue
+            }
+            guard Self.isPlainName(table.key, BeaconAction.longestName) else {
+                let reason =
+                    "an action's name has small letters, digits and hyphens, at most \(BeaconAction.longestName)"
+                faults.append(ConfigurationFault(line: table.line, reason: reason))
+                continue
+            }
+            lines["beacons.actions.\(table.key)"] = table.line
+            let (action, wrong) = BeaconAction.read(members, name: table.key, line: table.line)
+            faults += wrong
+            if let action { beacons.actions.append(action) }
+        }
+        return faults
+    }
+
+    /// What contradicts each other in `[beacons]`, with the keys that it is about.
+    var beaconContradictions: [(keys: [String], reason: String)] {
+        var faults: [(keys: [String], reason: String)] = []
+        if let identity = beacons.advertised,
+            BeaconFrame(beacons.advertisedFormat, identity, measuredPower: nil) == nil
+        {
+            let reason = "beacons.advertise: \(beacons.advertisedFormat.rawValue) cannot carry \(identity)"
+            faults.append((["beacons.advertise", "beacons.advertise-format"], reason))
+        }
+        if beacons.regionsFile == nil, beacons.watched.contains(where: { $0 != .managed && $0 != .designated }) {
+            faults.append((["beacons.watch"], "beacons.watch wants a file of regions: set beacons.regions"))
+        }
+        if let server = beacons.server, !server.hasPrefix("https://") {
+            faults.append((["beacons.server"], "beacons.server wants an address that begins with https://"))
+        }
+        if beacons.server != nil, beacons.appCodeFile == nil {
+            faults.append((["beacons.server"], "beacons.server wants an access code: set beacons.app-code-file"))
+        }
+        for (key, path) in [("beacons.regions", beacons.regionsFile), ("beacons.app-code-file", beacons.appCodeFile)] {
+            if let path, !path.hasPrefix("/") {
+                faults.append(([key], "\(key) wants a whole path, which begins with /"))
+            }
+        }
+        for action in beacons.actions {
+            let key = "beacons.actions.\(action.name)"
+            if action.deed == .type, security > .none {
+                faults.append(
+                    (
+                        [key],
+                        "\(key): a beacon is not authenticated, and security = \"\(security.word)\" types nothing that is not"
+                    )
+                )
+            }
+            if action.deed == .hook, hook == nil { faults.append(([key], "\(key): there is no hook: set hook")) }
+        }
+        return faults
+    }
+
+    /// The regions and key codes of the file that the configuration names; none where it names none.
+    package func regions() throws(CommandFailure) -> RegionCatalogue {
+        guard let path = beacons.regionsFile else { return RegionCatalogue(RegionFile()) }
+        let bytes: [UInt8]
+        do throws(Errno) {
+            bytes = try FileSystem.textContents(of: path, limit: RegionFile.mostBytes)
+        } catch {
+            throw CommandFailure(
+                error == .permissionDenied ? .permission : .configuration,
+                BeaconFaultText.regionsUnreadable,
+                path,
+                "\(error)"
+            )
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw CommandFailure(.configuration, FileFaultText.noText, path)
+        }
+        do throws(RegionFile.Faults) {
+            return RegionCatalogue(try RegionFile(text))
+        } catch {
+            let list = error.list.map { "\(path): \($0)" }.joined(separator: "\n")
+            throw CommandFailure(.configuration, BeaconFaultText.regionFaults, list)
+        }
+    }
 }

@@ -27,17 +27,26 @@ extension Configuration {
                 remedy: error == .permissionDenied ? RemedyText.userMayRead.message() : nil
             )
         }
+        return try parse(bytes, of: path.string, .configurationFaults) { text throws(ConfigurationFaults) in
+            try Configuration(text: text)
+        }
+    }
+
+    /// Parses the text of a file; `faults` says what is wrong with it.
+    private static func parse<Value>(
+        _ bytes: [UInt8],
+        of path: String,
+        _ faults: FileFaultText,
+        _ body: (String) throws(ConfigurationFaults) -> Value
+    ) throws(CommandFailure) -> Value {
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw CommandFailure(.configuration, FileFaultText.noText, "\(path)")
+            throw CommandFailure(.configuration, FileFaultText.noText, path)
         }
         do throws(ConfigurationFaults) {
-            return try Configuration(text: text)
+            return try body(text)
         } catch {
-            throw CommandFailure(
-                .configuration,
-                FileFaultText.configurationFaults,
-                error.faults.map { "\(path): \($0)" }.joined(separator: "\n")
-            )
+            let list = error.faults.map { "\(path): \($0)" }.joined(separator: "\n")
+            throw CommandFailure(.configuration, faults, list)
         }
     }
 
@@ -49,13 +58,7 @@ extension Configuration {
         if let found = ownProfiles.first(where: { $0.name == profile }) ?? Profile(named: profile) { return [found] }
         guard isProfileFile else {
             let names = (Profile.builtIn + ownProfiles).map(\.name).joined(separator: ", ")
-            throw CommandFailure(
-                .configuration,
-                FileFaultText.noProfile,
-                profile,
-                names,
-                Self.anyProfile
-            )
+            throw CommandFailure(.configuration, FileFaultText.noProfile, profile, names, Self.anyProfile)
         }
         let bytes: [UInt8]
         do throws(Errno) {
@@ -63,14 +66,9 @@ extension Configuration {
         } catch {
             throw CommandFailure(.configuration, FileFaultText.profileUnreadable, profile, "\(error)")
         }
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw CommandFailure(.configuration, FileFaultText.noText, profile)
-        }
-        do throws(ConfigurationFaults) {
-            return [try Profile(text: text, name: Self.name(ofProfileFile: profile))]
-        } catch {
-            let list = error.faults.map { "\(profile): \($0)" }.joined(separator: "\n")
-            throw CommandFailure(.configuration, FileFaultText.profileFaults, list)
+        return try Self.parse(bytes, of: profile, .profileFaults) { text throws(ConfigurationFaults) in
+            // A file's profile is named by its path's last word, without its ending.
+            [try Profile(text: text, name: FilePath(profile).stem ?? profile)]
         }
     }
 
@@ -80,11 +78,6 @@ extension Configuration {
     /// The paths of the table and the profile, where they are files.
     package var files: [String] {
         [table.flatMap { ByteTable(named: $0) == nil ? $0 : nil }, isProfileFile ? profile : nil].compactMap(\.self)
-    }
-
-    /// The last word of a path, without its ending.
-    private static func name(ofProfileFile path: String) -> String {
-        FilePath(path).stem ?? path
     }
 
     /// The table's name or file: the one that is set, or that of the only profile, or the first of the built-in ones.
@@ -144,8 +137,7 @@ extension Configuration {
         )
     }
 
-    /// Checks each file and text that the configuration names, and keys without effect: the first of these keys that
-    /// `lines` has is the one at fault.
+    /// Checks the files and texts that the configuration names, and keys without effect; `lines` finds the faulty key.
     package func faults(_ lines: [String: Int]) -> [(keys: [String], failure: CommandFailure)] {
         var faults: [(keys: [String], failure: CommandFailure)] = []
         func check<Value>(_ keys: [String], _ body: () throws(CommandFailure) -> Value) -> Value? {

@@ -28,15 +28,7 @@ extension Configuration {
     /// Reads the configuration's text: TOML of at most `largestText` bytes.
     package init(text: String) throws(ConfigurationFaults) {
         self.init()
-        guard text.utf8.count <= Self.largestText else {
-            throw ConfigurationFaults([ConfigurationFault(line: nil, reason: "longer than \(Self.largestText) bytes")])
-        }
-        let members: [TOMLMember]
-        do throws(ConfigurationFault) {
-            members = try TOMLValue.table(of: text)
-        } catch {
-            throw ConfigurationFaults([error])
-        }
+        let members = try TOMLValue.table(of: text, limit: Self.largestText)
         var lines: [String: Int] = [:]
         let faults = read(members, &lines) + contradictions(lines)
         guard faults.isEmpty else { throw ConfigurationFaults(faults) }
@@ -180,9 +172,7 @@ extension Configuration {
         return faults
     }
 
-    /// The configuration as TOML, which reads as the same.
-    ///
-    /// `isCommented` explains every key; what is as without a file is then a comment too.
+    /// The configuration as TOML, which reads as the same; `isCommented` explains keys, defaults as comments.
     package func text(isCommented: Bool = false) -> String {
         let defaults = Configuration()
         var lines: [String] = []

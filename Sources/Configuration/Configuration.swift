@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Beacons
 package import BluetoothLE
 package import Keystrokes
+import LinuxIO
+package import Texts
 package import Typing
 
 /// The settings of the configuration file; a key that the file leaves out has the default of its property here.
@@ -10,24 +13,15 @@ package import Typing
 package struct Configuration: Sendable, Equatable {
     /// Scan mode's rules, as the file has them: for whole barcodes, before a layout is known.
     package struct BarcodeMode: Sendable, Equatable {
-        /// Whether whole barcodes are typed instead of bytes as they come.
         package var isOn = false
-        /// The bytes that end a barcode.
         package var terminators = BarcodeRules.defaultTerminators
-        /// The silence that ends a barcode too; nil for none.
         package var idleGap: Duration?
-        /// The least bytes of a barcode.
         package var minimumLength = 1
-        /// The most bytes of a barcode.
         package var maximumLength = BarcodeRules.defaultMaximumLength
-        /// The text that is typed before each barcode.
         package var prefix = ""
-        /// The text that is typed after each barcode; nil types its terminator.
         package var suffix: String?
-        /// How long the same barcode is not typed again.
         package var duplicates = Duration.zero
 
-        /// The defaults.
         package init() {}
     }
 
@@ -40,66 +34,80 @@ package struct Configuration: Sendable, Equatable {
     /// The virtual terminals that there are.
     package static let terminals = 1...63
 
-    /// Which adapter.
     package var adapter = AdapterTransport.any
-    /// The name of the profile, `auto` (D-32), or the file that has it.
     package var profile = anyProfile
-    /// The profiles that the file defines.
     package var ownProfiles: [Profile] = []
-    /// The least security of a link with whatever device; a profile and a choice may demand more.
     package var security = GATTLinkSecurity.Level.none
-    /// Where in its manufacturer data a device carries its address; nil for nowhere.
     package var addressOffset: Int?
-    /// Whether its last written byte comes first there.
     package var isAddressReversed = false
-    /// The table: a built-in one's name or a file; nil for the profile's, or `linble`.
     package var table: String?
-    /// The layout's name.
     package var layout = "us"
-    /// Who reads the keys.
     package var pace = Pace.Profile.desktop
-    /// How long a reader may stall; nil for what the pace says.
     package var stall: Duration?
-    /// The queue of each reader of the keyboard.
     package var queue = ReaderQueue.large
-    /// The age after which bytes are not typed; zero for never.
     package var maximumAge = Duration.seconds(5)
-    /// The way that letters are typed while CapsLock is on.
     package var capsLock = CapsLockPolicy.auto
-    /// Whether the keyboard's events are read back.
     package var verifies = false
-    /// The table `[scan-mode]` of the file.
     package var barcodeMode = BarcodeMode()
-    /// Where what is received goes.
     package var destination = WireDestination.keyboard
-    /// Whether it goes there as received, instead of as it would be typed.
     package var isRaw = false
-    /// What becomes of lines for which the queue before a reader has no room.
     package var slowReader = SlowReaderPolicy.dropNewest
-    /// The virtual terminal that has to be in front for anything to be typed; nil for any.
     package var gateTerminal: Int?
-    /// Whether `key`, `snippet` and `clear` are carried out (D-9).
     package var allowsKeys = true
-    /// The built-in snippets below those of snippets.json.
     package var snippetSet = Snippets.BuiltIn.none
-    /// How `clear` empties a field.
     package var clearMethod = ClearMethod.backspaces
-    /// Whether udev is to call the virtual keyboard one (D-14).
     package var isUdevKeyboard = true
-    /// Whether the status line is shown (LK-13).
     package var showsStatus = true
-    /// How often the list of devices is refreshed (LK-2).
     package var refreshPeriod = Duration.seconds(2)
-    /// The program that is told of events; nil for none.
     package var hook: String?
-    /// The tables of beacons.
     package var beacons = BeaconConfiguration()
 
-    /// The defaults.
     package init() {}
 
     /// Where a device carries its address besides the one on the air; nil for nowhere.
     package var advertisedAddress: AdvertisedAddress? {
         addressOffset.map { AdvertisedAddress(offset: $0, isReversed: isAddressReversed) }
     }
+}
+
+/// Why a text is refused, and where.
+package struct ConfigurationFault: Error, Hashable, Sendable, CustomStringConvertible {
+    package var line: Int?
+    /// The description of the fault: the value that is there, and the one that is wanted.
+    package var reason: String
+
+    package init(line: Int?, reason: String) {
+        self.line = line
+        self.reason = reason
+    }
+
+    /// Line and reason.
+    package var description: String { line.map { "line \($0): \(reason)" } ?? reason }
+}
+
+/// All that a configuration says, and that the files and keymaps say which it names, as they are at one moment: so that
+/// reading it again tells whether anything has changed.
+package struct ConfigurationReading: Equatable, Sendable {
+    private let configuration: Configuration
+    private let profiles: [Profile]
+    private let table: ByteTable
+    private let strokes: [[Unicode.Scalar: [KeyboardLayout.Stroke]]]
+    private let snippets: Snippets
+    private let regions: RegionFile
+
+    /// Reads everything that the configuration names, and the file of snippets beside it.
+    package init(_ configuration: Configuration, snippets path: String) throws(CommandFailure) {
+        self.configuration = configuration
+        profiles = try configuration.profiles()
+        table = try TableSource.read(configuration.tableName(profiles))
+        let layout = try LayoutSource.layout(configuration.layout)
+        strokes = [layout.strokes, layout.capsLockStrokes]
+        snippets = try Snippets(file: path, over: configuration.snippetSet)
+        regions = try configuration.regions().file
+    }
+}
+
+extension Language {
+    /// The language of this process.
+    package static let current = Language(ProcessFacts.environment)
 }

@@ -5,13 +5,13 @@ import Typing
 
 /// A key of the configuration file: its name, what it means, and how it is read and written.
 package struct ConfigurationKey: Sendable {
+    typealias Place<Value> = any WritableKeyPath<Configuration, Value> & Sendable
+
     /// Its name, with the table's that it stands in before it: `gate.vt`.
     package let path: String
     /// The table that it stands in; empty for the file itself.
     package let section: String
-    /// Its name there.
     package let name: String
-    /// The meaning of the key, for people.
     package let summary: String
     /// A value as an example, for a key that has no default; else empty.
     let example: String
@@ -33,7 +33,7 @@ package struct ConfigurationKey: Sendable {
 
     private init<Value>(
         _ path: String,
-        _ property: any WritableKeyPath<Configuration, Value> & Sendable,
+        _ property: Place<Value>,
         _ summary: String,
         example: String = "",
         read: @escaping @Sendable (TOMLValue) throws(UnfitValue) -> Value,
@@ -53,80 +53,55 @@ package struct ConfigurationKey: Sendable {
 
     // MARK: Kinds of keys
 
-    static func flag(
-        _ name: String,
-        _ path: any WritableKeyPath<Configuration, Bool> & Sendable,
-        _ summary: String
-    ) -> ConfigurationKey {
-        ConfigurationKey(
-            name,
-            path,
-            summary,
-            read: { (value: TOMLValue) throws(UnfitValue) in try value.flag() },
-            write: { "\($0)" }
-        )
+    static func flag(_ name: String, _ path: Place<Bool>, _ summary: String) -> Self {
+        Self(name, path, summary, read: { value throws(UnfitValue) in try value.flag() }, write: { "\($0)" })
     }
 
-    static func number(
-        _ name: String,
-        _ path: any WritableKeyPath<Configuration, Int> & Sendable,
-        _ range: ClosedRange<Int>,
-        _ summary: String
-    ) -> ConfigurationKey {
-        ConfigurationKey(
-            name,
-            path,
-            summary,
-            read: { (value: TOMLValue) throws(UnfitValue) in try value.integer(range) },
-            write: { "\($0)" }
-        )
+    static func number(_ name: String, _ path: Place<Int>, _ range: ClosedRange<Int>, _ summary: String) -> Self {
+        Self(name, path, summary, read: { value throws(UnfitValue) in try value.integer(range) }, write: { "\($0)" })
     }
 
     static func optionalNumber(
         _ name: String,
-        _ path: any WritableKeyPath<Configuration, Int?> & Sendable,
+        _ path: Place<Int?>,
         _ range: ClosedRange<Int>,
         _ summary: String,
         example: Int
-    ) -> ConfigurationKey {
-        ConfigurationKey(
+    ) -> Self {
+        Self(
             name,
             path,
             summary,
             example: "\(example)",
-            read: { (value: TOMLValue) throws(UnfitValue) in try value.integer(range) },
+            read: { value throws(UnfitValue) in try value.integer(range) },
             write: { $0.map { "\($0)" } }
         )
     }
 
-    static func time(
-        _ name: String,
-        _ path: any WritableKeyPath<Configuration, Duration> & Sendable,
-        _ range: ClosedRange<Duration>,
-        _ summary: String
-    ) -> ConfigurationKey {
-        ConfigurationKey(
+    static func time(_ name: String, _ path: Place<Duration>, _ range: ClosedRange<Duration>, _ summary: String) -> Self
+    {
+        Self(
             name,
             path,
             summary,
-            read: { (value: TOMLValue) throws(UnfitValue) in try value.time(range) },
+            read: { value throws(UnfitValue) in try value.time(range) },
             write: { quoted(TimeText.text($0)) }
         )
     }
 
     static func optionalTime(
         _ name: String,
-        _ path: any WritableKeyPath<Configuration, Duration?> & Sendable,
+        _ path: Place<Duration?>,
         _ range: ClosedRange<Duration>,
         _ summary: String,
         example: String
-    ) -> ConfigurationKey {
-        ConfigurationKey(
+    ) -> Self {
+        Self(
             name,
             path,
             summary,
             example: quoted(example),
-            read: { (value: TOMLValue) throws(UnfitValue) in try value.time(range) },
+            read: { value throws(UnfitValue) in try value.time(range) },
             write: { $0.map { quoted(TimeText.text($0)) } }
         )
     }
@@ -134,19 +109,19 @@ package struct ConfigurationKey: Sendable {
     /// A text that is one of a few, or reads as something.
     static func word<Value>(
         _ name: String,
-        _ path: any WritableKeyPath<Configuration, Value> & Sendable,
+        _ path: Place<Value>,
         _ summary: String,
         wanted: String,
         example: String = "",
         read: @escaping @Sendable (String) -> Value?,
         write: @escaping @Sendable (Value) -> String?
-    ) -> ConfigurationKey {
-        ConfigurationKey(
+    ) -> Self {
+        Self(
             name,
             path,
             summary,
             example: quoted(example),
-            read: { (value: TOMLValue) throws(UnfitValue) in
+            read: { value throws(UnfitValue) in
                 guard let found = read(try value.text(wanted)) else { throw UnfitValue(wanted) }
                 return found
             },
@@ -157,51 +132,35 @@ package struct ConfigurationKey: Sendable {
     /// One of a few words, each of which has a meaning.
     static func choice<Value: CaseIterable & RawRepresentable<String> & SendableMetatype>(
         _ name: String,
-        _ path: any WritableKeyPath<Configuration, Value> & Sendable,
+        _ path: Place<Value>,
         _ summary: String
-    ) -> ConfigurationKey {
-        word(
-            name,
-            path,
-            summary,
-            wanted: "one of \(names(Value.self))",
-            read: { Value(rawValue: $0) },
-            write: { $0.rawValue }
-        )
+    ) -> Self {
+        let wanted = "one of \(names(Value.self))"
+        return word(name, path, summary, wanted: wanted, read: { Value(rawValue: $0) }, write: { $0.rawValue })
     }
 
     /// One of a few numbers, each of which has a meaning.
     static func numberChoice<Value: CaseIterable & RawRepresentable<Int> & SendableMetatype>(
         _ name: String,
-        _ path: any WritableKeyPath<Configuration, Value> & Sendable,
+        _ path: Place<Value>,
         _ summary: String
-    ) -> ConfigurationKey {
+    ) -> Self {
         let wanted = "one of " + Value.allCases.map { "\($0.rawValue)" }.joined(separator: ", ")
-        return ConfigurationKey(
+        return Self(
             name,
             path,
             summary,
-            read: { (value: TOMLValue) throws(UnfitValue) in try value.number(wanted) },
+            read: { value throws(UnfitValue) in try value.number(wanted) },
             write: { "\($0.rawValue)" }
         )
     }
 
     /// A name or a path, which has at least one character.
-    static func name(
-        _ name: String,
-        _ path: any WritableKeyPath<Configuration, String> & Sendable,
-        _ summary: String,
-        wanted: String
-    ) -> ConfigurationKey {
+    static func name(_ name: String, _ path: Place<String>, _ summary: String, wanted: String) -> Self {
         word(name, path, summary, wanted: wanted, read: { $0.isEmpty ? nil : $0 }, write: { $0 })
     }
 
-    static func text(
-        _ name: String,
-        _ path: any WritableKeyPath<Configuration, String?> & Sendable,
-        _ summary: String,
-        example: String
-    ) -> ConfigurationKey {
+    static func text(_ name: String, _ path: Place<String?>, _ summary: String, example: String) -> Self {
         word(name, path, summary, wanted: "a text in quotes", example: example, read: { $0 }, write: { $0 })
     }
 

@@ -16,14 +16,12 @@ struct UnfitValue: Error {
 // The kinds of values, each with its check, for keys of the configuration and of profiles alike.
 
 extension TOMLValue {
-    /// A text.
     func text(_ wanted: String = "a text in quotes") throws(UnfitValue) -> String {
         guard case .string(let text) = kind, !text.unicodeScalars.contains(where: { $0.value < 0x20 || $0 == "\u{7F}" })
         else { throw UnfitValue(wanted) }
         return text
     }
 
-    /// A whole number within bounds.
     func integer(_ range: ClosedRange<Int>) throws(UnfitValue) -> Int {
         guard case .integer(let number) = kind, let value = Int(exactly: number), range.contains(value) else {
             throw UnfitValue("a whole number from \(range.lowerBound) to \(range.upperBound)")
@@ -31,7 +29,6 @@ extension TOMLValue {
         return value
     }
 
-    /// One of a few whole numbers.
     func number<Value: RawRepresentable<Int>>(_ wanted: String) throws(UnfitValue) -> Value {
         guard case .integer(let number) = kind, let found = Int(exactly: number).flatMap(Value.init(rawValue:)) else {
             throw UnfitValue(wanted)
@@ -65,7 +62,6 @@ extension TOMLValue {
         return value
     }
 
-    /// A UUID.
     func uuid() throws(UnfitValue) -> BluetoothUUID {
         let wanted = "a UUID such as \"FFE0\" or \"6E400001-B5A3-F393-E0A9-E50E24DCCA9E\""
         guard let uuid = BluetoothUUID(try text(wanted)) else { throw UnfitValue(wanted) }

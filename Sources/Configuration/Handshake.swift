@@ -15,14 +15,12 @@ package struct Handshake: Sendable {
 
     /// A reply did not come in time.
     package struct Failure: Error, Equatable, Sendable, CustomStringConvertible {
-        /// The command, counted from 1.
         package var command: Int
         /// How long it was waited for, at the last attempt.
         package var timeout: Duration
         /// Bytes that came and were not the reply; what they were is nobody's business (D-6).
         package var otherBytes: Int
 
-        /// A command without its reply.
         package init(command: Int, timeout: Duration, otherBytes: Int) {
             self.command = command
             self.timeout = timeout
@@ -70,12 +68,10 @@ package struct Handshake: Sendable {
     /// When `handleDeadline` wants to be called; nil while no reply is waited for.
     package private(set) var deadline: Duration?
 
-    /// A queue that has not begun.
     package init(_ commands: [Command]) {
         self.commands = commands
     }
 
-    /// The first command.
     package mutating func begin(now: Duration) -> Step {
         guard case .idle = state else { return .wait }
         return start(now)
@@ -170,5 +166,33 @@ package struct Handshake: Sendable {
         attempt = 1
         otherBytes = 0
         return start(now)
+    }
+
+    package struct Command: Hashable, Sendable {
+        /// The shortest and the longest time-out.
+        package static let timeouts = Duration.milliseconds(10)...Duration.seconds(60)
+        /// The most attempts.
+        package static let mostAttempts = 10
+
+        /// The bytes to write; nil where the device speaks first.
+        package var send: HexTemplate?
+        /// The reply to wait for; nil to go on as soon as it is written.
+        package var expect: HexTemplate?
+        /// How long the reply may take.
+        package var timeout: Duration
+        /// How often it is written before the reply is given up.
+        package var attempts: Int
+
+        package init(
+            send: HexTemplate?,
+            expect: HexTemplate?,
+            timeout: Duration = .seconds(2),
+            attempts: Int = 1
+        ) {
+            self.send = send
+            self.expect = expect
+            self.timeout = timeout
+            self.attempts = attempts
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 package import BluetoothLE
 import Devices
+import Texts
 package import Typing
 
 /// A kind of device: the service and characteristics of its serial port, and how it is spoken to.
@@ -9,11 +10,9 @@ package struct Profile: Hashable, Sendable {
     /// The most characters of a name.
     package static let longestName = 32
 
-    /// The name that configurations and options use.
     package var name: String
     /// The name that people are shown.
     package var title: String
-    /// The service.
     package var service: BluetoothUUID
     /// The characteristic that carries bytes from the device.
     package var fromPeripheral: BluetoothUUID
@@ -49,5 +48,174 @@ package struct Profile: Hashable, Sendable {
         self.framing = framing
         self.table = table
         self.security = security
+    }
+}
+
+private func quoted(_ text: String) -> String { JSONObject.quoted(text, as: .toml) }
+
+extension Profile {
+    /// The profile as TOML, which reads as the same: `[prefix]` is where it stands, nothing for a file of its own.
+    package func text(at prefix: String = "") -> String {
+        var lines: [String] = []
+        if !prefix.isEmpty { lines.append("[\(prefix)]") }
+        lines.append("title = \(quoted(title))")
+        lines.append("service = \(quoted("\(service)"))")
+        lines.append("from-device = \(quoted("\(fromPeripheral)"))")
+        lines.append("to-device = \(quoted("\(toPeripheral)"))")
+        if security > .none { lines.append("security = \(quoted(security.word))") }
+        if let table { lines.append("table = \(quoted(table))") }
+        let dot = prefix.isEmpty ? "" : prefix + "."
+        for command in handshake { lines += ["", "[[\(dot)handshake]]"] + command.lines }
+        if let framing { lines += ["", "[\(dot)framing]"] + framing.lines }
+        return lines.joined(separator: "\n") + "\n"
+    }
+}
+
+extension Handshake.Command {
+    fileprivate var lines: [String] {
+        var lines: [String] = []
+        if let send { lines.append("send = \(quoted(send.text))") }
+        if let expect { lines.append("expect = \(quoted(expect.text))") }
+        lines.append("within = \(quoted(TimeText.text(timeout)))")
+        lines.append("attempts = \(attempts)")
+        let key = send?.key ?? expect?.key ?? []
+        if !key.isEmpty { lines.append("xor = \(quoted(Hexadecimal.text(key)))") }
+        return lines
+    }
+}
+
+extension Framing {
+    fileprivate var lines: [String] {
+        var lines: [String] = []
+        if !start.isEmpty { lines.append("start = \(quoted(Hexadecimal.text(start)))") }
+        if header > 0 { lines.append("header = \(header)") }
+        if let length {
+            lines.append("length-bytes = \(length.size)")
+            lines.append("length-high-first = \(!length.isLittleEndian)")
+            lines.append("length-surplus = \(length.surplus)")
+        }
+        if !end.isEmpty { lines.append("end = \(quoted(Hexadecimal.text(end)))") }
+        if let check {
+            lines.append("checksum = \(quoted(check.checksum.rawValue))")
+            lines.append("checksum-from = \(check.from)")
+            lines.append("checksum-behind-end = \(check.isBehindEnd)")
+        }
+        if keepsEnd { lines.append("keep-end = true") }
+        lines.append("max-payload = \(maximum)")
+        return lines
+    }
+}
+
+// The profiles that need no file, each with the public document that gives its UUIDs.
+
+extension Profile {
+    /// The module that this program was made for; "LINBLE キーボード", the module's document: LINBLE UART Service.
+    package static let linble = Profile(
+        name: "linble",
+        title: "LINBLE UART Service",
+        service: BluetoothUUID(high: 0x27AD_C9CA_35EB_465A, low: 0x9154_B8FF_9076_F3E8),
+        fromPeripheral: BluetoothUUID(high: 0x27AD_C9CB_35EB_465A, low: 0x9154_B8FF_9076_F3E8),
+        toPeripheral: BluetoothUUID(high: 0x27AD_C9CC_35EB_465A, low: 0x9154_B8FF_9076_F3E8)
+    )
+
+    /// nRF devices, and the many that took its UUIDs: Adafruit, Espressif's examples, Raspberry Pi Pico's.
+    ///
+    /// docs.nordicsemi.com, nRF Connect SDK, "Nordic UART Service (NUS)": RX …0002 is written, TX …0003 notifies.
+    package static let nordic = Profile(
+        name: "nordic",
+        title: "Nordic UART Service",
+        service: BluetoothUUID(high: 0x6E40_0001_B5A3_F393, low: 0xE0A9_E50E_24DC_CA9E),
+        fromPeripheral: BluetoothUUID(high: 0x6E40_0003_B5A3_F393, low: 0xE0A9_E50E_24DC_CA9E),
+        toPeripheral: BluetoothUUID(high: 0x6E40_0002_B5A3_F393, low: 0xE0A9_E50E_24DC_CA9E)
+    )
+
+    /// The Nordic UART Service with its two characteristics the other way round: …0002 indicates, …0003 is written.
+    ///
+    /// lancaster-university.github.io/microbit-docs/resources/bluetooth/bluetooth_profile.html, UART Service.
+    package static let microbit = Profile(
+        name: "microbit",
+        title: "micro:bit UART Service",
+        service: nordic.service,
+        fromPeripheral: nordic.toPeripheral,
+        toPeripheral: nordic.fromPeripheral
+    )
+
+    /// BM70, BM78, RN4870, RNBD451 and other modules of Microchip and, before it, ISSC.
+    ///
+    /// developerhelp.microchip.com, "BM70 Compact Demo Board User's Guide: Appendix G. Transparent UART", table G-1.
+    package static let microchip = Profile(
+        name: "microchip",
+        title: "Microchip Transparent UART",
+        service: BluetoothUUID(high: 0x4953_5343_FE7D_4AE5, low: 0x8FA9_9FAF_D205_E455),
+        fromPeripheral: BluetoothUUID(high: 0x4953_5343_1E4D_4BD9, low: 0xBA61_23C6_4724_9616),
+        toPeripheral: BluetoothUUID(high: 0x4953_5343_8841_43F4, low: 0xA8D4_ECBE_3472_9BB3)
+    )
+
+    /// HM-10 and the modules of its kind: one characteristic for both ways.
+    ///
+    /// "DSD TECH HM-10 datasheet" V545, 1. Product Parameters: service 0xFFE0, characteristic 0xFFE1, notify and write.
+    package static let hm10 = Profile(
+        name: "hm10",
+        title: "HM-10 serial port",
+        service: BluetoothUUID(0xFFE0 as UInt16),
+        fromPeripheral: BluetoothUUID(0xFFE1 as UInt16),
+        toPeripheral: BluetoothUUID(0xFFE1 as UInt16)
+    )
+
+    /// ANNA, NINA, NORA and ODIN modules of u-blox.
+    ///
+    /// The characteristic for credits is left alone, which the service takes as a connection without flow control.
+    ///
+    /// github.com/u-blox/sps, SPS_PROTOCOL.md, Service Definition; u-blox UBX-16011192.
+    package static let ublox = Profile(
+        name: "ublox",
+        title: "u-blox Serial Port Service",
+        service: BluetoothUUID(high: 0x2456_E1B9_26E2_8F83, low: 0xE744_F34F_01E9_D701),
+        fromPeripheral: BluetoothUUID(high: 0x2456_E1B9_26E2_8F83, low: 0xE744_F34F_01E9_D703),
+        toPeripheral: BluetoothUUID(high: 0x2456_E1B9_26E2_8F83, low: 0xE744_F34F_01E9_D703)
+    )
+
+    /// Texas Instruments' UART bridge: one characteristic for both ways.
+    ///
+    /// ti.com/lit/pdf/tidua63, "TI Serial Port Service (SPS)", Data characteristic.
+    package static let ti = Profile(
+        name: "ti",
+        title: "TI Serial Port Service",
+        service: BluetoothUUID(high: 0xF000_C0E0_0451_4000, low: 0xB000_0000_0000_0000),
+        fromPeripheral: BluetoothUUID(high: 0xF000_C0E1_0451_4000, low: 0xB000_0000_0000_0000),
+        toPeripheral: BluetoothUUID(high: 0xF000_C0E1_0451_4000, low: 0xB000_0000_0000_0000)
+    )
+
+    /// Texas Instruments' later bridge, the Simple Serial Socket.
+    ///
+    /// github.com/TexasInstruments/ble_examples, simple_serial_socket_client/readme.md: DataIn …C0C1, DataOut …C0C2.
+    package static let tiStream = Profile(
+        name: "ti-stream",
+        title: "TI Simple Stream Service",
+        service: BluetoothUUID(high: 0xF000_C0C0_0451_4000, low: 0xB000_0000_0000_0000),
+        fromPeripheral: BluetoothUUID(high: 0xF000_C0C2_0451_4000, low: 0xB000_0000_0000_0000),
+        toPeripheral: BluetoothUUID(high: 0xF000_C0C1_0451_4000, low: 0xB000_0000_0000_0000)
+    )
+
+    /// Serial adapters with chips of CSR, later Qualcomm: one characteristic for both ways.
+    ///
+    /// LM Technologies, "User Manual for LM068_BLE_Peri_0204 FW", 4.4 Serial over GATT service.
+    package static let csr = Profile(
+        name: "csr",
+        title: "CSR Serial over GATT",
+        service: BluetoothUUID(high: 0x0000_5500_D102_11E1, low: 0x9B23_0002_5B00_A5A5),
+        fromPeripheral: BluetoothUUID(high: 0x0000_5501_D102_11E1, low: 0x9B23_0002_5B00_A5A5),
+        toPeripheral: BluetoothUUID(high: 0x0000_5501_D102_11E1, low: 0x9B23_0002_5B00_A5A5)
+    )
+
+    /// All of them, in the order in which they are looked for.
+    package static let builtIn: [Profile] = [
+        .linble, .nordic, .microbit, .microchip, .hm10, .ublox, .ti, .tiStream, .csr,
+    ]
+
+    /// The built-in profile of that name.
+    package init?(named name: String) {
+        guard let profile = Self.builtIn.first(where: { $0.name == name }) else { return nil }
+        self = profile
     }
 }

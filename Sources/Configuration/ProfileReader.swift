@@ -31,15 +31,7 @@ extension Profile {
 
     /// Reads a file that holds one profile.
     package init(text: String, name: String) throws(ConfigurationFaults) {
-        guard text.utf8.count <= Self.largestText else {
-            throw ConfigurationFaults([ConfigurationFault(line: nil, reason: "longer than \(Self.largestText) bytes")])
-        }
-        let members: [TOMLMember]
-        do throws(ConfigurationFault) {
-            members = try TOMLValue.table(of: text)
-        } catch {
-            throw ConfigurationFaults([error])
-        }
+        let members = try TOMLValue.table(of: text, limit: Self.largestText)
         let (profile, faults) = Self.read(members, name: name, line: 1)
         guard let profile, faults.isEmpty else { throw ConfigurationFaults(faults) }
         self = profile

@@ -4,7 +4,6 @@ import Texts
 
 /// Where what a device sends goes.
 package enum WireDestination: Hashable, Sendable, CustomStringConvertible {
-    /// Typed by the virtual keyboard.
     case keyboard
     /// Written to standard output: the text that would be typed, or the bytes as received (D-7).
     case standardOutput
@@ -18,7 +17,6 @@ package enum WireDestination: Hashable, Sendable, CustomStringConvertible {
     /// The longest path: what a local socket's address holds (unix(7)).
     package static let longestPath = 107
 
-    /// Reads one; nil for anything else.
     package init?(_ text: String) {
         func path(_ prefix: String) -> String? {
             let path = text.dropFirst(prefix.count)
@@ -39,7 +37,6 @@ package enum WireDestination: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// As it is written.
     package var description: String {
         switch self {
         case .keyboard: "keyboard"
@@ -48,4 +45,14 @@ package enum WireDestination: Hashable, Sendable, CustomStringConvertible {
         case .socket(let path): "unix:\(path)"
         }
     }
+}
+
+/// What becomes of lines for which the queue before a reader of another end has no room.
+package enum SlowReaderPolicy: String, CaseIterable, Sendable {
+    /// Nothing more is taken from the ring until every reader has room, and there is one.
+    case wait
+    /// The oldest lines of which the reader has got nothing make room.
+    case dropOldest = "drop-oldest"
+    /// The line that comes is dropped, to its end.
+    case dropNewest = "drop-newest"
 }

@@ -11,9 +11,7 @@ package import Typing
 
 /// The state of a daemon at one moment, as it answers `status`.
 package struct DaemonStatus: Sendable {
-    /// The session's state.
     package var state: Session.State
-    /// Why it is as it is.
     package var reason: Reason?
     /// For how long it has been so.
     package var since: Duration
@@ -23,17 +21,14 @@ package struct DaemonStatus: Sendable {
     package var requiredSecurity: GATTLinkSecurity.Level?
     /// The device as it was heard; nil before it was.
     package var device: DeviceAddress?
-    /// The adapter; nil while there is none.
     package var adapter: String?
     /// The keyboard's event node.
     package var keyboard: String?
     /// The profile, the layout, the table and the program's version, in words.
     package var labels: DaemonLabels
-    /// Whether the user has paused.
     package var isPaused: Bool
     /// Why nothing is typed; nil while what comes is typed.
     package var gate: Reason?
-    /// The counts since the start.
     package var counts: KeyboardService.Counts
     /// The link that is ready; nil without one.
     package var link: LinkFacts?
@@ -52,12 +47,16 @@ package struct DaemonStatus: Sendable {
     /// What is done about beacons; nil for nothing.
     package var beacons: JSONObject?
 
-    /// The answer's members.
     package var object: JSONObject {
         var object = JSONObject()
+        var forms: [(name: String, message: Message?)] = []
+        func add(_ name: String, _ message: Message?) {
+            object.add(name, message)
+            forms.append((name, message))
+        }
         object.add("state", state.rawValue)
-        object.add("reason", reason?.cause)
-        object.add("remedy", reason?.remedy)
+        add("reason", reason?.cause)
+        add("remedy", reason?.remedy)
         object.add("since", WallClock.universal(WallClock.seconds - Int(clamping: since.components.seconds)))
         object.add("seconds", since.components.seconds)
         object.add("device", choice.map { "\($0)" })
@@ -70,11 +69,11 @@ package struct DaemonStatus: Sendable {
         object.add("profile", labels.profile)
         object.add("layout", labels.layout)
         object.add("table", labels.table)
-        object.add("allows", allows)
+        add("allows", allows)
         object.add("paused", isPaused)
         object.add("gate", gate == nil ? "open" : "closed")
-        object.add("gateReason", gate?.cause)
-        object.add("gateRemedy", gate?.remedy)
+        add("gateReason", gate?.cause)
+        add("gateRemedy", gate?.remedy)
         object.add("counts", counts.object)
         object.add("link", link?.object)
         object.add("links", links.object)
@@ -88,38 +87,28 @@ package struct DaemonStatus: Sendable {
         }
         object.add("beacons", beacons)
         if let rivals { object.add("rivals", rivals) }
-        object.add("selectionFault", choiceFault?.cause)
-        object.add("selectionRemedy", choiceFault?.remedy)
-        object.addForms([
-            ("reason", reason?.cause), ("remedy", reason?.remedy), ("gateReason", gate?.cause),
-            ("gateRemedy", gate?.remedy), ("selectionFault", choiceFault?.cause),
-            ("selectionRemedy", choiceFault?.remedy), ("allows", allows),
-        ])
+        add("selectionFault", choiceFault?.cause)
+        add("selectionRemedy", choiceFault?.remedy)
+        object.addForms(forms)
         object.add("pid", ProcessFacts.number)
         object.add("program", labels.program)
         return object
     }
 
-    /// The choice that is kept.
     private var keptChoice: JSONObject? {
         guard case .kept(let kept)? = choice else { return nil }
         return JSONObject(kept)
     }
-
 }
 
 /// The settings of a daemon that `status` shows, in words.
 package struct DaemonLabels: Sendable {
     /// The profile, or several.
     package var profile: String
-    /// The readers' layout.
     package var layout: String
-    /// The table of bytes.
     package var table: String
-    /// The program's version.
     package var program: String
 
-    /// Words for all of it.
     package init(profile: String, layout: String, table: String, program: String) {
         self.profile = profile
         self.layout = layout

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import BluetoothLE
+import Control
+import Daemon
+import Devices
+import LinuxIO
 package import Texts
 
 /// A diagnosis that finds every cause of "nothing is typed" in the facts about the machine.
@@ -17,20 +22,17 @@ package enum Doctor {
         return Finding.Severity.allCases.flatMap { severity in findings.filter { $0.severity == severity } }
     }
 
-    /// The findings as text for people.
     package static func text(_ findings: [Finding], _ language: Language) -> String {
         guard !findings.isEmpty else { return NoteText.nothingWrong.text(language) + "\n" }
         return findings.map { $0.text(language) }.joined(separator: "\n")
     }
 
-    /// The exit status of a command with these findings: that of the first finding other than a note, success if
-    /// there is none.
+    /// The exit status of the first finding other than a note; success if there is none.
     package static func status(_ findings: [Finding]) -> ExitStatus {
         findings.first { $0.severity != .note }?.status ?? .success
     }
 
-    /// The findings as one JSON object for programs, with the table of what the kernel has and the version of mbedTLS, which is
-    /// linked in.
+    /// The findings as one JSON object for programs, with the kernel's features and the version of the linked mbedTLS.
     package static func object(
         _ findings: [Finding],
         kernel table: [JSONObject] = [],
@@ -63,5 +65,169 @@ package enum Doctor {
             findings.append(Finding(.selectionUnreadable, .configuration, of: path, reason, command: command))
         }
         return findings
+    }
+
+    // The checks of the daemon, by its own report.
+
+    /// The findings from the daemon's state that the findings in `explained` do not imply.
+    static func daemon(_ facts: SystemFacts, explained: [Finding]) -> [Finding] {
+        let isBlocked = explained.contains { $0.severity == .blocks }
+        switch facts.daemon {
+        case .none:
+            // A finding that blocks explains why the daemon does not run, or why running would not help.
+            return isBlocked ? [] : [notRunning(facts)]
+        case .silent(let pid): return [silent(pid, facts)]
+        case .hidden: return [Finding(.daemonNotAskable, .success, .note, command: "sudo blewedge doctor")]
+        case .running(let status):
+            return gate(status) + account(status) + (isBlocked ? [] : session(status))
+                + beacons(status, facts, isBlocked: isBlocked || status.isRadioUnusable) + keys(status)
+        }
+    }
+
+    private static func notRunning(_ facts: SystemFacts) -> Finding {
+        Finding(
+            .daemonNotRunning,
+            .unavailable,
+            remedy: facts.isServiceInstalled ? .startService : nil,
+            command: facts.startCommand
+        )
+    }
+
+    private static func silent(_ pid: Int32?, _ facts: SystemFacts) -> Finding {
+        let process = pid.flatMap { $0 > 0 ? "\($0)" : nil }
+        let restart = facts.service == .systemd ? "systemctl restart blewedge" : nil
+        return Finding(
+            .daemonSilent,
+            .unavailable,
+            of: process.map { FindingPartText.process.message($0) } ?? Message(detail: ""),
+            command: process.map { "kill -KILL \($0)" } ?? restart
+        )
+    }
+
+    private static func gate(_ status: SystemFacts.Status) -> [Finding] {
+        guard let pause = status.pause else { return [] }
+        if pause == BeaconText.gateOutside.message() {
+            return [Finding(.noBeaconNear, .unavailable, command: "blewedge beacons status")]
+        }
+        return [Finding(.paused, .unavailable, of: pause, command: "blewedge resume")]
+    }
+
+    /// The note of keys that leave or command an application.
+    private static func keys(_ status: SystemFacts.Status) -> [Finding] {
+        status.allows.map { [Finding(.keysBeyondText, .success, .note, of: $0, command: "blewedge config show")] } ?? []
+    }
+
+    /// The findings from the counters of received bytes.
+    private static func account(_ status: SystemFacts.Status) -> [Finding] {
+        if status.lost > 0 {
+            return [
+                Finding(
+                    .bytesLost,
+                    .inputOutput,
+                    .hinders,
+                    of: "\(status.lost)",
+                    "\(status.received)",
+                    command: "blewedge status"
+                )
+            ]
+        }
+        if status.received > 0, status.discarded == status.received {
+            let command = "blewedge table show"
+            return [Finding(.allDiscarded, .configuration, of: "\(status.received)", command: command)]
+        }
+        return []
+    }
+
+    /// The finding from the state of the session, for use when no other finding explains it.
+    private static func session(_ status: SystemFacts.Status) -> [Finding] {
+        let device = status.device.map { Message(detail: $0) } ?? PlainText.theDevice.message()
+        let reason = status.reason.map { FindingPartText.because.message($0) } ?? Message(detail: "")
+        switch status.state {
+        case .connected, .connecting, .unselected: return []
+        case .lost: return [Finding(.linkLost, .unavailable, .hinders, of: device, reason)]
+        case .disconnected:
+            return [Finding(.disconnectedByUser, .unavailable, of: device, command: "blewedge connect")]
+        case .failed: return [Finding(.deviceNotReached, .unavailable, of: device, reason, command: "blewedge scan")]
+        case .unsupported:
+            var finding = Finding(.deviceUnsupported, .configuration, of: device, reason)
+            // The reason says what the device offers, its remedy what can be done about that.
+            if let remedy = status.remedy { finding.remedy = remedy }
+            return [finding]
+        case .bluetoothOff:
+            return [Finding(.daemonOff, .unavailable, of: reason, command: "dmesg | grep -i bluetooth")]
+        case .unauthorized: return [Finding(.daemonUnauthorized, .permission, of: reason, command: "blewedge setup")]
+        }
+    }
+}
+
+// The checks of beacons, by the daemon's own report (SW-2).
+
+extension SystemFacts.Status {
+    /// True if the session's state says that the daemon cannot use the radio.
+    var isRadioUnusable: Bool { state == .bluetoothOff || state == .unauthorized }
+}
+
+extension Doctor {
+    /// The findings from what the daemon says of beacons; a radio that `isBlocked` explains the rest.
+    static func beacons(_ status: SystemFacts.Status, _ facts: SystemFacts, isBlocked: Bool) -> [Finding] {
+        guard let beacons = status.beacons else { return [] }
+        var findings: [Finding] = []
+        if facts.watchesBeacons, beacons.watched == 0 {
+            let command = "blewedge beacons regions"
+            findings.append(Finding(.beaconsWithoutRegions, .configuration, .hinders, command: command))
+        }
+        guard !isBlocked else { return findings }
+        let command = "blewedge beacons check"
+        if beacons.watched > 0, let fault = beacons.fault {
+            findings.append(Finding(.beaconsUnavailable, .unavailable, .hinders, of: fault, command: command))
+        }
+        if let fault = beacons.advertisingFault {
+            findings.append(Finding(.beaconNotAdvertised, .unavailable, .hinders, of: fault, command: command))
+        }
+        return findings
+    }
+
+    // The checks of what the kernel has.
+
+    /// The findings of what the kernel lacks and nothing works without; all others about the radio would follow from them.
+    static func needs(_ facts: SystemFacts) -> [Finding] {
+        let needed: [KernelFeature] = facts.usesKernelController ? [.epoll, .management] : [.epoll]
+        return needed.filter(facts.lacks).prefix(1).map { finding(.kernelUnfit, .unavailable, .blocks, [$0]) }
+    }
+
+    /// The known faults of this version of the kernel, and what it lacks and would be better with.
+    static func kernel(_ facts: SystemFacts) -> [Finding] {
+        // A finding of its own tells of event nodes.
+        let missed = KernelFeature.allCases.filter { $0.weight == .missed && $0 != .evdev && facts.lacks($0) }
+        var findings = missed.isEmpty ? [] : [finding(.kernelLacks, .success, .note, missed)]
+        // The user channel and H4 do not use the kernel's channels.
+        guard facts.usesKernelChannels, let version = facts.kernelVersion else { return findings }
+        switch ChannelFault(version) {
+        case .absent: break
+        case .present: findings.append(Finding(.kernelQuirk, .unavailable, .hinders, of: version.text))
+        case .unknown: findings.append(Finding(.kernelQuirkPossible, .success, .note, of: version.text))
+        }
+        return findings
+    }
+
+    private static func finding(
+        _ cause: Finding.Cause,
+        _ status: ExitStatus,
+        _ severity: Finding.Severity,
+        _ features: [KernelFeature]
+    ) -> Finding {
+        Finding(
+            cause,
+            status,
+            severity,
+            of: Message.list(features.map(\.rawValue)),
+            Message.listed(features.map { $0.message() }),
+            Message.list(features.map(\.since))
+        )
+    }
+
+    /// The table of what the kernel has, a row a feature; empty where the kernel was not asked.
+    package static func table(_ facts: SystemFacts) -> [JSONObject] {
+        KernelFeature.allCases.compactMap { feature in facts.kernel[feature].map { feature.row($0) } }
     }
 }

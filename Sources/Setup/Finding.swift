@@ -5,7 +5,6 @@ package import Texts
 
 /// A cause for which nothing is typed, or typing may fail: what it is, why it matters, and its remedy.
 package struct Finding: Equatable, Sendable {
-    /// The severity of a finding.
     package enum Severity: String, Sendable, CaseIterable {
         /// Nothing is typed until the fault is repaired.
         case blocks
@@ -75,9 +74,7 @@ package struct Finding: Equatable, Sendable {
         case kernelQuirkPossible = "kernel-quirk-possible"
     }
 
-    /// The id of the cause.
     package var cause: Cause
-    /// The severity.
     package var severity: Severity
     /// The exit status of a command with this finding (D-10).
     package var status: ExitStatus
@@ -87,7 +84,6 @@ package struct Finding: Equatable, Sendable {
     package var why: Message
     /// The remedy, in one sentence.
     package var remedy: Message
-    /// The shell command of the remedy; nil if none exists.
     package var command: String?
 
     /// Makes a finding with the texts of its cause and their arguments; `remedy` replaces the remedy of the cause.
@@ -122,8 +118,7 @@ package struct Finding: Equatable, Sendable {
         return object
     }
 
-    /// The finding as text for people: at most four lines, each ended by a line feed, without characters on which a
-    /// terminal acts.
+    /// The finding for people: at most four lines with their ends, without characters on which a terminal acts.
     package func text(_ language: Language) -> String {
         var lines = [
             "\(severity.text(language)): \(what.text(language)) [\(cause.rawValue)]",

@@ -9,14 +9,38 @@ package enum FirstSteps {
     /// The placeholder of the user's device in the commands.
     package static let device = "DEVICE"
 
-    /// The commands, in order.
-    ///
-    /// Where setup knows what starts services, the keyboard is a service afterwards.
+    /// The commands, in order; where setup knows what starts services, the keyboard is a service afterwards.
     package static func commands(hasManager: Bool) -> [String] {
         let choose = ["sudo blewedge scan --once", "sudo blewedge use \(device)"]
         return hasManager ? [setup] + choose : choose + ["sudo blewedge run"]
     }
 
-    /// The command that installs the service.
     static let setup = "sudo blewedge setup"
+}
+
+/// A file for people at a shell: the manual page, or what a shell completes commands and options with.
+package struct HelpFile: Hashable, Sendable {
+    /// What reads such a file.
+    package enum Reader: String, CaseIterable, Sendable {
+        case man, bash, zsh, fish
+
+        /// The path at which the reader looks for the file, among those of the administrator.
+        package var path: String {
+            switch self {
+            case .man: "/usr/local/share/man/man1/blewedge.1"
+            case .bash: "/usr/local/share/bash-completion/completions/blewedge"
+            case .zsh: "/usr/local/share/zsh/site-functions/_blewedge"
+            case .fish: "/usr/local/share/fish/vendor_completions.d/blewedge.fish"
+            }
+        }
+    }
+
+    /// The reader, by whose name its program is found.
+    package let reader: Reader
+    package let text: String
+
+    package init(_ reader: Reader, _ text: String) {
+        self.reader = reader
+        self.text = text
+    }
 }

@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Configuration
+import Daemon
+import Devices
+import LinuxIO
+import ServiceFiles
+import SystemPackage
+
 /// The facts about a machine on which the plan of `blewedge setup` depends.
 package struct SetupFacts: Equatable, Sendable {
     /// The paths of the programs that setup may run and that exist, by name.
@@ -16,7 +23,6 @@ package struct SetupFacts: Equatable, Sendable {
     package var hasUser = false
     /// True if the service runs.
     package var isActive = false
-    /// True if the configuration names a server of beacons.
     package var hasServer = false
     /// True if a package of the system has installed the service.
     package var isPackaged = false
@@ -32,15 +38,13 @@ package struct SetupFacts: Equatable, Sendable {
     package var program = ""
     /// True if the installation path has a file with the same bytes.
     package var isProgramInstalled = false
-    /// The paths of the rfkill switches of Bluetooth radios that are blocked in software; writing "0" to them
-    /// unblocks.
+    /// The paths of the rfkill switches of Bluetooth radios that are blocked in software; writing "0" to them unblocks.
     package var softBlocks: [String] = []
     /// True if /dev/uinput belongs to the user of the service.
     package var isMakerGiven = false
     /// True if a Bluetooth controller on a serial port has no driver.
     package var needsSerialDriver = false
 
-    /// Makes the facts of a machine on which nothing was found.
     package init() {}
 
     /// The names of the programs that setup may run.
@@ -50,6 +54,52 @@ package struct SetupFacts: Equatable, Sendable {
     ]
     /// The names of all programs that are looked for: those, and the readers of what is installed for people.
     package static let allNames = names + HelpFile.Reader.allCases.map(\.rawValue)
-    /// The directories of these programs and of blewedge, the administrator's first.
     package static let directories = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"]
+
+    /// The largest program file that is copied, in bytes; a static build has about 10 MB.
+    static let mostBytes = 1 << 28
+
+    /// Collects the facts of this machine, without changing anything.
+    package static func collect() -> SetupFacts {
+        var facts = SetupFacts()
+        for name in allNames {
+            facts.programs[name] = directories.map { "\($0)/\(name)" }.first(where: FileSystem.isExecutable)
+        }
+        facts.serviceDirectory = ServiceManager.serviceDirectory ?? ""
+        facts.manager = .ofThisMachine
+        let hasMdev =
+            FileSystem.exists("/etc/mdev.conf") || directories.contains { FileSystem.isExecutable("\($0)/mdev") }
+        facts.hasMdev = hasMdev && !FileSystem.exists("/run/udev/control")
+        facts.hasModuleList = FileSystem.exists("/etc/modules") && !FileSystem.exists("/etc/modules-load.d")
+        let user = AccountFiles().user(named: SetupPlan.user)
+        facts.hasUser = user != nil
+        facts.isActive = FileSystem.exists("/run/blewedge/control")
+        let configuration = try? Configuration.read(DaemonPaths.system.configurationFile)
+        facts.hasServer = configuration?.beacons.server != nil
+        facts.isPackaged = ServiceFile.all.compactMap(\.packagedPath).contains(where: FileSystem.exists)
+        facts.isTimerEnabled = FileSystem.exists("/etc/systemd/system/timers.target.wants/\(SetupPlan.timer)")
+        let helped = HelpFile.Reader.allCases.map(\.path)
+        for path in Set(ServiceFile.all.map(\.path) + ServiceLines.all.map(\.path) + helped) {
+            guard let bytes = try? FileSystem.contents(of: path, limit: 1 << 20) else { continue }
+            facts.files[path] = String(decoding: bytes, as: UTF8.self)
+        }
+        facts.made = Set(SetupPlan.made(facts).filter { FileSystem.exists($0) || FileSystem.target(ofLink: $0) != nil })
+        facts.program = FileSystem.target(ofLink: "/proc/self/exe") ?? ""
+        facts.isProgramInstalled = isSame(facts.program, SetupPlan.programPath)
+        facts.softBlocks = FileSystem.names(in: "/sys/class/rfkill").map { "/sys/class/rfkill/\($0)" }.filter {
+            FileSystem.line(of: $0 + "/type") == "bluetooth" && FileSystem.line(of: $0 + "/soft") == "1"
+        }.map { $0 + "/soft" }
+        let maker = FileSystem.owner(of: UInputDevice.path)
+        facts.isMakerGiven = maker != nil && maker == user?.number
+        facts.needsSerialDriver = SerialDevice.bluetoothControllers().contains { !$0.hasDriver }
+        return facts
+    }
+
+    private static func isSame(_ first: String, _ second: String) -> Bool {
+        guard first != second else { return true }
+        guard let other = try? FileSystem.contents(of: second, limit: mostBytes),
+            let own = try? FileSystem.contents(of: first, limit: mostBytes)
+        else { return false }
+        return own == other
+    }
 }

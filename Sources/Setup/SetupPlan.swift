@@ -2,6 +2,7 @@
 
 import LinuxIO
 import ServiceFiles
+package import Texts
 
 /// The steps that install blewedge as a service of a machine, or remove it, as a pure function of the facts.
 package enum SetupPlan {
@@ -44,8 +45,7 @@ package enum SetupPlan {
         steps += stopping(facts)
         for path in paths where !steps.contains(.remove(path: path)) { steps.append(.remove(path: path)) }
         steps += forgetting(facts)
-        // udev does not change a node back when its rule is gone, so its owner is set here; the rules of other
-        // packages are applied afterwards.
+        // udev leaves the owner when its rule is gone, so it is set here; the rules of other packages apply afterwards.
         let isGivenBack = facts.isMakerGiven && !facts.isPackaged
         return steps + (isGivenBack ? [.giveBack(path: UInputDevice.path)] : []) + udev(facts) + help
     }
@@ -84,7 +84,6 @@ package enum SetupPlan {
         MarkedLines.found(in: facts.files[own.path] ?? "") == own.lines
     }
 
-    /// The step that copies the program, if the service would not find it in the directories of programs.
     private static func program(_ facts: SetupFacts) -> [SetupStep] {
         guard facts.manager != nil, !facts.isPackaged, !facts.isProgramInstalled,
             !SetupFacts.directories.contains(where: { facts.program == "\($0)/blewedge" })
@@ -146,5 +145,218 @@ package enum SetupPlan {
             steps.append(.run([modprobe, "hci_uart"], mayFail: true))
         }
         return steps
+    }
+
+    // Where a package of the system has installed the service, its files, its user and its help are the package's. What is left
+    // to setup is the radio, the timer of a server of beacons, and what an earlier setup has written.
+
+    /// What is said beside the steps.
+    package static func notes(_ facts: SetupFacts, isRemoving: Bool) -> [Message] {
+        guard facts.isPackaged else {
+            return isRemoving || facts.manager != nil ? [] : [SetupText.noManager.message()]
+        }
+        if isRemoving { return [SetupText.packageStays.message()] }
+        let isShadowed = ServiceFile.all.contains { facts.files[$0.path] != nil }
+        return [SetupText.packaged.message()] + (isShadowed ? [SetupText.shadowing.message()] : [])
+    }
+
+    /// The commands that lead from here to the first typed character.
+    package static func nextSteps(_ facts: SetupFacts) -> Message {
+        let commands = FirstSteps.commands(hasManager: facts.manager != nil).filter { $0 != FirstSteps.setup }
+        return SetupText.next.message(Message.listed(commands.map { Message(detail: "`\($0)`") }))
+    }
+
+    /// The steps for the manual page and the completions whose readers are there.
+    static func help(_ facts: SetupFacts) -> [SetupStep] {
+        guard !facts.isPackaged else { return [] }
+        return facts.help.filter { facts.programs[$0.reader.rawValue] != nil && facts.files[$0.reader.path] != $0.text }
+            .map { .write(path: $0.reader.path, text: $0.text, isNew: facts.files[$0.reader.path] == nil) }
+    }
+
+    /// The step for the package's timer: it runs where a server of beacons is configured, and nowhere else.
+    static func packagedServer(_ facts: SetupFacts, _ systemctl: String) -> [SetupStep] {
+        guard facts.hasServer != facts.isTimerEnabled else { return [] }
+        return [.run([systemctl, facts.hasServer ? "enable" : "disable", "--now", timer], mayFail: !facts.hasServer)]
+    }
+
+    // What the manager of services is told.
+
+    private static let unit = "blewedge.service"
+    /// The name of the timer of what asks a server of beacons.
+    static let timer = "blewedge-beacons.timer"
+    private static let supervised = "/etc/sv/blewedge"
+    /// What waits until the service can be asked, where its manager does not.
+    private static let awaiting = SetupStep.run(["/usr/local/sbin/blewedge-service", "await"], mayFail: false)
+
+    /// The links and directories that setup, or the manager for the service, makes on the machine.
+    static func made(_ facts: SetupFacts) -> [String] {
+        switch facts.manager {
+        case .openrc: ["/etc/runlevels/default/blewedge"]
+        case .runit:
+            [facts.serviceDirectory + "/blewedge"]
+                + ["/log/supervise", "/log", "/supervise", ""].map { supervised + $0 }
+        case nil, .systemd, .sysvinit, .busybox: []
+        }
+    }
+
+    /// The steps that start the service with these files of its, now and whenever the machine starts.
+    static func starting(_ facts: SetupFacts, files: [SetupStep], hasNews: Bool) -> [SetupStep] {
+        var steps: [SetupStep] = []
+        switch facts.manager {
+        case nil: return []
+        case .systemd:
+            guard let systemctl = facts.programs["systemctl"] else { return [] }
+            steps += server(facts, systemctl, isWritten: files.contains { isOfServer($0) })
+            if hasNews {
+                steps += [.run([systemctl, "daemon-reload"], mayFail: false)]
+                steps += [.run([systemctl, "restart", unit], mayFail: false)]
+            } else if !facts.isActive {
+                steps += [.run([systemctl, "start", unit], mayFail: false)]
+            }
+            return steps
+        case .openrc:
+            guard let service = facts.programs["rc-service"], let update = facts.programs["rc-update"] else {
+                return []
+            }
+            if facts.made.isEmpty { steps += [.run([update, "add", "blewedge", "default"], mayFail: false)] }
+            if hasNews || !facts.isActive {
+                steps += [.run([service, "blewedge", hasNews ? "restart" : "start"], mayFail: false)]
+            }
+        case .runit:
+            let link = facts.serviceDirectory + "/blewedge"
+            if !facts.made.contains(link) {
+                // runit looks for new services every five seconds.
+                steps += [.link(path: link, target: supervised)]
+            } else if hasNews || !facts.isActive, let sv = facts.programs["sv"] {
+                steps += [.run([sv, hasNews ? "restart" : "up", supervised], mayFail: false)]
+            }
+        case .sysvinit, .busybox:
+            let own = facts.manager == .sysvinit ? ServiceLines.sysvinit : .busybox
+            if MarkedLines.found(in: facts.files[own.path] ?? "") != own.lines {
+                steps += readInittab(facts)
+            } else if hasNews || !facts.isActive {
+                steps += [.run(["/etc/init.d/blewedge", hasNews ? "restart" : "start"], mayFail: false)]
+            }
+        }
+        return steps.isEmpty ? [] : steps + [awaiting]
+    }
+
+    /// The steps that end the service, while its files are still there.
+    static func stopping(_ facts: SetupFacts) -> [SetupStep] {
+        switch facts.manager {
+        case nil: return []
+        case .systemd:
+            guard !facts.isPackaged, let systemctl = facts.programs["systemctl"] else { return [] }
+            let isAsked = ServiceFile.all.contains { $0.isOfServer && facts.files[$0.path] != nil }
+            return (isAsked ? [.run([systemctl, "disable", "--now", timer], mayFail: true)] : [])
+                + [.run([systemctl, "stop", unit], mayFail: true)]
+        case .openrc:
+            guard let service = facts.programs["rc-service"], let update = facts.programs["rc-update"] else {
+                return []
+            }
+            return [
+                .run([service, "blewedge", "stop"], mayFail: true),
+                .run([update, "delete", "blewedge", "default"], mayFail: true),
+            ]
+        case .runit:
+            let link = SetupStep.remove(path: facts.serviceDirectory + "/blewedge")
+            guard let sv = facts.programs["sv"] else { return [link] }
+            return [link, .run([sv, "force-shutdown", supervised], mayFail: true)]
+        case .sysvinit, .busybox:
+            return readInittab(facts) + [.run(["/usr/local/sbin/blewedge-service", "end"], mayFail: true)]
+        }
+    }
+
+    /// The steps after the files are gone.
+    static func forgetting(_ facts: SetupFacts) -> [SetupStep] {
+        switch facts.manager {
+        case .systemd:
+            guard let systemctl = facts.programs["systemctl"] else { return [] }
+            // The package's service then, with the package's files.
+            let again = facts.isPackaged ? [SetupStep.run([systemctl, "restart", unit], mayFail: true)] : []
+            return [.run([systemctl, "daemon-reload"], mayFail: true)] + again
+        case .runit:
+            return made(facts).filter { $0.hasPrefix(supervised) && facts.made.contains($0) }.map {
+                .removeDirectory(path: $0)
+            }
+        case nil, .openrc, .sysvinit, .busybox: return []
+        }
+    }
+
+    /// The step by which init reads its table again.
+    private static func readInittab(_ facts: SetupFacts) -> [SetupStep] {
+        // A shell has it where there is no program of that name.
+        let kill = facts.programs["kill"].map { [$0, "-HUP", "1"] } ?? ["/bin/sh", "-c", "kill -HUP 1"]
+        return [.run(kill, mayFail: false)]
+    }
+
+    /// The steps for what asks a server of beacons: its timer runs where one is configured, and is gone where none is any more.
+    private static func server(_ facts: SetupFacts, _ systemctl: String, isWritten: Bool) -> [SetupStep] {
+        if facts.isPackaged { return packagedServer(facts, systemctl) }
+        if isWritten {
+            return [
+                .run([systemctl, "daemon-reload"], mayFail: false),
+                .run([systemctl, "enable", "--now", timer], mayFail: false),
+            ]
+        }
+        let stale = ServiceFile.all.filter { $0.isOfServer && !facts.hasServer && facts.files[$0.path] != nil }
+        guard !stale.isEmpty else { return [] }
+        return [.run([systemctl, "disable", "--now", timer], mayFail: true)] + stale.map { .remove(path: $0.path) }
+            + [.run([systemctl, "daemon-reload"], mayFail: false)]
+    }
+
+    private static func isOfServer(_ step: SetupStep) -> Bool {
+        guard case .write(let path, _, _, _) = step else { return false }
+        return ServiceFile.all.contains { $0.isOfServer && $0.path == path }
+    }
+}
+
+extension SetupStep {
+    /// True for a step that takes lines out of this file.
+    func isChange(of file: String) -> Bool {
+        guard case .removeLines(let path, _) = self else { return false }
+        return path == file
+    }
+}
+
+/// A step of `blewedge setup`, which is shown before it is performed.
+package enum SetupStep: Equatable, Sendable {
+    /// Writes a file, and makes the directories above it; `isNew` is false if it replaces another text.
+    case write(path: String, text: String, isNew: Bool, isProgram: Bool = false)
+    /// Adds lines to a file of others, in place of any that were added before, in front of theirs if they are to be `first`.
+    case addLines(path: String, lines: [String], first: Bool)
+    /// Takes added lines out of a file of others, and the file away if it has nothing else.
+    case removeLines(path: String, lines: [String])
+    case link(path: String, target: String)
+    /// Removes a directory and the files in it, but no directory in it.
+    case removeDirectory(path: String)
+    /// Copies the program from the first path to the second.
+    case copyProgram(from: String, to: String)
+    case remove(path: String)
+    case set(path: String, value: String)
+    /// Makes a directory that belongs to the service's user; used without systemd-tmpfiles.
+    case makeDirectory(path: String, owner: String)
+    /// Makes a device node belong to root alone, as it did before a udev rule changed it.
+    case giveBack(path: String)
+    /// Runs a program with its arguments; if it `mayFail`, setup continues after a failure.
+    case run([String], mayFail: Bool)
+
+    /// The step in one line: the shell command that would do the same, or a sentence for a file that is written.
+    package func text(_ language: Language) -> String {
+        switch self {
+        case .write(let path, _, isNew: true, _): SetupText.write.text(language, path)
+        case .write(let path, _, isNew: false, _): SetupText.writeAnew.text(language, path)
+        case .addLines(let path, let lines, _):
+            SetupText.addLines.text(language, path) + lines.map { "\n    \($0)" }.joined()
+        case .removeLines(let path, _): SetupText.removeLines.text(language, path)
+        case .link(let path, let target): "ln -s \(target) \(path)"
+        case .removeDirectory(let path): "rm \(path)/*; rmdir \(path)"
+        case .copyProgram(let source, let target): "install -m 755 \(source) \(target)"
+        case .remove(let path): "rm \(path)"
+        case .set(let path, let value): "echo \(value) >\(path)"
+        case .makeDirectory(let path, let owner): "install -d -o \(owner) -g \(owner) \(path)"
+        case .giveBack(let path): "chown root:root \(path); chmod 600 \(path)"
+        case .run(let words, _): words.joined(separator: " ")
+        }
     }
 }

@@ -9,10 +9,8 @@ package struct SetupRunner {
     /// The directory below which all paths lie: `/`, or another one in tests.
     package var root: FilePath = "/"
 
-    /// Makes a runner for this machine.
     package init() {}
 
-    /// Performs one step; throws a failure with its cause and remedy.
     package func perform(_ step: SetupStep) throws(CommandFailure) {
         switch step {
         case .write(let path, let text, _, let isProgram):
@@ -22,17 +20,9 @@ package struct SetupRunner {
         case .removeLines(let path, let lines):
             try change(path, .toRemove) { MarkedLines.removing(lines, from: $0) }
         case .link(let path, let target):
-            do {
-                try FileSystem.makeLink(place(path), to: target)
-            } catch {
-                throw failure(.toMake, path, error)
-            }
+            try attempt(.toMake, path) { file throws(Errno) in try FileSystem.makeLink(file, to: target) }
         case .removeDirectory(let path):
-            do {
-                try FileSystem.removeDirectory(place(path))
-            } catch {
-                throw failure(.toRemove, path, error)
-            }
+            try attempt(.toRemove, path) { file throws(Errno) in try FileSystem.removeDirectory(file) }
         case .copyProgram(let source, let target):
             let bytes: [UInt8]
             do {
@@ -42,41 +32,40 @@ package struct SetupRunner {
             }
             try put(bytes, at: target, mode: 0o755)
         case .remove(let path):
-            do {
-                try FileSystem.remove(place(path))
-            } catch {
-                throw failure(.toRemove, path, error)
-            }
+            try attempt(.toRemove, path) { file throws(Errno) in try FileSystem.remove(file) }
         case .set(let path, let value):
-            do {
-                let file = try Descriptor.forWriting(place(path).string)
+            try attempt(.toWrite, path) { file throws(Errno) in
+                let file = try Descriptor.forWriting(file.string)
                 _ = try unsafe file.write(Array(value.utf8).span.bytes)
-            } catch {
-                throw failure(.toWrite, path, error)
             }
         case .makeDirectory(let path, let owner):
-            do {
-                try FileSystem.makeDirectory(place(path), mode: 0o755)
-                try FileSystem.give(place(path), toUserNamed: owner)
-            } catch {
-                throw failure(.toMake, path, error)
+            try attempt(.toMake, path) { directory throws(Errno) in
+                try FileSystem.makeDirectory(directory, mode: 0o755)
+                try FileSystem.give(directory, toUserNamed: owner)
             }
         case .giveBack(let path):
-            do {
-                try FileSystem.giveToRoot(place(path))
-            } catch {
-                throw failure(.toGiveBack, path, error)
-            }
+            try attempt(.toGiveBack, path) { file throws(Errno) in try FileSystem.giveToRoot(file) }
         case .run(let words, let mayFail): try run(words, mayFail)
         }
     }
 
     private func put(_ bytes: [UInt8], at path: String, mode: UInt32) throws(CommandFailure) {
-        do {
-            try FileSystem.makeDirectory(place(path).removingLastComponent(), mode: 0o755)
-            try FileSystem.replace(place(path), with: bytes, mode: mode)
+        try attempt(.toWrite, path) { file throws(Errno) in
+            try FileSystem.makeDirectory(file.removingLastComponent(), mode: 0o755)
+            try FileSystem.replace(file, with: bytes, mode: mode)
+        }
+    }
+
+    /// Does something with the place of a path below `root`; `what` names it in a failure.
+    private func attempt(
+        _ what: SetupText,
+        _ path: String,
+        _ body: (FilePath) throws(Errno) -> Void
+    ) throws(CommandFailure) {
+        do throws(Errno) {
+            try body(place(path))
         } catch {
-            throw failure(.toWrite, path, error)
+            throw failure(what, path, error)
         }
     }
 
@@ -132,7 +121,6 @@ package struct SetupRunner {
 }
 
 extension FilePath {
-    /// The path relative to the root.
     fileprivate var relative: FilePath { FilePath(root: nil, components) }
 }
 

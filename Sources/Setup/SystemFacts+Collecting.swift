@@ -64,8 +64,7 @@ extension SystemFacts {
         legacyBond = Self.legacyBond(at: place, least: asked.configuration.security)
     }
 
-    /// The chosen device, if authentication is demanded of it and all its keys are of legacy pairing; nil also where this
-    /// process may not read them.
+    /// The chosen device, if it must be authenticated and has legacy keys only; nil also where keys are unreadable.
     package static func legacyBond(at place: DaemonPaths, least: GATTLinkSecurity.Level) -> String? {
         guard let kept = try? ChoiceStore(place.choice).read(), max(kept.security, least) >= .authenticated else {
             return nil
@@ -74,7 +73,6 @@ extension SystemFacts {
         return !bonds.isEmpty && bonds.allSatisfy(\.isLegacy) ? "\(kept.device.address)" : nil
     }
 
-    /// Asks the kernel what it has.
     package mutating func lookAtKernel(sysfs: String = "/sys") {
         uinput = Self.uinputState()
         switch DeviceProbe.bluetoothFault() {
@@ -122,9 +120,7 @@ extension SystemFacts {
         layoutDifferences = LayoutDifference.between(typed, keymap.levels)
     }
 
-    /// Notes the keyboard's event node if the daemon cannot read it.
-    ///
-    /// This can be tested only if the daemon has the user of this process.
+    /// Notes an event node that the daemon cannot read; testable only if it has this process's user.
     private mutating func lookAtEventNode() {
         guard let status = daemon.status, ProcessFacts.user(of: status.pid) == ProcessFacts.user,
             let node = status.eventNode, DeviceProbe.readingFault(node) == .permissionDenied
@@ -146,9 +142,7 @@ extension SystemFacts.Adapter {
 }
 
 extension SystemFacts.ConfigurationState {
-    /// Reads a configuration file and the files that it names.
-    ///
-    /// The configuration has its defaults if the file is wrong or does not exist.
+    /// Reads a configuration and the files that it names; it is the default if the file is wrong or missing.
     fileprivate static func read(_ path: FilePath) -> (state: Self, configuration: Configuration) {
         do throws(CommandFailure) {
             let configuration = try Configuration.read(path)
@@ -177,7 +171,6 @@ extension SystemFacts.Choice {
         }
     }
 
-    /// Makes the choice in the file.
     init(_ store: ChoiceStore) {
         do throws(ChoiceStore.Failure) {
             self = try store.read().map { .chosen($0.label) } ?? .none

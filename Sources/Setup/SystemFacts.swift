@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import BluetoothLE
+import Control
 package import Daemon
+package import Devices
 package import Keystrokes
 package import LinuxIO
+import SystemPackage
 package import Texts
 package import Typing
 
@@ -19,22 +22,17 @@ package struct SystemFacts: Equatable, Sendable {
         case refused(String)
     }
 
-    /// An adapter that the kernel manages.
     package struct Adapter: Equatable, Sendable {
         /// The adapter's index: 0 is hci0.
         package var index: ControllerIndex
-        /// The adapter's public address.
         package var address: BluetoothAddress
-        /// True if the adapter supports Low Energy.
         package var hasLowEnergy = true
-        /// True if the adapter is powered.
         package var isPowered = true
         /// True if rfkill blocks the radio in software.
         package var isSoftBlocked = false
         /// True if a switch or the firmware blocks the radio.
         package var isHardBlocked = false
 
-        /// Makes an adapter without a fault.
         package init(index: ControllerIndex, address: BluetoothAddress) {
             self.index = index
             self.address = address
@@ -44,11 +42,8 @@ package struct SystemFacts: Equatable, Sendable {
         package var name: String { "hci\(index.rawValue)" }
     }
 
-    /// The result of opening /dev/uinput.
     package enum UInput: Equatable, Sendable {
-        /// It can be opened.
         case open
-        /// The node does not exist, or no module serves it; the state of the module is given.
         case missing(ModuleState)
         /// This process lacks the permission.
         case notPermitted
@@ -56,17 +51,13 @@ package struct SystemFacts: Equatable, Sendable {
         case refused(String)
     }
 
-    /// The choice of a device.
     package enum Choice: Equatable, Sendable {
-        /// No device is chosen.
         case none
-        /// The device with this label is chosen.
         case chosen(String)
         /// The file at this path cannot be read or decoded, for this reason.
         case unreadable(path: String, reason: Message)
     }
 
-    /// The state of the configuration.
     package enum ConfigurationState: Equatable, Sendable {
         /// The file does not exist, or is correct.
         case correct
@@ -74,7 +65,6 @@ package struct SystemFacts: Equatable, Sendable {
         case wrong(path: String, reason: Message)
     }
 
-    /// The state of the daemon on this machine.
     package enum Daemon: Equatable, Sendable {
         /// No daemon answers, and no lock is held.
         case none
@@ -88,17 +78,12 @@ package struct SystemFacts: Equatable, Sendable {
 
     /// The status that a running daemon reports.
     package struct Status: Equatable, Sendable {
-        /// The state of the session.
         package var state: Session.State
-        /// The reason for the state, if there is one.
         package var reason: Message?
-        /// The remedy that goes with the reason.
         package var remedy: Message?
         /// The controller in use, with its transport; nil without one.
         package var transport: AdapterTransport?
-        /// True if the output is not the keyboard.
         package var hasOtherOutput = false
-        /// The label of the chosen device.
         package var device: String?
         /// The reason for which the gate is closed; nil while it is open.
         package var pause: Message?
@@ -110,9 +95,7 @@ package struct SystemFacts: Equatable, Sendable {
         package var discarded: UInt64 = 0
         /// The number of these that were lost.
         package var lost: UInt64 = 0
-        /// The name of the layout in use.
         package var layout: String?
-        /// The path of the keyboard's event node.
         package var eventNode: String?
         /// The keys that its keyboard may press beyond text, in words; nil for none.
         package var allows: Message?
@@ -120,13 +103,11 @@ package struct SystemFacts: Equatable, Sendable {
         package var choiceFault: Message?
         /// Its answer about beacons; nil if it was not asked.
         package var beacons: Beacons?
-        /// The process id of the daemon.
         package var pid: Int32
 
         /// The names of the answer's counters of bytes that were lost by a fault.
         static let losses = [Ledger.Loss.ringFull, .writeFailed, .tooOld].map { "\($0)" }
 
-        /// Makes a status with counters of 0.
         package init(state: Session.State, pid: Int32) {
             self.state = state
             self.pid = pid
@@ -142,7 +123,6 @@ package struct SystemFacts: Equatable, Sendable {
         /// The reason why the wanted beacon is not advertised; nil for none.
         package var advertisingFault: Message?
 
-        /// Makes a report without a fault.
         package init() {}
     }
 
@@ -156,7 +136,6 @@ package struct SystemFacts: Equatable, Sendable {
     package var usesKeyboard = true
     /// What the kernel has of all that the product uses; empty where it was not asked.
     package var kernel: [KernelFeature: KernelFeature.State] = [:]
-    /// The availability of Bluetooth sockets.
     package var sockets = Sockets.available
     /// The adapters that the kernel manages, by index.
     package var adapters: [Adapter] = []
@@ -166,18 +145,13 @@ package struct SystemFacts: Equatable, Sendable {
     package var takenControllers: [String] = []
     /// The serial devices that firmware or device tree declare as Bluetooth controllers.
     package var serialControllers: [SerialDevice] = []
-    /// The selection of an adapter.
     package var selector = AdapterSelector.any
     /// The processes of other programs that manage Bluetooth.
     package var otherServices: [ProcessEntry] = []
-    /// The capabilities that this process lacks.
     package var missingCapabilities: [Capability] = []
-    /// The result of opening /dev/uinput.
     package var uinput = UInput.open
-    /// True if input devices get event nodes.
     package var hasEventNodes = true
-    /// The path of the keyboard's event node, if the self-check needs it and this process, which has the daemon's user,
-    /// may not read it; nil otherwise.
+    /// The keyboard's event node if the self-check needs it and the daemon's user may not read it; nil otherwise.
     package var unreadableEventNode: String?
     /// The queue of the keyboard's readers, as configured.
     package var queue = ReaderQueue.large
@@ -187,21 +161,17 @@ package struct SystemFacts: Equatable, Sendable {
     package var service: ServiceManager?
     /// True if `blewedge setup` knows this machine's manager of services.
     package var hasManager = true
-    /// The state of the configuration.
     package var configuration = ConfigurationState.correct
     /// True if the configuration has regions of beacons watched.
     package var watchesBeacons = false
-    /// The choice of a device.
     package var choice = Choice.none
     /// The address of the chosen device, if authenticated keys are demanded and it has only those of legacy pairing.
     package var legacyBond: String?
-    /// The state of the daemon.
     package var daemon = Daemon.none
     /// The virtual terminal in the foreground; nil if there is none or it cannot be read.
     package var console: ConsoleState?
     /// The process on that terminal that asks for a login name or a password; nil for none.
     package var loginPrompt: ProcessEntry?
-    /// The name of the layout with which the keyboard types.
     package var layout = "us"
     /// The characters that the terminal in the foreground turns into others.
     package var layoutDifferences: [LayoutDifference] = []
@@ -214,7 +184,6 @@ package struct SystemFacts: Equatable, Sendable {
         if case .absent? = kernel[feature] { true } else { false }
     }
 
-    /// True if the service is installed.
     package var isServiceInstalled: Bool { service != nil }
 
     /// The command that starts the daemon on this machine.
@@ -237,7 +206,127 @@ package struct SystemFacts: Equatable, Sendable {
         }
     }
 
-    /// True if this process would use the adapter and the keyboard itself: no daemon runs, and no service is
-    /// installed.
+    /// True if this process would use the adapter and the keyboard itself: no daemon runs, and no service is installed.
     package var actsItself: Bool { daemon == .none && !isServiceInstalled }
+}
+
+extension SystemFacts.Daemon {
+    /// The longest time for the status answer of a daemon that works.
+    private static let patience = Duration.seconds(3)
+
+    /// Asks the first of these places where a daemon listens.
+    package init(at places: [DaemonPaths]) {
+        var process: Int32?
+        do throws(CommandFailure) {
+            var client = try ControlClient(at: places.map(\.controlSocket.string), patience: Self.patience)
+            process = client.process
+            let answer = try client.ask(.status, patience: Self.patience)
+            guard var status = SystemFacts.Status(answer: answer.value) else {
+                self = .silent(pid: process)
+                return
+            }
+            if let answer = try? client.ask(.beacons(.status), patience: Self.patience) {
+                status.beacons = SystemFacts.Beacons(answer: answer.value)
+            }
+            self = .running(status)
+        } catch {
+            let silent = process ?? Self.holder(places)
+            switch error.status {
+            case .permission: self = .hidden
+            case .unavailable: self = silent.map { .silent(pid: $0) } ?? .none
+            default: self = .silent(pid: silent)
+            }
+        }
+    }
+
+    /// The daemon's status; nil if it gave none.
+    var status: SystemFacts.Status? {
+        guard case .running(let status) = self else { return nil }
+        return status
+    }
+
+    /// The daemon that holds the lock of an adapter; nil where none does.
+    ///
+    /// Other commands hold such a lock too: `simulate`, `scan`, `gatt`.
+    private static func holder(_ places: [DaemonPaths]) -> Int32? {
+        places.lazy.flatMap { place in
+            FileSystem.names(in: place.runtime.string).filter { $0.hasSuffix(".lock") }.compactMap {
+                LockFile.holder(place.runtime.appending($0))
+            }
+        }.first { ProcessEntry.arguments(of: $0).dropFirst().first == "run" }
+    }
+}
+
+extension SystemFacts.Status {
+    /// Reads the answer to `status`; nil for an answer without a state or a process id.
+    package init?(answer: JSONValue) {
+        guard let name = answer["state"]?.string, let state = Session.State(rawValue: name),
+            let pid = answer["pid"]?.integer.flatMap({ Int32(exactly: $0) })
+        else { return nil }
+        self.init(state: state, pid: pid)
+        reason = answer.message("reason")
+        remedy = answer.message("remedy")
+        transport = answer["adapter"]?.string.flatMap { try? AdapterTransport($0) }
+        hasOtherOutput = answer["readers"] != nil
+        device = answer["device"]?.string
+        layout = answer["layout"]?.string
+        eventNode = answer["keyboard"]?.string
+        choiceFault = answer.message("selectionFault")
+        allows = answer.message("allows")
+        if answer["gate"]?.string == "closed" {
+            pause = answer.message("gateReason") ?? ReasonText.gateClosed.message()
+        }
+        let count = { (name: String) in answer["counts"]?[name]?.integer.flatMap { UInt64(exactly: $0) } ?? 0 }
+        received = count("received")
+        typed = count("typed")
+        discarded = count("discarded").addingWithoutOverflow(count("rejected"))
+        for loss in SystemFacts.Status.losses { lost = lost.addingWithoutOverflow(count(loss)) }
+    }
+}
+
+extension SystemFacts.Beacons {
+    /// Reads the answer to `beacons status`.
+    package init(answer: JSONValue) {
+        watched = answer["watched"]?.array?.count ?? 0
+        fault = answer.message("availabilityCause")
+        advertisingFault = answer.message("advertisingFault")
+    }
+}
+
+extension UInt64 {
+    /// The sum, or `UInt64.max` if it overflows.
+    fileprivate func addingWithoutOverflow(_ other: UInt64) -> UInt64 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? .max : sum
+    }
+}
+
+/// Xorg's input drivers: libinput, and evdev, which came before it.
+enum InputDriver {
+    /// The directories of Xorg's logs.
+    private static let logs = ["/var/log"]
+    /// The directories of its input drivers.
+    private static let modules = ["/usr/lib/xorg/modules/input", "/usr/lib64/xorg/modules/input"]
+    /// The most bytes of a log that is looked at.
+    private static let longestLog = 16 << 20
+
+    /// The file that shows that Xorg reads the virtual keyboard with evdev, or has no other driver; nil if none does.
+    ///
+    /// A log has the driver of each device; a later Xorg writes it anew.
+    static func evidenceOfEvdev(logs: [String] = logs, modules: [String] = modules) -> String? {
+        let uses = "Using input driver 'evdev' for '\(VirtualKeyboard.name)'"
+        for directory in logs {
+            for name in FileSystem.names(in: directory) where name.hasPrefix("Xorg.") && name.hasSuffix(".log") {
+                let path = "\(directory)/\(name)"
+                guard let bytes = try? FileSystem.contents(of: path, limit: longestLog) else { continue }
+                let lines = bytes.split(separator: UInt8(ascii: "\n"))
+                if lines.contains(where: { String(decoding: $0, as: UTF8.self).hasSuffix(uses) }) { return path }
+            }
+        }
+        for directory in modules where !FileSystem.exists("\(directory)/libinput_drv.so") {
+            let path = "\(directory)/evdev_drv.so"
+            if FileSystem.exists(path) { return path }
+        }
+        return nil
+    }
 }

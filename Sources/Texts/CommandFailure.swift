@@ -21,7 +21,6 @@ package struct CommandFailure: Error, Equatable, Sendable {
     /// Which of the failures it is that a program may go on from; nil for any other.
     package var kind: Kind?
 
-    /// Makes a failure from its parts.
     package init(_ status: ExitStatus, _ cause: Message, remedy: Message? = nil) {
         self.status = status
         self.cause = cause
@@ -57,4 +56,47 @@ package struct CommandFailure: Error, Equatable, Sendable {
             self.init(status, FileFaultText.lockedBy, lock, "\(process)")
         }
     }
+}
+
+/// The exit statuses of the commands, after sysexits.h (D-10).
+package enum ExitStatus: Int32, Sendable, CaseIterable {
+    case success = 0
+    /// The command line is wrong (EX_USAGE).
+    case usage = 64
+    /// There is no adapter, or Bluetooth is off (EX_UNAVAILABLE).
+    case unavailable = 69
+    /// The program has a fault (EX_SOFTWARE).
+    case `internal` = 70
+    /// Reading or writing failed (EX_IOERR).
+    case inputOutput = 74
+    /// The event did not come in time (EX_TEMPFAIL).
+    case timeout = 75
+    /// A permission is missing (EX_NOPERM).
+    case permission = 77
+    /// The configuration is wrong (EX_CONFIG).
+    case configuration = 78
+    /// The command was ended by SIGINT: 128 + 2, as in a shell.
+    case interrupted = 130
+    /// The command was ended by SIGTERM: 128 + 15, as in a shell.
+    case terminated = 143
+}
+
+/// The reason for a state, for people: a cause and a remedy.
+package struct Reason: Hashable, Sendable {
+    /// The cause, in one sentence.
+    package var cause: Message
+    /// The remedy; nil if none is known or none is needed.
+    package var remedy: Message?
+
+    package init(_ cause: Message, remedy: Message? = nil) {
+        self.cause = cause
+        self.remedy = remedy
+    }
+
+    package init(_ failure: CommandFailure) {
+        self.init(failure.cause, remedy: failure.remedy)
+    }
+
+    /// The cause, followed by the remedy in brackets.
+    package var message: Message { cause.followed(by: remedy) }
 }

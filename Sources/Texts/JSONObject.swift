@@ -9,7 +9,6 @@ package struct JSONObject: Sendable {
     /// The members' text, as UTF-8.
     private var members: [UInt8] = []
 
-    /// Makes an empty object.
     package init() {}
 
     /// Adds a string; nil adds nothing.
@@ -23,31 +22,17 @@ package struct JSONObject: Sendable {
 
     /// Adds an integer; nil adds nothing.
     package mutating func add(_ name: String, _ value: Int?) { add(name, value.map(Int64.init)) }
-
-    /// Adds an integer; nil adds nothing.
     package mutating func add(_ name: String, _ value: Int8?) { add(name, value.map(Int64.init)) }
-
-    /// Adds an integer; nil adds nothing.
     package mutating func add(_ name: String, _ value: Int32?) { add(name, value.map(Int64.init)) }
 
-    /// Adds an integer; nil adds nothing.
     package mutating func add(_ name: String, _ value: Int64?) {
         if let value { add(name, magnitude: value.magnitude, isNegative: value < 0) }
     }
-
-    /// Adds an integer; nil adds nothing.
     package mutating func add(_ name: String, _ value: UInt8?) { add(name, value.map(UInt64.init)) }
-
-    /// Adds an integer; nil adds nothing.
     package mutating func add(_ name: String, _ value: UInt16?) { add(name, value.map(UInt64.init)) }
-
-    /// Adds an integer; nil adds nothing.
     package mutating func add(_ name: String, _ value: UInt32?) { add(name, value.map(UInt64.init)) }
-
-    /// Adds an integer; nil adds nothing.
     package mutating func add(_ name: String, _ value: UInt?) { add(name, value.map(UInt64.init)) }
 
-    /// Adds an integer; nil adds nothing.
     package mutating func add(_ name: String, _ value: UInt64?) {
         if let value { add(name, magnitude: value, isNegative: false) }
     }
@@ -64,18 +49,15 @@ package struct JSONObject: Sendable {
         members[start...].reverse()
     }
 
-    /// Adds true or false.
     package mutating func add(_ name: String, _ value: Bool) {
         begin(name)
         members += (value ? "true" : "false").utf8
     }
 
-    /// Adds an array of strings.
     package mutating func add(_ name: String, _ values: [String]) {
         addArray(name, values) { Self.append($0, to: &$1) }
     }
 
-    /// Adds an array of objects.
     package mutating func add(_ name: String, _ values: [JSONObject]) {
         addArray(name, values) { $0.append(to: &$1) }
     }
@@ -101,7 +83,6 @@ package struct JSONObject: Sendable {
         members += other.members
     }
 
-    /// True if the object has no members.
     package var isEmpty: Bool { members.isEmpty }
 
     /// The object as text, without a line feed.

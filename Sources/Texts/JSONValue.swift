@@ -7,19 +7,13 @@ import CJansson
 /// It is read by Jansson (RFC 8259). Refused are two members of one name in one object, text after the value, text
 /// that is not UTF-8, and the character U+0000.
 package indirect enum JSONValue: Equatable, Sendable {
-    /// `null`.
     case null
-    /// `true` or `false`.
     case bool(Bool)
     /// A number without fraction and exponent.
     case integer(Int64)
-    /// Any other number.
     case real(Double)
-    /// A string.
     case string(String)
-    /// An array.
     case array([JSONValue])
-    /// An object, with its members in their order.
     case object([(name: String, value: JSONValue)])
 
     /// The position and the reason of a syntax error.
@@ -35,17 +29,14 @@ package indirect enum JSONValue: Equatable, Sendable {
         package var description: String { "line \(line), column \(column): \(reason)" }
     }
 
-    /// The deepest nesting that is accepted.
-    ///
-    /// The inputs of this program have three levels.
+    /// The deepest nesting that is accepted; the inputs of this program have three levels.
     private static let deepest = 32
 
     /// Reads a value from UTF-8 text.
     package init(_ text: [UInt8]) throws(Fault) {
         var error = json_error_t()
         let root = unsafe text.withUnsafeBytes { bytes in
-            // Sound: Jansson reads the length of the array during the call, and writes the error into a local
-            // variable.
+            // Sound: Jansson reads the length of the array during the call, and writes the error into a local variable.
             let characters = unsafe bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
             return unsafe json_loadb(characters, bytes.count, Self.flags, &error)
         }
@@ -61,25 +52,21 @@ package indirect enum JSONValue: Equatable, Sendable {
         return members.first { $0.name == name }?.value
     }
 
-    /// The string; nil if the value is not a string.
     package var string: String? {
         guard case .string(let text) = self else { return nil }
         return text
     }
 
-    /// The integer; nil if the value is not an integer.
     package var integer: Int64? {
         guard case .integer(let number) = self else { return nil }
         return number
     }
 
-    /// The Boolean; nil if the value is neither true nor false.
     package var bool: Bool? {
         guard case .bool(let value) = self else { return nil }
         return value
     }
 
-    /// The elements; nil if the value is not an array.
     package var array: [JSONValue]? {
         guard case .array(let values) = self else { return nil }
         return values
@@ -151,5 +138,21 @@ extension JSONValue.Fault {
             unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
         }
         self.init(line: max(1, Int(error.line)), column: max(1, Int(error.column)), reason: reason)
+    }
+}
+
+extension JSONValue {
+    /// The value as one line of JSON; what must not be shown to people as it is (`PrintableScalars`) is escaped.
+    package var text: String {
+        switch self {
+        case .null: "null"
+        case .bool(let value): value ? "true" : "false"
+        case .integer(let number): "\(number)"
+        case .real(let number): "\(number)"
+        case .string(let text): JSONObject.quoted(text)
+        case .array(let values): "[" + values.map(\.text).joined(separator: ",") + "]"
+        case .object(let members):
+            "{" + members.map { JSONObject.quoted($0.name) + ":" + $0.value.text }.joined(separator: ",") + "}"
+        }
     }
 }

@@ -16,7 +16,6 @@
 
 /// A group of texts, as an enum whose cases each have every language.
 package protocol Localized: CaseIterable, RawRepresentable, Sendable where RawValue == String {
-    /// The text in every language.
     var texts: LocalText { get }
     /// The remedy or the next step, with the same arguments; nil if there is none.
     var remedy: LocalText? { get }
@@ -30,7 +29,6 @@ extension Localized {
         texts.filled(language, with: arguments)
     }
 
-    /// The text in one language, with the arguments of a list in its places.
     package func text(_ language: Language, with arguments: [String]) -> String {
         texts.filled(language, with: arguments)
     }
@@ -38,7 +36,6 @@ extension Localized {
     /// The message of this text with its arguments, for every language.
     package func message(_ arguments: any MessageArgument...) -> Message { message(with: arguments) }
 
-    /// The message of this text with the arguments of a list, for every language.
     package func message(with arguments: [any MessageArgument]) -> Message {
         Message(texts, id: id, arguments)
     }
@@ -51,7 +48,6 @@ extension Localized {
     /// The id of the text, unique in the whole table, such as `AdapterFaultText.softBlocked`.
     package var id: String { "\(Self.self).\(rawValue)" }
 
-    /// The id of the remedy.
     package var remedyID: String { id + ".remedy" }
 }
 
@@ -67,4 +63,59 @@ extension FaultText {
     package var texts: LocalText { said.cause }
     package var kind: CommandFailure.Kind? { nil }
     package var remedy: LocalText? { said.remedy }
+
+    /// A cause in English and Japanese, with its remedy in both.
+    func cause(
+        _ english: String,
+        _ japanese: String,
+        fix: String,
+        _ japaneseFix: String
+    ) -> (cause: LocalText, remedy: LocalText?) {
+        (LocalText(english, japanese), LocalText(fix, japaneseFix))
+    }
+
+    /// A cause in English and Japanese; without `fix` no remedy is known.
+    func cause(_ english: String, _ japanese: String, fix: LocalText? = nil) -> (cause: LocalText, remedy: LocalText?) {
+        (LocalText(english, japanese), fix)
+    }
+}
+
+/// A language of the program's texts.
+package enum Language: String, Sendable, CaseIterable {
+    /// English, which every terminal can show.
+    case english = "en"
+    case japanese = "ja"
+
+    /// The environment variable that sets the language, regardless of the locale and the terminal.
+    package static let variable = "BLEWEDGE_LANG"
+
+    /// The language of a process with this environment.
+    ///
+    /// The locale of messages is the first of `LC_ALL`, `LC_MESSAGES` and `LANG` that is set and not empty:
+    /// POSIX.1-2024, Base Definitions, 8.2. Japanese needs a locale in UTF-8, and a terminal other than the Linux
+    /// console, which has only 512 glyphs.
+    package init(_ environment: (String) -> String?) {
+        if let wanted = environment(Self.variable).flatMap(Language.init(rawValue:)) {
+            self = wanted
+            return
+        }
+        let locale = Self.first(of: ["LC_ALL", "LC_MESSAGES", "LANG"], environment) ?? ""
+        // The name `ja` occurs as `ja`, `ja_JP.UTF-8` or `ja@…`; longer names are other languages.
+        let name = locale.prefix { $0.isLetter && $0.isASCII }
+        let canShow = Self.isUnicode(environment) && environment("TERM") != "linux"
+        self = name == Language.japanese.rawValue && canShow ? .japanese : .english
+    }
+
+    /// True if the encoding of text in this environment is UTF-8.
+    ///
+    /// The encoding is part of the locale in `LC_ALL`, `LC_CTYPE` or `LANG`, of which the first that is set counts.
+    package static func isUnicode(_ environment: (String) -> String?) -> Bool {
+        let locale = first(of: ["LC_ALL", "LC_CTYPE", "LANG"], environment) ?? ""
+        let encoding = locale.drop { $0 != "." }.dropFirst().prefix { $0 != "@" }
+        return ["utf-8", "utf8"].contains(encoding.lowercased())
+    }
+
+    private static func first(of names: [String], _ environment: (String) -> String?) -> String? {
+        names.compactMap { environment($0).flatMap { $0.isEmpty ? nil : $0 } }.first
+    }
 }

@@ -13,7 +13,6 @@ package protocol MessageArgument: Sendable {
 package struct Message: Hashable, Sendable, CustomStringConvertible, MessageArgument {
     /// An argument of a text.
     package enum Argument: Sendable, MessageArgument {
-        /// A string that is the same in all languages.
         case plain(String)
         /// A message, which is translated with the text.
         case message(Message)
@@ -32,27 +31,22 @@ package struct Message: Hashable, Sendable, CustomStringConvertible, MessageArgu
     private let id: String?
     private let arguments: [Argument]
 
-    /// Makes a message of a text and its arguments.
-    ///
-    /// Without an `id`, the socket gets the English only.
+    /// Makes a message of a text and its arguments; without an `id`, the socket gets the English only.
     package init(_ texts: LocalText, id: String?, _ arguments: [any MessageArgument] = []) {
         self.texts = texts
         self.id = id
         self.arguments = arguments.map(\.argument)
     }
 
-    /// Makes a message of a string that is the same in all languages: a name, a fault in a file, an error of the
-    /// system.
+    /// Makes a message of a string that is the same in all languages: a name, a fault, an error of the system.
     package init(detail text: String) {
         self.init(LocalText("{1}", "{1}"), id: nil, [text])
     }
 
-    /// The message in one language.
     package func text(_ language: Language) -> String {
         texts.filled(language, with: arguments.map { $0.text(language) })
     }
 
-    /// The message in English.
     package var english: String { text(.english) }
 
     package var description: String { english }
@@ -97,8 +91,7 @@ extension String: MessageArgument {
 // MARK: On the control socket
 
 extension Message {
-    /// The id of the text and the arguments as a JSON array, such as `["AdapterFaultText.softBlocked","hci0"]`; nil
-    /// without an id.
+    /// The id and the arguments as JSON, such as `["AdapterFaultText.softBlocked","hci0"]`; nil without an id.
     package var form: JSONValue? {
         guard let id else { return nil }
         return .array(

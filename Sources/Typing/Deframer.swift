@@ -7,7 +7,6 @@
 /// so that a lost notification costs no complete frame. So it does after a frame that is never completed: when its pause
 /// is over (`expire` at `deadline`), when others are known to be lost, and at the end of the link (`end`).
 package struct Deframer: Sendable {
-    /// The outcome for the bytes of one notification.
     package struct Result: Equatable, Sendable {
         /// The payloads, one after another.
         package var payload: [UInt8] = []
@@ -16,7 +15,6 @@ package struct Deframer: Sendable {
         /// The number of bytes that belong to no good frame.
         package var bad = 0
 
-        /// Makes an empty outcome.
         package init() {}
     }
 
@@ -32,7 +30,6 @@ package struct Deframer: Sendable {
     private var bytes: [UInt8] = []
     private var lastReceived = Duration.zero
 
-    /// Makes a decoder at the start of a link.
     package init(_ framing: Framing) {
         self.framing = framing
     }
@@ -43,9 +40,7 @@ package struct Deframer: Sendable {
     /// The time at which an incomplete frame is given up, by `expire`; nil while no byte waits.
     package var deadline: Duration? { bytes.isEmpty ? nil : lastReceived + Framing.longestPause }
 
-    /// Takes the bytes of a notification, received at the time `now`.
-    ///
-    /// A pause of `Framing.longestPause` ends a frame.
+    /// Takes the bytes of a notification, received at the time `now`; a pause of `Framing.longestPause` ends a frame.
     package mutating func receive(_ received: Span<UInt8>, now: Duration) -> Result {
         var result = expire(now: now)
         lastReceived = now
@@ -61,8 +56,7 @@ package struct Deframer: Sendable {
         return end()
     }
 
-    /// Gives up the incomplete frame, because nothing more comes, or others were lost: whole frames behind its
-    /// beginning are taken.
+    /// Gives up the incomplete frame: no more follows, or some were lost; whole frames behind it are taken.
     ///
     /// No byte waits after it.
     package mutating func end() -> Result {
@@ -92,7 +86,6 @@ package struct Deframer: Sendable {
         bytes.removeFirst(first)
     }
 
-    /// The frame that begins at index `first`.
     private func frame(at first: Int) -> Frame {
         let start = framing.start
         for (offset, byte) in start.enumerated() {

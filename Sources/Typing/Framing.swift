@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import Keystrokes
+
 /// The frame in which a device sends the bytes to be typed.
 ///
 /// A frame consists of, in this order: `start`, `header` bytes that are skipped, the length field if there is one,
 /// the payload, the checksum if it stands before the end, `end`, and the checksum if it stands after the end.
 package struct Framing: Hashable, Sendable {
-    /// The reason for which a framing is not valid.
     package struct Fault: Error, Equatable, Sendable, CustomStringConvertible {
-        /// The reason in one English line.
         package let description: String
     }
 
-    /// The length field of a frame.
     package struct Length: Hashable, Sendable {
         /// The size of the field: 1 or 2 bytes.
         package var size: Int
@@ -28,12 +27,9 @@ package struct Framing: Hashable, Sendable {
         }
     }
 
-    /// The checksum of a frame.
     package struct Check: Hashable, Sendable {
-        /// The algorithm.
         package var checksum: Checksum
-        /// The index of the first byte of the frame that is covered, counted from 0; the last one is the byte before
-        /// the checksum.
+        /// The index of the first byte that is covered, counted from 0; the last one stands before the checksum.
         package var from: Int
         /// True if the checksum stands after the end bytes.
         package var isBehindEnd: Bool
@@ -46,9 +42,7 @@ package struct Framing: Hashable, Sendable {
         }
     }
 
-    /// The largest payload in bytes.
-    ///
-    /// It limits the memory and the time that a device can make the host spend.
+    /// The largest payload in bytes; it limits the memory and the time that a device can make the host spend.
     package static let greatestPayload = 1024
     /// The most bytes of `start`, of `end` and of `header`, each.
     package static let longestMark = 16
@@ -63,16 +57,13 @@ package struct Framing: Hashable, Sendable {
     package let length: Length?
     /// The bytes that end a frame; empty if the length field alone tells its end.
     package let end: [UInt8]
-    /// The checksum; nil for none.
     package let check: Check?
     /// True if the `end` bytes are typed too.
     package let keepsEnd: Bool
     /// The largest payload of this framing, in bytes.
     package let maximum: Int
 
-    /// Makes a framing.
-    ///
-    /// Throws a `Fault` if its parts are out of range or do not fit together.
+    /// Makes a framing; throws a `Fault` if its parts are out of range or do not fit together.
     package init(
         start: [UInt8] = [],
         header: Int = 0,
@@ -113,5 +104,92 @@ package struct Framing: Hashable, Sendable {
         self.check = check
         self.keepsEnd = keepsEnd
         self.maximum = maximum
+    }
+}
+
+/// The bytes that end a barcode, as text: names and numbers separated by commas, or `none`.
+package enum TerminatorText {
+    /// The description of the form, for messages.
+    package static let form = "names (cr, lf, tab, etx, gs …) or numbers such as 0x03 with commas between them, or none"
+
+    /// Reads the bytes; nil for any other text.
+    package static func bytes(_ text: String) -> Set<UInt8>? {
+        guard text != "none" else { return [] }
+        var bytes: Set<UInt8> = []
+        for word in text.split(separator: ",", omittingEmptySubsequences: false) {
+            guard let byte = ByteName.byte(word) else { return nil }
+            bytes.insert(byte)
+        }
+        return bytes
+    }
+
+    /// The shortest text that `bytes` reads as these bytes.
+    package static func text(_ bytes: Set<UInt8>) -> String {
+        guard !bytes.isEmpty else { return "none" }
+        return bytes.sorted().map { byte in
+            ByteName.name(of: byte) ?? "0x" + String(byte, radix: 16)
+        }.joined(separator: ",")
+    }
+}
+
+/// A checksum over bytes, with its name in profiles as raw value (BT-8).
+///
+/// The polynomials and check values are those of the CRC RevEng catalogue (reveng.sourceforge.io/crc-catalogue).
+package enum Checksum: String, Hashable, Sendable, CaseIterable {
+    /// CRC-8/MAXIM-DOW: polynomial 0x31, reflected, initial value 0.
+    case crc8Maxim = "crc8-maxim"
+    /// CRC-8/SMBUS: polynomial 0x07, initial value 0.
+    case crc8 = "crc8"
+    /// CRC-16/MODBUS: polynomial 0x8005, reflected, initial value 0xFFFF; the low byte is sent first.
+    case crc16Modbus = "crc16-modbus"
+    /// CRC-16/IBM-3740, often called CCITT-FALSE: polynomial 0x1021, initial value 0xFFFF; the high byte is sent first.
+    case crc16CCITT = "crc16-ccitt"
+    /// The exclusive or of all bytes: the block check character of serial protocols.
+    case xor = "xor"
+    /// The sum of all bytes modulo 256.
+    case sum = "sum"
+    /// The byte that makes the sum of all bytes, itself included, 0 modulo 256.
+    case negatedSum = "sum-negated"
+
+    package static let names = allCases.map(\.rawValue).joined(separator: ", ")
+
+    /// The length of the checksum: 1 or 2 bytes.
+    package var length: Int {
+        switch self {
+        case .crc16Modbus, .crc16CCITT: 2
+        case .crc8Maxim, .crc8, .xor, .sum, .negatedSum: 1
+        }
+    }
+
+    /// The checksum over `bytes`, in the order in which it is sent.
+    package func value(of bytes: some Sequence<UInt8>) -> [UInt8] {
+        switch self {
+        case .crc8Maxim: [bytes.reduce(0) { Self.reflected($0 ^ $1, 0x8C) }]
+        case .crc8: [bytes.reduce(0) { Self.shifted($0 ^ $1, 0x07) }]
+        case .crc16Modbus:
+            Self.littleEndian(bytes.reduce(0xFFFF) { Self.reflected($0 ^ UInt16($1), 0xA001) })
+        case .crc16CCITT:
+            Self.littleEndian(bytes.reduce(0xFFFF) { Self.shifted($0 ^ UInt16($1) &<< 8, 0x1021) }).reversed()
+        case .xor: [bytes.reduce(0, ^)]
+        case .sum: [bytes.reduce(0, &+)]
+        case .negatedSum: [0 &- bytes.reduce(0, &+)]
+        }
+    }
+
+    /// Eight steps of a polynomial division, lowest bit first.
+    private static func reflected<Register: FixedWidthInteger>(_ register: Register, _ polynomial: Register) -> Register
+    {
+        (0..<8).reduce(register) { value, _ in value & 1 == 0 ? value &>> 1 : value &>> 1 ^ polynomial }
+    }
+
+    /// Eight steps of a polynomial division, highest bit first.
+    private static func shifted<Register: FixedWidthInteger>(_ register: Register, _ polynomial: Register) -> Register {
+        (0..<8).reduce(register) { value, _ in
+            value.leadingZeroBitCount == 0 ? value &<< 1 ^ polynomial : value &<< 1
+        }
+    }
+
+    private static func littleEndian(_ value: UInt16) -> [UInt8] {
+        [UInt8(truncatingIfNeeded: value), UInt8(truncatingIfNeeded: value &>> 8)]
     }
 }

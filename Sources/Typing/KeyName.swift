@@ -9,18 +9,15 @@ package enum KeyName: Hashable, Sendable, CaseIterable, CustomStringConvertible 
     /// A key that moves the cursor, deletes, or ends an input; it is the same in every layout.
     case key(KeyCode)
 
-    /// The characters, in the order of their list for people.
     package static let characters: [Unicode.Scalar] = Array("0123456789+-<>.,".unicodeScalars) + [" "]
 
     /// The names of the keys, in the order of their list for people.
     ///
-    /// All of them edit the field with the focus: none leaves the application, changes the terminal or stops the
-    /// machine (X-4, D-14).
+    /// All of them edit the field with the focus: none leaves the application or commands the machine (X-4, D-14).
     package static let keys = [
         "backspace", "enter", "tab", "left", "right", "home", "end", "delete", "escape",
     ]
 
-    /// All keys, the characters first.
     package static let allCases: [KeyName] =
         characters.map(KeyName.character) + keys.compactMap(KeyCode.init(name:)).map(KeyName.key)
 
@@ -34,9 +31,7 @@ package enum KeyName: Hashable, Sendable, CaseIterable, CustomStringConvertible 
         aliases.first { .character($0.character) == key }?.name ?? key.description
     }
 
-    /// Reads a name; nil for a key that the keypad does not have.
-    ///
-    /// Upper and lower case are the same; the space is `space`.
+    /// Reads a name in letters of either case, `space` for the space; nil for a key that the keypad lacks.
     package init?(_ text: String) {
         var name = text.lowercased()
         if let alias = Self.aliases.first(where: { $0.name == name }) { name = String(alias.character) }
@@ -44,7 +39,6 @@ package enum KeyName: Hashable, Sendable, CaseIterable, CustomStringConvertible 
         self = match
     }
 
-    /// The name of the key.
     package var description: String {
         switch self {
         case .character(" "): "space"
@@ -53,11 +47,18 @@ package enum KeyName: Hashable, Sendable, CaseIterable, CustomStringConvertible 
         }
     }
 
-    /// The step that types the key.
     package var step: ByteTable.Step {
         switch self {
         case .character(let character): .character(character, [])
         case .key(let key): .key(key, [])
         }
     }
+}
+
+/// The keys that a client asked for by `key`, `snippet` or `clear`, which are typed beside the device's bytes.
+package struct KeySequence: Equatable, Sendable {
+    /// The steps, typed one after another.
+    package let steps: [ByteTable.Step]
+    /// The steps as bytes of the keypad's table.
+    package let bytes: [UInt8]
 }

@@ -32,8 +32,7 @@ package struct Keypad: Sendable {
         self.method = method
         effects = KeyEffects(layout)
         var builder = Builder(layout: layout, keys: others)
-        // The steps are declared in this order as long as they fit: the keys for corrections come before those of the
-        // snippets.
+        // Declared in this order as long as they fit: keys for corrections come before those of snippets.
         for key in KeyName.allCases { builder.add(key.step) }
         for step in Self.clearing(0, by: method) { builder.add(step) }
         for snippet in snippets.all { snippet.steps().forEach { builder.add($0) } }
@@ -49,14 +48,11 @@ package struct Keypad: Sendable {
     /// The keys that the keypad presses, to be declared.
     package var keys: KeySet { table.keys }
 
-    /// The sequence of `key NAME…`.
     package func sequence(of keys: [KeyName]) throws(CommandFailure) -> KeySequence {
         try sequence(keys.map(\.step), for: "key")
     }
 
-    /// The sequence of `snippet TITLE`.
-    ///
-    /// If the keyboard must not have the Left key, the cursor stays after the text.
+    /// The sequence of `snippet TITLE`; if the keyboard must not have the Left key, the cursor stays after the text.
     package func sequence(ofSnippet title: String) throws(CommandFailure) -> KeySequence {
         guard let snippet = snippets[title: title] else {
             throw CommandFailure(
@@ -79,9 +75,7 @@ package struct Keypad: Sendable {
     /// It has not if characters of the layout need AltGr, with which it must not be declared (D-14).
     package var canMove: Bool { KeyCode(name: "left").map { numbers[.key($0, [])] != nil } ?? false }
 
-    /// The steps that empty a field.
-    ///
-    /// After Ctrl+A, one Backspace deletes the selection.
+    /// The steps that empty a field; after Ctrl+A, one Backspace deletes the selection.
     static func clearing(_ characters: Int, by method: ClearMethod) -> [ByteTable.Step] {
         let backspace = ByteTable.Step.key(.backspace, [])
         switch method {
@@ -118,11 +112,6 @@ private struct Builder {
     var table = ByteTable.discard
     var numbers: [ByteTable.Step: UInt8] = [:]
     var refusals: [ByteTable.Step: Message] = [:]
-
-    init(layout: KeyboardLayout, keys: KeySet) {
-        self.layout = layout
-        self.keys = keys
-    }
 
     mutating func add(_ step: ByteTable.Step) {
         guard numbers[step] == nil, refusals[step] == nil else { return }

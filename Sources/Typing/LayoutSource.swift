@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import Keystrokes
-import LinuxIO
+package import LinuxIO
 import SystemPackage
 package import Texts
 
-/// The sources of keyboard layouts.
 package enum LayoutSource {
     /// The description of the names, in English, for help and manual.
     package static let names = PlainText.layouts.text(.english)
@@ -97,5 +96,76 @@ package enum LayoutSource {
         if shift { modifiers.insert(.shift) }
         if altGr { modifiers.insert(.altGr) }
         return KeyboardLayout.Stroke(KeyCode(rawValue: key), modifiers)
+    }
+}
+
+package struct LayoutDifference: Hashable, Sendable {
+    package var meant: Unicode.Scalar
+    /// The character of the reader's map; nil for none or a dead key.
+    package var given: Unicode.Scalar?
+
+    package init(meant: Unicode.Scalar, given: Unicode.Scalar?) {
+        self.meant = meant
+        self.given = given
+    }
+
+    /// The differences, over the printable ASCII characters that `layout` types, from a console with these levels.
+    package static func between(_ layout: KeyboardLayout, _ levels: [ConsoleKeymap.Level]) -> [LayoutDifference] {
+        var given: [KeyboardLayout.Stroke: Unicode.Scalar] = [:]
+        for level in levels {
+            var modifiers = KeyModifiers()
+            if level.shift { modifiers.insert(.shift) }
+            if level.altGr { modifiers.insert(.altGr) }
+            guard case .character(let number) = level.output else { continue }
+            given[KeyboardLayout.Stroke(KeyCode(rawValue: level.key), modifiers)] = Unicode.Scalar(number)
+        }
+        return (0x20...0x7E).compactMap(Unicode.Scalar.init).compactMap { meant in
+            // Characters of several strokes are left out, since maps combine dead keys differently.
+            guard let strokes = layout.strokes(for: meant), strokes.count == 1, given[strokes[0]] != meant else {
+                return nil
+            }
+            return LayoutDifference(meant: meant, given: given[strokes[0]])
+        }
+    }
+}
+
+package enum TableSource {
+    /// The built-in table with this name, or else the table in the file of this path.
+    package static func read(_ source: String) throws(CommandFailure) -> ByteTable {
+        if let table = ByteTable(named: source) { return table }
+        let bytes: [UInt8]
+        do {
+            bytes = try FileSystem.textContents(of: source, limit: ByteTable.largestText)
+        } catch {
+            let names = ByteTable.BuiltIn.allCases.map(\.rawValue).joined(separator: ", ")
+            throw CommandFailure(
+                .configuration,
+                FileFaultText.tableUnreadable,
+                source,
+                "\(error)",
+                names
+            )
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw CommandFailure(.configuration, FileFaultText.noText, source)
+        }
+        do {
+            return try ByteTable(text: text)
+        } catch {
+            throw CommandFailure(.configuration, FileFaultText.faulty, source, "\(error)")
+        }
+    }
+
+    /// The table from `source`, compiled for the layout.
+    package static func compiled(
+        _ table: ByteTable,
+        of source: String,
+        layout: KeyboardLayout
+    ) throws(CommandFailure) -> CompiledTable {
+        do {
+            return try CompiledTable(table, layout: layout)
+        } catch {
+            throw CommandFailure(.configuration, FileFaultText.faulty, source, "\(error)")
+        }
     }
 }

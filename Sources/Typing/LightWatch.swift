@@ -32,7 +32,6 @@ final class LightWatch {
         read()
     }
 
-    /// Stops watching.
     func end() {
         if let registration { loop.unwatch(registration, lights.descriptor) }
         registration = nil
@@ -46,4 +45,12 @@ final class LightWatch {
             end()
         }
     }
+}
+
+/// The handling of letters while CapsLock is on.
+package enum CapsLockPolicy: String, CaseIterable, Sendable {
+    /// The keyboard has a CapsLock light; while the light is on, letters are typed with Shift inverted.
+    case auto
+    /// The keyboard has no light, and CapsLock is taken to be off.
+    case ignore
 }

@@ -8,7 +8,6 @@ import Synchronization
 /// (`endLine`); one of 4,096 bytes ends there, and one of 2,048 or more ends with a Tab too. Each knows how many received
 /// bytes it stands for. The thread that types adds, another one takes.
 package final class LineHand: Sendable {
-    /// A whole line.
     package struct Line: Equatable, Sendable {
         /// What the reader is to get.
         package var bytes: [UInt8]
@@ -16,9 +15,7 @@ package final class LineHand: Sendable {
         package var cost: Int
     }
 
-    /// What was there to be taken.
     package struct Taken: Equatable, Sendable {
-        /// The whole lines, the oldest first.
         package var lines: [Line] = []
         /// Received bytes that belong to the last line that was taken before: line feeds that came after it.
         package var late = 0
@@ -43,7 +40,6 @@ package final class LineHand: Sendable {
         /// Whether it ends with a barcode of scan mode.
         package var endsWhole: Bool
 
-        /// A write.
         package init(before: Int, cost: Int, followsMissingBytes: Bool, endsBarcode: Bool, endsWhole: Bool) {
             self.before = before
             self.cost = cost
@@ -65,7 +61,6 @@ package final class LineHand: Sendable {
     private struct State {
         /// The text of the write that is not yet settled.
         var text: [UInt8] = []
-        /// The line in hand.
         var line: [UInt8] = []
         var cost = 0
         /// Whether it is refused up to its end, and whether the one before was.
@@ -105,7 +100,6 @@ package final class LineHand: Sendable {
 
     private let state = Mutex(State())
 
-    /// Nothing was typed yet.
     package init() {}
 
     /// Whether another write may be typed: where a line is begun, it may be finished.
@@ -114,7 +108,6 @@ package final class LineHand: Sendable {
     /// From now on nothing waits for whole lines to be taken: what is typed now is the last.
     func finish() { state.withLock { $0.isFinishing = true } }
 
-    /// Takes the text of a write.
     func type(_ text: String) { state.withLock { $0.text.append(contentsOf: text.utf8) } }
 
     /// Takes note of what the last write typed.
@@ -147,7 +140,6 @@ package final class LineHand: Sendable {
     /// Ends the line in hand where it is.
     package func endLine() { state.withLock { if $0.isOpen { $0.endLine() } } }
 
-    /// Takes what is there.
     package func take() -> Taken {
         state.withLock { state in
             var taken = state.taken

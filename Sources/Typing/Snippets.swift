@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+package import Keystrokes
 import LinuxIO
 import SystemPackage
 package import Texts
@@ -18,31 +19,23 @@ package import Texts
 ///
 /// With `received`, the snippet is typed in place of a barcode of these bytes (`Snippets.meant`).
 package struct Snippets: Equatable, Sendable {
-    /// The reason for which a file of snippets is refused.
-    ///
-    /// The snippets in use stay.
+    /// The reason for which a file of snippets is refused; the snippets in use stay.
     package struct Fault: Error, Equatable, Sendable, CustomStringConvertible {
-        /// The fault and its place, in one English line.
         package let description: String
     }
 
-    /// The most snippets of a file.
     package static let most = 200
-    /// The largest file in bytes.
     package static let largestFile = 256 * 1024
 
     /// All snippets: the built-in ones first, then the others in the order of the file.
     package private(set) var all: [Snippet]
 
-    /// A built-in set of snippets.
     package enum BuiltIn: String, CaseIterable, Sendable {
-        /// No snippet.
         case none
         /// HTML tags of a forum, as an example.
         case habr
     }
 
-    /// The snippets of a built-in set.
     package init(_ set: BuiltIn = .none) {
         self.init(all: Self.tags(set).map { Snippet(title: $0.title, opening: $0.opening, closing: $0.closing) })
     }
@@ -97,9 +90,7 @@ package struct Snippets: Equatable, Sendable {
         }
     }
 
-    /// Makes the snippets of a file, together with those of a built-in set.
-    ///
-    /// Without such a file they are the built-in ones alone.
+    /// Makes the snippets of a file over a built-in set; without the file, the built-in ones alone.
     package init(file path: String, over set: BuiltIn) throws(CommandFailure) {
         let bytes: [UInt8]
         do {
@@ -123,7 +114,6 @@ package struct Snippets: Equatable, Sendable {
         }
     }
 
-    /// The snippet with this title; nil if there is none.
     package subscript(title title: String) -> Snippet? { all.first { $0.title == title } }
 
     private mutating func replace(_ snippet: Snippet) {
@@ -160,5 +150,173 @@ package struct Snippets: Equatable, Sendable {
             )
         }
         return snippet
+    }
+}
+
+/// A text that a key or a command types, with the position of the cursor after it (HK-1, HK-2).
+package struct Snippet: Equatable, Sendable {
+    /// The title, by which the snippet is chosen.
+    package let title: String
+    /// The text: any characters, with a line feed for Enter and a tab for Tab.
+    package let text: String
+    /// The number of presses of Left after the text.
+    package let leftPresses: Int
+    /// The bytes of the barcode in whose place the snippet is typed; nil if clients alone type it.
+    package let received: [UInt8]?
+
+    /// The most characters of a title.
+    package static let longestTitle = 64
+    /// The most characters of a text, counted in Unicode scalars.
+    package static let longestText = 1024
+    /// The most bytes of the barcode.
+    package static let longestReceived = 256
+
+    /// The strings after which the cursor is placed, in the order of the search (HK-2).
+    private static let inputPoints = ["]", "://", "=\"", ">"]
+
+    /// Makes a snippet of one text; the cursor goes to the input point of the text, or stays after the text.
+    package init(title: String, text: String, received: [UInt8]? = nil) {
+        self.title = title
+        self.text = text
+        self.received = received
+        leftPresses = Self.leftPresses(in: text) ?? 0
+    }
+
+    /// Makes a snippet of two texts (HK-3), with the cursor at the input point of both, or else between them.
+    package init(title: String, opening: String, closing: String, received: [UInt8]? = nil) {
+        self.title = title
+        self.received = received
+        text = opening + closing
+        leftPresses = Self.leftPresses(in: text) ?? Self.presses(over: closing)
+    }
+
+    /// The number of presses of Left from the end of the text to its input point; nil for a text without one.
+    ///
+    /// The input point follows the first of `]`, `://`, `="` and `>`, in this order, that the text contains.
+    package static func leftPresses(in text: String) -> Int? {
+        // The search is by Unicode scalars, so that a combining mark after a sign does not hide it.
+        let scalars = Array(text.unicodeScalars)
+        for point in inputPoints {
+            let wanted = Array(point.unicodeScalars)
+            for start in scalars.indices where scalars[start...].starts(with: wanted) {
+                var rest = ""
+                rest.unicodeScalars.append(contentsOf: scalars[(start + wanted.count)...])
+                return presses(over: rest)
+            }
+        }
+        return nil
+    }
+
+    /// The steps that type the text and move the cursor; without `canMove` it stays after the text.
+    package func steps(canMove: Bool = true) -> [ByteTable.Step] {
+        // CR LF is one character, and one press of Enter.
+        let typed = text.flatMap { character -> [ByteTable.Step] in
+            if ["\n", "\r", "\r\n"].contains(character) { return [.key(.enter, [])] }
+            if character == "\t" { return [.key(.tab, [])] }
+            return character.unicodeScalars.map { .character($0, []) }
+        }
+        guard canMove, let left = KeyCode(name: "left") else { return typed }
+        return typed + Array(repeating: .key(left, []), count: leftPresses)
+    }
+
+    /// The number of presses of Left to pass over a text: one for each character, however many scalars it has.
+    private static func presses(over text: String) -> Int { text.count }
+}
+
+// Snippets that are objects in the file.
+
+extension Snippets {
+    enum Member: String, CaseIterable {
+        case text, opening, closing, received
+
+        static var names: String { allCases.map { $0.rawValue.debugDescription }.joined(separator: ", ") }
+    }
+
+    /// The snippet of an object in the file: one text, or an opening and a closing one.
+    ///
+    /// Each of the two has a default if the title is built in.
+    ///
+    /// Throws a `Fault` for an unknown member, a member that is not a string, or a text together with a half.
+    static func snippet(
+        _ title: String,
+        _ members: [(name: String, value: JSONValue)],
+        _ value: JSONValue,
+        over set: BuiltIn
+    ) throws(Fault) -> Snippet {
+        let quoted = title.debugDescription
+        if let other = members.first(where: { Member(rawValue: $0.name) == nil }) {
+            throw Fault(
+                description:
+                    "snippet \(quoted): unknown member \(other.name.debugDescription); known are \(Member.names)"
+            )
+        }
+        if let other = members.first(where: { $0.value.string == nil }) {
+            throw Fault(description: "snippet \(quoted): \(other.name.debugDescription) is no text")
+        }
+        func text(_ member: Member) -> String? { value[member.rawValue]?.string }
+        let received = text(.received).map { Array($0.utf8) }
+        if let received, !(1...Snippet.longestReceived).contains(received.count) {
+            throw Fault(
+                description: "snippet \(quoted): \"received\" has \(received.count) bytes; 1 to "
+                    + "\(Snippet.longestReceived) belong there"
+            )
+        }
+        if let whole = text(.text) {
+            guard text(.opening) == nil, text(.closing) == nil else {
+                throw Fault(description: "snippet \(quoted): \"text\" is the whole of it; leave out the halves")
+            }
+            return Snippet(title: title, text: whole, received: received)
+        }
+        let tag = tags(set).first { $0.title == title }
+        return Snippet(
+            title: title,
+            opening: text(.opening) ?? tag?.opening ?? "",
+            closing: text(.closing) ?? tag?.closing ?? "",
+            received: received
+        )
+    }
+
+    /// The rules with the snippets that replace barcodes (HK-1), for `layout` and a table that presses `others`.
+    ///
+    /// If the keyboard must not have the Left key beside its other keys (D-14), the cursor stays after the text.
+    /// Without rules there are no barcodes: a snippet with `received` is then refused.
+    package func meant(
+        in rules: BarcodeRules?,
+        layout: KeyboardLayout,
+        beside others: KeySet
+    ) throws(CommandFailure) -> BarcodeRules? {
+        var meanings: [[UInt8]: BarcodeAffix] = [:]
+        var keys = others.union(rules?.keys ?? KeySet())
+        for snippet in all {
+            guard let received = snippet.received else { continue }
+            if rules == nil {
+                throw CommandFailure(
+                    .configuration,
+                    FileFaultText.snippetWithoutScans,
+                    snippet.title.debugDescription
+                )
+            }
+            do throws(BarcodeAffix.Fault) {
+                var typed = try BarcodeAffix(snippet.steps(), layout: layout)
+                if keys.union(typed.keys).forbidden != nil {
+                    typed = try BarcodeAffix(snippet.steps(canMove: false), layout: layout)
+                }
+                meanings[received] = typed
+                keys = keys.union(typed.keys)
+            } catch {
+                throw CommandFailure(
+                    .configuration,
+                    FileFaultText.snippetNotTypable,
+                    snippet.title.debugDescription,
+                    "\(error)"
+                )
+            }
+        }
+        guard let rules, !meanings.isEmpty else { return rules }
+        do throws(BarcodeRules.Fault) {
+            return try rules.typing(meanings)
+        } catch {
+            throw CommandFailure(.configuration, FileFaultText.snippetsFaulty, "\(error)")
+        }
     }
 }

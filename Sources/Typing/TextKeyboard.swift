@@ -27,7 +27,6 @@ package struct TextKeyboard: Sendable {
             arrival = try Waker()
         }
 
-        /// The number of events that were written, and the number of writes.
         package var counts: (events: UInt64, writes: UInt64) { state.withLock { ($0.events, $0.writes) } }
 
         /// Returns the text that was typed since the last call.

@@ -4,8 +4,7 @@ package import Keystrokes
 import LinuxIO
 import Synchronization
 
-/// The length of the text in the field with the focus that was typed by this program, for the device and for clients
-/// (HK-5).
+/// The length of this program's text in the field with the focus, for the device and for clients (HK-5).
 ///
 /// It reads the events that the keyboard has taken, so that refused, dropped and unsent keys do not count. One thread
 /// at a time types; any thread may read the length.
@@ -18,7 +17,6 @@ package final class TypedField: Sendable {
     private let effects: KeyEffects
     private let state = Mutex(State())
 
-    /// Makes the length of an empty field, for readers with these effects.
     package init(_ effects: KeyEffects) {
         self.effects = effects
     }
@@ -26,7 +24,6 @@ package final class TypedField: Sendable {
     /// The number of this program's characters in the field.
     package var characters: Int { state.withLock { $0.length.characters } }
 
-    /// Counts events that the keyboard has taken.
     package func take(_ events: RawSpan) {
         state.withLock { state in
             EventNode.forEach(in: events) { event in
@@ -84,5 +81,54 @@ package struct KeyEffects: Sendable {
     private static func index(_ code: UInt16, _ held: KeyModifiers) -> Int? {
         guard code < codes, held.rawValue < 1 << modifiers.count else { return nil }
         return Int(held.rawValue) * codes + Int(code)
+    }
+}
+
+/// The number of characters that this program has typed into the field, which `clear` may delete (HK-5).
+///
+/// It never exceeds the number of this program's characters in the field, as far as its keys tell: after Enter, Tab
+/// or Escape it is 0, because the next field may hold other text. It is too small after keys that may delete.
+package struct FieldLength: Equatable, Sendable {
+    /// The most characters that are counted, and so the most Backspaces of one `clear`.
+    package static let most = 1000
+
+    package private(set) var characters = 0
+
+    /// Makes the length of an empty field, or of one whose contents are not this program's.
+    package init() {}
+
+    /// The effect of a key on the field.
+    package enum Effect: Equatable, Sendable {
+        /// Adds so many characters, or removes them if negative.
+        case change(Int)
+        /// Leaves the field, or changes it in an unknown way.
+        case leave
+    }
+
+    package mutating func take(_ effect: Effect) {
+        switch effect {
+        case .change(let count):
+            characters = max(0, min(Self.most, characters &+ max(-Self.most, min(Self.most, count))))
+        case .leave: characters = 0
+        }
+    }
+}
+
+extension FieldLength.Effect {
+    package init(_ step: ByteTable.Step) {
+        switch step {
+        case .character(_, let modifiers):
+            // With Ctrl, Alt or Meta it is a command, whose effect is unknown.
+            self = modifiers.isSubset(of: [.shift, .altGr]) ? .change(1) : .leave
+        case .key(.enter, _), .key(.tab, _): self = .leave
+        case .key(.backspace, []): self = .change(-1)
+        case .key(let key, []):
+            switch key.name {
+            case "delete": self = .change(-1)
+            case "left", "right", "home", "end": self = .change(0)
+            default: self = .leave
+            }
+        case .key: self = .leave
+        }
     }
 }

@@ -5,7 +5,6 @@ import LinuxIO
 import Synchronization
 import SystemPackage
 
-/// The outcome of one turn of typing.
 enum TypingTurn: Equatable {
     /// Nothing waits to be typed.
     case sleep
@@ -22,9 +21,7 @@ final class TypingHands: Sendable {
     private let state: Mutex<TypingState>
     private let notBefore: Atomic<Int64>
 
-    /// Makes the lock.
-    ///
-    /// Nothing is typed before the time `notBefore`, in nanoseconds.
+    /// Makes the lock; nothing is typed before the time `notBefore`, in nanoseconds.
     init(_ state: consuming sending TypingState, notBefore: Int64) {
         self.state = Mutex(state)
         self.notBefore = Atomic(notBefore)
@@ -58,11 +55,8 @@ struct TypingState: ~Copyable {
     /// Whether the last turn ended because the lines have to be taken first.
     private var isHeldUp = false
     var meant: MeantEvents.Writer?
-    /// The typist of the keys that clients ask for; nil if they may not.
     private var keypad: Typist?
-    /// True if there is a keypad.
-    ///
-    /// It saves moving an absent `keypad`, which has some kilobytes, at each turn.
+    /// True if there is a keypad; it saves moving an absent `keypad`, which has some kilobytes, at each turn.
     private let hasKeypad: Bool
     /// The time between a write of one typist and a write of the other, in nanoseconds.
     ///
@@ -132,8 +126,7 @@ struct TypingState: ~Copyable {
                 isHeldUp = true
                 return .sleep
             }
-            // A client's keys that are half typed are finished first; new ones wait until all received bytes are
-            // typed.
+            // A client's keys that are half typed are finished first; new ones wait until all received bytes are typed.
             if isKeypadBusy { typist.attend(now: now) }
             let step = isKeypadBusy ? Typist.Step.sleep : typist.next(now: now)
             switch step {

@@ -3,7 +3,6 @@
 package import Keystrokes
 package import Texts
 
-/// The settings of the virtual keyboard.
 package struct TypingSettings: Sendable {
     /// The byte table: the steps that each byte types.
     package var table: CompiledTable
@@ -41,8 +40,7 @@ package struct TypingSettings: Sendable {
         self.isUdevKeyboard = isUdevKeyboard
     }
 
-    /// The keys that the keyboard declares: those that are typed, and those by which udev recognises a keyboard
-    /// (D-14).
+    /// The keys that the keyboard declares: those that are typed, and those by which udev recognises a keyboard (D-14).
     package func declaredKeys() throws(CommandFailure) -> KeySet {
         do {
             return try table.keys.union(barcodes?.keys ?? KeySet()).union(keypad?.keys ?? KeySet())
@@ -55,4 +53,35 @@ package struct TypingSettings: Sendable {
             )
         }
     }
+
+    /// What the settings allow beyond text, Tab, Enter and Backspace, with the names of the keys; nil for nothing.
+    ///
+    /// Named are the keys by which an application is left or commanded: Escape, Ctrl, Alt, Meta and the function keys.
+    package var allowances: Message? {
+        let typed = table.keys.union(barcodes?.keys ?? KeySet())
+        let clients = keypad?.keys ?? KeySet()
+        let others = typed.union(clients).codes
+        let declared = ((try? declaredKeys()) ?? KeySet()).codes.filter { !others.contains($0) }
+        let parts: [(text: AllowanceText, keys: [KeyCode])] = [
+            (.typed, typed.codes), (.clients, clients.codes), (.declared, declared),
+        ]
+        let messages = parts.compactMap { part -> Message? in
+            let names = part.keys.filter(Self.commanding.contains).map { "\($0)" }
+            return names.isEmpty ? nil : part.text.message(names.joined(separator: " "))
+        }
+        return messages.isEmpty ? nil : Message.listed(messages)
+    }
+
+    private static let commanding = Set(
+        (["escape", "leftctrl", "rightctrl", "leftalt", "leftmeta", "rightmeta"] + (1...24).map { "f\($0)" })
+            .compactMap(KeyCode.init(name:))
+    )
+}
+
+/// The method by which `clear` empties a field (HK-5).
+package enum ClearMethod: String, Sendable, CaseIterable {
+    /// The End key, then one Backspace for each character that this program has typed into the field.
+    case backspaces
+    /// Ctrl+A, then Backspace; it works in applications where Ctrl+A selects all, which no terminal does.
+    case selectAll = "select-all"
 }

@@ -12,9 +12,7 @@ package import SystemPackage
 /// thread, which sleeps until they are. One of the two threads holds the typist at a time, and the one that brings
 /// bytes never waits for it.
 package final class TypingThread: Sendable {
-    /// The time between the creation of the keyboard and the first event, in nanoseconds.
-    ///
-    /// Readers open the keyboard meanwhile.
+    /// The nanoseconds between the keyboard's creation and the first event, in which readers open it.
     package static let settlingTime: Int64 = 200_000_000
 
     private let waker: Waker
@@ -58,8 +56,7 @@ package final class TypingThread: Sendable {
         }
     }
 
-    /// Types the bytes that were just put into the ring; it is called when the feed reports that the typist must be
-    /// woken.
+    /// Types the bytes just put into the ring; called when the feed reports that the typist must be woken.
     ///
     /// `now` is the present time in nanoseconds.
     ///
@@ -68,12 +65,9 @@ package final class TypingThread: Sendable {
         if hands.typeIfFree(now: now) != .sleep { waker.wake() }
     }
 
-    /// Wakes the thread to read the ring.
     package func wake() { waker.wake() }
 
-    /// Asks the thread for a sign of life.
-    ///
-    /// It is called by one thread only.
+    /// Asks the thread for a sign of life; it is called by one thread only.
     package func ping() {
         asked.store(asked.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
         waker.wake()

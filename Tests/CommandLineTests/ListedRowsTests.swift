@@ -16,7 +16,7 @@ struct ListedRowsTests {
 
     private func heard(_ devices: (address: String, name: String, rssi: Int)...) throws -> [ListedDevice] {
         let answer = try scanAnswer(devices.map { ($0.address, $0.name, $0.rssi, "2021-05-24T17:07:59Z") })
-        return (answer["devices"]?.array ?? []).compactMap(ListedDevice.init(answer:))
+        return (answer["devices"]?.array ?? []).compactMap { ListedDevice(answer: $0) }
     }
 
     private func names(_ rows: [ListedDevice]) -> [String] {

@@ -433,6 +433,6 @@ struct TUIModelTests {
         ]
     )
     func times(text: String, seconds: Int?) {
-        #expect(TUITime.seconds(text) == seconds)
+        #expect(UniversalTime.seconds(text) == seconds)
     }
 }

@@ -32,19 +32,17 @@ struct TextBorderTests {
             // The readers of files, values and requests, and the configuration's own reference.
             case .fault:
                 [
-                    "BeaconAction.swift", "BeaconRequest+Line.swift", "Configuration+Beacons.swift",
-                    "Configuration+Text.swift", "ConfigurationFault.swift", "ConfigurationKey+Beacons.swift",
-                    "ConfigurationKey.swift", "ConfigurationKey+Table.swift",
+                    "BeaconConfiguration.swift", "BeaconRequest+Line.swift", "Configuration+Text.swift",
+                    "Configuration.swift", "ConfigurationKey+Table.swift", "ConfigurationKey.swift",
                     "ConfigurationValue.swift", "ControlLine.swift", "ControlRequest+Line.swift",
-                    "ControlRequest.swift", "Framing.swift", "HexTemplate.swift", "HexTemplateReader.swift",
-                    "JSONValue.swift", "KeptChoice.swift", "KeptRegions.swift", "ManagedRegion.swift",
-                    "ControlTalk.swift", "ProfileReader.swift", "ServerAnswer.swift", "ServerRegion.swift",
-                    "TOMLValue+Reading.swift",
-                    "TerminatorText.swift", "TimeText.swift", "TrackRecord.swift",
+                    "ControlRequest.swift", "Framing.swift", "HexTemplate.swift", "JSONValue.swift",
+                    "KeptChoice.swift", "KeptRegions.swift", "ControlTalk.swift", "ProfileReader.swift",
+                    "ServerAnswer.swift", "ServerRegion.swift", "TOMLValue.swift", "TimeText.swift",
+                    "TrackRecord.swift",
                 ]
             case .command: []
             // The names that makers give their services.
-            case .name: ["ProfileCatalogue.swift"]
+            case .name: ["Profile.swift"]
             }
         }
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+package import LinuxIO
+package import SystemPackage
 import Texts
 
 /// The managed regions as they were fetched last, and what the last fetch changed (SW-10).
 package struct KeptRegions: Equatable, Sendable {
     /// What a fetch found beside what was kept.
     package enum Difference: String, Hashable, Sendable {
-        /// Nothing.
         case none = "no-difference"
         /// Regions that were not there before.
         case new = "has-new"
         /// Regions that are there no more.
         case abandoned = "has-abandoned"
-        /// Both.
         case newAndAbandoned = "has-new-and-abandoned"
     }
 
@@ -25,10 +25,8 @@ package struct KeptRegions: Equatable, Sendable {
     /// When regions were fetched last, in seconds since 1970-01-01 00:00:00 UTC, for each scope that was asked for.
     package private(set) var fetched: [RegionScope: Int] = [:]
 
-    /// Nothing, which nobody has fetched.
     package init() {}
 
-    /// What the last fetch changed.
     package var difference: Difference {
         switch (new.isEmpty, abandoned.isEmpty) {
         case (true, true): .none
@@ -40,8 +38,7 @@ package struct KeptRegions: Equatable, Sendable {
 
     /// From when on this scope may be fetched again, in seconds since 1970-01-01 00:00:00 UTC; nil where it may be now.
     ///
-    /// A fetch counts for all scopes that it covers. One that lies in the future counts for none: the clock was wrong then,
-    /// or is now.
+    /// A fetch counts for all scopes that it covers; one in the future, by a wrong clock, counts for none.
     package func nextFetch(of scope: RegionScope, interval hours: Int, at now: Int) -> Int? {
         let last = fetched.filter { $0.key.covers(scope) && $0.value <= now }.values.max()
         guard let last else { return nil }
@@ -59,9 +56,6 @@ package struct KeptRegions: Equatable, Sendable {
         current = current.filter { !scope.covers($0) && !found.contains($0.region) } + regions
         fetched[scope] = max(0, now)
     }
-
-    /// Whether the region is one that the server manages.
-    package func isManaged(_ region: ServerRegion) -> Bool { current.contains { $0.region == region } }
 
     /// The file's text: JSON with a line feed.
     package var text: String {
@@ -82,7 +76,6 @@ package struct KeptRegions: Equatable, Sendable {
         return object.text + "\n"
     }
 
-    /// Reads the file's text.
     package init(parsing bytes: [UInt8]) throws(ServerAnswerFault) {
         let object = try AnswerMember(whole: bytes)
         _ = try object["version"].integer(1...1)
@@ -101,5 +94,46 @@ package struct KeptRegions: Equatable, Sendable {
         var regions: [ManagedRegion] = []
         for element in try member.elements(most: 8 * ManagedRegion.most) { regions.append(try ManagedRegion(element)) }
         return regions
+    }
+}
+
+/// A file in which something of the server's side outlives the program.
+package typealias ServerFile = KeptFile<ServerAnswerFault>
+
+extension ServerFile {
+    /// The longest file, in bytes.
+    static var limit: Int { 32 << 20 }
+
+    func withLock<Value>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
+        try withLock(refused: { $0 }, body)
+    }
+
+    /// Removes the file while no other process changes it.
+    func removeUnderLock() throws(Failure) {
+        guard FileSystem.exists(path.string) else { return }
+        try withLock { () throws(Failure) in try remove() }
+    }
+}
+
+package struct RegionStore: Sendable {
+    private let file: ServerFile
+
+    package init(_ path: FilePath) { file = ServerFile(path, limit: ServerFile.limit) }
+
+    /// The regions; without a file there are none.
+    package func read() throws(ServerFile.Failure) -> KeptRegions {
+        try file.read { bytes throws(ServerAnswerFault) in try KeptRegions(parsing: bytes) } ?? KeptRegions()
+    }
+
+    package func remove() throws(ServerFile.Failure) { try file.removeUnderLock() }
+
+    /// Changes what is kept while no other process does: on the disk when this returns, and as it was when it throws.
+    package func update(_ body: (inout KeptRegions) -> Void) throws(ServerFile.Failure) -> KeptRegions {
+        try file.withLock { () throws(ServerFile.Failure) in
+            var regions = try read()
+            body(&regions)
+            try file.write(regions.text)
+            return regions
+        }
     }
 }

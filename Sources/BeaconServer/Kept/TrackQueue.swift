@@ -7,11 +7,8 @@ package import Texts
 /// A record is sent once, and three times again at most; then it is given up. What is counted is never less than what
 /// happened: an attempt is counted before it is made.
 package struct TrackQueue: Equatable, Sendable {
-    /// A record that waits.
     package struct Entry: Hashable, Sendable {
-        /// The record.
         package var record: TrackRecord
-        /// How often it was sent.
         package var attempts = 0
     }
 
@@ -19,12 +16,10 @@ package struct TrackQueue: Equatable, Sendable {
     package static let capacity = 1000
     /// What has to pass before each of the further attempts.
     package static let pauses = [Duration.seconds(2), .seconds(4), .seconds(8)]
-    /// The most attempts for a record.
     package static let mostAttempts = 1 + pauses.count
 
     /// What waits, the oldest first.
     package private(set) var entries: [Entry] = []
-    /// How many were sent.
     package private(set) var sent = 0
     /// How many were dropped because there was no room.
     package private(set) var dropped = 0
@@ -33,7 +28,6 @@ package struct TrackQueue: Equatable, Sendable {
     /// The record that was sent last; nil for none.
     package private(set) var last: TrackRecord?
 
-    /// Nothing.
     package init() {}
 
     /// Adds a record; where there is no room the oldest is dropped, and counted.
@@ -52,7 +46,6 @@ package struct TrackQueue: Equatable, Sendable {
         return true
     }
 
-    /// The server has taken a record.
     package mutating func accept(_ record: TrackRecord) {
         sent += 1
         last = record
@@ -108,7 +101,6 @@ package struct TrackQueue: Equatable, Sendable {
         return object
     }
 
-    /// Reads the file's text.
     package init(parsing bytes: [UInt8]) throws(ServerAnswerFault) {
         let object = try AnswerMember(whole: bytes)
         _ = try object["version"].integer(1...1)

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+package import LinuxIO
+package import SystemPackage
+
 /// Which record is sent next, and when: pure, the time is an argument.
 package struct TrackSender: Sendable {
-    /// What is to be done.
     package enum Step: Equatable, Sendable {
-        /// This record is sent now.
         case send(TrackRecord)
         /// Nothing is done for so long.
         case wait(Duration)
-        /// Nothing waits.
         case done
     }
 
     /// When a record that has failed is sent again, by its number.
     private var due: [UInt64: Duration] = [:]
 
-    /// A sender that has sent nothing.
     package init() {}
 
     /// What is to be done now: the oldest record that is due, or waiting for the one that is due first.
@@ -36,18 +35,13 @@ package struct TrackSender: Sendable {
 
 /// One run of sending what waits.
 package struct TrackRun {
-    /// What it did.
     package struct Report: Equatable, Sendable {
-        /// How many records the server has taken.
         package var sent = 0
-        /// How many were given up.
         package var givenUp = 0
-        /// How many wait still.
         package var waiting = 0
         /// Why a record was given up, the last one; nil where none was.
         package var fault: ServerFault?
 
-        /// A report from its parts.
         package init(sent: Int = 0, givenUp: Int = 0, waiting: Int = 0, fault: ServerFault? = nil) {
             (self.sent, self.givenUp, self.waiting, self.fault) = (sent, givenUp, waiting, fault)
         }
@@ -68,8 +62,7 @@ package struct TrackRun {
         (self.store, self.send, self.now, self.wait) = (store, send, now, wait)
     }
 
-    /// Sends until nothing waits, or until a record is given up to which no server has answered: it would be in vain for
-    /// the others too.
+    /// Sends until nothing waits, or until a record is given up because no server answers.
     package func run() throws -> Report {
         try store.asSender {
             var report = Report()
@@ -118,4 +111,36 @@ package struct TrackRun {
         report.sent += 1
         return true
     }
+}
+
+/// The file of the tracks that have to be sent: the one that tracks adds to it, the one that sends takes from it.
+///
+/// Where somebody was is nobody else's business: the file is its owner's alone.
+package struct TrackStore: Sendable {
+    private let file: ServerFile
+
+    /// The tracks kept in a file, which need not be there.
+    package init(_ path: FilePath) { file = ServerFile(path, limit: ServerFile.limit, mode: 0o600) }
+
+    /// The queue; without a file there is nothing in it.
+    package func read() throws(ServerFile.Failure) -> TrackQueue {
+        try file.read { bytes throws(ServerAnswerFault) in try TrackQueue(parsing: bytes) } ?? TrackQueue()
+    }
+
+    /// Removes the tracks, sent or not.
+    package func remove() throws(ServerFile.Failure) { try file.removeUnderLock() }
+
+    /// Changes the queue while no other process does; it is on the disk when this returns, and as it was when it throws.
+    package func update<Result>(_ body: (inout TrackQueue) -> Result) throws(ServerFile.Failure) -> Result {
+        try file.withLock { () throws(ServerFile.Failure) in
+            var queue = try read()
+            let before = queue
+            let result = body(&queue)
+            if queue != before { try file.write(queue.text) }
+            return result
+        }
+    }
+
+    /// Runs `body` while holding the sender's lock.
+    package func asSender<Result>(_ body: () throws -> Result) throws -> Result { try file.asOnlyUser(body) }
 }

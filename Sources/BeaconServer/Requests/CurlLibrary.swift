@@ -33,14 +33,11 @@ package struct CurlLibrary {
     private let set: UnsafeMutableRawPointer
     private let get: UnsafeMutableRawPointer
 
-    /// Loads the library and finds its functions.
-    ///
-    /// The corresponding C functions are `dlopen`, `dlsym` and `curl_global_init`.
+    /// Loads the library and finds its functions: `dlopen`, `dlsym` and `curl_global_init` in C.
     package init(fileName: String = Self.fileName) throws(LoadedLibrary.Failure) {
         let loaded = try LoadedLibrary(fileName)
         self.loaded = loaded
-        // Sound: each type is that of the function of this name in the library's header, enumerations of C are passed as
-        // int, and the library is never unloaded.
+        // Sound: types are the header's, enumerations of C are passed as int, and the library is never unloaded.
         unsafe new = unsafeBitCast(try loaded.function("curl_easy_init"), to: New.self)
         unsafe release = unsafeBitCast(try loaded.function("curl_easy_cleanup"), to: Release.self)
         unsafe performRequest = unsafeBitCast(try loaded.function("curl_easy_perform"), to: Perform.self)
@@ -55,9 +52,7 @@ package struct CurlLibrary {
         guard status == 0 else { throw LoadedLibrary.Failure(text(of: CurlResult(status))) }
     }
 
-    /// The number of an option as the loaded library has it; 0 for an unknown one, nil where the library cannot tell.
-    ///
-    /// The corresponding C function is `curl_easy_option_by_name`, of libcurl 7.73 and newer.
+    /// The number of an option, 0 if unknown; nil before 7.73, which lacks `curl_easy_option_by_name`.
     package func number(ofOption name: String) -> Int32? {
         guard let find = unsafe try? loaded.function("curl_easy_option_by_name") else { return nil }
         // Sound: the function has that type, and the name lives for the call.
@@ -77,9 +72,7 @@ package struct CurlLibrary {
         private let handle: UnsafeMutableRawPointer
         private var lines: UnsafeMutableRawPointer?
 
-        /// Nil where there is no memory.
-        ///
-        /// The corresponding C function is `curl_easy_init`.
+        /// Nil where there is no memory; the corresponding C function is `curl_easy_init`.
         init?(_ library: CurlLibrary) {
             guard let handle = unsafe library.new() else { return nil }
             self.library = library
@@ -93,7 +86,6 @@ package struct CurlLibrary {
             if let lines = unsafe lines { unsafe library.releaseLines(lines) }
         }
 
-        /// Sets an option that is a number.
         func set(_ option: CurlOption, _ value: Int) -> CurlResult {
             // Sound: the option takes a long.
             CurlResult(unsafe blewedge_curl_set_long(library.set, handle, option.rawValue, value))
@@ -137,12 +129,9 @@ package struct CurlLibrary {
             )
         }
 
-        /// Does the request, on this thread, and gives what is answered to the sink as it comes.
-        ///
-        /// The corresponding C function is `curl_easy_perform`.
+        /// Does the request on this thread and passes the answer to the sink: `curl_easy_perform` in C.
         func perform(into sink: CurlSink) -> CurlResult {
-            // Sound: the sink outlives the call, the library calls it on this thread only, and each part has the length
-            // that comes with it.
+            // Sound: the sink outlives the call, which is on this thread, and each part comes with its length.
             let take: blewedge_curl_sink = { bytes, size, count, context in
                 guard let bytes = unsafe bytes, let context = unsafe context else { return 0 }
                 let sink = unsafe Unmanaged<CurlSink>.fromOpaque(context).takeUnretainedValue()
@@ -163,14 +152,108 @@ package struct CurlLibrary {
             }
         }
 
-        /// The status that the server answered with; 0 for none.
-        ///
-        /// The corresponding C function is `curl_easy_getinfo` (CURLINFO_RESPONSE_CODE).
+        /// The status of the answer, 0 for none: `curl_easy_getinfo` (CURLINFO_RESPONSE_CODE) in C.
         var status: Int {
             var status = 0
             // Sound: the library writes one long.
             let result = unsafe blewedge_curl_get_long(library.get, handle, 0x20_0002, &status)
             return result == 0 ? status : 0
         }
+    }
+}
+
+/// The options of a request that are set, by their numbers in libcurl's interface, which never change: below 10,000 a
+/// number, from there on a pointer, from 20,000 on a function.
+package enum CurlOption: Int32, CaseIterable, Sendable {
+    case address = 10002
+    case proxy = 10004
+    case sinkContext = 10001
+    case sink = 20011
+    case userAgent = 10018
+    case lines = 10023
+    case sslVersion = 32
+    case post = 47
+    case followRedirects = 52
+    case bodyLength = 60
+    case verifyPeer = 64
+    case authorityFile = 10065
+    case verifyHost = 81
+    case authorityFolder = 10097
+    case noSignals = 99
+    case timeout = 155
+    case connectTimeout = 156
+    case copiedBody = 10165
+    case protocols = 181
+    case protocolNames = 10318
+
+    /// The name in libcurl's interface, without `CURLOPT_`.
+    package var name: String {
+        switch self {
+        case .address: "URL"
+        case .proxy: "PROXY"
+        case .sinkContext: "WRITEDATA"
+        case .sink: "WRITEFUNCTION"
+        case .userAgent: "USERAGENT"
+        case .lines: "HTTPHEADER"
+        case .sslVersion: "SSLVERSION"
+        case .post: "POST"
+        case .followRedirects: "FOLLOWLOCATION"
+        case .bodyLength: "POSTFIELDSIZE"
+        case .verifyPeer: "SSL_VERIFYPEER"
+        case .authorityFile: "CAINFO"
+        case .verifyHost: "SSL_VERIFYHOST"
+        case .authorityFolder: "CAPATH"
+        case .noSignals: "NOSIGNAL"
+        case .timeout: "TIMEOUT_MS"
+        case .connectTimeout: "CONNECTTIMEOUT_MS"
+        case .copiedBody: "COPYPOSTFIELDS"
+        case .protocols: "PROTOCOLS"
+        case .protocolNames: "PROTOCOLS_STR"
+        }
+    }
+}
+
+/// What a function of libcurl answers (CURLcode).
+struct CurlResult: Equatable, Sendable {
+    let rawValue: Int32
+
+    init(_ rawValue: Int32) { self.rawValue = rawValue }
+
+    static let done = CurlResult(0)
+    static let noMemory = CurlResult(27)
+    /// CURLE_UNKNOWN_OPTION: the library is older than the option.
+    static let unknownOption = CurlResult(48)
+    /// CURLE_SSL_CACERT_BADFILE: the file of authorities cannot be read.
+    static let badAuthorityFile = CurlResult(77)
+    static let timedOut = CurlResult(28)
+
+    /// True where no connection came about: the name or the proxy's is unknown, or nobody is there (CURLE_COULDNT_RESOLVE_PROXY,
+    /// CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT).
+    var isUnreachable: Bool { (5...7).contains(rawValue) }
+
+    /// True where the server's certificate is not that of its name, or no authority vouches for it
+    /// (CURLE_PEER_FAILED_VERIFICATION, before libcurl 7.62 two numbers; CURLE_SSL_ISSUER_ERROR).
+    var isRefusedCertificate: Bool { [51, 60, 83].contains(rawValue) }
+}
+
+/// What takes an answer as it comes, up to a bound.
+final class CurlSink {
+    private(set) var bytes: [UInt8] = []
+    /// True once more came than is taken.
+    private(set) var isOverfull = false
+    private let limit: Int
+
+    /// Takes `limit` bytes at most.
+    init(limit: Int) { self.limit = limit }
+
+    /// Takes a part; false where it is too much, and nothing of it is kept.
+    func take(_ part: UnsafeRawBufferPointer) -> Bool {
+        guard part.count <= limit - bytes.count else {
+            isOverfull = true
+            return false
+        }
+        // Sound: the part lives for the call, and is copied.
+        unsafe bytes.append(contentsOf: part)
+        return true
     }
 }

@@ -6,10 +6,8 @@ import Texts
 
 /// What asks a server over HTTPS: one request at a time, on the thread of the caller.
 ///
-/// The certificate is always checked, no redirect is followed, no other protocol is spoken, and what is answered is
-/// bounded.
+/// The certificate is always checked, no redirect followed, no other protocol spoken, and answers are bounded.
 package struct HTTPSClient {
-    /// Why there is no answer.
     package enum Failure: Error, Equatable, Sendable {
         /// libcurl cannot be loaded, and what the loader says.
         case noLibrary(String)
@@ -17,7 +15,6 @@ package struct HTTPSClient {
         case unfit(CurlOption, String)
         /// The name is unknown, or nobody is there.
         case unreachable(String)
-        /// The server was too slow.
         case timedOut
         /// The certificate is not the server's, or no authority vouches for it.
         case certificate(String)
@@ -29,14 +26,11 @@ package struct HTTPSClient {
         case broken(String)
     }
 
-    /// What a server answered.
     package struct Answer: Equatable, Sendable {
-        /// The status of HTTP.
         package var status: Int
         /// The bytes after the head.
         package var body: [UInt8]
 
-        /// An answer from its parts.
         package init(status: Int, body: [UInt8]) { (self.status, self.body) = (status, body) }
     }
 

@@ -22,7 +22,6 @@ package enum ServerError: Int, Error, Hashable, Sendable, CaseIterable {
 
 /// Why a server was not asked, or did not do what it was asked.
 package enum ServerFault: Error, Equatable, Sendable {
-    /// There is no token to be sent.
     case token(AccessToken.Failure)
     /// There is no answer.
     case request(HTTPSClient.Failure)
@@ -32,8 +31,7 @@ package enum ServerFault: Error, Equatable, Sendable {
     case answer(ServerAnswerFault)
     /// The server, or what stands for it, names an error.
     case refused(ServerError)
-    /// Regions were fetched so recently that this is done again only from then on, in seconds since 1970-01-01 00:00:00
-    /// UTC.
+    /// Regions were fetched recently: the next fetch is allowed then, in seconds since 1970-01-01 00:00:00 UTC.
     case tooSoon(until: Int)
     /// The test log is for test mode.
     case notInTestMode
@@ -96,8 +94,7 @@ package enum ServerAnswer {
         }
     }
 
-    /// The object of an answer that names no error; throws the error that it names, which has to be one of those that there
-    /// can be.
+    /// The object of an answer without an error; throws the error that it names, one of those possible here.
     private static func whole(
         _ answer: HTTPSClient.Answer,
         errors: Set<ServerError>
@@ -116,5 +113,91 @@ package enum ServerAnswer {
             throw .answer(ServerAnswerFault(place: "error", reason: "\(number) is no error of this request"))
         }
         throw .refused(error)
+    }
+}
+
+/// What is wrong in an answer of the server, or in a file that was made of one: where, and what.
+package struct ServerAnswerFault: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The member, such as `regions[3].uuid`, or the line and column of what is no JSON.
+    package var place: String
+    package var reason: String
+
+    package init(place: String, reason: String) { (self.place, self.reason) = (place, reason) }
+
+    package var description: String { "\(place): \(reason)" }
+}
+
+/// A member of what was answered, with its place.
+struct AnswerMember {
+    typealias Fault = ServerAnswerFault
+
+    /// The value; nil where there is none, or it is `null`.
+    let value: JSONValue?
+    /// Such as `regions[3].uuid`.
+    let place: String
+
+    init(_ value: JSONValue?, _ place: String) {
+        self.value = value == .null ? nil : value
+        self.place = place
+    }
+
+    /// The whole of an answer, which is an object.
+    init(whole bytes: [UInt8]) throws(Fault) {
+        do throws(JSONValue.Fault) {
+            self.init(try JSONValue(bytes), "")
+        } catch {
+            throw Fault(place: "line \(error.line), column \(error.column)", reason: error.reason)
+        }
+        guard case .object = value else { throw Fault(place: "line 1, column 1", reason: "is no object") }
+    }
+
+    subscript(name: String) -> AnswerMember {
+        AnswerMember(value?[name], place.isEmpty ? name : "\(place).\(name)")
+    }
+
+    var isThere: Bool { value != nil }
+
+    /// It, or nil where it is not there.
+    var ifThere: AnswerMember? { isThere ? self : nil }
+
+    func fault(_ reason: String) -> Fault { Fault(place: place, reason: isThere ? reason : "is missing") }
+
+    /// A string of 1 to `longest` signs, none of which is a control character.
+    func string(longest: Int) throws(Fault) -> String {
+        guard let text = value?.string else { throw fault("is no string") }
+        guard (1...longest).contains(text.unicodeScalars.count) else {
+            throw Fault(place: place, reason: "has not 1 to \(longest) signs")
+        }
+        guard !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+            throw Fault(place: place, reason: "has a control character")
+        }
+        return text
+    }
+
+    func integer<Number: FixedWidthInteger>(_ range: ClosedRange<Number>) throws(Fault) -> Number {
+        guard let number = value?.integer else { throw fault("is no whole number") }
+        guard let number = Number(exactly: number), range.contains(number) else {
+            throw Fault(place: place, reason: "is not from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    func bool() throws(Fault) -> Bool {
+        guard let value = value?.bool else { throw fault("is neither true nor false") }
+        return value
+    }
+
+    /// The elements of an array of at most `most`.
+    func elements(most: Int) throws(Fault) -> [AnswerMember] {
+        guard let values = value?.array else { throw fault("is no array") }
+        guard values.count <= most else { throw Fault(place: place, reason: "has more than \(most) elements") }
+        return values.enumerated().map { AnswerMember($1, "\(place)[\($0)]") }
+    }
+
+    /// One of the words of a type.
+    func word<Word: RawRepresentable & CaseIterable>() throws(Fault) -> Word where Word.RawValue == String {
+        let words = Word.allCases.map(\.rawValue).joined(separator: ", ")
+        guard let text = value?.string, let word = Word(rawValue: text) else { throw fault("is none of \(words)") }
+        return word
     }
 }

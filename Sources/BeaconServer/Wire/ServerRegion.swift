@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-import Texts
+package import Texts
 
 /// Which beacons a region has, as a server and the command line name it (D-22).
 package enum ServerRegion: Hashable, Sendable, CustomStringConvertible {
@@ -43,7 +43,6 @@ package enum ServerRegion: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Its members in a request.
     var members: JSONObject {
         var object = JSONObject()
         switch self {
@@ -58,7 +57,6 @@ package enum ServerRegion: Hashable, Sendable, CustomStringConvertible {
         return object
     }
 
-    /// Reads the members of an answer.
     init(_ object: AnswerMember) throws(ServerAnswerFault) {
         if object["namespace"].isThere {
             let namespace = try Self.digits(object["namespace"], 20)
@@ -125,15 +123,117 @@ package struct ServerUUID: Hashable, Sendable, CustomStringConvertible {
 
 /// A one-time beacon, whose numbers change, and which a server may know as its own (SW-14).
 package struct OnetimeBeacon: Hashable, Sendable {
-    /// The UUID.
     package var uuid: ServerUUID
-    /// The first of its numbers.
     package var major: UInt16
-    /// The second of its numbers.
     package var minor: UInt16
 
-    /// A beacon by its three parts.
     package init(_ uuid: ServerUUID, major: UInt16, minor: UInt16) {
         (self.uuid, self.major, self.minor) = (uuid, major, minor)
+    }
+}
+
+/// A region that a server manages for an application (SW-10).
+package struct ManagedRegion: Hashable, Sendable {
+    /// Whose region it is.
+    package enum Kind: String, Hashable, Sendable, CaseIterable {
+        case test
+        /// The application's own.
+        case owned
+        /// Another party's, which the application may use.
+        case thirdParty = "third-party"
+    }
+
+    /// Which beacons make it.
+    package enum Variety: String, Hashable, Sendable, CaseIterable {
+        case `static`
+        case dynamic
+    }
+
+    package var region: ServerRegion
+    package var kind: Kind
+    package var variety: Variety
+    /// The name for people, of at most 64 signs; nil for none.
+    package var name: String?
+
+    package init(_ region: ServerRegion, _ kind: Kind, _ variety: Variety = .static, name: String? = nil) {
+        (self.region, self.kind, self.variety, self.name) = (region, kind, variety, name)
+    }
+
+    /// Its members as JSON.
+    package var members: JSONObject {
+        var object = region.members
+        object.add("type", kind.rawValue)
+        object.add("beacons", variety.rawValue)
+        object.add("name", name)
+        return object
+    }
+
+    init(_ object: AnswerMember) throws(ServerAnswerFault) {
+        region = try ServerRegion(object)
+        kind = try object["type"].word()
+        variety = try object["beacons"].ifThere?.word() ?? .static
+        name = try object["name"].ifThere?.string(longest: 64)
+    }
+
+    /// The most regions in one answer.
+    static let most = 10_000
+
+    /// Reads a list in which no region stands twice.
+    static func list(_ member: AnswerMember) throws(ServerAnswerFault) -> [ManagedRegion] {
+        var regions: [ManagedRegion] = []
+        var places: [ServerRegion: String] = [:]
+        for element in try member.elements(most: most) {
+            let region = try ManagedRegion(element)
+            if let place = places.updateValue(element.place, forKey: region.region) {
+                throw element.fault("is the region of \(place) again")
+            }
+            regions.append(region)
+        }
+        return regions
+    }
+}
+
+/// A selection of managed regions: all, or those of a kind; owned ones also by the variety of their beacons.
+package struct RegionScope: Hashable, Sendable, CustomStringConvertible {
+    /// Whose regions; nil for all.
+    package let kind: ManagedRegion.Kind?
+    /// Which beacons; nil for all.
+    package let variety: ManagedRegion.Variety?
+
+    package static let whole = RegionScope(kind: nil, variety: nil)
+
+    package static let words = ["whole"] + ManagedRegion.Kind.allCases.map(\.rawValue)
+
+    /// Those of a kind by its word; nil for another word, or for a sort of beacons of others than the application's own.
+    package init?(_ word: String, beacons variety: ManagedRegion.Variety? = nil) {
+        let kind = ManagedRegion.Kind(rawValue: word)
+        guard kind != nil || word == "whole", variety == nil || kind == .owned else { return nil }
+        self.init(kind: kind, variety: variety)
+    }
+
+    /// Reads what `description` gives.
+    init?(description: String) {
+        let parts = description.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count <= 2 else { return nil }
+        let variety = parts.dropFirst().first.map { ManagedRegion.Variety(rawValue: $0) }
+        if case .some(.none) = variety { return nil }
+        self.init(parts.first ?? "", beacons: variety ?? nil)
+    }
+
+    private init(kind: ManagedRegion.Kind?, variety: ManagedRegion.Variety?) {
+        (self.kind, self.variety) = (kind, variety)
+    }
+
+    /// The word of the kind, such as `third-party`.
+    package var word: String { kind?.rawValue ?? "whole" }
+
+    package var description: String { ([word] + [variety?.rawValue].compactMap { $0 }).joined(separator: " ") }
+
+    package func covers(_ region: ManagedRegion) -> Bool {
+        (kind == nil || kind == region.kind) && (variety == nil || variety == region.variety)
+    }
+
+    package func covers(_ other: RegionScope) -> Bool {
+        (kind == nil || kind == other.kind) && (variety == nil || variety == other.variety)
     }
 }

@@ -4,7 +4,6 @@ package import Texts
 
 /// A track that is complete (D-26): what was sighted of one region's beacons.
 package struct TrackRecord: Hashable, Sendable {
-    /// One beacon, once.
     package struct Sighting: Hashable, Sendable {
         /// The first of the beacon's numbers; of Eddystone the first half of the instance's last four bytes.
         package var major: UInt16
@@ -17,7 +16,6 @@ package struct TrackRecord: Hashable, Sendable {
         /// The time since the first sighting, in milliseconds, at most 15,000.
         package var milliseconds: Int
 
-        /// A sighting from its parts.
         package init(major: UInt16, minor: UInt16, keyCode: String? = nil, rssi: Int8? = nil, milliseconds: Int) {
             (self.major, self.minor, self.keyCode) = (major, minor, keyCode)
             (self.rssi, self.milliseconds) = (rssi, milliseconds)
@@ -31,7 +29,6 @@ package struct TrackRecord: Hashable, Sendable {
 
     /// A number that no other record has, so that the server notices one that it gets again.
     package let number: UInt64
-    /// Which beacons.
     package let region: ServerRegion
     /// The first sighting, in seconds since 1970-01-01 00:00:00 UTC.
     package let seconds: Int
@@ -101,4 +98,56 @@ package struct TrackRecord: Hashable, Sendable {
             )
         }
     }
+}
+
+/// What a server of beacons is asked (D-27); the article `Wire` of the documentation has examples.
+package enum ServerRequest: Hashable, Sendable {
+    /// What happened at a region (SW-11).
+    package enum Event: String, Hashable, Sendable, CaseIterable {
+        case enter
+        case exit
+        /// It is around us.
+        case inside
+        /// It is not around us.
+        case outside
+    }
+
+    case regions(RegionScope)
+    /// A track, to be recorded (SW-7).
+    case track(TrackRecord)
+    /// An event, to be logged in test mode, at so many seconds since 1970-01-01 00:00:00 UTC (SW-11).
+    case testLog(ServerRegion, Event, seconds: Int)
+    /// Whether a one-time beacon is what it says (SW-14).
+    case validate(OnetimeBeacon)
+
+    /// What stands behind the server's address.
+    package var path: String {
+        switch self {
+        case .regions: "regions"
+        case .track: "track"
+        case .testLog: "test-log"
+        case .validate: "validate"
+        }
+    }
+
+    package var members: JSONObject {
+        var object = JSONObject()
+        switch self {
+        case .regions(let scope):
+            object.add("type", scope.word)
+            object.add("beacons", scope.variety?.rawValue)
+        case .track(let record):
+            return record.members
+        case .testLog(let region, let event, let seconds):
+            object.add("region", region.members)
+            object.add("event", event.rawValue)
+            object.add("at", seconds)
+        case .validate(let beacon):
+            object = ServerRegion.uuid(beacon.uuid, major: beacon.major, minor: beacon.minor).members
+        }
+        return object
+    }
+
+    /// What is sent, as UTF-8.
+    package var body: [UInt8] { Array(members.text.utf8) }
 }

@@ -4,16 +4,13 @@ package import Texts
 
 /// The beacons that were designated: the only ones of their regions that react (SW-8, SW-9, D-29).
 package struct DesignatedBeacons: Equatable, Sendable {
-    /// A designated beacon.
     package struct Beacon: Equatable, Sendable {
         /// What it says it is.
         package var identity: BeaconIdentity
-        /// The code that it was designated by.
         package var keyCode: String
         /// Whether seeing it switches the watching of the others (SW-15).
         package var isSwitcher: Bool
 
-        /// A designated beacon.
         package init(_ identity: BeaconIdentity, keyCode: String, isSwitcher: Bool = false) {
             self.identity = identity
             self.keyCode = keyCode
@@ -21,9 +18,7 @@ package struct DesignatedBeacons: Equatable, Sendable {
         }
     }
 
-    /// The answers of `designate`, by the document's numbers.
     package enum Answer: Int, Hashable, Sendable, CaseIterable {
-        /// All were designated.
         case all = 1
         /// The limit was reached: the first ones were designated, as many as there was room for.
         case limitReached = 0
@@ -65,10 +60,8 @@ package struct DesignatedBeacons: Equatable, Sendable {
     /// In the order in which they were designated.
     package internal(set) var beacons: [Beacon] = []
 
-    /// None.
     package init() {}
 
-    /// True where there is none.
     package var isEmpty: Bool { beacons.isEmpty }
 
     /// True for a designated beacon's own region.
@@ -76,10 +69,8 @@ package struct DesignatedBeacons: Equatable, Sendable {
         beacons.contains { BeaconRegion($0.identity) == region }
     }
 
-    /// The designated beacon of that identity.
     package subscript(identity: BeaconIdentity) -> Beacon? { beacons.first { $0.identity == identity } }
 
-    /// The designated beacon of that code.
     package func beacon(ofCode code: String) -> Beacon? { beacons.first { $0.keyCode == code } }
 
     /// True where a beacon of that region was designated, so that the others of it do not react.
@@ -119,7 +110,6 @@ package struct DesignatedBeacons: Equatable, Sendable {
         return true
     }
 
-    /// Releases a beacon; nil where the code is no designated beacon's.
     package mutating func release(_ code: String) -> Beacon? {
         beacons.firstIndex { $0.keyCode == code }.map { beacons.remove(at: $0) }
     }
@@ -128,4 +118,45 @@ package struct DesignatedBeacons: Equatable, Sendable {
 extension RegionCatalogue {
     /// The region that is meant where none is named: the only static one.
     package var onlyStaticRegion: BeaconRegion? { file.staticRegions.count == 1 ? file.staticRegions[0].region : nil }
+}
+
+extension DesignatedBeacons {
+    /// The first line of the file.
+    private static let heading = "blewedge designated beacons 1"
+    private static let switcherWord = "switcher"
+    private static let plainWord = "beacon"
+
+    /// A file that is not one of these: the line, counted from 1.
+    package struct UnreadableLine: Error, Equatable, Sendable {
+        package var line: Int
+
+        package init(line: Int) {
+            self.line = line
+        }
+    }
+
+    /// The text of the file: a heading, then a line for each, `beacon` or `switcher`, its identity and its code.
+    package var text: String {
+        let lines = beacons.map { beacon in
+            "\(beacon.isSwitcher ? Self.switcherWord : Self.plainWord) \(beacon.identity) \(beacon.keyCode)"
+        }
+        return ([Self.heading] + lines).joined(separator: "\n") + "\n"
+    }
+
+    /// Reads such a text, whole or not at all.
+    package init(text: String) throws(UnreadableLine) {
+        self.init()
+        var lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
+        guard lines.first.map(String.init) == Self.heading else { throw UnreadableLine(line: 1) }
+        // The end of the last line is the proof that the text is whole.
+        guard lines.removeLast().isEmpty else { throw UnreadableLine(line: lines.count + 1) }
+        for (index, line) in lines.enumerated().dropFirst() {
+            let words = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+            guard words.count == 3, [Self.switcherWord, Self.plainWord].contains(words[0]),
+                let identity = BeaconIdentity(words[1]), KeyCodeText.isSound(words[2]), self[identity] == nil,
+                beacons.count < Self.limits.upperBound
+            else { throw UnreadableLine(line: index + 1) }
+            beacons.append(Beacon(identity, keyCode: words[2], isSwitcher: words[0] == Self.switcherWord))
+        }
+    }
 }

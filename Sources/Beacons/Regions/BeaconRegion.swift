@@ -2,8 +2,7 @@
 
 package import BluetoothLE
 
-/// A set of beacons that is watched as one: a UUID, with a major number or both; or Eddystone's namespace, with or without
-/// an instance (D-22).
+/// A set of beacons watched as one: a UUID with or without numbers, or an Eddystone namespace (D-22).
 package struct BeaconRegion: Hashable, Sendable {
     /// How much of an identity is given.
     package enum Part: Hashable, Sendable {
@@ -24,7 +23,6 @@ package struct BeaconRegion: Hashable, Sendable {
     /// How much else is given.
     package let part: Part
 
-    /// A region; of a namespace and an instance the bits above the 80th and the 48th are dropped.
     package init(_ group: BluetoothUUID, _ part: Part = .all) {
         switch part {
         case .all, .major, .majorMinor: self.group = group
@@ -74,8 +72,7 @@ extension BeaconRegion: CustomStringConvertible {
     private static let namespaceDigits = 20
     private static let instanceDigits = 12
 
-    /// `UUID`, `UUID/MAJOR`, `UUID/MAJOR/MINOR`, `eddystone:NAMESPACE` or `eddystone:NAMESPACE/INSTANCE`: numbers in decimal,
-    /// namespace and instance in hexadecimal.
+    /// `UUID[/MAJOR[/MINOR]]`, numbers in decimal, or `eddystone:NAMESPACE[/INSTANCE]` in hexadecimal.
     package var description: String {
         switch part {
         case .all: return group.fullDescription

@@ -4,9 +4,7 @@ import BluetoothLE
 
 /// All regions that are known, whatever is watched: those of the file, the server's, and the designated beacons'.
 package struct RegionCatalogue: Sendable {
-    /// The regions and key codes of the file.
     package let file: RegionFile
-    /// The server's regions.
     package private(set) var managed: [RegionFile.Entry] = []
 
     private let staticByGroup: [BluetoothUUID: [BeaconRegion]]
@@ -15,7 +13,6 @@ package struct RegionCatalogue: Sendable {
     private let identities: [String: BeaconIdentity]
     private let names: [BeaconRegion: String]
 
-    /// The regions of a file.
     package init(_ file: RegionFile) {
         self.file = file
         staticByGroup = Self.grouped(file.staticRegions)
@@ -31,7 +28,6 @@ package struct RegionCatalogue: Sendable {
         Dictionary(grouping: entries.map(\.region), by: \.group)
     }
 
-    /// Replaces the server's regions.
     package mutating func setManaged(_ entries: [RegionFile.Entry]) {
         managed = entries
         managedNames = Dictionary(entries.map { ($0.region, $0.name) }, uniquingKeysWith: { first, _ in first })
@@ -93,4 +89,28 @@ package struct RegionCatalogue: Sendable {
         guard region.contains(identity), file.keyCodes[identity] == nil else { return nil }
         return identity
     }
+}
+
+/// What a region is; most are several of these (SW-3).
+package struct RegionKinds: OptionSet, Hashable, Sendable {
+    package let rawValue: UInt8
+
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// In the file's static regions, or a designated beacon's.
+    package static let reserved = RegionKinds(rawValue: 1)
+    /// One of the file's static regions, as it stands there.
+    package static let initial = RegionKinds(rawValue: 2)
+    package static let dynamic = RegionKinds(rawValue: 4)
+    package static let managed = RegionKinds(rawValue: 8)
+    /// A designated beacon's.
+    package static let designated = RegionKinds(rawValue: 16)
+
+    /// The words for the kinds, as clients and configurations write them.
+    package static let words: [(word: String, kind: RegionKinds)] = [
+        ("reserved", .reserved), ("initial", .initial), ("dynamic", .dynamic), ("managed", .managed),
+        ("designated", .designated),
+    ]
+
+    package var words: [String] { Self.words.filter { contains($0.kind) }.map(\.word) }
 }

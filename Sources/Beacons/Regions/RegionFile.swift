@@ -12,30 +12,24 @@
 package struct RegionFile: Equatable, Sendable {
     /// A region with the name that people read.
     package struct Entry: Equatable, Sendable {
-        /// The region.
         package var region: BeaconRegion
         /// Its name; empty for none.
         package var name: String
 
-        /// A region and its name.
         package init(_ region: BeaconRegion, name: String = "") {
             self.region = region
             self.name = name
         }
     }
 
-    /// A fault of a line.
     package struct Fault: Error, Equatable, Sendable, CustomStringConvertible {
         /// The line, counted from 1.
         package var line: Int
-        /// What is wrong, in words.
         package var reason: String
 
-        /// `line 3: …`.
         package var description: String { "line \(line): \(reason)" }
     }
 
-    /// All faults of a file.
     package struct Faults: Error, Equatable, Sendable {
         /// In the order of their lines; at most 100.
         package var list: [Fault]
@@ -56,10 +50,8 @@ package struct RegionFile: Equatable, Sendable {
     /// The key codes that are given for single beacons (D-25).
     package private(set) var keyCodes: [BeaconIdentity: String] = [:]
 
-    /// A file without a line.
     package init() {}
 
-    /// Reads a file.
     package init(_ text: String) throws(Faults) {
         var faults: [Fault] = []
         guard text.utf8.count <= Self.mostBytes else {

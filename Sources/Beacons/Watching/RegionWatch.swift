@@ -8,11 +8,9 @@ import BluetoothLE
 /// before; it is left after `exitSilence` without one (D-23). A sighting costs at most three look-ups, however many regions
 /// there are; the memory is that of the regions, `capacity` at most, whatever is heard.
 package struct RegionWatch: Sendable {
-    /// When a region is entered and left.
     package struct Settings: Equatable, Sendable {
         /// The longest time between the sightings that enter it.
         package var entryWindow = Duration.seconds(2)
-        /// How many sightings enter it.
         package var sightings = 2
         /// The silence that leaves it.
         package var exitSilence = Duration.seconds(30)
@@ -21,11 +19,8 @@ package struct RegionWatch: Sendable {
         package init() {}
     }
 
-    /// What has become of a region.
     package enum Change: String, Hashable, Sendable {
-        /// It was entered.
         case entered
-        /// It was left.
         case left
         /// It is inside, as the display goes on.
         case inside
@@ -33,9 +28,7 @@ package struct RegionWatch: Sendable {
 
     /// A change to be told.
     package struct Notice: Hashable, Sendable {
-        /// The region.
         package let region: BeaconRegion
-        /// What has become of it.
         package let change: Change
         /// The beacon that was heard last.
         package let beacon: BeaconIdentity
@@ -43,9 +36,7 @@ package struct RegionWatch: Sendable {
 
     /// What was heard of a region.
     package struct Sighting: Equatable, Sendable {
-        /// The region.
         package let region: BeaconRegion
-        /// Whether it is inside.
         package let isInside: Bool
         /// The beacon that was heard last; nil for none since the region is watched.
         package let beacon: BeaconIdentity?
@@ -75,7 +66,6 @@ package struct RegionWatch: Sendable {
     /// The dues that are kept beside two a region.
     private static let spareDues = 16
 
-    /// The times and counts.
     package let settings: Settings
     private var places: [Place] = []
     private var index: [BeaconRegion: Int] = [:]
@@ -84,27 +74,21 @@ package struct RegionWatch: Sendable {
     /// The time until which a region that is entered counts as inside since the display went on.
     private var displayEnd: Duration?
 
-    /// Watches nothing.
     package init(_ settings: Settings = Settings()) {
         self.settings = settings
     }
 
-    /// The number of regions that are watched.
     package var count: Int { places.count }
 
     /// The number of times at which regions may be left: at most two a region, and 16.
     package var dueCount: Int { dues.count }
 
-    /// The regions that are watched.
     package var regions: [BeaconRegion] { places.map(\.region) }
 
-    /// The regions that are inside.
     package var inside: [BeaconRegion] { places.filter(\.isInside).map(\.region) }
 
-    /// True for a region that is inside.
     package func isInside(_ region: BeaconRegion) -> Bool { index[region].map { places[$0].isInside } ?? false }
 
-    /// True for a region that is watched.
     package func isWatched(_ region: BeaconRegion) -> Bool { index[region] != nil }
 
     /// What was heard of at most so many regions: those inside first, then those heard last, then the others.
@@ -118,9 +102,7 @@ package struct RegionWatch: Sendable {
         }
     }
 
-    /// Watches a region; of one that is watched already the options change, and what is known of it stays.
-    ///
-    /// False where there is no room for another.
+    /// Watches a region, or changes the options of one; false where there is no room for another.
     @discardableResult
     package mutating func watch(_ region: BeaconRegion, _ options: WatchOptions = .usual) -> Bool {
         if let place = index[region] {
@@ -255,4 +237,23 @@ package struct RegionWatch: Sendable {
             parent = child
         }
     }
+}
+
+/// What is told of a region that is watched (SW-4).
+package struct WatchOptions: OptionSet, Hashable, Sendable {
+    package let rawValue: UInt8
+
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    package static let onEntry = WatchOptions(rawValue: 1)
+    package static let onExit = WatchOptions(rawValue: 2)
+    /// That it is inside as the display goes on (D-24).
+    package static let entryStateOnDisplay = WatchOptions(rawValue: 4)
+
+    package static let usual: WatchOptions = [.onEntry, .onExit]
+
+    /// The words for the options, as clients and configurations write them.
+    package static let named: [(word: String, option: WatchOptions)] = [
+        ("on-entry", .onEntry), ("on-exit", .onExit), ("entry-state-on-display", .entryStateOnDisplay),
+    ]
 }

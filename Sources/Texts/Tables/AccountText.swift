@@ -70,3 +70,91 @@ package enum DemoText: String, Localized {
         }
     }
 }
+
+/// What a configuration allows a keyboard beyond text, Tab, Enter and Backspace.
+package enum AllowanceText: String, Localized {
+    case typed, clients, declared, beacons
+
+    package var texts: LocalText {
+        switch self {
+        case .typed:
+            LocalText(
+                "received bytes press {1}; of an open device Escape and Ctrl are withheld",
+                "受信データが {1} を押します(認証のないデバイスのEscapeとCtrlは破棄されます)"
+            )
+        case .clients:
+            LocalText("`key` and `snippet` press {1}", "`key` と `snippet` が {1} を押します")
+        case .beacons:
+            LocalText(
+                "beacons, which anybody can copy, act by {1}",
+                "誰でも複製できるビーコンが {1} により動作します"
+            )
+        case .declared:
+            LocalText(
+                "{1} are declared for udev, and nothing presses them",
+                "{1} はudevのために宣言されていますが、押されることはありません"
+            )
+        }
+    }
+}
+
+/// One text in every language of the program.
+///
+/// `{1}`, `{2}` and so on are the places of its arguments: names, numbers, other messages.
+package struct LocalText: Equatable, Sendable {
+    package let english: String
+    package let japanese: String
+
+    package init(_ english: String, _ japanese: String) {
+        self.english = english
+        self.japanese = japanese
+    }
+
+    package subscript(language: Language) -> String {
+        switch language {
+        case .english: english
+        case .japanese: japanese
+        }
+    }
+
+    /// The text in one language, with the arguments in its places.
+    func filled(_ language: Language, with arguments: [String]) -> String {
+        Self.parts(of: self[language]).map { part in
+            switch part {
+            case .text(let text): String(text)
+            case .place(let number): arguments.indices.contains(number - 1) ? arguments[number - 1] : ""
+            }
+        }.joined()
+    }
+
+    /// The numbers of the places in a text.
+    package static func places(in text: String) -> Set<Int> {
+        Set(parts(of: text).compactMap { if case .place(let number) = $0 { number } else { nil } })
+    }
+
+    /// A text without its places.
+    package static func outside(_ text: String) -> String {
+        parts(of: text).map { if case .text(let text) = $0 { String(text) } else { "" } }.joined()
+    }
+
+    private enum Part {
+        case text(Substring)
+        case place(Int)
+    }
+
+    private static func parts(of text: String) -> [Part] {
+        var parts: [Part] = []
+        var rest = text[...]
+        while let start = rest.firstIndex(of: "{") {
+            let tail = rest[start...].dropFirst()
+            guard let number = tail.first?.wholeNumberValue, tail.dropFirst().first == "}" else {
+                parts.append(.text(rest[...start]))
+                rest = tail
+                continue
+            }
+            parts += [.text(rest[..<start]), .place(number)]
+            rest = tail.dropFirst(2)
+        }
+        return parts + [.text(rest)]
+    }
+}

@@ -50,283 +50,186 @@ package enum BeaconServerFaultText: String, FaultText {
 
     package var said: (cause: LocalText, remedy: LocalText?) {
         switch self {
-        case .notConfigured, .tokenWanted, .addressNotHTTPS, .addressHost, .addressPort, .addressUser, .addressSign,
-            .regionMalformed, .uuidMalformed, .scopeWithoutVariety, .notInTestMode, .tokenUnreadable, .tokenForbidden,
-            .tokenForeign, .tokenOpen, .tokenGarbled:
-            configurationSaid
-        case .noLibrary, .noLoader, .unfit, .unreachable, .timedOut, .certificate, .authorityFile, .tooLong, .broken:
-            requestSaid
-        case .http, .httpDenied, .httpLater, .httpRedirect, .answer, .noRegions, .tooSoon, .invalidApplication,
-            .invalidRegion, .invalidBeacon, .serverFailed, .serverUnreachable:
-            answerSaid
-        case .unreadable, .forbidden, .garbled, .notPermitted, .notKept, .inUse, .givenUp: keptSaid
-        }
-    }
-
-    private var configurationSaid: (cause: LocalText, remedy: LocalText?) {
-        let form = LocalText(
-            "an address is https://HOST[:PORT][/PATH]",
-            "アドレスは https://HOST[:PORT][/PATH] の形式で指定してください"
-        )
-        return switch self {
         case .tokenWanted:
-            (
-                LocalText("there is no access token for the server", "サーバのアクセストークンがありません"),
-                LocalText(
-                    "name its file with --token-file, or set beacons.app-code-file",
-                    "--token-file または設定の beacons.app-code-file でファイルを指定してください"
-                )
+            cause(
+                "there is no access token for the server",
+                "サーバのアクセストークンがありません",
+                fix: "name its file with --token-file, or set beacons.app-code-file",
+                "--token-file または設定の beacons.app-code-file でファイルを指定してください"
             )
-        case .addressNotHTTPS:
-            (LocalText("{1} is no address of HTTPS", "{1} はHTTPSのアドレスではありません"), form)
-        case .addressHost: (LocalText("{1} names no host", "{1} にホスト名がありません"), form)
-        case .addressPort:
-            (LocalText("the port in {1} is not from 1 to 65535", "{1} のポートは1から65535までではありません"), form)
+        case .addressNotHTTPS: cause("{1} is no address of HTTPS", "{1} はHTTPSのアドレスではありません", fix: Self.form)
+        case .addressHost: cause("{1} names no host", "{1} にホスト名がありません", fix: Self.form)
+        case .addressPort: cause("the port in {1} is not from 1 to 65535", "{1} のポートは1から65535までではありません", fix: Self.form)
         case .addressUser:
-            (
-                LocalText("the address names a user", "アドレスにユーザ名が含まれています"),
-                LocalText("the access token stands in its file alone", "アクセストークンはファイルだけに書いてください")
+            cause(
+                "the address names a user",
+                "アドレスにユーザ名が含まれています",
+                fix: "the access token stands in its file alone",
+                "アクセストークンはファイルだけに書いてください"
             )
-        case .addressSign:
-            (LocalText("{1} has a sign that no address has", "{1} にアドレスで使えない文字があります"), form)
+        case .addressSign: cause("{1} has a sign that no address has", "{1} にアドレスで使えない文字があります", fix: Self.form)
         case .regionMalformed:
-            (
-                LocalText("{1} is no region", "{1} は領域ではありません"),
-                LocalText(
-                    "a region is UUID, UUID/MAJOR, UUID/MAJOR/MINOR, or eddystone:NAMESPACE[/INSTANCE]",
-                    "領域はUUID、UUID/MAJOR、UUID/MAJOR/MINOR、またはeddystone:NAMESPACE[/INSTANCE]で指定してください"
-                )
+            cause(
+                "{1} is no region",
+                "{1} は領域ではありません",
+                fix: "a region is UUID, UUID/MAJOR, UUID/MAJOR/MINOR, or eddystone:NAMESPACE[/INSTANCE]",
+                "領域はUUID、UUID/MAJOR、UUID/MAJOR/MINOR、またはeddystone:NAMESPACE[/INSTANCE]で指定してください"
             )
         case .uuidMalformed:
-            (
-                LocalText("{1} is no UUID", "{1} はUUIDではありません"),
-                LocalText(
-                    "write 36 characters: 8, 4, 4, 4 and 12 hexadecimal digits",
-                    "36文字(8桁、4桁、4桁、4桁、12桁の16進数)で指定してください"
-                )
+            cause(
+                "{1} is no UUID",
+                "{1} はUUIDではありません",
+                fix: "write 36 characters: 8, 4, 4, 4 and 12 hexadecimal digits",
+                "36文字(8桁、4桁、4桁、4桁、12桁の16進数)で指定してください"
             )
-        case .scopeWithoutVariety:
-            (
-                LocalText("--beacons is for owned regions", "--beaconsはowned領域専用です"), nil
-            )
+        case .scopeWithoutVariety: cause("--beacons is for owned regions", "--beaconsはowned領域専用です")
         case .notInTestMode:
-            (
-                LocalText("the test log is written to in test mode only", "テストログはテストモードでのみ記録できます"),
-                LocalText(
-                    "--test-mode, or test-mode = true in [beacons]",
-                    "--test-mode、または [beacons] の test-mode = true を指定してください"
-                )
+            cause(
+                "the test log is written to in test mode only",
+                "テストログはテストモードでのみ記録できます",
+                fix: "--test-mode, or test-mode = true in [beacons]",
+                "--test-mode、または [beacons] の test-mode = true を指定してください"
             )
-        case .tokenUnreadable:
-            (LocalText("cannot read the access token in {1}: {2}", "{1} のアクセストークンを読み取れません: {2}"), nil)
+        case .tokenUnreadable: cause("cannot read the access token in {1}: {2}", "{1} のアクセストークンを読み取れません: {2}")
         case .tokenForbidden:
-            (
-                LocalText("not permitted to read the access token in {1}", "{1} のアクセストークンの読み取りが許可されていません"),
-                LocalText("run as the owner of {1}", "{1} の所有者として実行してください")
+            cause(
+                "not permitted to read the access token in {1}",
+                "{1} のアクセストークンの読み取りが許可されていません",
+                fix: "run as the owner of {1}",
+                "{1} の所有者として実行してください"
             )
         case .tokenForeign:
-            (
-                LocalText("the access token in {1} belongs to user {2}", "{1} のアクセストークンはユーザ{2}のものです"),
-                LocalText("run as the owner of {1}", "{1} の所有者として実行してください")
+            cause(
+                "the access token in {1} belongs to user {2}",
+                "{1} のアクセストークンはユーザ{2}のものです",
+                fix: "run as the owner of {1}",
+                "{1} の所有者として実行してください"
             )
         case .tokenOpen:
-            (
-                LocalText(
-                    "others may read or write the access token in {1} (mode {2})",
-                    "{1} のアクセストークンを、ほかのユーザが読み書きできます(モード {2})"
-                ),
-                LocalText("`chmod 600 {1}`", "`chmod 600 {1}` を実行してください")
+            cause(
+                "others may read or write the access token in {1} (mode {2})",
+                "{1} のアクセストークンを、ほかのユーザが読み書きできます(モード {2})",
+                fix: "`chmod 600 {1}`",
+                "`chmod 600 {1}` を実行してください"
             )
         case .tokenGarbled:
-            (
-                LocalText("{1} is no access token", "{1} はアクセストークンではありません"),
-                LocalText(
-                    "a token is one line of 1 to 4096 visible ASCII signs",
-                    "トークンは表示可能なASCII文字1から4096字の1行です"
-                )
+            cause(
+                "{1} is no access token",
+                "{1} はアクセストークンではありません",
+                fix: "a token is one line of 1 to 4096 visible ASCII signs",
+                "トークンは表示可能なASCII文字1から4096字の1行です"
             )
-        default:
-            (
-                LocalText("no server of beacons is configured", "ビーコンのサーバが設定されていません"),
-                LocalText(
-                    "name its address with --server, or as beacons.server in {1}",
-                    "--server または {1} の beacons.server でアドレスを指定してください"
-                )
+        case .notConfigured:
+            cause(
+                "no server of beacons is configured",
+                "ビーコンのサーバが設定されていません",
+                fix: "name its address with --server, or as beacons.server in {1}",
+                "--server または {1} の beacons.server でアドレスを指定してください"
             )
-        }
-    }
-
-    private var requestSaid: (cause: LocalText, remedy: LocalText?) {
-        switch self {
         case .unfit:
-            (
-                LocalText("libcurl refuses {1}: {2}", "libcurlが {1} を拒否しました: {2}"),
-                LocalText(
-                    "use a libcurl that speaks HTTPS (Debian: `apt install libcurl4`)",
-                    "HTTPSに対応したlibcurlを使用してください(Debian: `apt install libcurl4`)"
-                )
+            cause(
+                "libcurl refuses {1}: {2}",
+                "libcurlが {1} を拒否しました: {2}",
+                fix: "use a libcurl that speaks HTTPS (Debian: `apt install libcurl4`)",
+                "HTTPSに対応したlibcurlを使用してください(Debian: `apt install libcurl4`)"
             )
         case .unreachable:
-            (
-                LocalText("the server cannot be reached: {1}", "サーバに接続できません: {1}"),
-                LocalText("check the network and the address", "ネットワークとアドレスを確認してください")
+            cause(
+                "the server cannot be reached: {1}",
+                "サーバに接続できません: {1}",
+                fix: "check the network and the address",
+                "ネットワークとアドレスを確認してください"
             )
-        case .timedOut:
-            (LocalText("the server did not answer in time", "サーバが時間内に応答しませんでした"), Self.later)
+        case .timedOut: cause("the server did not answer in time", "サーバが時間内に応答しませんでした", fix: Self.later)
         case .certificate:
-            (
-                LocalText("the server's certificate is refused: {1}", "サーバの証明書を拒否しました: {1}"),
-                LocalText(
-                    "check the address; a certificate of an authority of your own is named with --ca-file",
-                    "アドレスを確認してください。独自の認証局の証明書は--ca-fileで指定します"
-                )
+            cause(
+                "the server's certificate is refused: {1}",
+                "サーバの証明書を拒否しました: {1}",
+                fix: "check the address; a certificate of an authority of your own is named with --ca-file",
+                "アドレスを確認してください。独自の認証局の証明書は--ca-fileで指定します"
             )
         case .authorityFile:
-            (
-                LocalText("{1} is no file of certificates", "{1} は証明書のファイルではありません"),
-                LocalText("name one in PEM with --ca-file", "--ca-fileでPEM形式のファイルを指定してください")
+            cause(
+                "{1} is no file of certificates",
+                "{1} は証明書のファイルではありません",
+                fix: "name one in PEM with --ca-file",
+                "--ca-fileでPEM形式のファイルを指定してください"
             )
-        case .tooLong:
-            (
-                LocalText("the answer is longer than {1} bytes", "応答が{1}バイトを超えています"),
-                Self.otherServer
-            )
-        case .broken:
-            (LocalText("the server could not be spoken with: {1}", "サーバと通信できません: {1}"), Self.later)
+        case .tooLong: cause("the answer is longer than {1} bytes", "応答が{1}バイトを超えています", fix: Self.otherServer)
+        case .broken: cause("the server could not be spoken with: {1}", "サーバと通信できません: {1}", fix: Self.later)
         case .noLoader:
-            (
-                LocalText(
-                    "this is the fully static program, which cannot load libcurl",
-                    "完全に静的な実行ファイルはlibcurlを読み込めません"
-                ),
-                LocalText(
-                    "ask the server with the program that is linked with the C library",
-                    "Cライブラリにリンクされた実行ファイルでサーバに接続してください"
-                )
+            cause(
+                "this is the fully static program, which cannot load libcurl",
+                "完全に静的な実行ファイルはlibcurlを読み込めません",
+                fix: "ask the server with the program that is linked with the C library",
+                "Cライブラリにリンクされた実行ファイルでサーバに接続してください"
             )
-        default:
-            (
-                LocalText("libcurl cannot be loaded: {1}", "libcurlを読み込めません: {1}"),
-                LocalText(
-                    "install it (Debian: `apt install {2}`)",
-                    "インストールしてください(Debian: `apt install {2}`)"
-                )
+        case .noLibrary:
+            cause(
+                "libcurl cannot be loaded: {1}",
+                "libcurlを読み込めません: {1}",
+                fix: "install it (Debian: `apt install {2}`)",
+                "インストールしてください(Debian: `apt install {2}`)"
             )
-        }
-    }
-
-    private var answerSaid: (cause: LocalText, remedy: LocalText?) {
-        switch self {
         case .httpDenied:
-            (
-                LocalText("the server refuses with status {1}", "サーバがステータス{1}で拒否しました"),
-                LocalText("check the access token", "アクセストークンを確認してください")
+            cause(
+                "the server refuses with status {1}",
+                "サーバがステータス{1}で拒否しました",
+                fix: "check the access token",
+                "アクセストークンを確認してください"
             )
-        case .httpLater:
-            (LocalText("the server fails with status {1}", "サーバがステータス{1}で失敗しました"), Self.later)
+        case .httpLater: cause("the server fails with status {1}", "サーバがステータス{1}で失敗しました", fix: Self.later)
         case .httpRedirect:
-            (
-                LocalText(
-                    "the server points elsewhere with status {1}, which is not followed",
-                    "サーバがステータス{1}で転送しようとしましたが、従いません"
-                ), Self.otherServer
+            cause(
+                "the server points elsewhere with status {1}, which is not followed",
+                "サーバがステータス{1}で転送しようとしましたが、従いません",
+                fix: Self.otherServer
             )
-        case .answer:
-            (
-                LocalText("the server's answer is not understood: {1}", "サーバの応答を解釈できません: {1}"),
-                Self.otherServer
-            )
-        case .noRegions:
-            (
-                LocalText(
-                    "the server has no regions for this application (1400)",
-                    "このアプリに提供できる領域がサーバにありません(1400)"
-                ), nil
-            )
+        case .answer: cause("the server's answer is not understood: {1}", "サーバの応答を解釈できません: {1}", fix: Self.otherServer)
+        case .noRegions: cause("the server has no regions for this application (1400)", "このアプリに提供できる領域がサーバにありません(1400)")
         case .tooSoon:
-            (
-                LocalText(
-                    "regions were fetched recently; again from {1} on (1500)",
-                    "領域は最近取得済みです。{1}以降に再取得できます(1500)"
-                ), nil
-            )
+            cause("regions were fetched recently; again from {1} on (1500)", "領域は最近取得済みです。{1}以降に再取得できます(1500)")
         case .invalidApplication:
-            (
-                LocalText(
-                    "this application is not registered for one-time beacons (2001)",
-                    "このアプリは可変値ビーコン用に登録されていません(2001)"
-                ), nil
-            )
+            cause("this application is not registered for one-time beacons (2001)", "このアプリは可変値ビーコン用に登録されていません(2001)")
         case .invalidRegion:
-            (
-                LocalText(
-                    "this beacon is of no region of one-time beacons (2002)",
-                    "このビーコンは可変値ビーコンの領域のものではありません(2002)"
-                ), nil
-            )
-        case .invalidBeacon:
-            (
-                LocalText(
-                    "this beacon is no one-time beacon in use (2003)",
-                    "このビーコンは有効な可変値ビーコンではありません(2003)"
-                ), nil
-            )
+            cause("this beacon is of no region of one-time beacons (2002)", "このビーコンは可変値ビーコンの領域のものではありません(2002)")
+        case .invalidBeacon: cause("this beacon is no one-time beacon in use (2003)", "このビーコンは有効な可変値ビーコンではありません(2003)")
         case .serverFailed:
-            (
-                LocalText("the server failed while it checked (2004)", "確認中にサーバ内でエラーが発生しました(2004)"),
-                Self.later
-            )
+            cause("the server failed while it checked (2004)", "確認中にサーバ内でエラーが発生しました(2004)", fix: Self.later)
         case .serverUnreachable:
-            (
-                LocalText("the server cannot be reached (2005)", "サーバに接続できません(2005)"),
-                LocalText("check the network and the address", "ネットワークとアドレスを確認してください")
+            cause(
+                "the server cannot be reached (2005)",
+                "サーバに接続できません(2005)",
+                fix: "check the network and the address",
+                "ネットワークとアドレスを確認してください"
             )
-        default:
-            (
-                LocalText("the server answers with status {1}", "サーバがステータス{1}で応答しました"),
-                Self.otherServer
-            )
-        }
-    }
-
-    private var keptSaid: (cause: LocalText, remedy: LocalText?) {
-        switch self {
+        case .http: cause("the server answers with status {1}", "サーバがステータス{1}で応答しました", fix: Self.otherServer)
         case .forbidden:
-            (
-                LocalText("not permitted to read {1}", "{1} の読み取りが許可されていません"),
-                LocalText("run as root, or as the owner of {1}", "rootまたは {1} の所有者として実行してください")
+            cause(
+                "not permitted to read {1}",
+                "{1} の読み取りが許可されていません",
+                fix: "run as root, or as the owner of {1}",
+                "rootまたは {1} の所有者として実行してください"
             )
-        case .garbled:
-            (
-                LocalText("{1} is not understood: {2}", "{1} を解釈できません: {2}"),
-                LocalText("`rm {1}`", "`rm {1}` で削除してください")
-            )
+        case .garbled: cause("{1} is not understood: {2}", "{1} を解釈できません: {2}", fix: "`rm {1}`", "`rm {1}` で削除してください")
         case .notPermitted:
-            (
-                LocalText("not permitted to write {1}", "{1} への書き込みが許可されていません"),
-                LocalText("run as root, or as the owner of {2}", "rootまたは {2} の所有者として実行してください")
+            cause(
+                "not permitted to write {1}",
+                "{1} への書き込みが許可されていません",
+                fix: "run as root, or as the owner of {2}",
+                "rootまたは {2} の所有者として実行してください"
             )
-        case .notKept:
-            (
-                LocalText(
-                    "cannot write {1}, what was there stays: {2}",
-                    "{1} に書き込めません。以前の内容のままです: {2}"
-                ), nil
-            )
-        case .inUse:
-            (
-                LocalText("another process sends what waits in {1}", "別のプロセスが {1} の記録を送信中です"),
-                Self.later
-            )
-        case .givenUp:
-            (
-                LocalText("records given up: {1}; {2}", "送信断念: {1}件。{2}"),
-                nil
-            )
-        default: (LocalText("cannot read {1}: {2}", "{1} を読み取れません: {2}"), nil)
+        case .notKept: cause("cannot write {1}, what was there stays: {2}", "{1} に書き込めません。以前の内容のままです: {2}")
+        case .inUse: cause("another process sends what waits in {1}", "別のプロセスが {1} の記録を送信中です", fix: Self.later)
+        case .givenUp: cause("records given up: {1}; {2}", "送信断念: {1}件。{2}")
+        case .unreadable: cause("cannot read {1}: {2}", "{1} を読み取れません: {2}")
         }
     }
 
+    private static let form = LocalText(
+        "an address is https://HOST[:PORT][/PATH]",
+        "アドレスは https://HOST[:PORT][/PATH] の形式で指定してください"
+    )
     private static let later = LocalText("try again later", "後でもう一度お試しください")
     private static let otherServer = LocalText(
         "check the address, or tell the server's operator",

@@ -3,7 +3,7 @@
 /// What the commands for beacons say.
 package enum BeaconText: String, Localized {
     case watching, watched, unwatched, entered, left, inside, switchedOn, switchedOff, advertising, stopped, kept
-    case released, updated, cleared, setUp, setUpAlready, noDesignated, noRegions, unknownDistance
+    case released, cleared, setUp, setUpAlready, noDesignated, noRegions
     case all, limitReached, noAdapter, noRegion, noCodes, unfitRegion, unfitCode, tooMany, notKept, noOptions
     case columnRegion, columnKinds, columnName, columnBeacon, columnSignal, columnPower, columnDistance, columnCode
     case columnSwitcher, immediate, near, far, unknown, regionsExample
@@ -29,14 +29,12 @@ package enum BeaconText: String, Localized {
         case .stopped: LocalText("the beacon is advertised no more", "ビーコンの発信を停止しました")
         case .kept: LocalText("{1} beacons are designated", "指定ビーコンは{1}個です")
         case .released: LocalText("{1} is designated no more", "{1} の指定を解除しました")
-        case .updated: LocalText("{1} beacons are updated", "{1}個のビーコンを更新しました")
         case .cleared: LocalText("the data of beacons is cleared", "ビーコンのデータを消去しました")
         case .setUp:
             LocalText("{1} is made: name your regions in it", "{1} を作成しました。リージョンを記述してください")
         case .setUpAlready: LocalText("{1} is there already, and stays as it is", "{1} は既にあり、変更しません")
         case .noDesignated: LocalText("no beacon is designated", "指定ビーコンはありません")
         case .noRegions: LocalText("no region is known", "リージョンは登録されていません")
-        case .unknownDistance: LocalText("unknown", "不明")
         case .all: LocalText("all are designated", "すべて指定しました")
         case .limitReached:
             LocalText("the limit is reached: only the first ones are designated", "上限に達したため、先頭の一部だけを指定しました")
@@ -121,6 +119,130 @@ package enum BeaconText: String, Localized {
         case .typed: LocalText("the key code of {1} is typed", "{1} のキーコードを入力しました")
         case .notTyped:
             LocalText("the key code of {1} is not typed: {2}", "{1} のキーコードを入力しませんでした: {2}")
+        }
+    }
+}
+
+/// The faults of beacons: their files, their regions, and what is asked for.
+package enum BeaconFaultText: String, FaultText {
+    case regionsUnreadable, regionFaults, designatedUnreadable, designatedGarbled, designatedNotKept
+    case noRegions, notDesignated, tooManyRanged, notAdvertised, notAdvertising, nothingToWatch
+    case unconfigured, adapterAwaited
+
+    package var said: (cause: LocalText, remedy: LocalText?) {
+        switch self {
+        case .regionsUnreadable:
+            cause(
+                "cannot read the regions in {1}: {2}",
+                "{1} のリージョンを読み取れません: {2}",
+                fix: "set beacons.regions to a file that the user of blewedge may read",
+                "blewedgeのユーザが読めるファイルを beacons.regions に設定してください"
+            )
+        case .regionFaults:
+            cause(
+                "the file of regions is wrong:\n{1}",
+                "リージョンのファイルに誤りがあります:\n{1}",
+                fix: "mend these lines",
+                "これらの行を直してください"
+            )
+        case .designatedUnreadable: cause("cannot read the designated beacons in {1}: {2}", "{1} の指定ビーコンを読み取れません: {2}")
+        case .designatedGarbled:
+            cause(
+                "{1} is no list of designated beacons: line {2}",
+                "{1} は指定ビーコンの一覧ではありません: line {2}",
+                fix: "`blewedge beacons clear` forgets them; then designate them again",
+                "`blewedge beacons clear` で消去し、指定し直してください"
+            )
+        case .designatedNotKept:
+            cause(
+                "cannot keep the designated beacons in {1}, the earlier ones stay: {2}",
+                "指定ビーコンを {1} に保存できません。以前のままです: {2}"
+            )
+        case .noRegions:
+            cause(
+                "no such region is known: {1}",
+                "このリージョンは登録されていません: {1}",
+                fix: "`blewedge beacons regions` lists those that are; beacons.regions names their file",
+                "`blewedge beacons regions` で一覧を表示できます。ファイルは beacons.regions で設定します"
+            )
+        case .notDesignated:
+            cause(
+                "no designated beacon has the code {1}",
+                "コード {1} の指定ビーコンはありません",
+                fix: "`blewedge beacons designated` lists them",
+                "`blewedge beacons designated` で一覧を表示できます"
+            )
+        case .tooManyRanged: cause("more than {1} regions cannot be ranged at a time", "同時に計測できるリージョンは{1}個までです")
+        case .notAdvertised: cause("cannot be a beacon now: {1}", "現在ビーコンとして発信できません: {1}")
+        case .notAdvertising: cause("no beacon is advertised", "ビーコンを発信していません")
+        case .nothingToWatch:
+            cause(
+                "there is nothing to watch: {1} has no region",
+                "監視対象がありません: {1} にリージョンがありません",
+                fix: "name regions in the file that beacons.regions is set to",
+                "beacons.regions のファイルにリージョンを記述してください"
+            )
+        case .unconfigured:
+            cause(
+                "no region of beacons is known",
+                "ビーコンのリージョンが登録されていません",
+                fix: "`blewedge beacons set-up` makes a file of regions; name it as beacons.regions",
+                "`blewedge beacons set-up` でリージョンのファイルを作成し、beacons.regions に設定してください"
+            )
+        case .adapterAwaited: cause("the adapter is not open yet", "アダプタの準備ができていません")
+        }
+    }
+}
+
+/// What helps where beacons were not designated or tracked.
+package enum BeaconRemedyText: String, Localized {
+    case limitReached, noAdapter, noRegion, noCodes, unfitRegion, unfitCode, tooMany, notKept, noOptions
+    case tooFewSightings
+
+    package var texts: LocalText {
+        switch self {
+        case .limitReached, .tooMany:
+            LocalText(
+                "release some with `blewedge beacons release`, or raise beacons.max-designated",
+                "`blewedge beacons release` で指定を解除するか、beacons.max-designated を増やしてください"
+            )
+        case .noAdapter:
+            LocalText(
+                "plug an adapter in, or switch Bluetooth on; `blewedge beacons check` says what is missing",
+                "アダプタを接続するか、Bluetoothをオンにしてください。`blewedge beacons check` で原因を確認できます"
+            )
+        case .noRegion:
+            LocalText(
+                "name it with --region; `blewedge beacons regions` lists those that are known",
+                "--region で指定してください。`blewedge beacons regions` で一覧を表示できます"
+            )
+        case .noCodes:
+            LocalText(
+                "name at least one; `blewedge beacons range static` shows those around",
+                "1つ以上指定してください。`blewedge beacons range static` で周囲のコードを表示できます"
+            )
+        case .unfitRegion:
+            LocalText(
+                "name one that `blewedge beacons regions` calls initial, or add a line `static` to the file of regions",
+                "`blewedge beacons regions` で initial と表示されるものを指定するか、リージョンのファイルに `static` の行を追加してください"
+            )
+        case .unfitCode:
+            LocalText(
+                "check the code; a line `key` in the file of regions gives a beacon its own",
+                "コードを確認してください。リージョンのファイルの `key` の行でコードを設定できます"
+            )
+        case .notKept:
+            LocalText(
+                "run as the user of the daemon, and look whether the state directory can be written and has room",
+                "デーモンのユーザで実行し、状態ディレクトリの書き込み権限と空き容量を確認してください"
+            )
+        case .noOptions:
+            LocalText("leave out --no-entry or --no-exit", "--no-entry または --no-exit を外してください")
+        case .tooFewSightings:
+            LocalText(
+                "go nearer to a beacon; `blewedge beacons range` shows those around",
+                "ビーコンに近づいてください。`blewedge beacons range` で周囲のビーコンを表示できます"
+            )
         }
     }
 }

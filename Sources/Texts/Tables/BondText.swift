@@ -86,141 +86,118 @@ package enum BondFaultText: String, FaultText {
     package var said: (cause: LocalText, remedy: LocalText?) {
         switch self {
         case .noAddress:
-            (
-                LocalText(
-                    "{1} has no address of its own, by which a bond would be found again",
-                    "{1} には固有のアドレスがないため、ペアリングしても次回に認識できません"
-                ),
-                LocalText("use a controller that has one", "固有のアドレスを持つコントローラーを使用してください")
+            cause(
+                "{1} has no address of its own, by which a bond would be found again",
+                "{1} には固有のアドレスがないため、ペアリングしても次回に認識できません",
+                fix: "use a controller that has one",
+                "固有のアドレスを持つコントローラーを使用してください"
             )
         case .known:
-            (
-                LocalText("{1} is paired already", "{1} はペアリング済みです"),
-                LocalText(
-                    "`blewedge forget {2}` first: a key is never overwritten",
-                    "先に `blewedge forget {2}` を実行してください。鍵は上書きされません"
-                )
+            cause(
+                "{1} is paired already",
+                "{1} はペアリング済みです",
+                fix: "`blewedge forget {2}` first: a key is never overwritten",
+                "先に `blewedge forget {2}` を実行してください。鍵は上書きされません"
             )
         case .nameKnown:
-            (
-                LocalText(
-                    "{1} is the name of the paired device {2}, and {3} is another",
-                    "{1} はペアリング済みのデバイス {2} の名前ですが、{3} は別のデバイスです"
-                ),
-                LocalText(
-                    "`blewedge forget {2}` if it has a new address; `blewedge pair {3}` pairs with the other too",
-                    "アドレスが変わった場合は `blewedge forget {2}`。もう1台もペアリングする場合は `blewedge pair {3}`"
-                )
+            cause(
+                "{1} is the name of the paired device {2}, and {3} is another",
+                "{1} はペアリング済みのデバイス {2} の名前ですが、{3} は別のデバイスです",
+                fix: "`blewedge forget {2}` if it has a new address; `blewedge pair {3}` pairs with the other too",
+                "アドレスが変わった場合は `blewedge forget {2}`。もう1台もペアリングする場合は `blewedge pair {3}`"
             )
         case .knownToKernel:
-            (
-                LocalText(
-                    "the kernel has keys of {1} that another program has loaded",
-                    "{1} の鍵が、ほかのプログラムによってカーネルに読み込まれています"
-                ),
-                LocalText("`blewedge forget {1}` removes them", "`blewedge forget {1}` で削除できます")
+            cause(
+                "the kernel has keys of {1} that another program has loaded",
+                "{1} の鍵が、ほかのプログラムによってカーネルに読み込まれています",
+                fix: "`blewedge forget {1}` removes them",
+                "`blewedge forget {1}` で削除できます"
             )
         case .disagreed:
-            (
-                LocalText("the devices did not agree", "デバイスどうしの合意に失敗しました"),
-                LocalText(
-                    "try again; is the number the same, and does the device know this machine from before?",
-                    "もう一度お試しください。番号が同じか、デバイス側に以前の登録が残っていないか確認してください"
-                )
+            cause(
+                "the devices did not agree",
+                "デバイスどうしの合意に失敗しました",
+                fix: "try again; is the number the same, and does the device know this machine from before?",
+                "もう一度お試しください。番号が同じか、デバイス側に以前の登録が残っていないか確認してください"
             )
-        case .declined: (LocalText("not paired: you said no", "ペアリングしませんでした"), nil)
+        case .declined: cause("not paired: you said no", "ペアリングしませんでした")
         case .notInTime:
-            (
-                LocalText("not paired within {1} s", "{1}秒以内にペアリングできませんでした"),
-                LocalText("`--seconds` gives more time", "`--seconds` で時間を延ばせます")
+            cause(
+                "not paired within {1} s",
+                "{1}秒以内にペアリングできませんでした",
+                fix: "`--seconds` gives more time",
+                "`--seconds` で時間を延ばせます"
             )
         case .notBonded:
-            (
-                LocalText(
-                    "the device keeps no key: it would be a stranger the next time",
-                    "デバイスが鍵を保存しないため、次回に識別できません"
-                ), nil
-            )
+            cause("the device keeps no key: it would be a stranger the next time", "デバイスが鍵を保存しないため、次回に識別できません")
         case .tooWeak:
-            (
-                LocalText(
-                    "the device offers less than was asked for: {1}, with a key of {2} bytes",
-                    "要求より弱い保護しか得られません: {1}、鍵の長さ{2}バイト"
-                ), nil
+            cause(
+                "the device offers less than was asked for: {1}, with a key of {2} bytes",
+                "要求より弱い保護しか得られません: {1}、鍵の長さ{2}バイト"
             )
         case .keyTooShort:
-            (
-                LocalText(
-                    "the device makes only keys of less than 16 bytes, which can be guessed",
-                    "デバイスは16バイト未満の、推測されうる鍵しか作れません"
-                ), nil
+            cause(
+                "the device makes only keys of less than 16 bytes, which can be guessed",
+                "デバイスは16バイト未満の、推測されうる鍵しか作れません"
             )
         case .legacyOnly:
-            (
-                LocalText(
-                    "the device knows only legacy pairing, whose number authenticates nobody",
-                    "デバイスはレガシーペアリングにしか対応しておらず、その番号では認証になりません"
-                ),
-                LocalText(
-                    "`--security encrypted` pairs all the same; anybody who was near then can pass for the device",
-                    "`--security encrypted` ならペアリングできますが、その時に近くにいた者はデバイスになりすませます"
-                )
+            cause(
+                "the device knows only legacy pairing, whose number authenticates nobody",
+                "デバイスはレガシーペアリングにしか対応しておらず、その番号では認証になりません",
+                fix: "`--security encrypted` pairs all the same; anybody who was near then can pass for the device",
+                "`--security encrypted` ならペアリングできますが、その時に近くにいた者はデバイスになりすませます"
             )
         case .notReached:
-            (
-                LocalText("the device could not be connected to: {1}", "デバイスに接続できませんでした: {1}"),
-                LocalText("is it on, near, and ready to pair?", "電源、距離、ペアリングできる状態かを確認してください")
+            cause(
+                "the device could not be connected to: {1}",
+                "デバイスに接続できませんでした: {1}",
+                fix: "is it on, near, and ready to pair?",
+                "電源、距離、ペアリングできる状態かを確認してください"
             )
         case .busy:
-            (
-                LocalText("a device is being paired already", "すでにデバイスをペアリング中です"),
-                LocalText("try again when that has ended", "終わってからもう一度お試しください")
+            cause(
+                "a device is being paired already",
+                "すでにデバイスをペアリング中です",
+                fix: "try again when that has ended",
+                "終わってからもう一度お試しください"
             )
         case .foreign:
-            (
-                LocalText(
-                    "{1} or its directory belongs to another user",
-                    "{1} またはそのディレクトリは別のユーザのものです"
-                ),
-                LocalText(
-                    "run as the owner of {2}, or give it to this user",
-                    "{2} の所有者として実行するか、所有者をこのユーザに変更してください"
-                )
+            cause(
+                "{1} or its directory belongs to another user",
+                "{1} またはそのディレクトリは別のユーザのものです",
+                fix: "run as the owner of {2}, or give it to this user",
+                "{2} の所有者として実行するか、所有者をこのユーザに変更してください"
             )
         case .irregular:
-            (
-                LocalText(
-                    "{1} is no regular file, or is a hard link to one that others can reach",
-                    "{1} は通常のファイルではないか、ほかから参照できるハードリンクです"
-                ),
-                LocalText(
-                    "remove {1} and pair again",
-                    "{1} を削除し、ペアリングし直してください"
-                )
+            cause(
+                "{1} is no regular file, or is a hard link to one that others can reach",
+                "{1} は通常のファイルではないか、ほかから参照できるハードリンクです",
+                fix: "remove {1} and pair again",
+                "{1} を削除し、ペアリングし直してください"
             )
-        case .unreadable:
-            (LocalText("cannot read the keys in {1}: {2}", "{1} から鍵を読み取れません: {2}"), nil)
+        case .unreadable: cause("cannot read the keys in {1}: {2}", "{1} から鍵を読み取れません: {2}")
         case .notKept:
-            (
-                LocalText(
-                    "cannot keep the keys in {1}, those from before stay: {2}",
-                    "鍵を {1} に保存できません。以前の鍵はそのままです: {2}"
-                ), nil
-            )
+            cause("cannot keep the keys in {1}, those from before stay: {2}", "鍵を {1} に保存できません。以前の鍵はそのままです: {2}")
         case .notPermitted:
-            (
-                LocalText("not permitted to use {1}", "{1} の使用が許可されていません"),
-                LocalText("run as root, or as the owner of {2}", "rootまたは {2} の所有者として実行してください")
+            cause(
+                "not permitted to use {1}",
+                "{1} の使用が許可されていません",
+                fix: "run as root, or as the owner of {2}",
+                "rootまたは {2} の所有者として実行してください"
             )
         case .full:
-            (
-                LocalText("{1} devices are paired, and there is no room for more", "ペアリング済みのデバイスが上限の{1}台あります"),
-                LocalText("`blewedge forget DEVICE` makes room", "`blewedge forget DEVICE` で空きを作れます")
+            cause(
+                "{1} devices are paired, and there is no room for more",
+                "ペアリング済みのデバイスが上限の{1}台あります",
+                fix: "`blewedge forget DEVICE` makes room",
+                "`blewedge forget DEVICE` で空きを作れます"
             )
         case .unknownDevice:
-            (
-                LocalText("{1} is not paired", "{1} はペアリングされていません"),
-                LocalText("`blewedge bonds` shows who is", "ペアリング済みのデバイスは `blewedge bonds` で表示できます")
+            cause(
+                "{1} is not paired",
+                "{1} はペアリングされていません",
+                fix: "`blewedge bonds` shows who is",
+                "ペアリング済みのデバイスは `blewedge bonds` で表示できます"
             )
         }
     }

@@ -24,224 +24,174 @@ package enum CommandFaultText: String, FaultText {
     package var said: (cause: LocalText, remedy: LocalText?) {
         switch self {
         case .noCommand:
-            (
-                LocalText("there is no command {1}", "コマンド {1} はありません"),
-                LocalText("`{2} --help` lists the commands", "一覧は `{2} --help` で確認できます")
+            cause(
+                "there is no command {1}",
+                "コマンド {1} はありません",
+                fix: "`{2} --help` lists the commands",
+                "一覧は `{2} --help` で確認できます"
             )
         case .noCommandBut:
-            (
-                LocalText(
-                    "there is no command {1}; did you mean `{2} {3}`?",
-                    "コマンド {1} はありません。`{2} {3}` のことですか?"
-                ),
-                LocalText("`{2} --help` lists the commands", "一覧は `{2} --help` で確認できます")
+            cause(
+                "there is no command {1}; did you mean `{2} {3}`?",
+                "コマンド {1} はありません。`{2} {3}` のことですか?",
+                fix: "`{2} --help` lists the commands",
+                "一覧は `{2} --help` で確認できます"
             )
-        case .useWantsDevice:
-            (LocalText("use wants a name or an address", "useには名前またはアドレスが必要です"), nil)
-        case .deviceWanted:
-            (LocalText("--device wants a name or an address", "--deviceには名前またはアドレスが必要です"), nil)
-        case .incomplete: (LocalText("the command line is incomplete", "コマンドラインが不完全です"), nil)
+        case .useWantsDevice: cause("use wants a name or an address", "useには名前またはアドレスが必要です")
+        case .deviceWanted: cause("--device wants a name or an address", "--deviceには名前またはアドレスが必要です")
+        case .incomplete: cause("the command line is incomplete", "コマンドラインが不完全です")
         case .outputTaken:
-            (
-                LocalText(
-                    "standard output carries what is received: leave out --json and --events",
-                    "標準出力には受信データが流れます: --jsonと--eventsは指定しないでください"
-                ), nil
+            cause(
+                "standard output carries what is received: leave out --json and --events",
+                "標準出力には受信データが流れます: --jsonと--eventsは指定しないでください"
             )
-        case .gateRange:
-            (LocalText("--gate-vt wants a number from 1 to 63", "--gate-vtには1から63までの数が必要です"), nil)
-        case .endWanted:
-            (
-                LocalText(
-                    "--to wants {1}, the path from / on",
-                    "--toには {1} のいずれかが必要です(パスは/から指定します)"
-                ), nil
-            )
+        case .gateRange: cause("--gate-vt wants a number from 1 to 63", "--gate-vtには1から63までの数が必要です")
+        case .endWanted: cause("--to wants {1}, the path from / on", "--toには {1} のいずれかが必要です(パスは/から指定します)")
         case .rawWantsEnd:
-            (
-                LocalText(
-                    "raw bytes want another end than the keyboard: --to stdout, for instance",
-                    "データをそのまま渡すには、--to stdoutのようにキーボード以外の接続先が必要です"
-                ), nil
+            cause(
+                "raw bytes want another end than the keyboard: --to stdout, for instance",
+                "データをそのまま渡すには、--to stdoutのようにキーボード以外の接続先が必要です"
             )
-        case .optionWantsScan: (LocalText("{1} wants --scan", "{1} には--scanが必要です"), nil)
-        case .optionFault: (LocalText("{1}: {2}", "{1}: {2}"), nil)
-        case .stall:
-            (LocalText("--stall, with --pace {1}: {2}", "--stall(--pace {1} の場合): {2}"), nil)
+        case .optionWantsScan: cause("{1} wants --scan", "{1} には--scanが必要です")
+        case .optionFault: cause("{1}: {2}", "{1}: {2}")
+        case .stall: cause("--stall, with --pace {1}: {2}", "--stall(--pace {1} の場合): {2}")
         case .noHook:
-            (
-                LocalText(
-                    "{1} {2} is no program that can be run",
-                    "{1} {2} は実行できるプログラムではありません"
-                ),
-                LocalText(
-                    "name one file that is executable; for arguments, a script of two lines serves",
-                    "実行可能なファイルを一つ指定してください。引数が必要なら2行のスクリプトを使用します"
-                )
+            cause(
+                "{1} {2} is no program that can be run",
+                "{1} {2} は実行できるプログラムではありません",
+                fix: "name one file that is executable; for arguments, a script of two lines serves",
+                "実行可能なファイルを一つ指定してください。引数が必要なら2行のスクリプトを使用します"
             )
-        case .nameTooLong:
-            (LocalText("the name is too long", "名前が長すぎます"), Self.shorterName)
-        case .nameDoesNotFit: (LocalText("{1}", "名前が収まりません: {1}"), Self.shorterName)
+        case .nameTooLong: cause("the name is too long", "名前が長すぎます", fix: Self.shorterName)
+        case .nameDoesNotFit: cause("{1}", "名前が収まりません: {1}", fix: Self.shorterName)
         case .pagesWantTerminal:
-            (
-                LocalText("the pages want a terminal: {1}", "画面の表示には端末が必要です: {1}"),
-                LocalText(
-                    "for programs there are `blewedge status --json` and `blewedge events`",
-                    "プログラムからは `blewedge status --json` と `blewedge events` を使用してください"
-                )
+            cause(
+                "the pages want a terminal: {1}",
+                "画面の表示には端末が必要です: {1}",
+                fix: "for programs there are `blewedge status --json` and `blewedge events`",
+                "プログラムからは `blewedge status --json` と `blewedge events` を使用してください"
             )
         case .chosenAlready:
-            (
-                LocalText("{1} is chosen", "すでに {1} が選択済みです"),
-                LocalText(
-                    "add `--yes` to use another instead, or `blewedge forget` it first",
-                    "切り替えるには `--yes` を付けるか、先に `blewedge forget` で選択を解除してください"
-                )
+            cause(
+                "{1} is chosen",
+                "すでに {1} が選択済みです",
+                fix: "add `--yes` to use another instead, or `blewedge forget` it first",
+                "切り替えるには `--yes` を付けるか、先に `blewedge forget` で選択を解除してください"
             )
-        case .notChosen:
-            (LocalText("nothing was changed: you said no", "変更しませんでした"), nil)
-        case .notConnected: (LocalText("not connected: you said no", "接続しませんでした"), nil)
+        case .notChosen: cause("nothing was changed: you said no", "変更しませんでした")
+        case .notConnected: cause("not connected: you said no", "接続しませんでした")
         case .noUser:
-            (
-                LocalText("there is no user {1}", "ユーザ {1} はいません"),
-                LocalText("`sudo blewedge setup` makes the user blewedge", "`sudo blewedge setup` がユーザblewedgeを作成します")
+            cause(
+                "there is no user {1}",
+                "ユーザ {1} はいません",
+                fix: "`sudo blewedge setup` makes the user blewedge",
+                "`sudo blewedge setup` がユーザblewedgeを作成します"
             )
         case .userWantsRoot:
-            (
-                LocalText("only root becomes another user: {1}", "別のユーザ {1} になれるのはrootだけです"),
-                LocalText("start it as root, or without --user", "rootとして実行するか、--userを外してください")
+            cause(
+                "only root becomes another user: {1}",
+                "別のユーザ {1} になれるのはrootだけです",
+                fix: "start it as root, or without --user",
+                "rootとして実行するか、--userを外してください"
             )
-        case .userNotTaken:
-            (LocalText("cannot act for the user {1}: {2}", "ユーザ {1} として動作できません: {2}"), nil)
-        case .systemCall: (LocalText("a system call failed: {1}", "システムコールに失敗しました: {1}"), nil)
+        case .userNotTaken: cause("cannot act for the user {1}: {2}", "ユーザ {1} として動作できません: {2}")
+        case .systemCall: cause("a system call failed: {1}", "システムコールに失敗しました: {1}")
         case .noLoop:
-            (
-                LocalText("cannot make an event loop: {1}", "イベントループを作成できません: {1}"),
-                LocalText(
-                    "raise the limit of open files (`ulimit -n`), or use a kernel built with CONFIG_EPOLL",
-                    "開けるファイル数の上限(`ulimit -n`)を上げるか、CONFIG_EPOLLを有効にしたカーネルを使用してください"
-                )
+            cause(
+                "cannot make an event loop: {1}",
+                "イベントループを作成できません: {1}",
+                fix: "raise the limit of open files (`ulimit -n`), or use a kernel built with CONFIG_EPOLL",
+                "開けるファイル数の上限(`ulimit -n`)を上げるか、CONFIG_EPOLLを有効にしたカーネルを使用してください"
             )
-        case .noOutput:
-            (LocalText("cannot write to standard output: {1}", "標準出力に書き込めません: {1}"), nil)
-        case .unreadable: (LocalText("cannot read {1}: {2}", "{1} を読み取れません: {2}"), nil)
-        case .noHelp: (LocalText("the help cannot be read: {1}", "ヘルプを読み取れません: {1}"), nil)
+        case .noOutput: cause("cannot write to standard output: {1}", "標準出力に書き込めません: {1}")
+        case .unreadable: cause("cannot read {1}: {2}", "{1} を読み取れません: {2}")
+        case .noHelp: cause("the help cannot be read: {1}", "ヘルプを読み取れません: {1}")
         case .noProc:
-            (
-                LocalText("/proc is not mounted", "/procがマウントされていません"),
-                LocalText("`mount -t proc proc /proc`", "`mount -t proc proc /proc` を実行してください")
+            cause(
+                "/proc is not mounted",
+                "/procがマウントされていません",
+                fix: "`mount -t proc proc /proc`",
+                "`mount -t proc proc /proc` を実行してください"
             )
-        case .searchEnded:
-            (LocalText("the search has ended without a result", "デバイスの探索が結果なしで終了しました"), nil)
+        case .searchEnded: cause("the search has ended without a result", "デバイスの探索が結果なしで終了しました")
         case .captureNotPermitted:
-            (
-                LocalText("not permitted to make {1}", "{1} の作成が許可されていません"),
-                LocalText(
-                    "name a file in a folder of your own",
-                    "自分のフォルダの中のファイルを指定してください"
-                )
+            cause(
+                "not permitted to make {1}",
+                "{1} の作成が許可されていません",
+                fix: "name a file in a folder of your own",
+                "自分のフォルダの中のファイルを指定してください"
             )
         case .noCapture:
-            (
-                LocalText("{1} is there, and is no capture", "{1} はすでにあり、キャプチャファイルではありません"),
-                LocalText("name another file", "別のファイルを指定してください")
+            cause(
+                "{1} is there, and is no capture",
+                "{1} はすでにあり、キャプチャファイルではありません",
+                fix: "name another file",
+                "別のファイルを指定してください"
             )
         case .captureIsLink:
-            (
-                LocalText("{1} is a symbolic link", "{1} はシンボリックリンクです"),
-                LocalText("name the file itself", "ファイルそのものを指定してください")
-            )
-        case .captureNotMade: (LocalText("cannot make {1}: {2}", "{1} を作成できません: {2}"), nil)
-        case .noMonitor:
-            (
-                LocalText(
-                    "cannot listen to the kernel's Bluetooth monitor: {1}",
-                    "カーネルのBluetoothモニタを受信できません: {1}"
-                ), nil
-            )
-        case .captureFull: (LocalText("{1} is as long as it may be", "{1} が最大の長さに達しました"), nil)
-        case .captureNotWritten: (LocalText("cannot write to {1}: {2}", "{1} に書き込めません: {2}"), nil)
-        case .captureCut:
-            (
-                LocalText("{1} is no whole capture: {2}", "{1} は完全なキャプチャファイルではありません: {2}"), nil
-            )
+            cause("{1} is a symbolic link", "{1} はシンボリックリンクです", fix: "name the file itself", "ファイルそのものを指定してください")
+        case .captureNotMade: cause("cannot make {1}: {2}", "{1} を作成できません: {2}")
+        case .noMonitor: cause("cannot listen to the kernel's Bluetooth monitor: {1}", "カーネルのBluetoothモニタを受信できません: {1}")
+        case .captureFull: cause("{1} is as long as it may be", "{1} が最大の長さに達しました")
+        case .captureNotWritten: cause("cannot write to {1}: {2}", "{1} に書き込めません: {2}")
+        case .captureCut: cause("{1} is no whole capture: {2}", "{1} は完全なキャプチャファイルではありません: {2}")
         case .wantsPairing:
-            (
-                LocalText("{1}", "デバイスが拒否しました: {1}"),
-                LocalText(
-                    "the device may want to be paired with, which is not done here",
-                    "ペアリングが必要なデバイスかもしれませんが、ここでは行いません"
-                )
+            cause(
+                "{1}",
+                "デバイスが拒否しました: {1}",
+                fix: "the device may want to be paired with, which is not done here",
+                "ペアリングが必要なデバイスかもしれませんが、ここでは行いません"
             )
         case .wantsNoResponse:
-            (
-                LocalText("{1}", "デバイスが拒否しました: {1}"),
-                LocalText(
-                    "the characteristic may take --no-response only",
-                    "キャラクタリスティックが--no-responseだけに対応している可能性があります"
-                )
+            cause(
+                "{1}",
+                "デバイスが拒否しました: {1}",
+                fix: "the characteristic may take --no-response only",
+                "キャラクタリスティックが--no-responseだけに対応している可能性があります"
             )
         case .ambiguous:
-            (
-                LocalText("the device has several attributes {1}: {2}", "デバイスにアトリビュート {1} が複数あります: {2}"),
-                LocalText("name one by its handle", "ハンドルで指定してください")
+            cause(
+                "the device has several attributes {1}: {2}",
+                "デバイスにアトリビュート {1} が複数あります: {2}",
+                fix: "name one by its handle",
+                "ハンドルで指定してください"
             )
         case .missing:
-            (
-                LocalText("the device has no attribute {1}", "デバイスにアトリビュート {1} がありません"),
-                LocalText(
-                    "`blewedge gatt` without an action shows all",
-                    "操作を指定せずに `blewedge gatt` を実行すると一覧を表示します"
-                )
+            cause(
+                "the device has no attribute {1}",
+                "デバイスにアトリビュート {1} がありません",
+                fix: "`blewedge gatt` without an action shows all",
+                "操作を指定せずに `blewedge gatt` を実行すると一覧を表示します"
             )
-        case .tooFewValues: (LocalText("{1} values came in time", "時間内に受信した値は{1}個でした"), nil)
-        case .procedure: (LocalText("{1}", "失敗しました: {1}"), nil)
-        case .demoName: (LocalText("the demo's own name is wrong", "デモの名前が正しくありません"), nil)
-        case .demoTime:
-            (LocalText("the demo did not end within {1} s", "デモが{1}秒以内に終わりませんでした"), nil)
+        case .tooFewValues: cause("{1} values came in time", "時間内に受信した値は{1}個でした")
+        case .procedure: cause("{1}", "失敗しました: {1}")
+        case .demoName: cause("the demo's own name is wrong", "デモの名前が正しくありません")
+        case .demoTime: cause("the demo did not end within {1} s", "デモが{1}秒以内に終わりませんでした")
         case .demoWrong:
-            (
-                LocalText(
-                    "not every barcode was typed right, or the account does not balance",
-                    "正しく入力されなかったバーコードがあるか、バイト数の合計が一致しません"
-                ), nil
+            cause(
+                "not every barcode was typed right, or the account does not balance",
+                "正しく入力されなかったバーコードがあるか、バイト数の合計が一致しません"
             )
-        case .simulation: (LocalText("{1}", "シミュレーションに失敗しました: {1}"), nil)
+        case .simulation: cause("{1}", "シミュレーションに失敗しました: {1}")
         case .oneProcessor:
-            (
-                LocalText(
-                    "two processors are needed, and this process may use one only",
-                    "プロセッサが2個必要ですが、このプロセスが使用できるのは1個だけです"
-                ), nil
-            )
-        case .measurement: (LocalText("{1}", "測定に失敗しました: {1}"), nil)
-        case .unlike:
-            (
-                LocalText(
-                    "ours and C differ in what they type: nothing was measured",
-                    "C版と入力結果が異なるため、測定しませんでした"
-                ), nil
-            )
+            cause("two processors are needed, and this process may use one only", "プロセッサが2個必要ですが、このプロセスが使用できるのは1個だけです")
+        case .measurement: cause("{1}", "測定に失敗しました: {1}")
+        case .unlike: cause("ours and C differ in what they type: nothing was measured", "C版と入力結果が異なるため、測定しませんでした")
         case .noKeyboard:
-            (
-                LocalText("no keyboard could be made: {1}: {2}", "キーボードを作成できませんでした: {1}: {2}"),
-                LocalText(
-                    "load the module (modprobe uinput), and run as a user who may write to it",
-                    "モジュールを読み込み(modprobe uinput)、書き込みが許可されたユーザとして実行してください"
-                )
+            cause(
+                "no keyboard could be made: {1}: {2}",
+                "キーボードを作成できませんでした: {1}: {2}",
+                fix: "load the module (modprobe uinput), and run as a user who may write to it",
+                "モジュールを読み込み(modprobe uinput)、書き込みが許可されたユーザとして実行してください"
             )
         case .nodeNotHeld:
-            (
-                LocalText(
-                    "the keyboard's own event node {1} cannot be held: {2}; nothing was typed",
-                    "キーボードのイベントノード {1} を占有できません: {2}。何も入力していません"
-                ),
-                LocalText(
-                    "run as root, or as a member of the group input",
-                    "rootまたはinputグループのメンバーとして実行してください"
-                )
+            cause(
+                "the keyboard's own event node {1} cannot be held: {2}; nothing was typed",
+                "キーボードのイベントノード {1} を占有できません: {2}。何も入力していません",
+                fix: "run as root, or as a member of the group input",
+                "rootまたはinputグループのメンバーとして実行してください"
             )
-        case .keyboardFailed: (LocalText("the keyboard failed: {1}", "キーボードに障害が発生しました: {1}"), nil)
+        case .keyboardFailed: cause("the keyboard failed: {1}", "キーボードに障害が発生しました: {1}")
         }
     }
 

@@ -16,214 +16,143 @@ package enum ControlFaultText: String, FaultText {
     package var said: (cause: LocalText, remedy: LocalText?) {
         switch self {
         case .taken:
-            (
-                LocalText(
-                    "a daemon answers at {1} already, or what is there is no socket",
-                    "{1} ではすでにデーモンが応答しているか、そこにあるものがソケットではありません"
-                ),
-                LocalText(
-                    "use it (`blewedge status`), end it (`blewedge stop`), or remove the file",
-                    "それを使用するか(`blewedge status`)、終了するか(`blewedge stop`)、ファイルを削除してください"
-                )
+            cause(
+                "a daemon answers at {1} already, or what is there is no socket",
+                "{1} ではすでにデーモンが応答しているか、そこにあるものがソケットではありません",
+                fix: "use it (`blewedge status`), end it (`blewedge stop`), or remove the file",
+                "それを使用するか(`blewedge status`)、終了するか(`blewedge stop`)、ファイルを削除してください"
             )
         case .takenBy:
-            (
-                LocalText(
-                    "a daemon runs already: process {2} answers at {1}",
-                    "デーモンはすでに動いています: プロセス{2}が {1} で応答しています"
-                ),
-                LocalText(
-                    "use it (`blewedge status`), or end it (`blewedge stop`)",
-                    "それを使用するか(`blewedge status`)、終了してください(`blewedge stop`)"
-                )
+            cause(
+                "a daemon runs already: process {2} answers at {1}",
+                "デーモンはすでに動いています: プロセス{2}が {1} で応答しています",
+                fix: "use it (`blewedge status`), or end it (`blewedge stop`)",
+                "それを使用するか(`blewedge status`)、終了してください(`blewedge stop`)"
             )
         case .noDirectory:
-            (
-                LocalText(
-                    "there is no directory for the control socket {1}",
-                    "制御ソケット {1} のディレクトリがありません"
-                ),
-                LocalText("make it: `mkdir -p {2}`", "作成してください: `mkdir -p {2}`")
+            cause(
+                "there is no directory for the control socket {1}",
+                "制御ソケット {1} のディレクトリがありません",
+                fix: "make it: `mkdir -p {2}`",
+                "作成してください: `mkdir -p {2}`"
             )
         case .notPermittedToMake:
-            (
-                LocalText(
-                    "not permitted to make the control socket {1}",
-                    "制御ソケット {1} の作成が許可されていません"
-                ),
-                LocalText("run as the owner of {2}", "{2} の所有者として実行してください")
+            cause(
+                "not permitted to make the control socket {1}",
+                "制御ソケット {1} の作成が許可されていません",
+                fix: "run as the owner of {2}",
+                "{2} の所有者として実行してください"
             )
         case .pathTooLong:
-            (
-                LocalText(
-                    "{1} is too long for a socket's address: at most 107 bytes",
-                    "{1} はソケットのアドレスとして長すぎます: 107バイトまでです"
-                ),
-                LocalText("choose a shorter runtime directory", "より短い実行時ディレクトリを選んでください")
+            cause(
+                "{1} is too long for a socket's address: at most 107 bytes",
+                "{1} はソケットのアドレスとして長すぎます: 107バイトまでです",
+                fix: "choose a shorter runtime directory",
+                "より短い実行時ディレクトリを選んでください"
             )
-        case .notMade:
-            (LocalText("cannot make the control socket {1}: {2}", "制御ソケット {1} を作成できません: {2}"), nil)
+        case .notMade: cause("cannot make the control socket {1}: {2}", "制御ソケット {1} を作成できません: {2}")
         case .tooManyClients:
-            (
-                LocalText("too many clients are connected: {1}", "接続しているクライアントが多すぎます: {1}"),
-                LocalText(
-                    "end one that follows events, or try again in 10 s",
-                    "イベントを受信中のものを終了するか、10秒後にもう一度お試しください"
-                )
+            cause(
+                "too many clients are connected: {1}",
+                "接続しているクライアントが多すぎます: {1}",
+                fix: "end one that follows events, or try again in 10 s",
+                "イベントを受信中のものを終了するか、10秒後にもう一度お試しください"
             )
-        case .ending: (LocalText("the daemon is ending", "デーモンは終了処理中です"), nil)
+        case .ending: cause("the daemon is ending", "デーモンは終了処理中です")
         case .readingOnly:
-            (
-                LocalText(
-                    "user {1} may read here, not change",
-                    "ユーザ {1} に許可されているのは読み取りだけで、変更はできません"
-                ),
-                LocalText(
-                    "run it as root, or as user {2}, who runs the daemon",
-                    "rootまたはデーモンを実行しているユーザ {2} として実行してください"
-                )
+            cause(
+                "user {1} may read here, not change",
+                "ユーザ {1} に許可されているのは読み取りだけで、変更はできません",
+                fix: "run it as root, or as user {2}, who runs the daemon",
+                "rootまたはデーモンを実行しているユーザ {2} として実行してください"
             )
-        case .faultyRequest: (LocalText("{1}", "要求に誤りがあります: {1}"), nil)
+        case .faultyRequest: cause("{1}", "要求に誤りがあります: {1}")
         case .fixedDevice:
-            (
-                LocalText(
-                    "this daemon was started for {1} with --device",
-                    "このデーモンは--deviceで {1} 専用に起動されています"
-                ),
-                LocalText(
-                    "start it without, and it follows `blewedge use`",
-                    "指定せずに起動すると `blewedge use` に従います"
-                )
+            cause(
+                "this daemon was started for {1} with --device",
+                "このデーモンは--deviceで {1} 専用に起動されています",
+                fix: "start it without, and it follows `blewedge use`",
+                "指定せずに起動すると `blewedge use` に従います"
             )
         case .nothingChosen:
-            (
-                LocalText("no device is chosen", "デバイスが選択されていません"),
-                LocalText("`blewedge use DEVICE`", "`blewedge use DEVICE` で選択してください")
+            cause(
+                "no device is chosen",
+                "デバイスが選択されていません",
+                fix: "`blewedge use DEVICE`",
+                "`blewedge use DEVICE` で選択してください"
             )
-        case .noConfiguration:
-            (
-                LocalText(
-                    "this daemon has no configuration to read again",
-                    "このデーモンには読み直す設定がありません"
-                ), nil
-            )
-        case .noRuntimeDirectory: (LocalText("cannot make {1}: {2}", "{1} を作成できません: {2}"), nil)
+        case .noConfiguration: cause("this daemon has no configuration to read again", "このデーモンには読み直す設定がありません")
+        case .noRuntimeDirectory: cause("cannot make {1}: {2}", "{1} を作成できません: {2}")
         case .noDaemon:
-            (
-                LocalText("no daemon runs", "デーモンが動いていません"),
-                LocalText(
-                    "`systemctl start blewedge` if it is a service, else `sudo blewedge setup` or `blewedge run`",
-                    "サービスの場合は `systemctl start blewedge`、それ以外は `sudo blewedge setup` か `blewedge run` を実行してください"
-                )
+            cause(
+                "no daemon runs",
+                "デーモンが動いていません",
+                fix: "`systemctl start blewedge` if it is a service, else `sudo blewedge setup` or `blewedge run`",
+                "サービスの場合は `systemctl start blewedge`、それ以外は `sudo blewedge setup` か `blewedge run` を実行してください"
             )
         case .notPermittedToOpen:
-            (
-                LocalText("not permitted to open {1}", "{1} を開くことが許可されていません"),
-                LocalText(
-                    "run as root, or join the socket's group: `usermod -aG blewedge $USER`, then log in again",
-                    "rootで実行するか、ソケットのグループに加わり(`usermod -aG blewedge $USER`)、ログインし直してください"
-                )
+            cause(
+                "not permitted to open {1}",
+                "{1} を開くことが許可されていません",
+                fix: "run as root, or join the socket's group: `usermod -aG blewedge $USER`, then log in again",
+                "rootで実行するか、ソケットのグループに加わり(`usermod -aG blewedge $USER`)、ログインし直してください"
             )
         case .noMoreClients:
-            (
-                LocalText(
-                    "the daemon at {1} takes no more clients",
-                    "{1} のデーモンはこれ以上クライアントを受け付けません"
-                ),
-                LocalText(
-                    "try again; if it stays so, the daemon hangs: see `blewedge doctor`",
-                    "もう一度お試しください。続く場合はデーモンが停止しています。`blewedge doctor` で確認してください"
-                )
+            cause(
+                "the daemon at {1} takes no more clients",
+                "{1} のデーモンはこれ以上クライアントを受け付けません",
+                fix: "try again; if it stays so, the daemon hangs: see `blewedge doctor`",
+                "もう一度お試しください。続く場合はデーモンが停止しています。`blewedge doctor` で確認してください"
             )
-        case .noPath:
-            (
-                LocalText(
-                    "{1} is no path of a socket: 1 to 107 bytes",
-                    "{1} はソケットのパスではありません: 1〜107バイトです"
-                ), nil
-            )
-        case .unreachable:
-            (LocalText("cannot reach the daemon at {1}: {2}", "{1} のデーモンに接続できません: {2}"), nil)
-        case .tooLong: (LocalText("the request is longer than {1} bytes", "要求が{1}バイトを超えています"), nil)
+        case .noPath: cause("{1} is no path of a socket: 1 to 107 bytes", "{1} はソケットのパスではありません: 1〜107バイトです")
+        case .unreachable: cause("cannot reach the daemon at {1}: {2}", "{1} のデーモンに接続できません: {2}")
+        case .tooLong: cause("the request is longer than {1} bytes", "要求が{1}バイトを超えています")
         case .closed:
-            (
-                LocalText("the daemon has closed the connection", "デーモンが接続を閉じました"),
-                LocalText(
-                    "is it still there? `blewedge status`",
-                    "動いているか `blewedge status` で確認してください"
-                )
+            cause(
+                "the daemon has closed the connection",
+                "デーモンが接続を閉じました",
+                fix: "is it still there? `blewedge status`",
+                "動いているか `blewedge status` で確認してください"
             )
         case .otherVersion:
-            (
-                LocalText(
-                    "the daemon speaks another version than this command",
-                    "デーモンとこのコマンドのバージョンが異なります"
-                ),
-                LocalText(
-                    "restart the daemon: `blewedge doctor` says how",
-                    "デーモンを再起動してください。方法は `blewedge doctor` で分かります"
-                )
+            cause(
+                "the daemon speaks another version than this command",
+                "デーモンとこのコマンドのバージョンが異なります",
+                fix: "restart the daemon: `blewedge doctor` says how",
+                "デーモンを再起動してください。方法は `blewedge doctor` で分かります"
             )
-        case .noJSON:
-            (LocalText("the daemon's answer is no JSON: {1}", "デーモンの応答がJSONではありません: {1}"), nil)
-        case .answerTooLong:
-            (
-                LocalText(
-                    "the daemon's answer is longer than {1} bytes",
-                    "デーモンの応答が{1}バイトを超えています"
-                ), nil
-            )
-        case .cannotWait: (LocalText("cannot wait for the daemon: {1}", "デーモンの応答を待てません: {1}"), nil)
+        case .noJSON: cause("the daemon's answer is no JSON: {1}", "デーモンの応答がJSONではありません: {1}")
+        case .answerTooLong: cause("the daemon's answer is longer than {1} bytes", "デーモンの応答が{1}バイトを超えています")
+        case .cannotWait: cause("cannot wait for the daemon: {1}", "デーモンの応答を待てません: {1}")
         case .ended:
-            (
-                LocalText("the daemon has ended", "デーモンが終了しました"),
-                LocalText(
-                    "`blewedge doctor` names the command that starts it",
-                    "起動するコマンドは `blewedge doctor` で分かります"
-                )
+            cause(
+                "the daemon has ended",
+                "デーモンが終了しました",
+                fix: "`blewedge doctor` names the command that starts it",
+                "起動するコマンドは `blewedge doctor` で分かります"
             )
-        case .cannotRead:
-            (LocalText("cannot read the daemon's answer: {1}", "デーモンの応答を読み取れません: {1}"), nil)
-        case .cannotAsk: (LocalText("cannot ask the daemon: {1}", "デーモンに要求を送れません: {1}"), nil)
+        case .cannotRead: cause("cannot read the daemon's answer: {1}", "デーモンの応答を読み取れません: {1}")
+        case .cannotAsk: cause("cannot ask the daemon: {1}", "デーモンに要求を送れません: {1}")
         case .noAnswer:
-            (
-                LocalText("the daemon does not answer", "デーモンが応答しません"),
-                LocalText(
-                    "if it stays so, it hangs: see `blewedge doctor`",
-                    "続く場合はデーモンが停止しています。`blewedge doctor` で確認してください"
-                )
+            cause(
+                "the daemon does not answer",
+                "デーモンが応答しません",
+                fix: "if it stays so, it hangs: see `blewedge doctor`",
+                "続く場合はデーモンが停止しています。`blewedge doctor` で確認してください"
             )
-        case .refusedWithoutWord:
-            (
-                LocalText(
-                    "the daemon refuses, and does not say why",
-                    "デーモンが拒否しました。理由は示されていません"
-                ), nil
-            )
-        case .unknownState:
-            (LocalText("the daemon's state is not known to this program: {1}", "不明な状態です: {1}"), nil)
+        case .refusedWithoutWord: cause("the daemon refuses, and does not say why", "デーモンが拒否しました。理由は示されていません")
+        case .unknownState: cause("the daemon's state is not known to this program: {1}", "不明な状態です: {1}")
         case .noInstance:
-            (
-                LocalText(
-                    "no instance {1} runs: nothing answers at {2}",
-                    "インスタンス {1} が動いていません: {2} から応答がありません"
-                ),
-                LocalText(
-                    "an instance goes by the name of its runtime directory",
-                    "実行時ディレクトリの名前がインスタンスの名前です"
-                )
+            cause(
+                "no instance {1} runs: nothing answers at {2}",
+                "インスタンス {1} が動いていません: {2} から応答がありません",
+                fix: "an instance goes by the name of its runtime directory",
+                "実行時ディレクトリの名前がインスタンスの名前です"
             )
         case .sameInstance:
-            (
-                LocalText("{1} is this instance itself", "{1} はこのインスタンス自身です"),
-                LocalText("name another one", "別のインスタンスを指定してください")
-            )
-        case .otherRefuses: (LocalText("the instance {1} refuses: {2}", "インスタンス {1} が拒否しました: {2}"), nil)
-        case .gateStaysClosed:
-            (
-                LocalText("the gate of {1} stays closed: {2}", "{1} のゲートは閉じたままです: {2}"),
-                nil
-            )
+            cause("{1} is this instance itself", "{1} はこのインスタンス自身です", fix: "name another one", "別のインスタンスを指定してください")
+        case .otherRefuses: cause("the instance {1} refuses: {2}", "インスタンス {1} が拒否しました: {2}")
+        case .gateStaysClosed: cause("the gate of {1} stays closed: {2}", "{1} のゲートは閉じたままです: {2}")
         }
     }
 }

@@ -20,224 +20,178 @@ package enum FileFaultText: String, FaultText {
     package var said: (cause: LocalText, remedy: LocalText?) {
         switch self {
         case .choiceUnreadable:
-            (
-                LocalText("cannot read the choice of device in {1}: {2}", "{1} からデバイスの選択を読み取れません: {2}"),
-                Self.chooseAgain
-            )
+            cause("cannot read the choice of device in {1}: {2}", "{1} からデバイスの選択を読み取れません: {2}", fix: Self.chooseAgain)
         case .choiceForbidden:
-            (
-                LocalText("cannot read the choice of device in {1}: {2}", "{1} からデバイスの選択を読み取れません: {2}"),
-                LocalText("`chmod 644 {1}`", "`chmod 644 {1}` を実行してください")
+            cause(
+                "cannot read the choice of device in {1}: {2}",
+                "{1} からデバイスの選択を読み取れません: {2}",
+                fix: "`chmod 644 {1}`",
+                "`chmod 644 {1}` を実行してください"
             )
         case .choiceGarbled:
-            (
-                LocalText(
-                    "{1} does not say which device is chosen: line {2} {3}",
-                    "{1} から選択中のデバイスが分かりません: line {2} {3}"
-                ), Self.chooseAgain
+            cause(
+                "{1} does not say which device is chosen: line {2} {3}",
+                "{1} から選択中のデバイスが分かりません: line {2} {3}",
+                fix: Self.chooseAgain
             )
         case .choiceNotPermitted:
-            (
-                LocalText("not permitted to write {1}", "{1} への書き込みが許可されていません"),
-                LocalText(
-                    "run as root, or as the owner of {2}",
-                    "rootまたは {2} の所有者として実行してください"
-                )
+            cause(
+                "not permitted to write {1}",
+                "{1} への書き込みが許可されていません",
+                fix: "run as root, or as the owner of {2}",
+                "rootまたは {2} の所有者として実行してください"
             )
         case .choiceNotKept:
-            (
-                LocalText(
-                    "cannot keep the choice of device in {1}, the earlier one stays: {2}",
-                    "デバイスの選択を {1} に保存できません。以前の選択のままです: {2}"
-                ), nil
+            cause(
+                "cannot keep the choice of device in {1}, the earlier one stays: {2}",
+                "デバイスの選択を {1} に保存できません。以前の選択のままです: {2}"
             )
-        case .choiceNotFollowed:
-            (
-                LocalText(
-                    "cannot follow the choice of device in {1}: {2}",
-                    "{1} でデバイスの選択の変更を監視できません: {2}"
-                ), nil
-            )
+        case .choiceNotFollowed: cause("cannot follow the choice of device in {1}: {2}", "{1} でデバイスの選択の変更を監視できません: {2}")
         case .noPlace:
-            (
-                LocalText(
-                    "there is no place for the choice and the control socket: HOME is not set",
-                    "選択と制御ソケットの置き場所がありません: HOMEが設定されていません"
-                ),
-                LocalText(
-                    "set HOME, or XDG_CONFIG_HOME, XDG_STATE_HOME and XDG_RUNTIME_DIR",
-                    "HOME、またはXDG_CONFIG_HOME、XDG_STATE_HOME、XDG_RUNTIME_DIRを設定してください"
-                )
+            cause(
+                "there is no place for the choice and the control socket: HOME is not set",
+                "選択と制御ソケットの置き場所がありません: HOMEが設定されていません",
+                fix: "set HOME, or XDG_CONFIG_HOME, XDG_STATE_HOME and XDG_RUNTIME_DIR",
+                "HOME、またはXDG_CONFIG_HOME、XDG_STATE_HOME、XDG_RUNTIME_DIRを設定してください"
             )
         case .stateWritable:
-            (
-                LocalText(
-                    "others may write to {1}, where the choice of device lies (mode {2})",
-                    "デバイスの選択を置く {1} に、ほかのユーザが書き込めます(モード {2})"
-                ),
-                LocalText("`chmod go-w {1}`", "`chmod go-w {1}` を実行してください")
+            cause(
+                "others may write to {1}, where the choice of device lies (mode {2})",
+                "デバイスの選択を置く {1} に、ほかのユーザが書き込めます(モード {2})",
+                fix: "`chmod go-w {1}`",
+                "`chmod go-w {1}` を実行してください"
             )
         case .fileWritable:
-            (
-                LocalText(
-                    "others may write to {1} (mode {2}), and so decide what {3} does",
-                    "ほかのユーザが {1} に書き込める(モード {2})ため、{3} の動作を変えられます"
-                ),
-                LocalText("`chmod go-w {1}`", "`chmod go-w {1}` を実行してください")
+            cause(
+                "others may write to {1} (mode {2}), and so decide what {3} does",
+                "ほかのユーザが {1} に書き込める(モード {2})ため、{3} の動作を変えられます",
+                fix: "`chmod go-w {1}`",
+                "`chmod go-w {1}` を実行してください"
             )
         case .fileOfOthers:
-            (
-                LocalText(
-                    "{1} belongs to user {2}, who so decides what {3} does",
-                    "{1} の所有者がほかのユーザ {2} のため、{3} の動作を変えられます"
-                ),
-                LocalText(
-                    "give it to root, or to the user who runs this",
-                    "rootか、実行するユーザのものにしてください"
-                )
+            cause(
+                "{1} belongs to user {2}, who so decides what {3} does",
+                "{1} の所有者がほかのユーザ {2} のため、{3} の動作を変えられます",
+                fix: "give it to root, or to the user who runs this",
+                "rootか、実行するユーザのものにしてください"
             )
         case .locked:
-            (
-                LocalText("another process holds {1}", "別のプロセスが {1} をロックしています"),
-                LocalText("`fuser {1}` names it; try again when it has ended", "`fuser {1}` で確認し、終了してから再度お試しください")
+            cause(
+                "another process holds {1}",
+                "別のプロセスが {1} をロックしています",
+                fix: "`fuser {1}` names it; try again when it has ended",
+                "`fuser {1}` で確認し、終了してから再度お試しください"
             )
         case .lockedBy:
-            (
-                LocalText("process {2} holds {1}", "プロセス {2} が {1} をロックしています"),
-                LocalText("try again when process {2} has ended", "プロセス {2} が終了してから再度お試しください")
+            cause(
+                "process {2} holds {1}",
+                "プロセス {2} が {1} をロックしています",
+                fix: "try again when process {2} has ended",
+                "プロセス {2} が終了してから再度お試しください"
             )
         case .stateOfOthers:
-            (
-                LocalText(
-                    "{1}, where the choice of device lies, belongs to user {2}",
-                    "デバイスの選択を置く {1} の所有者が、ほかのユーザ {2} です"
-                ),
-                LocalText(
-                    "give it to the user who runs this, or name another with XDG_STATE_HOME",
-                    "実行するユーザのものにするか、XDG_STATE_HOMEで別の場所を指定してください"
-                )
+            cause(
+                "{1}, where the choice of device lies, belongs to user {2}",
+                "デバイスの選択を置く {1} の所有者が、ほかのユーザ {2} です",
+                fix: "give it to the user who runs this, or name another with XDG_STATE_HOME",
+                "実行するユーザのものにするか、XDG_STATE_HOMEで別の場所を指定してください"
             )
-        case .configurationUnreadable:
-            (LocalText("cannot read the configuration {1}: {2}", "設定ファイル {1} を読み取れません: {2}"), nil)
-        case .noText: (LocalText("{1}: it is not UTF-8 text", "{1}: UTF-8のテキストではありません"), nil)
+        case .configurationUnreadable: cause("cannot read the configuration {1}: {2}", "設定ファイル {1} を読み取れません: {2}")
+        case .noText: cause("{1}: it is not UTF-8 text", "{1}: UTF-8のテキストではありません")
         case .configurationFaults:
-            (
-                LocalText("{1}", "{1}"),
-                LocalText(
-                    "`blewedge config show --commented` shows every key with its default",
-                    "すべての項目と既定値は `blewedge config show --commented` で確認できます"
-                )
+            cause(
+                "{1}",
+                "{1}",
+                fix: "`blewedge config show --commented` shows every key with its default",
+                "すべての項目と既定値は `blewedge config show --commented` で確認できます"
             )
         case .noProfile:
-            (
-                LocalText("no profile is called {1}", "{1} というプロファイルはありません"),
-                LocalText(
-                    "name one of {2}, or {3}, or a file by its path",
-                    "{2}、{3}、またはファイルのパスを指定してください"
-                )
+            cause(
+                "no profile is called {1}",
+                "{1} というプロファイルはありません",
+                fix: "name one of {2}, or {3}, or a file by its path",
+                "{2}、{3}、またはファイルのパスを指定してください"
             )
-        case .profileUnreadable:
-            (LocalText("cannot read the profile {1}: {2}", "プロファイル {1} を読み取れません: {2}"), nil)
-        case .profileFaults: (LocalText("{1}", "{1}"), nil)
-        case .noProfiles: (LocalText("there is no profile", "プロファイルがありません"), nil)
-        case .stall: (LocalText("stall with pace {1}: {2}", "入力間隔 {1} でのstall: {2}"), nil)
+        case .profileUnreadable: cause("cannot read the profile {1}: {2}", "プロファイル {1} を読み取れません: {2}")
+        case .profileFaults: cause("{1}", "{1}")
+        case .noProfiles: cause("there is no profile", "プロファイルがありません")
+        case .stall: cause("stall with pace {1}: {2}", "入力間隔 {1} でのstall: {2}")
         case .byteTooLong:
-            (
-                LocalText(
-                    "{1} with layout {2} has a byte of {3} events: {4}",
-                    "変換表 {1} と配列 {2} では{3}イベントになるバイトがあります: {4}"
-                ),
-                LocalText(
-                    "type less for one byte, or state a shorter stall",
-                    "1バイト当たりの入力を減らすか、stallを短くしてください"
-                )
+            cause(
+                "{1} with layout {2} has a byte of {3} events: {4}",
+                "変換表 {1} と配列 {2} では{3}イベントになるバイトがあります: {4}",
+                fix: "type less for one byte, or state a shorter stall",
+                "1バイト当たりの入力を減らすか、stallを短くしてください"
             )
-        case .scanMode: (LocalText("scan mode: {1}", "スキャンモード: {1}"), nil)
-        case .scanAffix: (LocalText("scan mode's {1}: {2}", "スキャンモードの{1}: {2}"), nil)
-        case .faulty: (LocalText("{1}: {2}", "{1}: {2}"), nil)
-        case .inLine: (LocalText("{1}: line {2}: {3}", "{1}の{2}行目: {3}"), nil)
+        case .scanMode: cause("scan mode: {1}", "スキャンモード: {1}")
+        case .scanAffix: cause("scan mode's {1}: {2}", "スキャンモードの{1}: {2}")
+        case .faulty: cause("{1}: {2}", "{1}: {2}")
+        case .inLine: cause("{1}: line {2}: {3}", "{1}の{2}行目: {3}")
         case .noEffect:
-            (
-                LocalText("{1} has no effect without {2}", "{2} がないため {1} は効きません"),
-                LocalText("set {2}, or leave out {1}", "{2} を設定するか、{1} を削除してください")
+            cause(
+                "{1} has no effect without {2}",
+                "{2} がないため {1} は効きません",
+                fix: "set {2}, or leave out {1}",
+                "{2} を設定するか、{1} を削除してください"
             )
-        case .notKept: (LocalText("{1}: {2}", "{1}: {2}"), nil)
-        case .layout: (LocalText("layout {1}: {2}", "配列 {1}: {2}"), nil)
+        case .notKept: cause("{1}: {2}", "{1}: {2}")
+        case .layout: cause("layout {1}: {2}", "配列 {1}: {2}")
         case .layoutWithoutLibrary:
-            (
-                LocalText("layout {1}: {2}", "配列 {1}: {2}"),
-                LocalText(
+            cause(
+                "layout {1}: {2}",
+                "配列 {1}: {2}",
+                fix:
                     "install libxkbcommon and its data (Debian: `apt install libxkbcommon0 xkb-data`), or name a built-in layout",
-                    "libxkbcommonとそのデータをインストールするか(Debian: `apt install libxkbcommon0 xkb-data`)、組み込みの配列を指定してください"
-                )
+                "libxkbcommonとそのデータをインストールするか(Debian: `apt install libxkbcommon0 xkb-data`)、組み込みの配列を指定してください"
             )
         case .layoutInStaticForm:
-            (
-                LocalText(
-                    "layout {1}: this is the fully static program, which cannot load libxkbcommon",
-                    "配列 {1}: 完全に静的な実行ファイルはlibxkbcommonを読み込めません"
-                ),
-                LocalText(
-                    "name a built-in layout or `console`, or run the program that is linked with the C library",
-                    "組み込みの配列か`console`を指定するか、Cライブラリにリンクされた実行ファイルを使用してください"
-                )
+            cause(
+                "layout {1}: this is the fully static program, which cannot load libxkbcommon",
+                "配列 {1}: 完全に静的な実行ファイルはlibxkbcommonを読み込めません",
+                fix: "name a built-in layout or `console`, or run the program that is linked with the C library",
+                "組み込みの配列か`console`を指定するか、Cライブラリにリンクされた実行ファイルを使用してください"
             )
         case .layoutMalformed:
-            (
-                LocalText("layout {1}: {2}", "配列 {1}: {2}"),
-                LocalText("name a layout: {3}", "次のいずれかの配列を指定してください: {3}")
-            )
+            cause("layout {1}: {2}", "配列 {1}: {2}", fix: "name a layout: {3}", "次のいずれかの配列を指定してください: {3}")
         case .layoutUnknown:
-            (
-                LocalText("layout {1}: {2}", "配列 {1}: {2}"),
-                LocalText(
-                    "name a layout that /usr/share/X11/xkb/rules/evdev.lst lists, or one of {3}",
-                    "/usr/share/X11/xkb/rules/evdev.lstにある配列、または次のいずれかを指定してください: {3}"
-                )
+            cause(
+                "layout {1}: {2}",
+                "配列 {1}: {2}",
+                fix: "name a layout that /usr/share/X11/xkb/rules/evdev.lst lists, or one of {3}",
+                "/usr/share/X11/xkb/rules/evdev.lstにある配列、または次のいずれかを指定してください: {3}"
             )
         case .consoleUnreadable:
-            (
-                LocalText(
-                    "layout {1}: cannot read the keyboard map of {2}: {3}",
-                    "配列 {1}: {2} のキーマップを読み取れません: {3}"
-                ), nil
-            )
+            cause("layout {1}: cannot read the keyboard map of {2}: {3}", "配列 {1}: {2} のキーマップを読み取れません: {3}")
         case .tableUnreadable:
-            (
-                LocalText("cannot read the table {1}: {2}", "変換表 {1} を読み取れません: {2}"),
-                LocalText("name a file, or one of {3}", "ファイル、または次のいずれかを指定してください: {3}")
+            cause(
+                "cannot read the table {1}: {2}",
+                "変換表 {1} を読み取れません: {2}",
+                fix: "name a file, or one of {3}",
+                "ファイル、または次のいずれかを指定してください: {3}"
             )
-        case .snippetsUnreadable:
-            (LocalText("cannot read the snippets in {1}: {2}", "{1} から定型文を読み取れません: {2}"), nil)
+        case .snippetsUnreadable: cause("cannot read the snippets in {1}: {2}", "{1} から定型文を読み取れません: {2}")
         case .snippetWithoutScans:
-            (
-                LocalText(
-                    "snippet {1} is typed for a scan, and there are none: bytes are typed as they come",
-                    "定型文 {1} はスキャンに対して入力されますが、スキャン単位の処理が無効です: バイトは届いたまま入力されます"
-                ),
-                LocalText(
-                    "set `scan-mode.on` in the configuration, or `--scan`; or leave out its \"received\"",
-                    "設定の `scan-mode.on` か `--scan` を指定するか、\"received\" を外してください"
-                )
+            cause(
+                "snippet {1} is typed for a scan, and there are none: bytes are typed as they come",
+                "定型文 {1} はスキャンに対して入力されますが、スキャン単位の処理が無効です: バイトは届いたまま入力されます",
+                fix: "set `scan-mode.on` in the configuration, or `--scan`; or leave out its \"received\"",
+                "設定の `scan-mode.on` か `--scan` を指定するか、\"received\" を外してください"
             )
         case .snippetNotTypable:
-            (
-                LocalText("snippet {1} cannot be typed: {2}", "定型文 {1} は入力できません: {2}"),
-                LocalText("choose another layout, or leave it out", "別の配列を選ぶか、その定型文を外してください")
+            cause(
+                "snippet {1} cannot be typed: {2}",
+                "定型文 {1} は入力できません: {2}",
+                fix: "choose another layout, or leave it out",
+                "別の配列を選ぶか、その定型文を外してください"
             )
-        case .snippetsFaulty: (LocalText("snippets: {1}", "定型文: {1}"), nil)
-        case .endNotMade:
-            (LocalText("cannot make the other end {1}: {2}", "接続先 {1} を作成できません: {2}"), nil)
+        case .snippetsFaulty: cause("snippets: {1}", "定型文: {1}")
+        case .endNotMade: cause("cannot make the other end {1}: {2}", "接続先 {1} を作成できません: {2}")
         case .endTaken:
-            (
-                LocalText(
-                    "cannot make the other end {1}: process {2} listens there",
-                    "接続先 {1} を作成できません: プロセス{2}がすでに使用しています"
-                ),
-                LocalText(
-                    "end that process (a daemon: `blewedge stop`), or name another path",
-                    "そのプロセスを終了するか(デーモンの場合は `blewedge stop`)、別のパスを指定してください"
-                )
+            cause(
+                "cannot make the other end {1}: process {2} listens there",
+                "接続先 {1} を作成できません: プロセス{2}がすでに使用しています",
+                fix: "end that process (a daemon: `blewedge stop`), or name another path",
+                "そのプロセスを終了するか(デーモンの場合は `blewedge stop`)、別のパスを指定してください"
             )
         }
     }

@@ -16,174 +16,120 @@ package enum KeyboardFaultText: String, FaultText {
     package var said: (cause: LocalText, remedy: LocalText?) {
         switch self {
         case .notPermitted:
-            (
-                LocalText("not permitted to open {1}", "{1} を開くことが許可されていません"),
-                LocalText(
-                    "run as root, or as the service that `blewedge setup` installs",
-                    "rootで実行するか、`blewedge setup` でインストールしたサービスとして実行してください"
-                )
+            cause(
+                "not permitted to open {1}",
+                "{1} を開くことが許可されていません",
+                fix: "run as root, or as the service that `blewedge setup` installs",
+                "rootで実行するか、`blewedge setup` でインストールしたサービスとして実行してください"
             )
         case .missing:
-            (
-                LocalText("there is no {1}", "{1} がありません"),
-                LocalText(
-                    "`modprobe uinput` loads the module now, `sudo blewedge setup` at every start",
-                    "`modprobe uinput` でモジュールを読み込んでください。起動のたびに読み込むには `sudo blewedge setup` を実行します"
-                )
+            cause(
+                "there is no {1}",
+                "{1} がありません",
+                fix: "`modprobe uinput` loads the module now, `sudo blewedge setup` at every start",
+                "`modprobe uinput` でモジュールを読み込んでください。起動のたびに読み込むには `sudo blewedge setup` を実行します"
             )
         case .tooOld:
-            (
-                LocalText(
-                    "the kernel refuses the keyboard (EINVAL): it knows no UI_DEV_SETUP, or not all of its keys",
-                    "カーネルがキーボードを拒否しました(EINVAL): UI_DEV_SETUPまたは一部のキーに対応していません"
-                ),
-                LocalText("run Linux 4.5 or later", "Linux 4.5以降を使用してください")
+            cause(
+                "the kernel refuses the keyboard (EINVAL): it knows no UI_DEV_SETUP, or not all of its keys",
+                "カーネルがキーボードを拒否しました(EINVAL): UI_DEV_SETUPまたは一部のキーに対応していません",
+                fix: "run Linux 4.5 or later",
+                "Linux 4.5以降を使用してください"
             )
-        case .notMade:
-            (
-                LocalText(
-                    "cannot make a virtual keyboard through {1}: {2}",
-                    "{1} で仮想キーボードを作成できません: {2}"
-                ), nil
-            )
+        case .notMade: cause("cannot make a virtual keyboard through {1}: {2}", "{1} で仮想キーボードを作成できません: {2}")
         case .keysForbidden:
-            (
-                LocalText(
-                    "the table, the prefix or the suffix reaches keys that no keyboard here may have: {1}",
-                    "変換表、接頭辞または接尾辞に、このキーボードで使用できないキーがあります: {1}"
-                ), nil
+            cause(
+                "the table, the prefix or the suffix reaches keys that no keyboard here may have: {1}",
+                "変換表、接頭辞または接尾辞に、このキーボードで使用できないキーがあります: {1}"
             )
         case .noEventNode:
-            (
-                LocalText("the keyboard has no event node", "キーボードのイベントノードがありません"),
-                LocalText("`modprobe evdev`", "`modprobe evdev` を実行してください")
+            cause(
+                "the keyboard has no event node",
+                "キーボードのイベントノードがありません",
+                fix: "`modprobe evdev`",
+                "`modprobe evdev` を実行してください"
             )
         case .eventsUnreadable:
-            (
-                LocalText(
-                    "cannot read the keyboard's own events at {1}: {2}",
-                    "キーボードのイベントを {1} から読み取れません: {2}"
-                ), nil
-            )
-        case .noScreen:
-            (
-                LocalText(
-                    "cannot make a keyboard without a kernel: {1}",
-                    "カーネルを使わないキーボードを作成できません: {1}"
-                ), nil
-            )
-        case .noDataPath:
-            (LocalText("cannot set up the data path: {1}", "データの経路を用意できません: {1}"), nil)
-        case .ringTaken: (LocalText("the ring's ends are taken", "バッファはすでに使用中です"), nil)
+            cause("cannot read the keyboard's own events at {1}: {2}", "キーボードのイベントを {1} から読み取れません: {2}")
+        case .noScreen: cause("cannot make a keyboard without a kernel: {1}", "カーネルを使わないキーボードを作成できません: {1}")
+        case .noDataPath: cause("cannot set up the data path: {1}", "データの経路を用意できません: {1}")
+        case .ringTaken: cause("the ring's ends are taken", "バッファはすでに使用中です")
         case .gone:
-            (
-                LocalText("the virtual keyboard is gone (ENODEV)", "仮想キーボードがなくなりました(ENODEV)"),
-                LocalText(
-                    "a new one is made by itself; `dmesg` says who took it away",
-                    "自動的に作り直します。原因は `dmesg` で分かります"
-                )
+            cause(
+                "the virtual keyboard is gone (ENODEV)",
+                "仮想キーボードがなくなりました(ENODEV)",
+                fix: "a new one is made by itself; `dmesg` says who took it away",
+                "自動的に作り直します。原因は `dmesg` で分かります"
             )
         case .malformed:
-            (
-                LocalText(
-                    "the kernel refuses the events as malformed (EINVAL)",
-                    "カーネルがイベントを不正な形式として拒否しました(EINVAL)"
-                ),
-                LocalText(
+            cause(
+                "the kernel refuses the events as malformed (EINVAL)",
+                "カーネルがイベントを不正な形式として拒否しました(EINVAL)",
+                fix:
                     "run the build that is meant for this kernel: its word size and time format differ from this one's",
-                    "このカーネルに合ったビルドを使用してください。ワードサイズと時刻の形式が異なります"
-                )
+                "このカーネルに合ったビルドを使用してください。ワードサイズと時刻の形式が異なります"
             )
         case .forbidden:
-            (
-                LocalText(
-                    "the kernel forbids writing to the virtual keyboard ({1})",
-                    "カーネルが仮想キーボードへの書き込みを禁止しました({1})"
-                ),
-                LocalText(
-                    "permit {2} in the service's DeviceAllow= and in the security module's policy",
-                    "サービスのDeviceAllow=とセキュリティモジュールのポリシーで {2} を許可してください"
-                )
+            cause(
+                "the kernel forbids writing to the virtual keyboard ({1})",
+                "カーネルが仮想キーボードへの書き込みを禁止しました({1})",
+                fix: "permit {2} in the service's DeviceAllow= and in the security module's policy",
+                "サービスのDeviceAllow=とセキュリティモジュールのポリシーで {2} を許可してください"
             )
         case .takesNoMore:
-            (
-                LocalText(
-                    "the virtual keyboard takes no more keys: {1}",
-                    "仮想キーボードにキーを書き込めなくなりました: {1}"
-                ),
-                LocalText(
-                    "start again; `dmesg` may say why the kernel refuses",
-                    "再起動してください。理由は `dmesg` で分かるかもしれません"
-                )
+            cause(
+                "the virtual keyboard takes no more keys: {1}",
+                "仮想キーボードにキーを書き込めなくなりました: {1}",
+                fix: "start again; `dmesg` may say why the kernel refuses",
+                "再起動してください。理由は `dmesg` で分かるかもしれません"
             )
         case .tooManyWait:
-            (
-                LocalText(
-                    "keys that were asked for before wait to be pressed",
-                    "先に要求されたキーが入力待ちです"
-                ),
-                LocalText("try again in a few seconds", "数秒後にもう一度お試しください")
+            cause(
+                "keys that were asked for before wait to be pressed",
+                "先に要求されたキーが入力待ちです",
+                fix: "try again in a few seconds",
+                "数秒後にもう一度お試しください"
             )
         case .noKeysForOthers:
-            (
-                LocalText("this keyboard has no keys for others", "このキーボードはほかからのキー入力を受け付けません"),
-                LocalText(
-                    "set `keys = on` in the configuration, and run the daemon without --device",
-                    "設定ファイルで `keys = on` とし、--deviceなしでデーモンを実行してください"
-                )
+            cause(
+                "this keyboard has no keys for others",
+                "このキーボードはほかからのキー入力を受け付けません",
+                fix: "set `keys = on` in the configuration, and run the daemon without --device",
+                "設定ファイルで `keys = on` とし、--deviceなしでデーモンを実行してください"
             )
-        case .nothingTypedNow: (LocalText("nothing is typed now: {1}", "現在は入力しません: {1}"), nil)
+        case .nothingTypedNow: cause("nothing is typed now: {1}", "現在は入力しません: {1}")
         case .keysOff:
-            (
-                LocalText(
-                    "keys, snippets and clear are switched off",
-                    "キー、定型文、全消去は無効になっています"
-                ),
-                LocalText(
-                    "set `keys = on` in the configuration, then `blewedge reload`",
-                    "設定ファイルで `keys = on` とし、`blewedge reload` を実行してください"
-                )
+            cause(
+                "keys, snippets and clear are switched off",
+                "キー、定型文、全消去は無効になっています",
+                fix: "set `keys = on` in the configuration, then `blewedge reload`",
+                "設定ファイルで `keys = on` とし、`blewedge reload` を実行してください"
             )
         case .notDeclared:
-            (
-                LocalText(
-                    "the keys for `key` and `snippet` cannot be declared: {1}",
-                    "`key` と `snippet` のキーを登録できません: {1}"
-                ), nil
-            )
+            cause("the keys for `key` and `snippet` cannot be declared: {1}", "`key` と `snippet` のキーを登録できません: {1}")
         case .noSnippet:
-            (
-                LocalText("there is no snippet {1}", "定型文 {1} はありません"),
-                LocalText(
-                    "known: {2}; new ones go into snippets.json",
-                    "使用できるもの: {2}。追加はsnippets.jsonに記述してください"
-                )
+            cause(
+                "there is no snippet {1}",
+                "定型文 {1} はありません",
+                fix: "known: {2}; new ones go into snippets.json",
+                "使用できるもの: {2}。追加はsnippets.jsonに記述してください"
             )
         case .notTypable:
-            (
-                LocalText("{1} cannot be typed: {2}", "{1} は入力できません: {2}"),
-                LocalText(
-                    "choose another layout or table, or leave it out",
-                    "別の配列または変換表を選ぶか、その文字を除いてください"
-                )
+            cause(
+                "{1} cannot be typed: {2}",
+                "{1} は入力できません: {2}",
+                fix: "choose another layout or table, or leave it out",
+                "別の配列または変換表を選ぶか、その文字を除いてください"
             )
-        case .tooManyKeys:
-            (
-                LocalText(
-                    "it is one of more than 256 different keys and characters",
-                    "キーと文字の種類が256を超えています"
-                ), nil
-            )
-        case .keyMissing: (LocalText("a key of it is not declared", "登録されていないキーがあります"), nil)
-        case .layoutLacks:
-            (LocalText("layout {1} cannot type \"{2}\"", "配列 {1} では \"{2}\" を入力できません"), nil)
+        case .tooManyKeys: cause("it is one of more than 256 different keys and characters", "キーと文字の種類が256を超えています")
+        case .keyMissing: cause("a key of it is not declared", "登録されていないキーがあります")
+        case .layoutLacks: cause("layout {1} cannot type \"{2}\"", "配列 {1} では \"{2}\" を入力できません")
         case .gateNotKept:
-            (
-                LocalText("gate.vt = {1} cannot be kept: {2}: {3}", "gate.vt = {1} を守れません: {2}: {3}"),
-                LocalText(
-                    "leave gate.vt out where there are no virtual terminals",
-                    "仮想端末がない環境ではgate.vtを指定しないでください"
-                )
+            cause(
+                "gate.vt = {1} cannot be kept: {2}: {3}",
+                "gate.vt = {1} を守れません: {2}: {3}",
+                fix: "leave gate.vt out where there are no virtual terminals",
+                "仮想端末がない環境ではgate.vtを指定しないでください"
             )
         }
     }

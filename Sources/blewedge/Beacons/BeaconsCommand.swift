@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Beacons
+import BluetoothLE
 import Configuration
 import Control
 import Daemon
@@ -10,7 +11,6 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// `blewedge beacons`.
 struct BeaconsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "beacons",
@@ -70,7 +70,6 @@ extension BeaconRequest.Place: ExpressibleByArgument {
     }
 }
 
-/// What is told of the regions that are watched.
 struct WatchOptionFlags: ParsableArguments {
     @Flag(help: "Do not tell of entries.")
     var noEntry = false
@@ -125,4 +124,190 @@ struct BeaconsAlone {
 extension JSONObject {
     /// The object as whoever reads it sees it.
     var value: JSONValue { (try? JSONValue(Array(text.utf8))) ?? .null }
+}
+
+/// The tables of beacons and regions for people, made of what programs are told.
+enum BeaconTables {
+    static func regions(_ answer: JSONValue) -> [String] {
+        let regions = answer["regions"]?.array ?? []
+        guard !regions.isEmpty else { return [BeaconText.noRegions.text(.current)] }
+        return table(
+            [.columnRegion, .columnKinds, .columnName],
+            regions.map { [text($0, "region"), kinds($0), text($0, "name")] }
+        )
+    }
+
+    static func designated(_ answer: JSONValue) -> [String] {
+        let beacons = answer["designated"]?.array ?? []
+        guard !beacons.isEmpty else { return [BeaconText.noDesignated.text(.current)] }
+        return table(
+            [.columnCode, .columnBeacon, .columnSwitcher],
+            beacons.map { beacon in
+                let isSwitcher = beacon["switcher"]?.bool == true
+                return [
+                    text(beacon, "code"), text(beacon, "beacon"), (isSwitcher ? LabelText.yes : .no).text(.current),
+                ]
+            }
+        )
+    }
+
+    /// The beacons of ranged regions, nearest first.
+    static func ranged(_ answer: JSONValue) -> [String] {
+        let beacons = (answer["ranged"]?.array ?? []).flatMap { $0["beacons"]?.array ?? [] }
+        return table(
+            [.columnBeacon, .columnSignal, .columnPower, .columnDistance, .columnCode],
+            beacons.map {
+                [text($0, "beacon"), text($0, "rssi"), text($0, "measuredPower"), distance($0), text($0, "keyCode")]
+            }
+        )
+    }
+
+    static func status(_ answer: JSONValue) -> [String] {
+        let watched = answer["watched"]?.array?.count ?? 0
+        var lines = [BeaconText.watched.text(.current, "\(watched)")]
+        if let cause = answer.message("availabilityCause") {
+            lines.append(Reason(cause, remedy: answer.message("availabilityRemedy")).line(.current))
+        }
+        lines += (answer["inside"]?.array ?? []).map { BeaconText.insideRegion.text(.current, $0.string ?? "") }
+        lines += designated(answer)
+        if answer["advertising"]?.string == BeaconAdvertiser.State.on.rawValue {
+            lines.append(BeaconText.isBeacon.text(.current, text(answer, "advertised")))
+        } else if let fault = answer.message("advertisingFault") {
+            lines.append(Reason(fault, remedy: answer.message("advertisingRemedy")).line(.current))
+        }
+        return lines
+    }
+
+    private static func distance(_ beacon: JSONValue) -> String {
+        let words: [String: BeaconText] = ["immediate": .immediate, "near": .near, "far": .far]
+        let word = words[beacon["proximity"]?.string ?? ""] ?? .unknown
+        let metres: Double? =
+            switch beacon["metres"] {
+            case .real(let metres): metres
+            case .integer(let metres): Double(metres)
+            default: nil
+            }
+        guard let metres else { return word.text(.current) }
+        return "\(word.text(.current)) (\((metres * 10).rounded() / 10) m)"
+    }
+
+    private static func text(_ value: JSONValue, _ name: String) -> String {
+        switch value[name] {
+        case .string(let text): LocalName.printable(text)
+        case .integer(let number): "\(number)"
+        default: "-"
+        }
+    }
+
+    /// The kinds of a region; one that a newer daemon tells of stays as it is.
+    private static func kinds(_ region: JSONValue) -> String {
+        (region["kinds"]?.array ?? []).compactMap(\.string).map { word in
+            let isKnown = RegionKinds.words.contains { $0.word == word }
+            return (isKnown ? BeaconText(rawValue: word)?.text(.current) : nil) ?? LocalName.printable(word)
+        }.joined(separator: ", ")
+    }
+
+    private static func table(_ columns: [BeaconText], _ rows: [[String]]) -> [String] {
+        DisplayWidth.table([columns.map { $0.text(.current) }] + rows)
+    }
+}
+
+extension DaemonOptions {
+    /// Prints an answer: as it is for programs, as lines for people.
+    func print(_ answer: JSONValue, _ lines: (JSONValue) -> [String]) throws {
+        let text = json ? answer.text + "\n" : lines(answer).map { $0 + "\n" }.joined()
+        try StandardStream.output.write(text)
+    }
+
+    /// Asks the daemon about beacons, or does it alone where none runs, and prints the answer.
+    @discardableResult
+    func ask(
+        _ request: BeaconRequest,
+        _ lines: (JSONValue) -> [String],
+        alone: () throws -> JSONObject
+    ) throws -> JSONValue {
+        var answer = JSONValue.null
+        try perform { client in
+            answer = try client.ask(.beacons(request)).value
+        } alone: {
+            answer = try alone().value
+        }
+        try print(answer, lines)
+        return answer
+    }
+}
+
+/// Beacons in the foreground: watched, ranged or advertised until the time is over or a signal comes.
+final class BeaconRun {
+    private let foreground: ForegroundRun
+    private let duration: Duration?
+    private var service: BeaconService?
+    private var advertiser: BeaconAdvertiser?
+
+    var onEvent: ((BeaconMonitor.Event, BeaconMonitor) -> Void)?
+    /// Called when the time is over, before the end.
+    var onOver: ((BeaconMonitor) -> Void)?
+
+    init(_ transport: AdapterTransport, for duration: Duration?) throws(CommandFailure) {
+        foreground = try ForegroundRun(transport)
+        self.duration = duration
+        foreground.onFinish = { [unowned self] completion in
+            if let advertiser { return _ = advertiser.stop(completion: completion) }
+            guard let service else { return completion() }
+            service.end(completion: completion)
+        }
+    }
+
+    /// Listens with that monitor; throws the exit status unless it is success.
+    func listen(_ monitor: BeaconMonitor, note: Message?) throws {
+        try foreground.run(note: note) { [unowned self] radio in
+            let service = BeaconService(monitor, on: radio)
+            self.service = service
+            service.onEvent = { [unowned self, unowned service] event in onEvent?(event, service.monitor) }
+            service.onFailure = { [unowned self] error in foreground.finish(.failure(CommandFailure(error))) }
+            service.onStarted = { [unowned self, unowned service] in
+                service.displayStarted()
+                endInTime()
+            }
+        }
+    }
+
+    func advertise(_ frame: BeaconFrame, isJSON: Bool) throws {
+        try foreground.run { [unowned self] radio in
+            let advertiser = BeaconAdvertiser(on: radio)
+            self.advertiser = advertiser
+            advertiser.onChange = { [unowned self, unowned advertiser] in
+                switch advertiser.state {
+                case .off, .starting: break
+                case .on:
+                    tell(frame, radio.adapter?.name ?? "", isJSON)
+                    endInTime()
+                case .failed: if let failure = advertiser.failure { foreground.finish(.failure(failure)) }
+                }
+            }
+            advertiser.start(frame)
+        }
+    }
+
+    func print(_ text: String) { foreground.print(text) }
+
+    func finish() { foreground.finish(.success(.success)) }
+
+    private func tell(_ frame: BeaconFrame, _ adapter: String, _ isJSON: Bool) {
+        guard isJSON else { return Console.note(BeaconText.advertising.message("\(frame.identity)", adapter)) }
+        var object = JSONObject()
+        object.add("event", "advertising")
+        object.add("advertised", "\(frame.identity)")
+        object.add("format", frame.format.rawValue)
+        object.add("adapter", adapter)
+        print(object.text + "\n")
+    }
+
+    private func endInTime() {
+        guard let duration else { return }
+        _ = foreground.loop.schedule(at: MonotonicClock.now + duration) { [unowned self] in
+            if let service { onOver?(service.monitor) }
+            foreground.finish(.success(.success))
+        }
+    }
 }

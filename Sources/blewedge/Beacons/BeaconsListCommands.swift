@@ -11,7 +11,6 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// `blewedge beacons status`.
 struct BeaconsStatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
@@ -26,7 +25,6 @@ struct BeaconsStatusCommand: ParsableCommand {
     }
 }
 
-/// `blewedge beacons regions`.
 struct BeaconsRegionsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "regions",
@@ -40,18 +38,15 @@ struct BeaconsRegionsCommand: ParsableCommand {
     @OptionGroup var daemon: DaemonOptions
 
     func run() throws {
-        try daemon.ask(.regions) {
+        try daemon.ask(.regions, BeaconTables.regions) {
             let monitor = try BeaconsAlone().monitor
             var object = JSONObject()
             object.add("regions", monitor.regions.map { JSONObject($0, in: monitor) })
             return object
-        } _: { answer in
-            BeaconTables.regions(answer)
         }
     }
 }
 
-/// `blewedge beacons designated`.
 struct BeaconsDesignatedCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "designated",
@@ -61,17 +56,14 @@ struct BeaconsDesignatedCommand: ParsableCommand {
     @OptionGroup var daemon: DaemonOptions
 
     func run() throws {
-        try daemon.ask(.designated) {
+        try daemon.ask(.designated, BeaconTables.designated) {
             var object = JSONObject()
             object.add("designated", try BeaconsAlone().monitor.designated.beacons.map { JSONObject($0) })
             return object
-        } _: { answer in
-            BeaconTables.designated(answer)
         }
     }
 }
 
-/// `blewedge beacons designate`.
 struct BeaconsDesignateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "designate",
@@ -97,7 +89,7 @@ struct BeaconsDesignateCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("The key codes.", valueName: "code"))
     var codes: [String] = []
 
-    @Option(help: ArgumentHelp("The region (default: the only static one).", valueName: "region"))
+    @Option("The region (default: the only static one).", value: "region")
     var region: BeaconRegion?
 
     @OptionGroup var flags: WatchOptionFlags
@@ -105,7 +97,8 @@ struct BeaconsDesignateCommand: ParsableCommand {
     @OptionGroup var daemon: DaemonOptions
 
     func run() throws {
-        let answer = try daemon.ask(.designate(codes, in: region, flags.options)) {
+        let lines = { (answer: JSONValue) in ["note", "remedy"].compactMap { answer.message($0)?.text(.current) } }
+        let answer = try daemon.ask(.designate(codes, in: region, flags.options), lines) {
             let hasAdapter = try BeaconsAlone().configuration.adapter.isPresent
             return try BeaconsAlone.changing { monitor, store in
                 let number = monitor.designate(codes, in: region, flags.options, hasAdapter: hasAdapter) { beacons in
@@ -115,8 +108,6 @@ struct BeaconsDesignateCommand: ParsableCommand {
                 }
                 return JSONObject(number, in: monitor)
             }
-        } _: { answer in
-            ["note", "remedy"].compactMap { answer.message($0)?.text(.current) }
         }
         let number = answer["answer"]?.integer.flatMap { DesignatedBeacons.Answer(rawValue: Int($0)) }
         guard let status = number?.exitStatus, status != .success else { return }
@@ -124,7 +115,6 @@ struct BeaconsDesignateCommand: ParsableCommand {
     }
 }
 
-/// `blewedge beacons update`.
 struct BeaconsUpdateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "update",
@@ -139,7 +129,6 @@ struct BeaconsUpdateCommand: ParsableCommand {
             """
     )
 
-    /// On or off.
     enum Switch: String, ExpressibleByArgument, CaseIterable {
         case on
         case off
@@ -154,15 +143,12 @@ struct BeaconsUpdateCommand: ParsableCommand {
     @OptionGroup var daemon: DaemonOptions
 
     func run() throws {
-        try daemon.ask(.update(codes, isSwitcher: switcher == .on)) {
+        try daemon.ask(.update(codes, isSwitcher: switcher == .on), BeaconTables.designated) {
             try changed(codes) { monitor, keep in monitor.update(codes, isSwitcher: switcher == .on, keep: keep) }
-        } _: { answer in
-            BeaconTables.designated(answer)
         }
     }
 }
 
-/// `blewedge beacons release`.
 struct BeaconsReleaseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "release",
@@ -175,10 +161,8 @@ struct BeaconsReleaseCommand: ParsableCommand {
     @OptionGroup var daemon: DaemonOptions
 
     func run() throws {
-        try daemon.ask(.release(code)) {
+        try daemon.ask(.release(code), BeaconTables.designated) {
             try changed([code]) { monitor, keep in monitor.release(code, keep: keep) }
-        } _: { answer in
-            BeaconTables.designated(answer)
         }
     }
 }
@@ -204,7 +188,6 @@ private func changed(
     }
 }
 
-/// `blewedge beacons set-up`.
 struct BeaconsSetUpCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set-up",
@@ -238,7 +221,6 @@ struct BeaconsSetUpCommand: ParsableCommand {
     }
 }
 
-/// `blewedge beacons clear`.
 struct BeaconsClearCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "clear",
@@ -249,12 +231,55 @@ struct BeaconsClearCommand: ParsableCommand {
     @OptionGroup var daemon: DaemonOptions
 
     func run() throws {
-        try daemon.ask(.clear) {
+        try daemon.ask(.clear, { _ in [BeaconText.cleared.text(.current)] }) {
             try DesignatedStore(try DaemonPaths.current().designated).remove()
             try ServerFiles.current().remove()
             return JSONObject()
-        } _: { _ in
-            [BeaconText.cleared.text(.current)]
         }
+    }
+}
+
+struct BeaconsCheckCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Say whether beacons can be heard here, and whether this board can be one.",
+        discussion:
+            "Ends with status 69 where there is no adapter or Bluetooth is off, 77 where a permission is missing."
+    )
+
+    @OptionGroup var adapterOptions: AdapterOptions
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    func run() throws {
+        let alone = try BeaconsAlone()
+        let foreground = try ForegroundRun(adapterOptions.transport)
+        var name = ""
+        do {
+            try foreground.run { [unowned foreground] radio in
+                name = radio.adapter?.name ?? ""
+                foreground.finish(.success(.success))
+            }
+        } catch let failure as CommandFailure where json {
+            try print(name, alone, failure)
+            throw failure.status
+        }
+        try print(name, alone, nil)
+    }
+
+    private func print(_ adapter: String, _ alone: BeaconsAlone, _ failure: CommandFailure?) throws {
+        guard json else {
+            Console.note(BeaconText.canBeUsed.message(adapter))
+            return Console.note(BeaconText.canAdvertise.message(adapter))
+        }
+        var object = JSONObject()
+        object.add("available", failure == nil)
+        object.add("adapter", adapter.isEmpty ? nil : adapter)
+        object.add("canAdvertise", failure == nil)
+        object.add("cause", failure?.cause)
+        object.add("remedy", failure?.remedy)
+        object.add("regions", alone.monitor.regions.count)
+        try StandardStream.output.write(object.text + "\n")
     }
 }

@@ -11,7 +11,6 @@ import Devices
 import LinuxIO
 import Texts
 
-/// `blewedge beacons watch`.
 struct BeaconsWatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
@@ -34,7 +33,7 @@ struct BeaconsWatchCommand: ParsableCommand {
 
     @OptionGroup var flags: WatchOptionFlags
 
-    @Option(help: ArgumentHelp("Without a daemon: end after this time.", valueName: "time"))
+    @Option("Without a daemon: end after this time.", value: "time")
     var seconds: TimeArgument?
 
     @OptionGroup var adapterOptions: AdapterOptions
@@ -71,7 +70,6 @@ struct BeaconsWatchCommand: ParsableCommand {
     }
 }
 
-/// `blewedge beacons unwatch`.
 struct BeaconsUnwatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "unwatch",
@@ -94,7 +92,6 @@ struct BeaconsUnwatchCommand: ParsableCommand {
     }
 }
 
-/// `blewedge beacons range`.
 struct BeaconsRangeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "range",
@@ -119,7 +116,7 @@ struct BeaconsRangeCommand: ParsableCommand {
     @Flag(help: "Leave the designated beacons out.")
     var withoutDesignated = false
 
-    @Option(help: ArgumentHelp("End after this time, 1 to 60 seconds.", valueName: "seconds"))
+    @Option("End after this time, 1 to 60 seconds.", value: "seconds")
     var seconds: Int?
 
     @OptionGroup var adapterOptions: AdapterOptions
@@ -193,7 +190,6 @@ struct BeaconsRangeCommand: ParsableCommand {
     }
 }
 
-/// `blewedge beacons track`.
 struct BeaconsTrackCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "track",
@@ -290,7 +286,6 @@ struct BeaconsTrackCommand: ParsableCommand {
     }
 }
 
-/// `blewedge beacons advertise`.
 struct BeaconsAdvertiseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "advertise",
@@ -315,10 +310,8 @@ struct BeaconsAdvertiseCommand: ParsableCommand {
     var off = false
 
     @Option(
-        help: ArgumentHelp(
-            "The frame (default: ibeacon, or eddystone for its identities).",
-            valueName: BeaconFrame.Format.allCases.map(\.rawValue).joined(separator: "|")
-        )
+        "The frame (default: ibeacon, or eddystone for its identities).",
+        value: BeaconFrame.Format.allCases.map(\.rawValue).joined(separator: "|")
     )
     var format: BeaconFrame.Format?
 
@@ -328,7 +321,7 @@ struct BeaconsAdvertiseCommand: ParsableCommand {
     )
     var power: Int8 = -59
 
-    @Option(help: ArgumentHelp("Without a daemon: end after this time.", valueName: "time"))
+    @Option("Without a daemon: end after this time.", value: "time")
     var seconds: TimeArgument?
 
     @OptionGroup var adapterOptions: AdapterOptions
@@ -359,51 +352,5 @@ struct BeaconsAdvertiseCommand: ParsableCommand {
         } alone: {
             try BeaconRun(adapterOptions.transport, for: seconds?.duration).advertise(frame, isJSON: daemon.json)
         }
-    }
-}
-
-/// `blewedge beacons check`.
-struct BeaconsCheckCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "check",
-        abstract: "Say whether beacons can be heard here, and whether this board can be one.",
-        discussion:
-            "Ends with status 69 where there is no adapter or Bluetooth is off, 77 where a permission is missing."
-    )
-
-    @OptionGroup var adapterOptions: AdapterOptions
-
-    @Flag(help: "Print one JSON object.")
-    var json = false
-
-    func run() throws {
-        let alone = try BeaconsAlone()
-        let foreground = try ForegroundRun(adapterOptions.transport)
-        var name = ""
-        do {
-            try foreground.run { [unowned foreground] radio in
-                name = radio.adapter?.name ?? ""
-                foreground.finish(.success(.success))
-            }
-        } catch let failure as CommandFailure where json {
-            try print(name, alone, failure)
-            throw failure.status
-        }
-        try print(name, alone, nil)
-    }
-
-    private func print(_ adapter: String, _ alone: BeaconsAlone, _ failure: CommandFailure?) throws {
-        guard json else {
-            Console.note(BeaconText.canBeUsed.message(adapter))
-            return Console.note(BeaconText.canAdvertise.message(adapter))
-        }
-        var object = JSONObject()
-        object.add("available", failure == nil)
-        object.add("adapter", adapter.isEmpty ? nil : adapter)
-        object.add("canAdvertise", failure == nil)
-        object.add("cause", failure?.cause)
-        object.add("remedy", failure?.remedy)
-        object.add("regions", alone.monitor.regions.count)
-        try StandardStream.output.write(object.text + "\n")
     }
 }

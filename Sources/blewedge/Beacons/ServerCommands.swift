@@ -2,15 +2,18 @@
 
 import ArgumentParser
 import BeaconServer
+import Beacons
+import BluetoothLE
 import Configuration
 import Control
+import Daemon
 import Devices
 import LinuxIO
+import SystemPackage
 import Texts
 
 // The commands below `blewedge beacons` that ask a server.
 
-/// `blewedge beacons fetch`.
 struct BeaconsFetchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fetch",
@@ -33,18 +36,14 @@ struct BeaconsFetchCommand: ParsableCommand {
     var type = RegionScope.whole.word
 
     @Option(
-        help: ArgumentHelp(
-            "Of owned regions, only those of such beacons.",
-            valueName: ManagedRegion.Variety.allCases.map(\.rawValue).joined(separator: "|")
-        )
+        "Of owned regions, only those of such beacons.",
+        value: ManagedRegion.Variety.allCases.map(\.rawValue).joined(separator: "|")
     )
     var beacons: ManagedRegion.Variety?
 
     @Option(
-        help: ArgumentHelp(
-            "The hours after a fetch in which the server is not asked again (default: the configuration's).",
-            valueName: "hours"
-        )
+        "The hours after a fetch in which the server is not asked again (default: the configuration's).",
+        value: "hours"
     )
     var updateInterval: Int?
 
@@ -68,7 +67,6 @@ struct BeaconsFetchCommand: ParsableCommand {
     }
 }
 
-/// `blewedge beacons test-log`.
 struct BeaconsTestLogCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "test-log",
@@ -104,7 +102,6 @@ struct BeaconsTestLogCommand: ParsableCommand {
     }
 }
 
-/// `blewedge beacons validate`.
 struct BeaconsValidateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "validate",
@@ -138,7 +135,6 @@ struct BeaconsValidateCommand: ParsableCommand {
     }
 }
 
-/// `blewedge beacons send`.
 struct BeaconsSendCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "send",
@@ -158,7 +154,6 @@ struct BeaconsSendCommand: ParsableCommand {
     func run() throws { try server.perform { try $0.send() } }
 }
 
-/// `blewedge beacons show-record`.
 struct BeaconsShowRecordCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show-record",
@@ -184,3 +179,151 @@ struct BeaconsShowRecordCommand: ParsableCommand {
 extension ManagedRegion.Variety: ExpressibleByArgument {}
 
 extension ServerRequest.Event: ExpressibleByArgument {}
+
+/// The files of the server's side.
+struct ServerFiles {
+    var regions: FilePath
+    /// The tracks that have to be sent.
+    var tracks: FilePath
+
+    init(in directory: FilePath) {
+        regions = directory.appending("beacon-regions.json")
+        tracks = directory.appending("beacon-tracks.json")
+    }
+
+    /// The server's regions that are kept in a directory.
+    static func managed(in directory: FilePath) throws(CommandFailure) -> [RegionFile.Entry] {
+        do throws(ServerFile.Failure) {
+            return try RegionStore(ServerFiles(in: directory).regions).read().current.compactMap { region in
+                BeaconRegion(region.region.description).map { RegionFile.Entry($0, name: region.name ?? "") }
+            }
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    func remove() throws(CommandFailure) {
+        do throws(ServerFile.Failure) {
+            try RegionStore(regions).remove()
+            try TrackStore(tracks).remove()
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    static func current() throws(CommandFailure) -> ServerFiles { ServerFiles(in: try DaemonPaths.current().state) }
+}
+
+/// What the commands do that ask a server of beacons; each prints its outcome.
+struct ServerRun {
+    private let settings: ServerSettings
+    private let files: ServerFiles
+    private let output: ServerOutput
+
+    init(_ settings: ServerSettings, files: ServerFiles, _ output: ServerOutput) {
+        (self.settings, self.files, self.output) = (settings, files, output)
+    }
+
+    /// Fetches the regions of a scope, sorts them, and keeps them.
+    func fetch(_ scope: RegionScope) throws {
+        let store = RegionStore(files.regions)
+        let now = WallClock.seconds
+        let regions = try ServerClient(settings).fetch(scope, after: try store.read(), at: now)
+        // Another process may have fetched others meanwhile.
+        let kept = try store.update { $0.take(regions, of: scope, at: now) }
+        if output.isJSON {
+            var object = JSONObject()
+            object.add("ok", true)
+            object.add("result", kept.difference.rawValue)
+            object.add("regions", kept.current.map(\.members))
+            object.add("new", kept.new.map(\.members))
+            object.add("abandoned", kept.abandoned.map(\.members))
+            return try output.tell(object)
+        }
+        let counts = [kept.current, kept.new, kept.abandoned].map { "\($0.count)" }
+        output.note(
+            kept.difference == .none
+                ? BeaconServerText.noDifference.message(counts[0])
+                : BeaconServerText.fetched.message(counts[0], counts[1], counts[2])
+        )
+        for (text, regions) in [(BeaconServerText.isNew, kept.new), (.isAbandoned, kept.abandoned)] {
+            for region in regions {
+                let line = [region.region.description, region.name.map(LocalName.printable)].compactMap { $0 }
+                try output.write(text.text(.current, line.joined(separator: "  ")) + "\n")
+            }
+        }
+    }
+
+    func log(_ event: ServerRequest.Event, of region: ServerRegion) throws {
+        try ServerClient(settings).log(event, of: region, at: WallClock.seconds)
+        try done(BeaconServerText.logged.message())
+    }
+
+    /// Has a one-time beacon validated; one that is invalid fails.
+    func validate(_ beacon: OnetimeBeacon) throws {
+        let isValid = try ServerClient(settings).validate(beacon)
+        if output.isJSON {
+            var object = JSONObject()
+            object.add("ok", true)
+            object.add("valid", isValid)
+            try output.tell(object)
+        } else if isValid {
+            output.note(BeaconServerText.valid.message())
+        }
+        guard isValid else { throw CommandFailure(.permission, BeaconServerText.invalid.message()) }
+    }
+
+    /// Sends what waits; fails where a record was given up.
+    func send(
+        now: @escaping () -> Duration = { MonotonicClock.now },
+        wait: @escaping (Duration) throws -> Void = { try ServerRun.pause($0) }
+    ) throws {
+        let client = try ServerClient(settings)
+        let run = TrackRun(TrackStore(files.tracks), send: client.send, now: now, wait: wait)
+        let report = try run.run()
+        if output.isJSON {
+            var object = JSONObject()
+            object.add("ok", report.fault == nil)
+            object.add("sent", report.sent)
+            object.add("givenUp", report.givenUp)
+            object.add("waiting", report.waiting)
+            if let fault = report.fault { object.add(membersOf: ServerOutput.members(of: fault)) }
+            try output.tell(object)
+        } else {
+            output.note(
+                BeaconServerText.sentAll.message("\(report.sent)", "\(report.givenUp)", "\(report.waiting)")
+            )
+        }
+        if let fault = report.fault { throw CommandFailure(givenUp: report.givenUp, fault) }
+    }
+
+    /// Prints what would be sent, a record a line, and what was sent last.
+    static func showRecords(in files: ServerFiles, _ output: ServerOutput) throws {
+        let queue = try TrackStore(files.tracks).read()
+        if output.isJSON {
+            var object = JSONObject()
+            object.add("ok", true)
+            object.add(membersOf: queue.counts)
+            object.add("records", queue.entries.map(\.record.members))
+            object.add("last", queue.last?.members)
+            return try output.tell(object)
+        }
+        for entry in queue.entries { try output.write(entry.record.members.text + "\n") }
+        if queue.entries.isEmpty { output.note(BeaconServerText.nothingWaits.message()) }
+        let last = queue.last?.members.text
+        output.note(last.map { BeaconServerText.lastSent.message($0) } ?? BeaconServerText.noneSent.message())
+    }
+
+    private func done(_ message: Message) throws {
+        guard output.isJSON else { return output.note(message) }
+        var object = JSONObject()
+        object.add("ok", true)
+        try output.tell(object)
+    }
+
+    private static func pause(_ time: Duration) throws {
+        let loop = try EventLoop.ofCommand()
+        _ = loop.schedule(at: MonotonicClock.now + time) { loop.stop() }
+        try loop.run()
+    }
+}

@@ -11,39 +11,22 @@ import Texts
 
 /// The options of every command that asks a server of beacons (D-27).
 struct ServerOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "The address of the server: https://HOST[:PORT][/PATH] (default: the configuration's).",
-            valueName: "address"
-        )
-    )
+    @Option("The address of the server: https://HOST[:PORT][/PATH] (default: the configuration's).", value: "address")
     var server: String?
 
     @Option(
-        help: ArgumentHelp(
-            "The file of the access token: of mode 0600, and the caller's own (default: the configuration's).",
-            valueName: "file"
-        )
+        "The file of the access token: of mode 0600, and the caller's own (default: the configuration's).",
+        value: "file"
     )
     var tokenFile: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "Believe the authorities whose certificates are in this file, instead of the system's.",
-            valueName: "file"
-        )
-    )
+    @Option("Believe the authorities whose certificates are in this file, instead of the system's.", value: "file")
     var caFile: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "Go through this proxy; what the environment says of one is not heeded.",
-            valueName: "address"
-        )
-    )
+    @Option("Go through this proxy; what the environment says of one is not heeded.", value: "address")
     var proxy: String?
 
-    @Option(help: ArgumentHelp("The longest that a request may take.", valueName: "time"))
+    @Option("The longest that a request may take.", value: "time")
     var timeout = TimeArgument(.seconds(15))
 
     @Flag(help: "Print one JSON object, of an error too, with its number.")
@@ -72,8 +55,7 @@ struct ServerOptions: ParsableArguments {
         return settings
     }
 
-    /// Runs what asks the server, with the files and the streams of this process if no others are given; of what fails
-    /// programs get the number too.
+    /// Asks the server, by default with this process's files and streams; programs get the number of an error too.
     func perform(
         hours: Int? = nil,
         isTestMode: Bool = false,
@@ -94,5 +76,41 @@ struct ServerOptions: ParsableArguments {
         } catch let failure as ServerFile.Failure {
             throw CommandFailure(failure)
         }
+    }
+}
+
+/// Where the commands that ask a server of beacons print: for people, or for programs.
+struct ServerOutput {
+    let isJSON: Bool
+    let write: (String) throws -> Void
+    let note: (Message) -> Void
+
+    /// The streams of this process, if nothing else is given.
+    init(
+        isJSON: Bool,
+        write: @escaping (String) throws -> Void = { try StandardStream.output.write($0) },
+        note: @escaping (Message) -> Void = { Console.note($0) }
+    ) {
+        (self.isJSON, self.write, self.note) = (isJSON, write, note)
+    }
+
+    func tell(_ object: JSONObject) throws { try write(object.text + "\n") }
+
+    /// Prints an error for programs, with its number of the document's, or its status of HTTP.
+    func tell(_ fault: ServerFault) throws {
+        guard isJSON else { return }
+        var object = JSONObject()
+        object.add("ok", false)
+        object.add(membersOf: Self.members(of: fault))
+        try tell(object)
+    }
+
+    /// What programs are told of an error.
+    static func members(of fault: ServerFault) -> JSONObject {
+        var object = JSONObject()
+        object.add("error", fault.error?.rawValue)
+        object.add("status", fault.status)
+        object.add("cause", CommandFailure(fault).cause)
+        return object
     }
 }

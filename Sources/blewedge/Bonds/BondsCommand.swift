@@ -9,7 +9,6 @@ import Devices
 import LinuxIO
 import Texts
 
-/// `blewedge bonds`.
 struct BondsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bonds",
@@ -39,21 +38,7 @@ struct BondsCommand: ParsableCommand {
                 let security = BondFacts(bond).security.text(.current)
                 return ["\(bond.identityAddress)", "\(bond.localAddress)", security]
             }
-        let widths = (0..<3).map { column in rows.map { DisplayWidth.columns(of: $0[column]) }.max() ?? 0 }
-        for row in rows {
-            let cells = zip(row, widths).map { DisplayWidth.padded($0, to: $1) }
-            let line = cells.joined(separator: "  ")
-            try StandardStream.output.write(line.trimmingSuffix { $0 == " " } + "\n")
-        }
-    }
-}
-
-extension String {
-    /// The text without such characters at its end.
-    fileprivate func trimmingSuffix(_ isTrimmed: (Character) -> Bool) -> String {
-        var rest = self[...]
-        while let last = rest.last, isTrimmed(last) { rest.removeLast() }
-        return String(rest)
+        for line in DisplayWidth.table(rows) { try StandardStream.output.write(line + "\n") }
     }
 }
 
@@ -80,6 +65,43 @@ extension BondStore {
             return try remove(address)
         } catch {
             throw CommandFailure(error)
+        }
+    }
+}
+
+/// Has the kernel, where it is the host, forget the keys of a device, beside whoever uses the adapter.
+final class UnpairRun {
+    private let foreground: ForegroundRun
+    private let devices: [DeviceAddress]
+    private var hadKeys = false
+
+    /// For a device by its address, of one type or of either.
+    init(_ devices: [DeviceAddress], through transport: AdapterTransport) throws(CommandFailure) {
+        self.devices = devices
+        foreground = try ForegroundRun(transport)
+    }
+
+    /// True where the kernel had keys; false too where there is no adapter that could have.
+    func run() throws -> Bool {
+        do {
+            try foreground.run { [unowned self] radio in
+                if let adapter = radio.adapter {
+                    unpair(devices[...], adapter)
+                } else {
+                    foreground.finish(.success(.success))
+                }
+            }
+        } catch let failure as CommandFailure where failure.status == .unavailable {
+            return false
+        }
+        return hadKeys
+    }
+
+    private func unpair(_ rest: ArraySlice<DeviceAddress>, _ adapter: any LowEnergyAdapter) {
+        guard let device = rest.first else { return foreground.finish(.success(.success)) }
+        adapter.unpair(device) { [unowned self] had in
+            if had { hadKeys = true }
+            unpair(rest.dropFirst(), adapter)
         }
     }
 }

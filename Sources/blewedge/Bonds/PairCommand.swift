@@ -2,8 +2,12 @@
 
 import ArgumentParser
 import BluetoothLE
+import Configuration
+import Control
+import Daemon
 import Devices
 import LinuxIO
+import SystemPackage
 import Texts
 
 extension PairingConsole: ExpressibleByArgument {}
@@ -16,7 +20,6 @@ enum PairingSecurity: String, ExpressibleByArgument, CaseIterable {
     var level: GATTLinkSecurity.Level { self == .encrypted ? .encrypted : .authenticated }
 }
 
-/// `blewedge pair`.
 struct PairCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pair",
@@ -42,22 +45,18 @@ struct PairCommand: ParsableCommand {
     var device: String
 
     @Option(
-        help: ArgumentHelp(
-            "What the keys must give: authenticated takes no device that cannot say or show a number, or knows legacy pairing only.",
-            valueName: PairingSecurity.allCases.map(\.rawValue).joined(separator: "|")
-        )
+        "What the keys must give: authenticated takes no device that cannot say or show a number, or knows legacy pairing only.",
+        value: PairingSecurity.allCases.map(\.rawValue).joined(separator: "|")
     )
     var security = PairingSecurity.encrypted
 
     @Option(
-        help: ArgumentHelp(
-            "What the person here can do (default: keyboard-display on a terminal, else none). Answers are lines on standard input.",
-            valueName: PairingConsole.allCases.map(\.rawValue).joined(separator: "|")
-        )
+        "What the person here can do (default: keyboard-display on a terminal, else none). Answers are lines on standard input.",
+        value: PairingConsole.allCases.map(\.rawValue).joined(separator: "|")
     )
     var console: PairingConsole?
 
-    @Option(help: ArgumentHelp("Give up after this time.", valueName: "time"))
+    @Option("Give up after this time.", value: "time")
     var seconds = TimeArgument(.seconds(60))
 
     @OptionGroup var adapterOptions: AdapterOptions
@@ -80,5 +79,92 @@ struct PairCommand: ParsableCommand {
         request.required = security.level
         request.limit = seconds.duration
         try PairRun(request, through: adapterOptions.transport, isJSON: json).run()
+    }
+}
+
+/// One pairing from the command line: by the daemon that uses the adapter, or else by this process.
+final class PairRun {
+    private let request: PairingRequest
+    private let transport: AdapterTransport
+    private let isJSON: Bool
+    private let foreground: ForegroundRun
+    private var questions: PairingQuestions?
+    private var onAnswer: (PairingAnswer) -> Void = { _ in }
+
+    init(_ request: PairingRequest, through transport: AdapterTransport, isJSON: Bool) throws(CommandFailure) {
+        self.request = request
+        self.transport = transport
+        self.isJSON = isJSON
+        foreground = try ForegroundRun(transport)
+    }
+
+    /// Runs until the keys are kept or a signal comes; throws why it came to nothing, or the exit status.
+    func run() throws {
+        try Process.refuseInspection()
+        questions = PairingQuestions(on: foreground.loop, isJSON: isJSON, print: foreground.print) { [unowned self] in
+            onAnswer($0)
+        }
+        if let client = ControlClient(ofDaemonUsing: transport) { try run(client) } else { try runHere() }
+    }
+
+    private func run(_ client: consuming ControlClient) throws {
+        _ = try client.ask(.pair(request))
+        let talk = try ControlTalk(client, on: foreground.loop)
+        onAnswer = { talk.say($0.line) }
+        talk.onLine = { [unowned self] line in
+            if let event = PairingEvent(line.value) { show(event) }
+        }
+        talk.onEnd = { [unowned self] failure in foreground.finish(.failure(failure)) }
+        foreground.onFinish = { [unowned self] completion in
+            questions?.close()
+            talk.close()
+            completion()
+        }
+        try foreground.runWithoutAdapter()
+    }
+
+    private func runHere() throws {
+        let paths = try DaemonPaths.current()
+        let store = BondStore(paths.bonds)
+        let known = try store.found()
+        // The lock of an adapter that the kernel shares; that of another is the run's.
+        let lock = transport.exclusiveName == nil ? AdapterLock.ofCommand() : nil
+        defer { lock?.release() }
+        var pairer: DevicePairer?
+        foreground.onFinish = { [unowned self] completion in
+            questions?.close()
+            guard let pairer else { return completion() }
+            pairer.onEnd = completion
+            pairer.cancel()
+        }
+        try foreground.run { [unowned self] radio in
+            guard let adapter = radio.adapter else { return }
+            if let refusal = lock?.take(adapter.name), refusal.status == .unavailable {
+                return foreground.finish(.failure(refusal))
+            }
+            let made = DevicePairer(request, keepingIn: store, known: known, ChoiceStore(paths.choice), on: radio)
+            pairer = made
+            onAnswer = { [unowned made] answer in made.answer(answer) }
+            made.onEvent = { [unowned self] event in show(event) }
+            made.begin()
+        }
+    }
+
+    private func show(_ event: PairingEvent) {
+        guard foreground.outcome == nil else { return }
+        switch event {
+        case .listening:
+            let limit = BondText.pairsFor.message("\(request.limit.components.seconds)")
+            Console.note(BondText.listening.message("\(request.device)").followed(by: limit))
+        case .pairing(let device): Console.note(BondText.pairing.message("\(device)"))
+        case .ask(let question): questions?.ask(question)
+        case .show(let passkey): questions?.show(passkey)
+        case .note(let reason): Console.report(reason)
+        case .paired(let bond):
+            if isJSON { foreground.print(event.object.text + "\n") }
+            Console.note(bond.report.message("\(bond.device)"))
+            foreground.finish(.success(.success))
+        case .failed(let failure): foreground.finish(.failure(failure))
+        }
     }
 }

@@ -9,8 +9,7 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// What a pairing asks the person at this end, and tells him: on standard error, or as JSON lines, with the answers from
-/// standard input.
+/// The questions and news of a pairing, on standard error or as JSON lines; answers are on standard input.
 ///
 /// To be used on the loop's thread.
 final class PairingQuestions {
@@ -54,7 +53,6 @@ final class PairingQuestions {
         read()
     }
 
-    /// Shows a number that is to be entered at the other device.
     func show(_ passkey: UInt32) {
         tell(.show(passkey))
         Console.note(BondText.show.message(PairingAnswer.digits(passkey)))
@@ -72,9 +70,7 @@ final class PairingQuestions {
         input = nil
     }
 
-    /// Reads what has come: the answer to a question, or what answers none and is dropped.
-    ///
-    /// A file was not typed by anybody: its lines wait for their questions.
+    /// Reads an answer, or text to drop; lines of a file, which nobody types, wait for their questions.
     private func read() {
         while let input, question != nil || !input.isAlwaysReady {
             guard let piece = input.next() else { break }

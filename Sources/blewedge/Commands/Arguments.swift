@@ -2,7 +2,11 @@
 
 public import ArgumentParser
 public import BluetoothLE
+import Configuration
+import Control
+import Daemon
 import Devices
+import LinuxIO
 import Texts
 
 extension BluetoothUUID: ExpressibleByArgument {
@@ -38,6 +42,18 @@ struct TimeArgument: ExpressibleByArgument {
     var defaultValueDescription: String { TimeText.text(duration) }
 }
 
+extension Option {
+    /// An optional value, which goes by the name `value` in the help.
+    init<Wrapped: ExpressibleByArgument>(_ help: String, value: String) where Value == Wrapped? {
+        self.init(help: ArgumentHelp(help, valueName: value))
+    }
+
+    /// A value with a default, which goes by the name `value` in the help.
+    init(wrappedValue: Value, _ help: String, value: String) where Value: ExpressibleByArgument {
+        self.init(wrappedValue: wrappedValue, help: ArgumentHelp(help, valueName: value))
+    }
+}
+
 /// The options of every command that uses Bluetooth.
 struct AdapterOptions: ParsableArguments {
     @Option(
@@ -55,4 +71,43 @@ struct AdapterOptions: ParsableArguments {
     var adapter: AdapterTransport?
 
     var transport: AdapterTransport { adapter ?? .any }
+}
+
+/// Notes for people on standard error, beside the data on standard output.
+enum Console {
+    static func note(_ text: String) {
+        try? StandardStream.error.write(line(text))
+    }
+
+    static func note(_ message: Message) { note(message.text(.current)) }
+
+    static func report(_ failure: CommandFailure) { report(Reason(failure)) }
+
+    static func report(_ reason: Reason) { lines(of: reason).forEach { note($0) } }
+
+    /// Whether somebody is there to be asked: all three streams are a terminal's, and no program reads the answer.
+    static func mayAsk(isJSON: Bool) -> Bool {
+        !isJSON && StandardInput.isTerminal && StandardStream.output.isTerminal && StandardStream.error.isTerminal
+    }
+
+    /// Asks a question that yes or no answers; whatever is not yes is no.
+    static func isYes(_ question: String) throws -> Bool {
+        try StandardStream.error.write(printable(question))
+        return ["y", "yes"].contains(StandardInput.line()?.lowercased() ?? "")
+    }
+
+    static func lines(of failure: CommandFailure) -> [String] { lines(of: Reason(failure)) }
+
+    private static func lines(of reason: Reason) -> [String] {
+        [reason.cause, reason.remedy.map { NoteText.toMend.message($0) }].compactMap { $0?.text(.current) }
+    }
+
+    static func line(_ text: String) -> String { "blewedge: \(printable(text))\n" }
+
+    /// A text of several lines with nothing in them that must not be shown as it is.
+    static func printable(_ text: String) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false)
+            .map { LocalName.printable(String($0)) }
+            .joined(separator: "\n")
+    }
 }

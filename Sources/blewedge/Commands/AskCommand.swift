@@ -9,7 +9,6 @@ import LinuxIO
 import Texts
 import Typing
 
-/// `blewedge ask`.
 struct AskCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ask",
@@ -35,19 +34,15 @@ struct AskCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("The command.", valueName: "bytes"))
     var command: String
 
-    @Option(help: ArgumentHelp("The reply that is waited for.", valueName: "bytes"))
+    @Option("The reply that is waited for.", value: "bytes")
     var reply: String?
 
-    @Option(
-        help: ArgumentHelp("With --reply: how long it may take, from 10ms to 60s (default: 2s).", valueName: "time")
-    )
+    @Option("With --reply: how long it may take, from 10ms to 60s (default: 2s).", value: "time")
     var within: TimeArgument?
 
     @Option(
-        help: ArgumentHelp(
-            "With --reply: how often the command is written before the reply is given up (default: 1).",
-            valueName: "number"
-        )
+        "With --reply: how often the command is written before the reply is given up (default: 1).",
+        value: "number"
     )
     var times: Int?
 

@@ -10,7 +10,6 @@ import LinuxIO
 import Measuring
 import Texts
 
-/// `blewedge bench`.
 struct BenchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench",
@@ -38,19 +37,18 @@ struct BenchCommand: ParsableCommand {
     @Flag(help: "Print one JSON object a line.")
     var json = false
 
-    @Option(help: ArgumentHelp("Measure for about this long, each part.", valueName: "time"))
+    @Option("Measure for about this long, each part.", value: "time")
     var seconds = TimeArgument(.seconds(5))
 
     @Flag(help: "Measure the way through the kernel too.")
     var uinput = false
 
-    @Option(help: ArgumentHelp("Run this case only, and measure nothing: \(Profiled.names).", valueName: "case"))
+    @Option("Run this case only, and measure nothing: \(Profiled.names).", value: "case")
     var profile: Profiled?
 
-    @Option(help: ArgumentHelp("Bytes or notifications of --profile.", valueName: "count"))
+    @Option("Bytes or notifications of --profile.", value: "count")
     var units = 1 << 16
 
-    /// The cases of `--profile`.
     enum Profiled: ExpressibleByArgument {
         case measured(ProfiledCase)
         case typing
@@ -207,7 +205,6 @@ struct BenchCommand: ParsableCommand {
         try StandardStream.output.write(line + "\n")
     }
 
-    /// A number with so many decimals.
     private static func text(_ number: Double, _ decimals: Int) -> String {
         let scale = (0..<decimals).reduce(1) { scale, _ in scale * 10 }
         let scaled = Int((number * Double(scale)).rounded())

@@ -56,9 +56,7 @@ func runCommandLine() -> Never {
     }
 }
 
-/// `blewedge` itself.
 struct BlewedgeCommand: ParsableCommand {
-    /// The version of the program.
     static let programVersion = "0.1.0"
 
     static let configuration = CommandConfiguration(
@@ -163,8 +161,7 @@ struct BlewedgeCommand: ParsableCommand {
 extension ExitStatus: Error {}
 
 extension CommandFailure {
-    /// Refuses a word that stands where a command is expected and is none, with the one that was probably meant; nil where
-    /// every word may be right.
+    /// Refuses an unknown word in a command's place, with the likely one; nil where every word may be right.
     static func unknownCommand(in words: some Sequence<String>) -> CommandFailure? {
         var command: any ParsableCommand.Type = BlewedgeCommand.self
         var path = "blewedge"

@@ -10,7 +10,6 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// `blewedge capture`.
 struct CaptureCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "capture",
@@ -96,5 +95,67 @@ struct CaptureCommand: ParsableCommand {
         object.add("value", decoded?.attributeValue.map { Hexadecimal.text($0) })
         object.add("pdu", Hexadecimal.text(packet.pdu))
         return object.text
+    }
+}
+
+/// The packet capture of `scan`, `gatt`, `run`, `simulate` and `demo`.
+struct CaptureOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Record the adapter's traffic, which Wireshark and btmon open. It holds all contents; its owner alone may read it.",
+            discussion: """
+                btsnoop as btmon writes it. A capture that is there is continued. It ends at 1 GiB, or when the disk is \
+                full; the command goes on.
+                """,
+            valueName: "file"
+        )
+    )
+    var capture: String?
+
+    /// Begins the capture of a transport, or of a controller in memory; nil for none; `note` tells of its stop.
+    func begin(
+        on loop: EventLoop,
+        for transport: AdapterTransport?,
+        note: @escaping (Message) -> Void = { Console.note($0) }
+    ) throws(CommandFailure) -> TrafficCapture? {
+        guard let capture else { return nil }
+        do throws(TrafficCapture.Failure) {
+            let traffic = try TrafficCapture(to: capture, on: loop)
+            // A host of our own hands its packets over itself.
+            if case .kernel(let selector)? = transport {
+                try traffic.listen()
+                if case .index(let index) = selector { traffic.follow(index) }
+            }
+            traffic.onFailure = { failure in
+                note(NoteText.captureStopped.message(CommandFailure(failure).cause))
+            }
+            return traffic
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+}
+
+extension CommandFailure {
+    init(_ failure: TrafficCapture.Failure) {
+        switch failure {
+        case .cannotOpen(let path, .permissionDenied), .cannotOpen(let path, .notPermitted),
+            .cannotOpen(let path, .readOnlyFileSystem):
+            self.init(.permission, CommandFaultText.captureNotPermitted, path)
+        case .cannotOpen(let path, .fileExists):
+            self.init(.inputOutput, CommandFaultText.noCapture, path)
+        case .cannotOpen(let path, .tooManySymbolicLinkLevels):
+            self.init(.inputOutput, CommandFaultText.captureIsLink, path)
+        case .cannotOpen(let path, let error):
+            self.init(.inputOutput, CommandFaultText.captureNotMade, path, "\(error)")
+        case .cannotListen(.permissionDenied), .cannotListen(.notPermitted):
+            self.init(AdapterError.notPermitted(missing: Capability.missing))
+        case .cannotListen(.addressFamilyNotSupported): self.init(AdapterError.noBluetoothInKernel)
+        case .cannotListen(let error):
+            self.init(.inputOutput, CommandFaultText.noMonitor, "\(error)")
+        case .cannotWrite(let path, .fileTooLarge): self.init(.inputOutput, CommandFaultText.captureFull, path)
+        case .cannotWrite(let path, let error):
+            self.init(.inputOutput, CommandFaultText.captureNotWritten, path, "\(error)")
+        }
     }
 }

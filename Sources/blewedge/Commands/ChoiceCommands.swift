@@ -10,7 +10,6 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// `blewedge use`.
 struct UseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "use",
@@ -47,18 +46,14 @@ struct UseCommand: ParsableCommand {
     var yes = false
 
     @Option(
-        help: ArgumentHelp(
-            "The least security of its link: none takes a device without keys, without a question; more wants its keys.",
-            valueName: GATTLinkSecurity.Level.allValueStrings.joined(separator: "|")
-        )
+        "The least security of its link: none takes a device without keys, without a question; more wants its keys.",
+        value: GATTLinkSecurity.Level.allValueStrings.joined(separator: "|")
     )
     var security: GATTLinkSecurity.Level?
 
     @Option(
-        help: ArgumentHelp(
-            "Without a daemon: take the address as it is, of this type, instead of listening for the device.",
-            valueName: AddressType.allCases.map { "\($0)" }.joined(separator: "|")
-        )
+        "Without a daemon: take the address as it is, of this type, instead of listening for the device.",
+        value: AddressType.allCases.map { "\($0)" }.joined(separator: "|")
     )
     var addressType: AddressType?
 
@@ -89,7 +84,6 @@ struct UseCommand: ParsableCommand {
         try daemon.show(answer, done: NoteText.chosen.message("\(choice)"))
     }
 
-    /// Keeps the choice for the next daemon.
     private func useAlone(_ asked: DeviceChoice) throws {
         let paths = try DaemonPaths.current()
         let known = try BondStore(paths.bonds).found()
@@ -163,7 +157,6 @@ struct UseCommand: ParsableCommand {
     }
 }
 
-/// `blewedge forget`.
 struct ForgetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "forget",
@@ -229,5 +222,63 @@ extension AddressType: ExpressibleByArgument {
     public init?(argument: String) {
         guard let type = Self.allCases.first(where: { "\($0)" == argument }) else { return nil }
         self = type
+    }
+}
+
+extension KeptChoice {
+    /// The choice as the daemon tells it; nil for none.
+    init?(answer: JSONValue) {
+        guard let address = answer["address"]?.string.flatMap(BluetoothAddress.init),
+            let type = answer["addressType"]?.string.flatMap(AddressType.init(argument:))
+        else { return nil }
+        self.init(DeviceAddress(address, type), name: answer["name"]?.string)
+    }
+}
+
+/// Finds the device that the user means where no daemon can: from the adapter to what is kept of the device (D-4).
+final class ChoiceRun {
+    private let foreground: ForegroundRun
+    private let choice: DeviceChoice
+    private let place: AdvertisedAddress?
+    private var finder: DeviceFinder?
+    private var kept: KeptChoice?
+
+    /// A search that has not begun; `place` is where devices carry their address besides the one on the air.
+    init(
+        _ choice: DeviceChoice,
+        advertisedAt place: AdvertisedAddress?,
+        through transport: AdapterTransport
+    ) throws(CommandFailure) {
+        foreground = try ForegroundRun(transport)
+        self.choice = choice
+        self.place = place
+        foreground.onFinish = { [unowned self] completion in
+            if let finder { finder.stop(completion: completion) } else { completion() }
+        }
+    }
+
+    /// Listens until the device is heard; throws why it was not, or the exit status of a signal.
+    func run() throws -> KeptChoice {
+        try foreground.run(note: NoteText.noDaemonListening.message("\(choice)")) { [unowned self] radio in
+            listen(on: radio)
+        }
+        guard let kept else {
+            throw CommandFailure(.internal, CommandFaultText.searchEnded)
+        }
+        return kept
+    }
+
+    private func listen(on radio: RadioArbiter) {
+        let finder = DeviceFinder(choice, advertisedAt: place, wantsName: true, on: radio)
+        self.finder = finder
+        finder.onResult = { [unowned self] result in
+            switch result {
+            case .success(let device):
+                kept = choice.keptChoice(of: device, advertisedAt: place)
+                foreground.finish(.success(.success))
+            case .failure(let failure): foreground.finish(.failure(CommandFailure(failure, of: choice)))
+            }
+        }
+        finder.start(for: DeviceFinder.usualLimit)
     }
 }

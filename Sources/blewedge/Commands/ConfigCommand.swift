@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import ArgumentParser
+import BluetoothLE
 import Configuration
 import Control
 import Daemon
@@ -10,7 +11,6 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// `blewedge config`.
 struct ConfigCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config",
@@ -19,16 +19,12 @@ struct ConfigCommand: ParsableCommand {
     )
 }
 
-/// Where the configuration is looked for.
-enum ConfigurationPlace {
-    /// The path that the user gave, or that of the file which a daemon of this user reads.
-    static func path(_ file: String?) throws(CommandFailure) -> FilePath {
-        if let file { return FilePath(file) }
-        return try DaemonPaths.current().configurationFile
-    }
+/// The path that the user gave, or that of the file which a daemon of this user reads.
+private func configurationPath(_ file: String?) throws(CommandFailure) -> FilePath {
+    if let file { return FilePath(file) }
+    return try DaemonPaths.current().configurationFile
 }
 
-/// `blewedge config check`.
 struct ConfigCheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
@@ -49,7 +45,7 @@ struct ConfigCheckCommand: ParsableCommand {
     var file: String?
 
     func run() throws {
-        let path = try ConfigurationPlace.path(file)
+        let path = try configurationPath(file)
         let isThere = FileSystem.exists(path.string)
         let configuration = try Configuration.read(path, mustExist: file != nil)
         if isThere { try report(faults(of: configuration, in: path)) }
@@ -67,9 +63,7 @@ struct ConfigCheckCommand: ParsableCommand {
             ) + "\n"
         )
     }
-}
 
-extension ConfigCheckCommand {
     /// Faults of a configuration that could be read, each with the line of its key.
     private func faults(of configuration: Configuration, in path: FilePath) throws -> [CommandFailure] {
         let text = try FileSystem.textContents(of: path.string, limit: Configuration.largestText)
@@ -99,7 +93,6 @@ extension ConfigCheckCommand {
     }
 }
 
-/// `blewedge config show`.
 struct ConfigShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
@@ -118,7 +111,64 @@ struct ConfigShowCommand: ParsableCommand {
     var commented = false
 
     func run() throws {
-        let configuration = try Configuration.read(try ConfigurationPlace.path(file), mustExist: file != nil)
+        let configuration = try Configuration.read(try configurationPath(file), mustExist: file != nil)
         try StandardStream.output.write(configuration.text(isCommented: commented))
+    }
+}
+
+struct ProfilesCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "profiles",
+        abstract: "List the kinds of devices that are known, or show one.",
+        discussion: """
+            With `profile = "auto"`, the default, a device is used by the first of these that it offers: those of the \
+            configuration, then the others in this order. What is shown of one can be saved and changed, and named in the configuration by its path.
+
+            EXAMPLES:
+              blewedge profiles
+              blewedge profiles nordic > /etc/blewedge/mine.toml
+            """
+    )
+
+    @Argument(help: ArgumentHelp("A profile: built in, or of the configuration.", valueName: "name"))
+    var name: String?
+
+    @Option("The configuration file to take profiles from too.", value: "file")
+    var file: String?
+
+    @Flag(help: "Print one JSON object a line.")
+    var json = false
+
+    func run() throws {
+        var configuration = try Configuration.read(try configurationPath(file), mustExist: file != nil)
+        let all = configuration.ownProfiles + Profile.builtIn
+        guard let name else {
+            try StandardStream.output.write(all.map { line($0) + "\n" }.joined())
+            return
+        }
+        configuration.profile = name
+        let found = try configuration.profiles()
+        let text = found.map { json ? object($0) : "# \($0.name)\n" + $0.text() }.joined(separator: "\n")
+        try StandardStream.output.write(json ? text + "\n" : text)
+    }
+
+    private func line(_ profile: Profile) -> String {
+        guard !json else { return object(profile) }
+        let (name, title) = (LocalName.printable(profile.name), LocalName.printable(profile.title))
+        return "\(DisplayWidth.padded(name, to: 12))  \(profile.service)  \(title)"
+    }
+
+    private func object(_ profile: Profile) -> String {
+        var object = JSONObject()
+        object.add("name", profile.name)
+        object.add("title", profile.title)
+        object.add("service", "\(profile.service)")
+        object.add("fromDevice", "\(profile.fromPeripheral)")
+        object.add("toDevice", "\(profile.toPeripheral)")
+        object.add("handshake", profile.handshake.count)
+        object.add("framing", profile.framing != nil)
+        object.add("table", profile.table)
+        object.add("security", profile.security.word)
+        return object.text
     }
 }

@@ -8,14 +8,12 @@ import Devices
 import Link
 import Texts
 
-/// The actions of `blewedge gatt` on an attribute.
 enum GATTAction: String, ExpressibleByArgument, CaseIterable {
     case read
     case write
     case subscribe
 }
 
-/// `blewedge gatt`.
 struct GATTCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "gatt",
@@ -51,7 +49,7 @@ struct GATTCommand: ParsableCommand {
 
     @OptionGroup var captureOptions: CaptureOptions
 
-    @Option(help: ArgumentHelp("Write these bytes: pairs of digits, with or without spaces.", valueName: "digits"))
+    @Option("Write these bytes: pairs of digits, with or without spaces.", value: "digits")
     var hex: String?
 
     @Option(help: "Write this text, as UTF-8.")
@@ -60,12 +58,10 @@ struct GATTCommand: ParsableCommand {
     @Flag(name: .customLong("no-response"), help: "Write without asking whether it worked.")
     var withoutResponse = false
 
-    @Option(help: ArgumentHelp("End after so many values.", valueName: "number"))
+    @Option("End after so many values.", value: "number")
     var count: Int?
 
-    @Option(
-        help: ArgumentHelp("End after this time; with status 75 if --count is not reached by then.", valueName: "time")
-    )
+    @Option("End after this time; with status 75 if --count is not reached by then.", value: "time")
     var seconds: TimeArgument?
 
     @Flag(help: "Print one JSON object a line.")
@@ -120,5 +116,113 @@ struct GATTCommand: ParsableCommand {
     /// The bytes of pairs of digits; nil for anything else.
     static func bytes(_ text: String) -> [UInt8]? {
         Hexadecimal.bytes(text.filter { $0 != " " })
+    }
+}
+
+enum GATTText {
+    case people
+    /// One JSON object a line.
+    case json
+
+    enum Origin: String {
+        case read
+        case notification
+        case indication
+    }
+
+    /// All that a device offers, with the lines' ends.
+    func tree(_ tree: GATTTree) -> String {
+        tree.services.flatMap(lines).map { $0 + "\n" }.joined()
+    }
+
+    /// One value, with the line's end.
+    func value(_ bytes: [UInt8], of handle: AttributeHandle, _ origin: Origin) -> String {
+        let hex = Hexadecimal.text(bytes)
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard case .json = self else {
+            return "\(handle)  \(hex.isEmpty ? "(empty)" : hex)  \"\(LocalName.printable(text))\"\n"
+        }
+        var object = JSONObject()
+        object.add("type", "value")
+        object.add("handle", "\(handle)")
+        object.add("origin", origin.rawValue)
+        object.add("length", bytes.count)
+        object.add("hex", hex)
+        object.add("text", text)
+        return object.text + "\n"
+    }
+
+    private func lines(_ entry: GATTTree.Service) -> [String] {
+        let handles = entry.service.handles
+        var lines = [
+            line("service", "", handles.start, entry.service.uuid) { object in object.add("end", "\(handles.end)") }
+        ]
+        for include in entry.includes {
+            lines.append(
+                line("include", "  includes ", include.declaration, include.service.uuid) { object in
+                    object.add("service", "\(include.service.handles.start)")
+                }
+            )
+        }
+        for item in entry.characteristics {
+            let characteristic = item.characteristic
+            let properties = Self.names(of: characteristic.properties)
+            lines.append(
+                line("characteristic", "  ", characteristic.value, characteristic.uuid, properties) { object in
+                    object.add("declaration", "\(characteristic.declaration)")
+                    object.add("service", "\(handles.start)")
+                    object.add("properties", properties)
+                }
+            )
+            for descriptor in item.descriptors {
+                lines.append(
+                    line("descriptor", "    ", descriptor.handle, descriptor.uuid) { object in
+                        object.add("characteristic", "\(characteristic.value)")
+                    }
+                )
+            }
+        }
+        return lines
+    }
+
+    private func line(
+        _ type: String,
+        _ indent: String,
+        _ handle: AttributeHandle,
+        _ uuid: BluetoothUUID,
+        _ properties: [String] = [],
+        _ more: (inout JSONObject) -> Void
+    ) -> String {
+        let name = Self.name(of: uuid)
+        guard case .json = self else {
+            let detail = properties.isEmpty ? "" : "  [\(properties.joined(separator: ", "))]"
+            return "\(indent)\(handle)  \(uuid)\(name.map { "  " + $0 } ?? "")\(detail)"
+        }
+        var object = JSONObject()
+        object.add("type", type)
+        object.add("handle", "\(handle)")
+        object.add("uuid", "\(uuid)")
+        object.add("name", name)
+        more(&object)
+        return object.text
+    }
+
+    /// The name of an attribute type for people; nil where it has none here.
+    static func name(of uuid: BluetoothUUID) -> String? {
+        switch uuid {
+        case Profile.linble.fromPeripheral: "Data From Peripheral"
+        case Profile.linble.toPeripheral: "Data To Peripheral"
+        default: Profile.builtIn.first { $0.service == uuid }?.title ?? AssignedNumbers.name(of: uuid)
+        }
+    }
+
+    private static let propertyNames: [(GATTCharacteristicProperties, String)] = [
+        (.broadcast, "broadcast"), (.read, "read"), (.writeWithoutResponse, "write without response"),
+        (.write, "write"), (.notify, "notify"), (.indicate, "indicate"),
+        (.authenticatedSignedWrites, "signed write"), (.extendedProperties, "extended"),
+    ]
+
+    private static func names(of properties: GATTCharacteristicProperties) -> [String] {
+        propertyNames.filter { properties.contains($0.0) }.map(\.1)
     }
 }

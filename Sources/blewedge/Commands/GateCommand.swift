@@ -8,7 +8,6 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// `blewedge gate`.
 struct GateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "gate",
@@ -17,7 +16,6 @@ struct GateCommand: ParsableCommand {
     )
 }
 
-/// `blewedge gate give`.
 struct GateGiveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "give",

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import ArgumentParser
+import BluetoothLE
+import Configuration
 import Control
+import Daemon
 import Devices
 import Keystrokes
+import LinuxIO
+import SystemPackage
+import Texts
 import Typing
 
-/// `blewedge key`.
 struct KeyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "key",
@@ -44,7 +49,6 @@ struct KeyCommand: ParsableCommand {
     func run() throws { try daemon.tell(.key(names.compactMap(KeyName.init))) }
 }
 
-/// `blewedge snippet`.
 struct SnippetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "snippet",
@@ -78,7 +82,6 @@ struct SnippetCommand: ParsableCommand {
     }
 }
 
-/// `blewedge clear`.
 struct ClearCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "clear",
@@ -95,4 +98,35 @@ struct ClearCommand: ParsableCommand {
     @OptionGroup var daemon: DaemonOptions
 
     func run() throws { try daemon.tell(.clear) }
+}
+
+struct SnippetList {
+    let isJSON: Bool
+
+    /// Prints those that a daemon of this user would know, or else one of the system.
+    func print() throws {
+        let snippets = try DaemonPaths.reachable().snippets()
+        for snippet in snippets.all { try StandardStream.output.write(line(snippet) + "\n") }
+        if snippets.all.isEmpty { Console.note(PageText.noSnippets.text(.current)) }
+    }
+
+    private func line(_ snippet: Snippet) -> String {
+        guard isJSON else { return [snippet.title, snippet.text].map(LocalName.printable).joined(separator: "\t") }
+        var object = JSONObject()
+        object.add("title", snippet.title)
+        object.add("text", snippet.text)
+        object.add("leftPresses", snippet.leftPresses)
+        object.add("received", snippet.received.map { String(decoding: $0, as: UTF8.self) })
+        return object.text
+    }
+}
+
+extension [DaemonPaths] {
+    /// The snippets that the daemon of the first place with a file of snippets or a configuration has.
+    func snippets() throws(CommandFailure) -> Snippets {
+        let place = first { FileSystem.exists($0.snippets.string) || FileSystem.exists($0.configurationFile.string) }
+        guard let place else { return Snippets() }
+        let configuration = try Configuration.read(place.configurationFile)
+        return try Snippets(file: place.snippets.string, over: configuration.snippetSet)
+    }
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 import ArgumentParser
+import Daemon
 import LinuxIO
+import Setup
 import Texts
 
-/// `blewedge manual`.
 struct ManualCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "manual",
@@ -18,7 +19,6 @@ struct ManualCommand: ParsableCommand {
 
     func run() throws { try StandardStream.output.write(try Self.page()) }
 
-    /// The page of this program.
     static func page() throws(CommandFailure) -> String {
         do {
             let help = try JSONValue(Array(BlewedgeCommand._dumpHelp().utf8))
@@ -27,4 +27,156 @@ struct ManualCommand: ParsableCommand {
             throw CommandFailure(.internal, CommandFaultText.noHelp, "\(error)")
         }
     }
+}
+
+/// The manual page, made of what `--help` prints, so that one cannot say what the other does not; man(7), groff_man(7).
+struct ManualText {
+    private var lines: [String] = []
+
+    /// The page of a program whose help was dumped as JSON: commands with their arguments and what is said of them.
+    static func page(ofHelp help: JSONValue, version: String) -> String {
+        var text = ManualText()
+        let command = help["command"] ?? .null
+        let name = command["commandName"]?.string ?? ""
+        text.macro("TH", [name.uppercased(), "1", "", "\(name) \(version)", "User Commands"])
+        text.macro("SH", ["NAME"])
+        text.text("\(name) - \(command["abstract"]?.string ?? "")")
+        text.macro("SH", ["SYNOPSIS"])
+        text.macro("B", [name])
+        text.text("[COMMAND] [OPTIONS]")
+        text.macro("SH", ["DESCRIPTION"])
+        text.discussion(of: command)
+        text.macro("SH", ["COMMANDS"])
+        text.commands(command, path: name)
+        return text.lines.joined(separator: "\n") + "\n"
+    }
+
+    private mutating func commands(_ command: JSONValue, path: String) {
+        for command in command["subcommands"]?.array ?? [] where command["shouldDisplay"]?.bool == true {
+            let path = "\(path) \(command["commandName"]?.string ?? "")"
+            guard command["commandName"]?.string != "help" else { continue }
+            let arguments = (command["arguments"]?.array ?? []).filter { $0["shouldDisplay"]?.bool == true }
+            macro("SS", [path])
+            text(command["abstract"]?.string ?? "")
+            let positional = arguments.filter { $0["kind"]?.string == "positional" }.map(Self.synopsis)
+            if !positional.isEmpty {
+                macro("PP", [])
+                text("Usage: " + ([path] + positional).joined(separator: " "))
+            }
+            for argument in arguments {
+                macro("TP", [])
+                macro("B", [Self.names(argument)])
+                text(argument["abstract"]?.string ?? "")
+                if let standard = argument["defaultValue"]?.string { text("(default: \(standard))") }
+            }
+            // Without it the text would belong to the last option.
+            macro("PP", [])
+            discussion(of: command)
+            commands(command, path: path)
+        }
+    }
+
+    private static func synopsis(_ argument: JSONValue) -> String {
+        let name = "<\(argument["valueName"]?.string ?? "")>" + (argument["isRepeating"]?.bool == true ? " ..." : "")
+        return argument["isOptional"]?.bool == true ? "[\(name)]" : name
+    }
+
+    private static func names(_ argument: JSONValue) -> String {
+        guard argument["kind"]?.string != "positional" else { return synopsis(argument) }
+        let names = (argument["names"]?.array ?? []).map { name in
+            (name["kind"]?.string == "long" ? "--" : "-") + (name["name"]?.string ?? "")
+        }
+        let value = argument["kind"]?.string == "option" ? " <\(argument["valueName"]?.string ?? "")>" : ""
+        return names.joined(separator: ", ") + value
+    }
+
+    /// The long part of a command's help: sections with titles, sentences, and lines that are to stay as they are.
+    private mutating func discussion(of command: JSONValue) {
+        var isTable = false
+        for line in (command["discussion"]?.string ?? "").split(separator: "\n", omittingEmptySubsequences: false) {
+            let isIndented = line.hasPrefix("  ")
+            if isIndented != isTable { macro(isIndented ? "EX" : "EE", []) }
+            isTable = isIndented
+            if line.allSatisfy({ $0 == " " }) {
+                if !isTable { macro("PP", []) }
+            } else if line.hasSuffix(":"), line.allSatisfy({ $0.isUppercase || " :".contains($0) }) {
+                macro("PP", [])
+                macro("B", [String(line)])
+                macro("br", [])
+            } else {
+                text(String(line))
+            }
+        }
+        if isTable { macro("EE", []) }
+    }
+
+    private mutating func macro(_ name: String, _ arguments: [String]) {
+        // A quotation mark in an argument is two.
+        let words = arguments.map { "\"" + Self.plain($0).map { $0 == "\"" ? "\"\"" : "\($0)" }.joined() + "\"" }
+        lines.append(([".\(name)"] + words).joined(separator: " "))
+    }
+
+    private mutating func text(_ text: String) {
+        guard !text.isEmpty else { return }
+        // A full stop or an apostrophe at the beginning would be a request.
+        lines.append((text.hasPrefix(".") || text.hasPrefix("'") ? "\\&" : "") + Self.plain(text))
+    }
+
+    /// Text in which nothing is a request: a hyphen is one that can be copied into a shell.
+    private static func plain(_ text: String) -> String {
+        text.map { character in
+            switch character {
+            case "\\": "\\e"
+            case "-": "\\-"
+            case "\n": " "
+            default: String(character)
+            }
+        }.joined()
+    }
+}
+
+struct CompletionsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "completions",
+        abstract: "Print what a shell needs to complete commands and options.",
+        discussion: """
+            EXAMPLES:
+              blewedge completions bash > /usr/share/bash-completion/completions/blewedge
+              blewedge completions zsh > /usr/local/share/zsh/site-functions/_blewedge
+              blewedge completions fish > ~/.config/fish/completions/blewedge.fish
+            """
+    )
+
+    enum Shell: String, ExpressibleByArgument, CaseIterable {
+        case bash
+        case zsh
+        case fish
+
+        var completion: CompletionShell {
+            switch self {
+            case .bash: .bash
+            case .zsh: .zsh
+            case .fish: .fish
+            }
+        }
+
+        /// What reads the file of its completions.
+        var reader: HelpFile.Reader {
+            switch self {
+            case .bash: .bash
+            case .zsh: .zsh
+            case .fish: .fish
+            }
+        }
+    }
+
+    @Argument(help: ArgumentHelp("The shell.", valueName: Shell.allCases.map(\.rawValue).joined(separator: "|")))
+    var shell: Shell
+
+    func run() throws {
+        try StandardStream.output.write(Self.script(for: shell))
+    }
+
+    /// What a shell completes the program's commands and options with.
+    static func script(for shell: Shell) -> String { BlewedgeCommand.completionScript(for: shell.completion) + "\n" }
 }

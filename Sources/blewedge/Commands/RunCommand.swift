@@ -14,7 +14,6 @@ import SystemPackage
 import Texts
 import Typing
 
-/// `blewedge run`.
 struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
@@ -61,18 +60,14 @@ struct RunCommand: ParsableCommand {
     @OptionGroup var captureOptions: CaptureOptions
 
     @Option(
-        help: ArgumentHelp(
-            "The device, whatever is chosen: its name, in letters of either case, its address, or NAME@ADDRESS.",
-            valueName: "name|address"
-        )
+        "The device, whatever is chosen: its name, in letters of either case, its address, or NAME@ADDRESS.",
+        value: "name|address"
     )
     var device: String?
 
     @Option(
-        help: ArgumentHelp(
-            "The least security of the link: without it nothing is typed. With --device none takes an unpaired device, without a question.",
-            valueName: GATTLinkSecurity.Level.allValueStrings.joined(separator: "|")
-        )
+        "The least security of the link: without it nothing is typed. With --device none takes an unpaired device, without a question.",
+        value: GATTLinkSecurity.Level.allValueStrings.joined(separator: "|")
     )
     var security: GATTLinkSecurity.Level?
 
@@ -83,16 +78,12 @@ struct RunCommand: ParsableCommand {
     var config: String?
 
     @Option(
-        help: ArgumentHelp(
-            "What each byte types: a built-in table (\(ByteTable.BuiltIn.allCases.map(\.rawValue).joined(separator: ", "))) or a file.",
-            valueName: "name|file"
-        )
+        "What each byte types: a built-in table (\(ByteTable.BuiltIn.allCases.map(\.rawValue).joined(separator: ", "))) or a file.",
+        value: "name|file"
     )
     var table: String?
 
-    @Option(
-        help: ArgumentHelp("The layout that the reader of the keys uses: \(LayoutSource.names).", valueName: "name")
-    )
+    @Option("The layout that the reader of the keys uses: \(LayoutSource.names).", value: "name")
     var layout: String?
 
     @OptionGroup var wireOptions: WireOptions
@@ -100,18 +91,14 @@ struct RunCommand: ParsableCommand {
     @OptionGroup var paceOptions: PaceOptions
 
     @Option(
-        help: ArgumentHelp(
-            "Type nothing that waited longer while nothing could be typed; 0 types whatever its age (default: 5s).",
-            valueName: "time"
-        )
+        "Type nothing that waited longer while nothing could be typed; 0 types whatever its age (default: 5s).",
+        value: "time"
     )
     var maxAge: TimeArgument?
 
     @Option(
-        help: ArgumentHelp(
-            "While readers have CapsLock on, type letters the other way round so that they come out as meant (auto), or as if it were off (ignore).",
-            valueName: "policy"
-        )
+        "While readers have CapsLock on, type letters the other way round so that they come out as meant (auto), or as if it were off (ignore).",
+        value: "policy"
     )
     var capsLock: CapsLockPolicy?
 
@@ -119,18 +106,14 @@ struct RunCommand: ParsableCommand {
     var verify = false
 
     @Option(
-        help: ArgumentHelp(
-            "Type only while this virtual terminal is in front; what comes meanwhile is refused for good.",
-            valueName: "number"
-        )
+        "Type only while this virtual terminal is in front; what comes meanwhile is refused for good.",
+        value: "number"
     )
     var gateVT: Int?
 
     @Option(
-        help: ArgumentHelp(
-            "Started by root: act for this user, as a service of systemd does; `blewedge setup` makes the user blewedge.",
-            valueName: "name"
-        )
+        "Started by root: act for this user, as a service of systemd does; `blewedge setup` makes the user blewedge.",
+        value: "name"
     )
     var user: String?
 

@@ -3,11 +3,12 @@
 import ArgumentParser
 import BluetoothLE
 import Configuration
+import Control
 import Daemon
 import Devices
 import LinuxIO
+import Texts
 
-/// `blewedge scan`.
 struct ScanCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "scan",
@@ -39,13 +40,13 @@ struct ScanCommand: ParsableCommand {
     @Flag(help: "Listen for 5 s (or --seconds), then print each device once.")
     var once = false
 
-    @Option(help: ArgumentHelp("End after this time.", valueName: "time"))
+    @Option("End after this time.", value: "time")
     var seconds: TimeArgument?
 
     @Option(help: ArgumentHelp("Show devices that offer this service only; may be given again.", valueName: "uuid"))
     var service: [BluetoothUUID] = []
 
-    @Option(help: ArgumentHelp("Show devices of this name only, in letters of either case.", valueName: "text"))
+    @Option("Show devices of this name only, in letters of either case.", value: "text")
     var name: String?
 
     @Flag(help: "Only listen: ask no device for its scan response, which often holds the name.")
@@ -54,12 +55,7 @@ struct ScanCommand: ParsableCommand {
     @Flag(help: "Print every advertisement, not only news.")
     var duplicates = false
 
-    @Option(
-        help: ArgumentHelp(
-            "Table refresh interval (default: scan.refresh of the configuration, 2s).",
-            valueName: "time"
-        )
-    )
+    @Option("Table refresh interval (default: scan.refresh of the configuration, 2s).", value: "time")
     var refresh: TimeArgument?
 
     func validate() throws {
@@ -91,8 +87,7 @@ struct ScanCommand: ParsableCommand {
             parameters: passive ? ScanParameters(type: .passive) : .discovery,
             devices: DeviceTable(filter: filter, reportsDuplicates: duplicates),
             duration: seconds?.duration ?? (once ? .seconds(5) : nil),
-            display: display,
-            choice: Self.choice
+            display: display
         )
         try run.run()
     }
@@ -102,9 +97,93 @@ struct ScanCommand: ParsableCommand {
         let configuration = (try? DaemonPaths.current()).flatMap { try? Configuration.read($0.configurationFile) }
         return (configuration ?? Configuration()).refreshPeriod
     }
+}
+
+/// How a scan shows what it hears.
+enum ScanDisplay {
+    /// Each piece of news as it comes.
+    case news(DeviceText)
+    /// A table that is drawn anew.
+    case live(every: Duration)
+    /// All devices once, when the scan is over.
+    case atTheEnd(DeviceText)
+}
+
+/// One scan from the command line, from the adapter to the exit status.
+final class ScanRun {
+    private let foreground: ForegroundRun
+    private let duration: Duration?
+    private let display: ScanDisplay
+    private let scan: RadioScan
+    private var rows: ListedRows
+    private var table = LiveTable()
+
+    init(
+        transport: AdapterTransport,
+        capture: CaptureOptions,
+        parameters: ScanParameters,
+        devices: DeviceTable,
+        duration: Duration?,
+        display: ScanDisplay
+    ) throws(CommandFailure) {
+        foreground = try ForegroundRun(transport, capture: capture)
+        scan = RadioScan(parameters, devices: devices)
+        rows = ListedRows(devices.filter)
+        self.duration = duration
+        self.display = display
+        foreground.onFinish = { [unowned self] completion in stop(completion) }
+    }
+
+    func run() throws {
+        try foreground.run { [unowned self] radio in begin(on: radio) }
+    }
+
+    private func begin(on radio: RadioArbiter) {
+        scan.onUpdate = { [unowned self] update in heard(update.device) }
+        scan.onFailure = { [unowned self] error in foreground.finish(.failure(CommandFailure(error))) }
+        scan.onStarted = { [unowned self] in started() }
+        radio.start(scan)
+    }
+
+    private func started() {
+        if let duration {
+            _ = foreground.loop.schedule(at: MonotonicClock.now + duration) { [unowned self] in
+                foreground.finish(.success(.success))
+            }
+        }
+        if case .live(let period) = display { redraw(every: period) }
+    }
+
+    private func heard(_ device: DiscoveredDevice) {
+        if case .news(let text) = display { foreground.print(text.line(ListedDevice(device))) }
+    }
+
+    private func redraw(every period: Duration) {
+        guard foreground.outcome == nil else { return }
+        scan.expireDevices()
+        let size = StandardStream.output.windowSize ?? (80, 24)
+        let devices = rows.rows(scan.devices.devices.map { ListedDevice($0) }, Self.choice())
+        foreground.print(table.frame(DeviceText.table(devices, columns: size.columns), rows: size.rows))
+        _ = foreground.loop.schedule(at: MonotonicClock.now + period) { [unowned self] in redraw(every: period) }
+    }
 
     /// The device that the next `run` connects to; nil where none is chosen, or the choice cannot be read.
     private static func choice() -> KeptChoice? {
         (try? DaemonPaths.current()).flatMap { try? ChoiceStore($0.choice).read() }
+    }
+
+    /// Stops scanning, and prints what is to come at the end.
+    private func stop(_ completion: @escaping () -> Void) {
+        let finished = { [unowned self] in
+            if case .success(.success)? = foreground.outcome, case .atTheEnd(let text) = display {
+                let columns = StandardStream.output.windowSize?.columns ?? 80
+                foreground.print(text.all(scan.devices.devices.map { ListedDevice($0) }, columns: columns))
+            }
+            if scan.droppedReports > 0 {
+                Console.note(NoteText.reportsDropped.message("\(scan.droppedReports)"))
+            }
+            completion()
+        }
+        if let radio = foreground.core?.radio { radio.stop(scan, completion: finished) } else { finished() }
     }
 }

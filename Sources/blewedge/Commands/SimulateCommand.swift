@@ -3,8 +3,11 @@
 import ArgumentParser
 import BluetoothLE
 import Configuration
+import Control
+import Daemon
 import Devices
 import LinuxIO
+import Texts
 
 /// The end of a line on its way to the central.
 enum LineEnd: String, ExpressibleByArgument, CaseIterable {
@@ -23,7 +26,6 @@ enum LineEnd: String, ExpressibleByArgument, CaseIterable {
     }
 }
 
-/// `blewedge simulate`.
 struct SimulateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulate",
@@ -56,57 +58,36 @@ struct SimulateCommand: ParsableCommand {
     @Option(help: "The name to be found by.")
     var name = "LINBLE-TEST"
 
-    @Option(
-        help: ArgumentHelp(
-            "The serial service to have: \(Profile.builtIn.map(\.name).joined(separator: ", ")).",
-            valueName: "profile"
-        )
-    )
+    @Option("The serial service to have: \(Profile.builtIn.map(\.name).joined(separator: ", ")).", value: "profile")
     var profile = Profile.linble.name
 
-    @Option(help: ArgumentHelp("Send the lines of a file instead of standard input's.", valueName: "file"))
+    @Option("Send the lines of a file instead of standard input's.", value: "file")
     var file: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "Send so many barcodes, no two alike, instead of standard input's lines.",
-            valueName: "number"
-        )
-    )
+    @Option("Send so many barcodes, no two alike, instead of standard input's lines.", value: "number")
     var barcodes: Int?
 
     @Option(
-        help: ArgumentHelp(
-            "Send at most so many lines a second; 0 sends as many as the link takes. Barcodes: 1 a second, lines: all.",
-            valueName: "number"
-        )
+        "Send at most so many lines a second; 0 sends as many as the link takes. Barcodes: 1 a second, lines: all.",
+        value: "number"
     )
     var rate: Int?
 
-    @Option(help: ArgumentHelp("What ends each line that is sent: cr, lf, crlf or none.", valueName: "end"))
+    @Option("What ends each line that is sent: cr, lf, crlf or none.", value: "end")
     var lineEnd = LineEnd.cr
 
-    @Option(
-        help: ArgumentHelp(
-            "Let a central pair in this time, 1 to 600 s; without this none can.",
-            valueName: "time"
-        )
-    )
+    @Option("Let a central pair in this time, 1 to 600 s; without this none can.", value: "time")
     var pairable: TimeArgument?
 
     @Option(
-        help: ArgumentHelp(
-            "What a link must have before its central may subscribe and write; none by default.",
-            valueName: GATTLinkSecurity.Level.allValueStrings.joined(separator: "|")
-        )
+        "What a link must have before its central may subscribe and write; none by default.",
+        value: GATTLinkSecurity.Level.allValueStrings.joined(separator: "|")
     )
     var security: GATTLinkSecurity.Level?
 
     @Option(
-        help: ArgumentHelp(
-            "With --pairable: what the person here can do. Answers are lines on standard input, which is not sent then.",
-            valueName: PairingConsole.allCases.map(\.rawValue).joined(separator: "|")
-        )
+        "With --pairable: what the person here can do. Answers are lines on standard input, which is not sent then.",
+        value: PairingConsole.allCases.map(\.rawValue).joined(separator: "|")
     )
     var console: PairingConsole?
 
@@ -161,5 +142,126 @@ struct SimulateCommand: ParsableCommand {
             transport: adapterOptions.transport,
             capture: captureOptions
         ).run()
+    }
+}
+
+/// The keys of a simulated module: those that are kept, and those of one central that pairs while it may (CB-27, X-8).
+///
+/// To be used on the loop's thread.
+final class SimulatedPairing {
+    private let foreground: ForegroundRun
+    private let offer: PairingOffer
+    /// False where kept keys are used, and nobody pairs.
+    private let isPairable: Bool
+    private let isJSON: Bool
+    private let store: BondStore
+    private let known: BondStore.Contents
+    /// The lock of an adapter that the kernel shares; that of another is the run's.
+    private let lock: AdapterLock?
+    private var adapter: DeviceAddress?
+    private var window: (any PairingWindow)?
+    private var questions: PairingQuestions?
+
+    /// The kept keys, and with a limit a window in which a central may pair.
+    init(
+        _ foreground: ForegroundRun,
+        through transport: AdapterTransport,
+        console: PairingConsole,
+        required: GATTLinkSecurity.Level,
+        limit: Duration?,
+        isJSON: Bool
+    ) throws(CommandFailure) {
+        self.foreground = foreground
+        offer = PairingOffer(console.capability, required: max(required, .encrypted), limit: limit ?? .zero)
+        isPairable = limit != nil
+        self.isJSON = isJSON
+        store = BondStore(try DaemonPaths.current().bonds)
+        known = try store.found()
+        lock = transport.exclusiveName == nil ? AdapterLock.ofCommand() : nil
+    }
+
+    /// Has the adapter know the keys; throws for one that cannot be paired with.
+    func prepare(_ adapter: any LowEnergyAdapter) throws(CommandFailure) {
+        guard adapter.keepsAddress else {
+            throw CommandFailure(.unavailable, BondFaultText.noAddress, adapter.name)
+        }
+        if let refusal = lock?.take(adapter.name), refusal.status == .unavailable { throw refusal }
+        adapter.use(known.bonds)
+        self.adapter = DeviceAddress(adapter.address, .public)
+        if isPairable { window = adapter.makePairingWindow(offer) }
+    }
+
+    /// Lets a central pair from now on, where that is wanted.
+    func begin() {
+        guard let window, foreground.outcome == nil else { return }
+        questions = PairingQuestions(on: foreground.loop, isJSON: isJSON, print: foreground.print) { answer in
+            switch answer {
+            case .same(let isSame): window.answer(isSame)
+            case .passkey(let passkey): window.answer(passkey: passkey)
+            }
+        }
+        window.onNews = { [unowned self] news in take(news) }
+        tell("pairable", BondText.pairable.message(seconds))
+        window.open()
+    }
+
+    private var seconds: String { "\(offer.limit.components.seconds)" }
+
+    private func take(_ news: PairingWindowNews) {
+        guard foreground.outcome == nil else { return }
+        switch news {
+        case .ask(let question, _): questions?.ask(question)
+        case .show(let passkey, _): questions?.show(passkey)
+        case .failed(let device, let failure):
+            questions?.settle()
+            let cause = CommandFailure(failure, of: device, within: offer.limit).cause
+            tell("pairingFailed", BondText.notPaired.message("\(device)", cause), device)
+        case .refused(let opcode, let status):
+            end()
+            guard let adapter else { return }
+            let failure = ManagedPairing.Failure.refused(opcode, status)
+            foreground.finish(.failure(CommandFailure(failure, of: adapter, within: offer.limit)))
+        case .ended(nil):
+            end()
+            tell("pairingClosed", BondText.pairableOver.message())
+        case .ended(let bond?):
+            end()
+            keep(bond)
+        }
+    }
+
+    private func keep(_ bond: Bond) {
+        do throws(BondStore.Failure) {
+            try store.add(bond)
+        } catch {
+            return foreground.finish(.failure(CommandFailure(error)))
+        }
+        let facts = BondFacts(bond)
+        guard isJSON else { return Console.note(facts.report.message("\(facts.device)")) }
+        foreground.print(PairingEvent.paired(facts).object.text + "\n")
+    }
+
+    /// Tells what happens: programs as a JSON line, people on standard error.
+    private func tell(_ event: String, _ sentence: Message, _ device: DeviceAddress? = nil) {
+        guard isJSON else { return Console.note(sentence) }
+        var object = JSONObject()
+        object.add("event", event)
+        object.add("address", device.map { "\($0.address)" })
+        object.add("addressType", device.map { "\($0.type)" })
+        foreground.print(object.text + "\n")
+    }
+
+    private func end() {
+        questions?.close()
+        questions = nil
+    }
+
+    func release() { lock?.release() }
+
+    /// Lets nobody pair any more.
+    func close() {
+        end()
+        window?.close()
+        window = nil
     }
 }

@@ -9,7 +9,6 @@ import SystemPackage
 import Texts
 import Typing
 
-/// `blewedge table`.
 struct TableCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "table",
@@ -33,7 +32,6 @@ struct TableCommand: ParsableCommand {
     )
 }
 
-/// `blewedge table check`.
 struct TableCheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
@@ -71,7 +69,6 @@ struct TableCheckCommand: ParsableCommand {
     }
 }
 
-/// `blewedge table show`.
 struct TableShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
@@ -146,11 +143,6 @@ struct TableShowCommand: ParsableCommand {
 
 /// The options of every command that uses a layout.
 struct LayoutOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "The layout that the reader of the keys uses: \(LayoutSource.names).",
-            valueName: "name"
-        )
-    )
+    @Option("The layout that the reader of the keys uses: \(LayoutSource.names).", value: "name")
     var layout = "us"
 }

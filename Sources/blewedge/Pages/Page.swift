@@ -4,7 +4,6 @@ import Control
 import Daemon
 import Texts
 
-/// The pages.
 enum Page: Int, CaseIterable {
     case devices = 1, check, keypad, snippets, settings, guide
     /// F7 to F10 are commands.
@@ -25,7 +24,6 @@ enum Page: Int, CaseIterable {
         }
     }
 
-    /// Whether it has a field to type into.
     var hasField: Bool { self != .devices && self != .settings && self != .beacons }
 
     /// The page's body, for a space of that size.
@@ -85,8 +83,7 @@ enum PageFrame {
 
     // MARK: Head
 
-    /// The pages with their keys: all names, the closer together the less room there is, or only that of the page that is
-    /// shown.
+    /// The pages with their keys: all names, closer together on narrow screens, or only that of the page shown.
     private static func title(_ model: TUIModel, _ columns: Int) -> PageLine {
         func names(_ gap: String, isShort: Bool = false) -> [String] {
             Page.allCases.map { page in

@@ -9,11 +9,9 @@ import Texts
 
 /// The way from nothing to the first typed character, each step tested as it is gone (LK-11, LK-12).
 enum GuidePage {
-    /// The steps, in their order.
     enum Step: CaseIterable {
         case machine, daemon, choose, connect, attempt
 
-        /// Whether it is done.
         func isDone(_ model: TUIModel) -> Bool {
             let state = model.status?.state
             switch self {
@@ -119,9 +117,7 @@ enum GuidePage {
         }
         return (lines, due)
     }
-}
 
-extension GuidePage {
     /// The doctor's findings that keep this machine from having a virtual keyboard.
     static func machineFaults(_ findings: [Finding]) -> [Reason] {
         findings.filter { $0.severity == .blocks && machineCauses.contains($0.cause) }.map { finding in

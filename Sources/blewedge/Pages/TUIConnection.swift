@@ -27,7 +27,6 @@ final class TUIConnection {
     private var waiting: [(Result<JSONValue, CommandFailure>) -> Void] = []
     private var isWaitingToWrite = false
 
-    /// Connects to the daemon at a path.
     init(to path: String, on loop: EventLoop) throws(CommandFailure) {
         self.loop = loop
         do throws(Errno) {
@@ -47,7 +46,6 @@ final class TUIConnection {
 
     deinit { end() }
 
-    /// Asks; false where too much is asked already, and nothing comes of it.
     func ask(
         _ request: ControlRequest,
         completion: @escaping (Result<JSONValue, CommandFailure>) -> Void

@@ -10,17 +10,13 @@ import Texts
 ///
 /// To be used on the loop's thread.
 final class TUIDaemon {
-    /// Called with how the daemon stands.
     var onStatus: ((TUIStatus) -> Void)?
     /// Called when the daemon does not answer, each time that it was looked for in vain.
     var onAbsence: ((CommandFailure) -> Void)?
     /// Called when the daemon has received data.
     var onReceived: (() -> Void)?
-    /// Called with the devices around.
     var onDevices: ((JSONValue) -> Void)?
-    /// Called with why there are none.
     var onScanFailure: ((CommandFailure) -> Void)?
-    /// Called with what is done about beacons.
     var onBeacons: ((Result<TUIBeacons, CommandFailure>) -> Void)?
 
     /// How often the daemon is asked, or looked for.
@@ -55,14 +51,7 @@ final class TUIDaemon {
         self.loop = loop
     }
 
-    /// Begins to look for it, and to ask it.
-    func start() {
-        tick()
-    }
-
-    /// Asks the daemon; false where too much is asked already.
-    ///
-    /// The answer comes on the loop.
+    /// Asks the daemon; false where too much is asked already; the answer comes on the loop.
     func ask(_ request: ControlRequest, completion: @escaping (CommandFailure?) -> Void) -> Bool {
         let connection: TUIConnection?
         if case .use = request { connection = slowConnection() } else { connection = quick }
@@ -86,17 +75,17 @@ final class TUIDaemon {
         scan()
     }
 
-    /// Lets it go.
     func end() {
         for connection in [quick, slow, events] { connection?.end() }
         (quick, slow, events) = (nil, nil, nil)
     }
 
-    private func tick() {
+    /// Looks for the daemon or asks it, now and in every period from now on.
+    func start() {
         if quick == nil { attach() } else { askStatus() }
         askBeacons()
         scan()
-        _ = loop.schedule(at: MonotonicClock.now + Self.period) { [weak self] in self?.tick() }
+        _ = loop.schedule(at: MonotonicClock.now + Self.period) { [weak self] in self?.start() }
     }
 
     private func attach() {

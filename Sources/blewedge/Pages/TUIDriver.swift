@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import ArgumentParser
 import BluetoothLE
 import Configuration
 import Control
@@ -19,8 +20,6 @@ final class TUIDriver {
     private static let leave = "\u{1B}[0m\u{1B}[2J\u{1B}[H\u{1B}[?2004l\u{1B}[?25h\u{1B}[?1049l"
     /// How long the rest of an escape sequence may take.
     private static let sequenceTime = Duration.milliseconds(50)
-    /// How long received data is shown (LK-25).
-    private static let flashTime = Duration.milliseconds(400)
 
     private let loop: EventLoop
     private let terminal: Terminal
@@ -123,7 +122,7 @@ final class TUIDriver {
     }
 
     private func received() {
-        flash.set(on: loop, after: Self.flashTime) { [unowned self] in change { $0.isFlashing = false } }
+        flash.set(on: loop, after: StatusLine.flashTime) { [unowned self] in change { $0.isFlashing = false } }
         change { $0.isFlashing = true }
     }
 
@@ -174,7 +173,7 @@ final class TUIDriver {
 
     private func loadSnippets() {
         do throws(CommandFailure) {
-            model.snippets = try places.snippets().all
+            model.snippets = try places.all.snippets().all
             model.snippetFault = nil
         } catch {
             model.snippetFault = error.cause
@@ -250,4 +249,92 @@ final class TUIDriver {
         if outcome == nil { outcome = result }
         loop.stop()
     }
+}
+
+/// A program that the pages have started: its end is told while they are shown, and it goes on when they end (LK-17).
+///
+/// To be used on the loop's thread.
+final class TUIProcess {
+    /// Called when it has ended by itself: how, and the last line that it has said.
+    var onEnd: ((ChildProcess.End, String) -> Void)?
+
+    /// The greatest length of its log that is read, in bytes; a longer log is not read.
+    private static let mostBytes = 64 * 1024
+
+    private let loop: EventLoop
+    private let log: String
+    private var child: ChildProcess?
+    private var registration: EventLoop.Registration?
+
+    /// Starts a program by its words; its output goes to a file beside the daemon's control socket.
+    init(_ words: [String], _ paths: DaemonPaths, on loop: EventLoop) throws(CommandFailure) {
+        self.loop = loop
+        log = paths.runtime.appending("tui.log").string
+        do throws(Errno) {
+            try FileSystem.makeDirectory(paths.runtime, mode: 0o755)
+            // The shell puts the words where they do not disturb the pages.
+            let child = try ChildProcess(
+                "/bin/sh",
+                arguments: ["-c", "log=\"$0\"; exec \"$@\" 2>\"$log\" >\"$log\"", log] + words,
+                environment: [],
+                replacing: "BLEWEDGE_",
+                privileges: .ours
+            )
+            registration = try loop.watch(child.descriptor, for: .readable) { [unowned self] _ in ended() }
+            self.child = consume child
+        } catch {
+            throw CommandFailure(.inputOutput, Message(detail: "\(error)"))
+        }
+    }
+
+    var isRunning: Bool { child != nil }
+
+    private func ended() {
+        guard let end = child?.takeEnd() else { return }
+        if let registration, let child = child.take() { loop.unwatch(registration, child.descriptor) }
+        registration = nil
+        child = nil
+        let bytes = (try? FileSystem.contents(of: log, limit: Self.mostBytes)) ?? []
+        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+        onEnd?(end, lines.suffix(2).joined(separator: " "))
+    }
+}
+
+/// The options of the commands with pages.
+struct TUIOptions: ParsableArguments {
+    @OptionGroup var place: SocketOption
+
+    @Option(
+        "en or ja. Without it the locale says it; a Linux console has no Japanese, and gets English.",
+        value: "language"
+    )
+    var language: Language?
+
+    /// Shows the pages on the terminal, from this one on.
+    func show(_ page: Page) throws {
+        try TUIDriver(page: page, language: language ?? .current, places: try TUIPlaces(socket: place.socket)).run()
+    }
+}
+
+extension Language: ExpressibleByArgument {}
+
+struct TUICommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tui",
+        abstract: "Pages for a terminal: devices, check, keypad, snippets, settings, guide and beacons.",
+        discussion: """
+            Works on a bare console and over ssh. F1 to F6 show the pages, F7 connects, F8 disconnects, F9 pauses and \
+            resumes, F10 ends, F11 shows the page of beacons; Alt with the digit, or with b for F11, does the same. What a device sends is typed into these pages too where they have the focus: it \
+            goes into their field, and is never taken for a command. Without a daemon the check page starts the installed service; \
+            elsewhere Enter starts a daemon, which goes on when the pages end, and ends by `blewedge stop`. NO_COLOR leaves out the colours.
+
+            EXAMPLES:
+              blewedge tui
+              blewedge tui --language ja
+            """
+    )
+
+    @OptionGroup var options: TUIOptions
+
+    func run() throws { try options.show(.devices) }
 }

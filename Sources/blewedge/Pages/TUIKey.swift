@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-/// A key of a terminal's keyboard.
 enum TUIKey: Hashable {
     case character(Character)
     case enter, tab, backTab, backspace, delete, escape

@@ -44,7 +44,6 @@ struct TUIModel {
     var language: Language
     /// The daemon's status; nil while none answers.
     var status: TUIStatus?
-    /// Why none answers.
     var absence: Reason?
     /// Why none answers where one is there, or may be.
     var otherFault: Reason? { absence?.cause == CommandFailure.noDaemon.cause ? nil : absence }
@@ -55,13 +54,11 @@ struct TUIModel {
     /// What the daemon does about beacons, or why that is not known; nil before it was asked.
     var beacons: Result<TUIBeacons, CommandFailure>?
     var snippets: [Snippet] = []
-    /// Why the file of snippets is not used.
     var snippetFault: Message?
     /// The uses of a network, as the configuration says.
     var networkUses = [GuideText.networkNone.message()]
     /// The faults of this machine that keep a keyboard from working; nil before they were looked for.
     var machineFaults: [Reason]?
-    /// The command that starts the daemon on this machine.
     var startCommand = "blewedge run"
     /// The manager of the installed service; nil where the pages start a daemon of their own.
     var manager: ServiceManager?
@@ -72,7 +69,6 @@ struct TUIModel {
     var field = TUIField()
     /// Data has just been received (LK-25).
     var isFlashing = false
-    /// Whether the state is shown on every page (LK-13).
     var showsStatus = true
     /// Where that is kept.
     var configurationFile = ""
@@ -92,7 +88,6 @@ struct TUIModel {
 
     // MARK: What the daemon says
 
-    /// Takes how the daemon stands.
     mutating func take(_ status: TUIStatus) {
         if self.status == nil, absence != nil || isStarting { notice = .said(.attached, []) }
         self.status = status
@@ -115,7 +110,6 @@ struct TUIModel {
         absence = failure
     }
 
-    /// Takes what was found out about the machine.
     mutating func take(_ facts: SystemFacts) {
         machineFaults = GuidePage.machineFaults(Doctor.findings(facts))
         startCommand = (isRoot ? "" : "sudo ") + facts.startCommand
@@ -328,7 +322,6 @@ struct TUIModel {
         return [.ask(.snippet(snippet.title), .said(.typedSnippet, [snippet.title]))]
     }
 
-    /// The snippet under the cursor.
     var focusedSnippet: Snippet? {
         let row = rows[.snippets] ?? 0
         return snippets.indices.contains(row) ? snippets[row] : snippets.first
@@ -383,17 +376,12 @@ enum TUIEffect: Equatable {
     case ask(ControlRequest, TUIModel.Notice)
     /// Ask for the devices around, at once; with `isAnew` those heard earlier are forgotten (LK-4).
     case rescan(isAnew: Bool)
-    /// Start a daemon.
     case startDaemon
-    /// Start the machine's service.
     case startService
-    /// Read the file of snippets.
     case loadSnippets
-    /// Look at the machine.
     case checkMachine
     /// Keep whether the state is shown.
     case keepStatusLine(Bool)
-    /// Draw the whole screen.
     case redraw
     case quit
 }

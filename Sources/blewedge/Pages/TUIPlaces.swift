@@ -16,7 +16,6 @@ struct TUIPlaces {
     let all: [DaemonPaths]
     /// True if no control socket is given: the daemon looked for may be the machine's service.
     let mayBeService: Bool
-    /// The control sockets that are tried.
     let sockets: [String]
     /// The configuration's settings of the pages: whether the status line is shown, and the time of a scan.
     let showsStatus: Bool
@@ -42,7 +41,6 @@ struct TUIPlaces {
         scanTime = ControlRequest.scanTime(nearest: configuration.refreshPeriod)
     }
 
-    /// The user's own.
     var paths: DaemonPaths { all.first ?? .system }
 
     /// The uses of a network by the user's and the system's configuration (LK-12, HK-7).
@@ -62,11 +60,6 @@ struct TUIPlaces {
         return uses.isEmpty ? [GuideText.networkNone.message()] : uses
     }
 
-    /// The snippets that a daemon of this user would know, or else one of the system.
-    func snippets() throws(CommandFailure) -> Snippets {
-        try all.snippets()
-    }
-
     /// Keeps in the configuration whether the state is shown; nothing else of the file changes.
     func keep(showsStatus: Bool) throws(CommandFailure) {
         let file = paths.configurationFile
@@ -84,8 +77,7 @@ struct TUIPlaces {
         }
     }
 
-    /// The configuration's text with that value of a key that stands in no table: in the place of its line, else before
-    /// everything.
+    /// The configuration with that value of a key outside of tables: in the place of its line, else at the top.
     static func setting(_ key: String, to value: String, in text: String) -> String {
         // By scalars: CR LF is one character.
         var lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
@@ -119,4 +111,78 @@ struct TUIPlaces {
     }
 
     private var guideMark: FilePath { paths.state.appending("guide-shown") }
+}
+
+/// The daemon's answer to `status`, with nothing in it that acts on a terminal.
+struct TUIStatus: Equatable {
+    var state: Session.State
+    var reason: Reason?
+    var seconds: Int64
+    /// The chosen device as the user has named it; nil for none.
+    var device: String?
+    var chosen: ListedDevice?
+    var adapter: String?
+    var keyboard: String?
+    var profile: String
+    var layout: String
+    var table: String
+    var isPaused: Bool
+    var isTyping: Bool
+    var gate: Reason?
+    var counts: [Count]
+    /// How long ago a value was received, in seconds, and its length (D-6).
+    var lastReceived: (ago: Int64, length: Int64)?
+    var rivals: [String]
+    var choiceFault: Reason?
+
+    struct Count: Equatable {
+        var name: String
+        var count: Int64
+    }
+
+    static func == (one: TUIStatus, other: TUIStatus) -> Bool {
+        one.object == other.object
+    }
+
+    private let object: JSONValue
+
+    /// Reads an answer; nil for one that has no state that this program knows.
+    init?(_ answer: JSONValue) {
+        func text(_ name: String) -> String? { answer[name]?.string.map(LocalName.printable) }
+        func reason(_ cause: String, _ remedy: String) -> Reason? {
+            answer.message(cause).map { Reason($0, remedy: answer.message(remedy)) }
+        }
+        guard let state = text("state").flatMap(Session.State.init) else { return nil }
+        object = answer
+        self.state = state
+        self.reason = reason("reason", "remedy")
+        seconds = answer["seconds"]?.integer ?? 0
+        device = text("device")
+        adapter = text("adapter")
+        keyboard = text("keyboard")
+        profile = text("profile") ?? ""
+        layout = text("layout") ?? ""
+        table = text("table") ?? ""
+        isPaused = answer["paused"]?.bool ?? false
+        isTyping = answer["gate"]?.string != "closed"
+        gate = reason("gateReason", "gateRemedy")
+        rivals = (answer["rivals"]?.array ?? []).compactMap { $0.string.map(LocalName.printable) }
+        choiceFault = reason("selectionFault", "selectionRemedy")
+        if let ago = answer["lastReceived"]?["secondsAgo"]?.integer,
+            let length = answer["lastReceived"]?["length"]?.integer
+        {
+            lastReceived = (ago, length)
+        }
+        counts = []
+        if case .object(let members)? = answer["counts"] {
+            counts = members.compactMap { name, value in value.integer.map { Count(name: name, count: $0) } }
+        }
+        let kept = answer["selection"].flatMap(KeptChoice.init(answer:)) ?? KeptChoice(answer: answer)
+        chosen = device == nil ? nil : kept.map { ListedDevice($0) }
+    }
+}
+
+extension Reason {
+    /// The cause, and the remedy in brackets, for a line of a page: nothing in it acts on a terminal.
+    func line(_ language: Language) -> String { LocalName.printable(message.text(language)) }
 }

@@ -6,11 +6,9 @@ import Texts
 
 /// The stages of the data path with what each has seen so far, drawn over itself on a terminal while it runs.
 struct DemoPicture {
-    /// The data that the picture shows.
     struct Stages: Equatable {
         /// The barcodes that the scanner has sent, and all that it is to send.
         var barcodes: (sent: Int, all: Int) = (0, 0)
-        /// The session's state, and the reason for it.
         var state = Message(detail: "")
         /// Received so far.
         var notifications: UInt64 = 0

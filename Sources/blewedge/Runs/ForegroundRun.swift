@@ -93,7 +93,6 @@ final class ForegroundRun {
         }
     }
 
-    /// Writes to standard output; whatever prevents that ends the run.
     func print(_ text: String) {
         do throws(Errno) {
             try StandardStream.output.write(text)

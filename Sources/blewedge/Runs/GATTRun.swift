@@ -20,7 +20,6 @@ final class GATTRun {
         var time: Duration?
     }
 
-    /// How long a connection may take.
     private static let connectTimeout = Duration.seconds(15)
 
     private let foreground: ForegroundRun

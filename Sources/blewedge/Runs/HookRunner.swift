@@ -8,11 +8,8 @@ import LinuxIO
 import SystemPackage
 import Texts
 
-/// Runs the user's command for one notice after another, and never waits for it.
-///
-/// To be used on the event loop's thread.
+/// Runs the user's command for one notice after another, and never waits for it; to be used on the event loop's thread.
 final class HookRunner {
-    /// How long the end of the program is put off for notices that wait.
     private static let patience = Duration.seconds(5)
 
     private let command: String

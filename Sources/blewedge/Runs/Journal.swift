@@ -18,7 +18,6 @@ final class Journal {
         case notice = 5
         case information = 6
 
-        /// The priority of a state.
         init(_ state: Session.State) {
             self =
                 switch state {
@@ -32,7 +31,6 @@ final class Journal {
     /// How long the end of the program is put off for a reader that is slow.
     private static let patience = Duration.seconds(2)
 
-    /// Whether lines are for a journal.
     let isOn: Bool
     private let lines: LineWriter?
 

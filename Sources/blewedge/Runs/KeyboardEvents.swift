@@ -25,7 +25,6 @@ final class KeyboardEvents {
         self.hook = hook
     }
 
-    /// Takes the session's state.
     func take(_ state: Session.State, _ device: DeviceAddress?, _ reason: String?) {
         if state == .connected, !isConnected {
             self.device = device

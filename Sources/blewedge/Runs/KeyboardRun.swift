@@ -14,7 +14,6 @@ import Typing
 
 /// One keyboard in the foreground, from the first scan to the printed account.
 final class KeyboardRun {
-    /// The forms of output.
     enum Output {
         /// Progress, and the account at the end.
         case people
@@ -182,9 +181,7 @@ final class KeyboardRun {
         CommandFailure(.inputOutput, CommandFaultText.noOutput, "\(error)")
     }
 
-    /// Waits for the permissions that are missing, for as long as it takes; a keyboard for one device does not.
-    ///
-    /// Returns false where the run is over, or begins anew.
+    /// Waits for missing permissions, except for one device; false where the run is over or begins anew.
     private func isPermitted() throws -> Bool {
         let hasKeyboard = wire == nil
         guard let missing = PermissionWait.missing(for: settings.adapter, hasKeyboard: hasKeyboard) else { return true }
@@ -208,8 +205,7 @@ final class KeyboardRun {
         return outcome == nil && !isReloading
     }
 
-    /// A daemon waits for an adapter that is not there, is switched off or not its to use; a keyboard for one device does
-    /// not.
+    /// A daemon waits for an adapter that is absent, off or forbidden; a keyboard for one device does not.
     private func adapterFailed(_ failure: CommandFailure) {
         let isWaitedFor = failure.status == .unavailable || failure.status == .permission
         if !options.followsChoice || !isWaitedFor { finish(.failure(failure)) }
@@ -300,5 +296,82 @@ final class KeyboardRun {
         // Where standard output carries what is received, it carries nothing else.
         let isTaken = wire.map { $0.end.place == nil } ?? false
         if isTaken { journal.print(text) } else { lines?.write(text + "\n") }
+    }
+}
+
+/// The user that `run --user` names, for whom root's process acts with the product's two capabilities only.
+struct KeyboardUser {
+    let name: String
+
+    /// Begins the program anew as the user, who gets the directories; returns if this process is the user's already.
+    func become(_ paths: DaemonPaths) throws(CommandFailure) {
+        guard let user = ServiceUser(named: name) else {
+            throw CommandFailure(.usage, CommandFaultText.noUser, name)
+        }
+        guard ProcessFacts.user != user.number else { return }
+        guard ProcessFacts.user == 0 else { throw CommandFailure(.permission, CommandFaultText.userWantsRoot, name) }
+        do throws(Errno) {
+            for directory in [paths.state, paths.runtime] { try user.own(directory: directory) }
+            try user.become()
+            try Process.replaceBySelf(
+                telling: [
+                    ("HOME", "\(user.home)"), ("USER", name), ("LOGNAME", name),
+                    ("CONFIGURATION_DIRECTORY", "\(paths.configuration)"),
+                    ("STATE_DIRECTORY", "\(paths.state)"), ("RUNTIME_DIRECTORY", "\(paths.runtime)"),
+                ]
+            )
+        } catch {
+            throw CommandFailure(.permission, CommandFaultText.userNotTaken, name, "\(error)")
+        }
+    }
+}
+
+/// Notifications through the daemon's own feed, typing thread and keyboard output, into /dev/null instead of a keyboard.
+///
+/// The thread that brings the bytes types them, as the radio thread does while nothing has to wait for the pace.
+enum TypingProfile {
+    /// The bytes of a notification.
+    private static let chunk = 20
+
+    /// Types so many notifications, one after the other.
+    static func run(_ notifications: Int, _ bytes: [UInt8], _ table: CompiledTable) throws {
+        let ring = try ByteRing(capacity: 65536)
+        guard let producer = ring.takeProducer(), let consumer = ring.takeConsumer() else { return }
+        let ledger = Ledger()
+        var feed = Feed(producer, ledger: ledger, open: OpenDeviceRules(table))
+        let typist = Typist(
+            consumer,
+            table: table,
+            pacer: try Pacer(stall: 0, queue: .large),
+            gate: Gate(),
+            ledger: ledger
+        )
+        let finished = try Waker()
+        let thread = try TypingThread(typist, device: try NullKeyboard(), finished: finished)
+        // Nothing is typed before the keyboard's readers would have opened it.
+        let begin = MonotonicClock.nanoseconds + TypingThread.settlingTime
+        while MonotonicClock.nanoseconds <= begin { finished.wait(until: begin) }
+        let all = unsafe bytes.span.bytes
+        for turn in 0..<notifications {
+            let offset = turn &* chunk % (all.byteCount - chunk)
+            let now = MonotonicClock.nanoseconds
+            let source = all.extracting(offset..<offset + chunk)
+            if feed.receive(source, epoch: 1, now: now, isFromOpenDevice: true) == .acceptedMustWake {
+                thread.typeIfAsleep(now: now)
+            }
+        }
+        thread.stop()
+        while !thread.hasEnded { finished.wait(until: nil) }
+    }
+
+    /// A keyboard that takes everything.
+    private final class NullKeyboard: KeyboardDevice {
+        private let descriptor: Descriptor
+
+        init() throws(Errno) {
+            descriptor = try .forWriting("/dev/null")
+        }
+
+        func write(_ events: borrowing RawSpan) throws(Errno) -> NonBlocking<Int> { try descriptor.write(events) }
     }
 }

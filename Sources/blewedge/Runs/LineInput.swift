@@ -6,9 +6,7 @@ import Daemon
 import LinuxIO
 import SystemPackage
 
-/// Lines of a file, a pipe or a terminal, read only when they are asked for.
-///
-/// To be used on the loop's thread.
+/// Lines of a file, a pipe or a terminal, read only when they are asked for; to be used on the loop's thread.
 final class LineInput {
     private static let pieceSize = 1 << 14
 

@@ -12,7 +12,6 @@ import Texts
 
 /// One simulated module in the foreground, from the adapter to the printed account.
 final class SimulateRun {
-    /// Where the lines come from.
     enum Source {
         case standardInput
         case file(String)
@@ -23,7 +22,6 @@ final class SimulateRun {
     enum Output {
         /// As text, what a terminal could act on left out.
         case text
-        /// As digits.
         case hex
         /// As JSON lines, with all that happens.
         case json

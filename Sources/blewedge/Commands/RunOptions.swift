@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+public import ArgumentParser
+import Configuration
+import Control
+import Daemon
+import Devices
+public import Keystrokes
+import LinuxIO
+import SystemPackage
+import Texts
+import Typing
+
+/// The options of every command that speaks to the daemon.
+struct DaemonOptions: ParsableArguments {
+    @OptionGroup var place: SocketOption
+
+    @Flag(help: "Print the daemon's answer, one JSON object on a line.")
+    var json = false
+
+    func client() throws(CommandFailure) -> ControlClient { try place.client() }
+
+    /// Asks the daemon for one thing; `done` tells people that it is done.
+    func tell(_ request: ControlRequest, done: Message? = nil) throws {
+        var client = try client()
+        try show(try client.ask(request), done: done)
+    }
+
+    /// Prints an answer for programs, or that it is done for people.
+    func show(_ answer: ControlClient.Answer, done: Message?) throws {
+        if json {
+            try StandardStream.output.write(answer.plainLine + "\n")
+        } else if let message = answer.value.message("note") ?? done {
+            Console.note(message)
+        }
+    }
+
+    /// Prints an object for programs, or that it is done for people, where no daemon was asked.
+    func show(_ object: JSONObject, done: Message) throws {
+        if json { try StandardStream.output.write(object.text + "\n") } else { Console.note(done) }
+    }
+
+    /// Does it through the daemon, or alone where none runs that would be meant.
+    func perform(_ through: (inout ControlClient) throws -> Void, alone: () throws -> Void) throws {
+        do {
+            var client = try client()
+            try through(&client)
+        } catch let failure as CommandFailure where failure.kind == .noDaemon && place.socket == nil {
+            try alone()
+        }
+    }
+}
+
+/// The options for the kind of device, and for the place where its bytes go.
+struct WireOptions: ParsableArguments {
+    @Option(
+        "The serial service: \(Profile.builtIn.map(\.name).joined(separator: ", ")), one of the configuration, a file by its path, or \(Configuration.anyProfile) for whichever the device offers.",
+        value: "name|path"
+    )
+    var profile: String?
+
+    @Option(
+        "Where goes what is received: \(WireDestination.form). A terminal and a socket carry bytes to the device too.",
+        value: "end"
+    )
+    var to: String?
+
+    @Flag(help: "With another end than the keyboard: the bytes as received, not the text that would be typed.")
+    var raw = false
+
+    @Option(
+        help: ArgumentHelp(
+            "With another end than the keyboard: what becomes of lines while 64 KiB wait for a reader.",
+            discussion: """
+                drop-newest (the default) drops the line that comes, drop-oldest what waits longest, and wait takes no more \
+                until every reader has room, and there is one. Only whole lines are dropped: what is typed up to an Enter, a \
+                scan of scan mode, or what comes before a silence of 100 ms; one of 4096 bytes ends there. Bytes count as \
+                typed when one reader at least took their whole line, else as undelivered; what one reader did not get is \
+                counted as missed.
+                """,
+            valueName: "policy"
+        )
+    )
+    var slowReader: SlowReaderPolicy?
+
+    /// Puts what was given in the place of what the file says.
+    func apply(to configuration: inout Configuration) throws(CommandFailure) {
+        if let profile { configuration.profile = profile }
+        if let to {
+            guard let destination = WireDestination(to) else {
+                throw CommandFailure(.usage, CommandFaultText.endWanted, PlainText.ends.message())
+            }
+            configuration.destination = destination
+        }
+        if raw { configuration.isRaw = true }
+        if let slowReader { configuration.slowReader = slowReader }
+        if configuration.isRaw, configuration.destination == .keyboard {
+            throw CommandFailure(.usage, CommandFaultText.rawWantsEnd)
+        }
+    }
+}
+
+struct PaceOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The rhythm, by who reads the keys: "
+                + Pace.Profile.allCases.map { "\($0.rawValue) (\($0.summary))" }.joined(separator: ", ") + ".",
+            valueName: "profile"
+        )
+    )
+    var pace: Pace.Profile?
+
+    @Option(
+        "How long a reader may stall without losing a key, instead of what the pace says; 0 assumes none.",
+        value: "time"
+    )
+    var stall: TimeArgument?
+
+    @Option(
+        "How many events the kernel keeps for each reader: 256, or 64 for Xorg's old driver evdev (default: 256).",
+        value: "events"
+    )
+    var queue: ReaderQueue?
+
+    /// Puts what is given in the place of what the configuration has.
+    func apply(to configuration: inout Configuration) throws(CommandFailure) {
+        if let queue { configuration.queue = queue }
+        if let pace { configuration.pace = pace }
+        if pace != nil || stall != nil { configuration.stall = stall?.duration }
+        guard pace != nil || stall != nil || queue != nil else { return }
+        do {
+            _ = try Pace(configuration.pace, stall: configuration.stall?.inNanoseconds, queue: configuration.queue)
+        } catch {
+            throw CommandFailure(.configuration, CommandFaultText.stall, configuration.pace.rawValue, "\(error)")
+        }
+    }
+}
+
+/// Scan mode: whole barcodes instead of bytes as they come.
+struct BarcodeModeOptions: ParsableArguments {
+    @Flag(help: "Type whole scans only, each checked before its first key.")
+    var scan = false
+
+    @Option(
+        "With --scan: the bytes that end a scan, by name (cr, lf, tab, etx, gs …) or as 0x03; or none.",
+        value: "bytes"
+    )
+    var terminator: TerminatorArgument?
+
+    @Option("With --scan: the silence that ends a scan too.", value: "time")
+    var idleGap: TimeArgument?
+
+    @Option("With --scan: type no scan of fewer bytes (default: 1).", value: "bytes")
+    var minLength: Int?
+
+    @Option("With --scan: type no scan of more bytes (default: \(BarcodeRules.defaultMaximumLength)).", value: "bytes")
+    var maxLength: Int?
+
+    @Option("With --scan: what is typed before each scan; keys by name in braces, as in {f9}.", value: "text")
+    var prefix: String?
+
+    @Option("With --scan: what is typed after each scan, instead of its terminator, as in {tab}.", value: "text")
+    var suffix: String?
+
+    @Option(
+        "With --scan: do not type the same scan again within this time; 0 types every one (default: 0).",
+        value: "time"
+    )
+    var duplicates: TimeArgument?
+
+    /// The rules for readers who use `layout`; nil in stream mode.
+    func rules(layout: KeyboardLayout) throws(CommandFailure) -> BarcodeRules? {
+        guard scan else {
+            if let option = optionWithoutScan { throw CommandFailure(.usage, CommandFaultText.optionWantsScan, option) }
+            return nil
+        }
+        let prefix = try affix(prefix, "--prefix", layout) ?? .nothing
+        let suffix = try affix(suffix, "--suffix", layout)
+        do {
+            return try BarcodeRules(
+                terminators: terminator?.bytes ?? BarcodeRules.defaultTerminators,
+                idleGap: idleGap?.nanoseconds,
+                minimumLength: minLength ?? 1,
+                maximumLength: maxLength ?? BarcodeRules.defaultMaximumLength,
+                prefix: prefix,
+                suffix: suffix,
+                duplicateWindow: duplicates?.nanoseconds ?? 0
+            )
+        } catch {
+            throw CommandFailure(.configuration, CommandFaultText.optionFault, "--scan", "\(error)")
+        }
+    }
+
+    private var optionWithoutScan: String? {
+        [
+            (terminator != nil, "--terminator"), (idleGap != nil, "--idle-gap"), (minLength != nil, "--min-length"),
+            (maxLength != nil, "--max-length"), (prefix != nil, "--prefix"), (suffix != nil, "--suffix"),
+            (duplicates != nil, "--duplicates"),
+        ].first { $0.0 }?.1
+    }
+
+    private func affix(
+        _ text: String?,
+        _ option: String,
+        _ layout: KeyboardLayout
+    ) throws(CommandFailure) -> BarcodeAffix? {
+        guard let text else { return nil }
+        do {
+            return try BarcodeAffix(text, layout: layout)
+        } catch {
+            throw CommandFailure(.configuration, CommandFaultText.optionFault, option, "\(error)")
+        }
+    }
+}
+
+extension Pace.Profile: ExpressibleByArgument {}
+extension ReaderQueue: ExpressibleByArgument {}
+
+extension TimeArgument {
+    var nanoseconds: Int64 { duration.inNanoseconds }
+}
+
+/// Bytes that end a barcode, on the command line: names and numbers with commas between them, or `none`.
+struct TerminatorArgument: ExpressibleByArgument {
+    let bytes: Set<UInt8>
+
+    init?(argument: String) {
+        guard let bytes = TerminatorText.bytes(argument) else { return nil }
+        self.bytes = bytes
+    }
+}
