@@ -11,7 +11,7 @@ package enum LayoutSource {
 
     /// The layout with this name.
     ///
-    /// It is a built-in one (`us`, `jp`, `jp(OADG109A)`); one of the X keyboard database, with or without `xkb:`
+    /// It is a built-in one (`us`, `de`, `jp(OADG109A)`); one of the X keyboard database, with or without `xkb:`
     /// before its name; or the present map of the kernel's text consoles (`console`, `console:tty2`).
     package static func layout(_ name: String) throws(CommandFailure) -> KeyboardLayout {
         if let layout = KeyboardLayout(named: name) { return layout }

@@ -296,9 +296,12 @@ struct DaemonCommandTests {
     )
     func snippets() throws {
         let home = try TestDirectory()
-        let none = try run(["snippet"], environment: home.environment)
-        #expect(none.status == 0 && none.output.isEmpty)
-        #expect(none.error.contains("snippets.json") && none.error.contains("snippets = \"habr\""))
+        for configuration in [nil, "layout = \"us\"\n"] {
+            if let configuration { try home.write(configuration, to: "blewedge.toml") }
+            let none = try run(["snippet"], environment: home.environment)
+            #expect(none.status == 0 && none.output.isEmpty)
+            #expect(none.error.contains("snippets.json") && none.error.contains("snippets = \"habr\""))
+        }
         try home.write("snippets = \"habr\"\n", to: "blewedge.toml")
         let builtIn = try run(["snippet"], environment: home.environment)
         #expect(builtIn.status == 0 && builtIn.error.isEmpty)

@@ -82,6 +82,14 @@ struct DoctorCommandTests {
         }
     }
 
+    @Test("An unknown layout is a fault of the command, not passed over")
+    func layout() throws {
+        let home = try TestDirectory()
+        let outcome = try run(["doctor", "--layout", "klingon"], environment: home.environment)
+        #expect(outcome.status == 78 && outcome.error.contains("layout klingon"), "\(outcome)")
+        #expect(outcome.output.isEmpty)
+    }
+
     @Test("D-12: a second daemon of a user is told which process has its sockets")
     func second() throws {
         let home = try home()

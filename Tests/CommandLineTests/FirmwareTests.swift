@@ -58,7 +58,8 @@ struct FirmwareTests {
 
     @Test("LK-15: `simulate --profile` advertises the serial service of that profile, and refuses an unknown one")
     func simulatedProfile() throws {
-        #expect(try run(["simulate", "--profile", "scale"]).status == 64)
+        let unknown = try run(["simulate", "--profile", "scale"])
+        #expect(unknown.status == 64 && unknown.error.contains("scale") && unknown.error.contains("linble, nordic, "))
         let directory = try TestDirectory()
         let line = try line(directory)
         defer { line.end() }
@@ -283,7 +284,7 @@ struct FirmwareTests {
         #expect(line.firmware.heard.contains { $0.opcode == .writeLEHostSupport && $0.parameters == [1, 0] })
     }
 
-    @Test("A controller that falls silent is given up, and its line opened anew with a Reset")
+    @Test("X-7: a controller that falls silent is given up, and its line opened anew with a Reset")
     func silent() throws {
         let directory = try TestDirectory()
         let line = try line(directory)

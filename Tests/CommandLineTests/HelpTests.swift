@@ -57,6 +57,23 @@ struct HelpTests {
         }
     }
 
+    @Test("The usage of a command names each of its arguments as the list of arguments does")
+    func usage() throws {
+        var count = 0
+        for command in try Self.commands() {
+            // A long list of values has a shorter name in the usage.
+            let named = (command.value["arguments"]?.array ?? []).filter { argument in
+                argument["kind"]?.string == "positional" && argument["allValues"] == nil
+            }.compactMap { $0["valueName"]?.string }
+            guard !named.isEmpty else { continue }
+            let lines = try run(command.words + ["--help"]).output.split(separator: "\n")
+            let usage = try #require(lines.first { $0.hasPrefix("USAGE: ") })
+            for name in named { #expect(usage.contains("<\(name)>"), "\(usage) does not name \(name)") }
+            count += named.count
+        }
+        #expect(count > 10)
+    }
+
     @Test("A default that help names is one of the values that it names")
     func defaults() throws {
         var count = 0
@@ -97,7 +114,8 @@ struct HelpTests {
             (["help", "config", "chek"], "`blewedge config check`"),
             (["beacons", "rnge", "--json"], "`blewedge beacons range`"), (["hlp"], "`blewedge help`"),
             (["foo"], "`blewedge --help`"), (["help", "foo"], "`blewedge --help`"),
-            (["table", "foo"], "`blewedge table --help`"),
+            (["table", "foo"], "`blewedge table --help`"), (["help", "help"], "did you mean `blewedge --help`?"),
+            (["config", "help"], "did you mean `blewedge config --help`?"),
         ]
     )
     func unknown(words: [String], meant: String) throws {

@@ -245,6 +245,7 @@ struct PageTests {
                 _ = model.open(page)
                 let text = PageFrame.screen(model, columns: 80, rows: 24).text
                 #expect(text[1] == PageText.noDaemon.text(language))
+                #expect(text.filter { $0.contains(PageText.noDaemon.text(language)) }.count == 1, "\(page)")
                 if page == .devices || page == .check {
                     #expect(text.joined().contains("not permitted to open /run/blewedge/control (join the group)"))
                 }

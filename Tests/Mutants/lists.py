@@ -24,7 +24,13 @@ SUITES = {
     "blewedge": "CommandLineTests",
     "CCurl": "BeaconServerTests",
     "CLinux": "LinuxIOTests",
+    "CMbedTLS": "CryptographyTests",
     "CTOML": "WedgeTests",
+    "Configuration": "WedgeTests",
+    "Control": "WedgeTests",
+    "Daemon": "WedgeTests",
+    "Devices": "WedgeTests",
+    "Link": "WedgeTests",
     "Printable": "TextsTests",
 }
 
@@ -255,6 +261,8 @@ def _faults(mutant: Mutant, known: set[str]) -> list[str]:
             mutant.applied(path.read_text())
         except ListError as error:
             problems.append(str(error))
+        if not (TESTS / mutant.suite).is_dir():
+            problems.append(f"no test target {mutant.suite} of its module")
     if not mutant.tests:
         problems.append("no test has to notice it")
     for test in mutant.tests:

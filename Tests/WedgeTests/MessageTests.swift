@@ -33,6 +33,20 @@ struct MessageTests {
         }
     }
 
+    @Test("LK-9: of a soft block the remedy is a command, of a hard one the switch")
+    func blocks() {
+        let (soft, hard) = (
+            CommandFailure(AdapterError.blocked("hci0", isHard: false)),
+            CommandFailure(AdapterError.blocked("hci0", isHard: true))
+        )
+        #expect(soft.cause.english.contains("soft") && hard.cause.english.contains("switch"))
+        for (language, word) in [(Language.english, "switch"), (.japanese, "スイッチ")] {
+            #expect(soft.remedy?.text(language).contains("`rfkill unblock bluetooth`") == true)
+            #expect(hard.remedy?.text(language).contains(word) == true)
+            #expect(hard.remedy?.text(language).contains("rfkill unblock") == false)
+        }
+    }
+
     @Test("A text that another version of the daemon has changed, or that makes no sense, is read in English")
     func otherVersions() throws {
         let lines = [

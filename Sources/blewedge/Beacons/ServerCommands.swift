@@ -18,7 +18,7 @@ struct BeaconsFetchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fetch",
         abstract: "Fetch the managed regions from the server.",
-        usage: "blewedge beacons fetch [<kind>] [<options>]",
+        usage: "blewedge beacons fetch [<\(RegionScope.words.joined(separator: "|"))>] [<options>]",
         discussion: """
             What is fetched is sorted into what was known, what is new and what is abandoned, and kept; what is watched \
             stays as it is. Within the interval after a fetch nobody is asked (error 1500). Where the server has no \

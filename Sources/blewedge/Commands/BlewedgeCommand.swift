@@ -170,7 +170,8 @@ extension CommandFailure {
             if word.hasPrefix("-") || commands.isEmpty { return nil }
             if index == 0, word == "help" { continue }
             guard let next = commands.first(where: { $0.configuration.commandName == word }) else {
-                let names = commands.compactMap { $0.configuration.commandName } + ["help"]
+                // Only the program itself has a command `help`.
+                let names = commands.compactMap { $0.configuration.commandName } + [index == 0 ? "help" : "--help"]
                 guard let near = NearestName.of(word, among: names) else {
                     return CommandFailure(.usage, CommandFaultText.noCommand, "\(path) \(word)", path)
                 }

@@ -14,7 +14,7 @@ struct UseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "use",
         abstract: "Choose the device to connect to; the choice is kept.",
-        usage: "blewedge use <name|address> [<options>]",
+        usage: "blewedge use <name|address|name@address> [<options>]",
         discussion: """
             A daemon that runs switches at once: it closes the old link, drops and counts what waits, and connects to the \
             new one. Without a daemon the choice is written for the next one, and the device is listened for first, since \

@@ -51,7 +51,6 @@ struct ConfigCheckCommand: ParsableCommand {
         if isThere { try report(faults(of: configuration, in: path)) }
         // The device is nothing that the configuration says.
         let settings = try configuration.settings(device: .name("-"))
-        _ = try configuration.regions()
         let profiles = settings.profiles.count == 1 ? settings.profiles.first?.name : Configuration.anyProfile
         try StandardStream.output.write(
             (isThere ? NoteText.configurationCorrect : .configurationMissing).text(

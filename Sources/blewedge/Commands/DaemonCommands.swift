@@ -127,8 +127,8 @@ struct EventsCommand: ParsableCommand {
             First the state as it stands, then each change of it, each connect and disconnect, and how much was received, \
             never what. Of beacons: "region" (entered, left or inside), "watching" (a switcher began or ended it), "advertising", \
             and "beaconAvailability": possible, or with cause and remedy why none can be watched (starting, no-adapter, off, \
-            forbidden, unsupported, failed); nothing where no region is known. A line that the reader was too slow for is left out, and the next has "missed": how many. Ends \
-            with status 69 when the daemon does.
+            forbidden, unsupported, failed); nothing where no region is known. A line that the reader was too slow for is \
+            left out, and the next has "missed": how many. Ends with status 69 when the daemon does.
 
             EXAMPLES:
               blewedge events

@@ -10,6 +10,7 @@ import Devices
 import LinuxIO
 import Setup
 import Texts
+import Typing
 
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -18,7 +19,7 @@ struct DoctorCommand: ParsableCommand {
         discussion: """
             Looks at the kernel, the adapter, the rights, the keyboard, the choice, the daemon and the console, and changes \
             none of them. Each finding says what is wrong, why it matters and what mends it. A finding `blocks` when nothing is \
-            typed until it is mended, `hinders` when what is typed may go wrong, and is a `note` else. With --json there is a
+            typed until it is mended, `hinders` when what is typed may go wrong, and is a `note` else. With --json there is a \
             table of what the kernel has of all that is used: each row with its state, and what is done without it.
 
             EXAMPLES:
@@ -41,6 +42,7 @@ struct DoctorCommand: ParsableCommand {
     var json = false
 
     func run() throws {
+        if let layout, !layout.hasPrefix("console") { _ = try LayoutSource.layout(layout) }
         let places = try DaemonPaths.reachable()
         let facts = SystemFacts(at: places, adapter: adapterOptions.adapter, layout: layout)
         let findings = Doctor.findings(facts)

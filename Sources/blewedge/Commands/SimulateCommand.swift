@@ -111,7 +111,10 @@ struct SimulateCommand: ParsableCommand {
         if let console, console.isAsked, !leavesInput {
             throw ValidationError("--console \(console.rawValue) wants --file or --barcodes.")
         }
-        if Profile(named: profile) == nil { throw ValidationError("--profile takes the name of a built-in profile.") }
+        if Profile(named: profile) == nil {
+            let names = Profile.builtIn.map(\.name).joined(separator: ", ")
+            throw ValidationError("--profile takes one of \(names), not \(LocalName.printable(profile)).")
+        }
         if name.isEmpty { throw ValidationError("--name must not be empty.") }
     }
 
