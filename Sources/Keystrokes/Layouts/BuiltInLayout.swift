@@ -3,8 +3,9 @@
 /// A layout that needs no library: a table of the keys' levels, read when it is used.
 ///
 /// A line of a table is a key's number and up to four levels: plain, with Shift, with AltGr, with both. A level is a character,
-/// `U+` and its number where it cannot be seen, ◌ and a combining mark for a dead key, or `none`. Levels that differ between
-/// the releases of xkeyboard-config are left out.
+/// `U+` and its number where it cannot be seen, ◌ and a combining mark for a dead key, or `none`. The first line `like us`
+/// names the layout whose lines hold for all keys but those that follow; a number alone is a key that this layout lacks.
+/// Levels that differ between the releases of xkeyboard-config are left out.
 public enum BuiltInLayout: String, CaseIterable, Sendable {
     /// All printable ASCII.
     case us
@@ -37,10 +38,24 @@ public enum BuiltInLayout: String, CaseIterable, Sendable {
         }
     }
 
+    /// The keys by number: those of the table, and of the layout that it is like.
+    private var keys: [UInt16: Key] {
+        var lines = table.unicodeScalars.split(separator: "\n")[...]
+        let like = "like ".unicodeScalars
+        let base = lines.first.flatMap { $0.starts(with: like) ? String($0.dropFirst(like.count)) : nil }
+        var keys: [UInt16: Key] = [:]
+        if let base {
+            keys = BuiltInLayout(rawValue: base)?.keys ?? [:]
+            lines.removeFirst()
+        }
+        for key in lines.map(Key.init) { keys[key.code] = key }
+        return keys
+    }
+
     /// The levels of the table, those first that are to be preferred: without AltGr, on keys that every keyboard has, without
     /// Shift.
     func levels(capsLock: Bool) -> [KeyboardLayout.Level] {
-        let keys = table.unicodeScalars.split(separator: "\n").map(Key.init)
+        let keys = self.keys.values.sorted { $0.code < $1.code }
         var levels: [KeyboardLayout.Level] = []
         for modifiers in [[], .altGr] as [KeyModifiers] {
             for isExtra in [false, true] {
