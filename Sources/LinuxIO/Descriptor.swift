@@ -82,4 +82,37 @@ package struct Descriptor: ~Copyable, Sendable {
             }
         }.get()
     }
+
+    /// Opens a file for writing, made empty or made at all; `/dev/null` takes everything.
+    ///
+    /// The corresponding C function is `open`.
+    package static func forWriting(_ path: String) throws(Errno) -> Descriptor {
+        try open(path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
+    }
+
+    /// Opens a file for reading.
+    ///
+    /// The corresponding C function is `open`.
+    package static func forReading(_ path: String) throws(Errno) -> Descriptor {
+        try open(path, O_RDONLY)
+    }
+
+    /// Standard input, under a number of its own.
+    package static func forStandardInput() throws(Errno) -> Descriptor {
+        Descriptor(owning: try SystemCall.run { blewedge_duplicate(0) })
+    }
+
+    /// The number, for C code that is measured beside ours; the descriptor must outlive its use.
+    package var unownedNumber: Int32 { number }
+
+    /// Opens a virtual terminal for questions about its state, not for reading.
+    ///
+    /// Such questions need no right to read keys: members of the group tty may open a terminal for writing only.
+    static func terminal(_ path: String) throws(Errno) -> Descriptor {
+        do {
+            return try open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
+        } catch .permissionDenied {
+            return try open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK)
+        }
+    }
 }

@@ -77,3 +77,68 @@ package struct EventNode: ~Copyable {
         }
     }
 }
+
+/// The event node of an input device, held so that nobody else hears the device: no terminal, no desktop, no
+/// application.
+package struct GrabbedEventNode: ~Copyable, Sendable {
+    private let descriptor: Descriptor
+
+    /// Opens the node and takes the device for itself.
+    ///
+    /// Throws `deviceBusy` where another has done so. The corresponding C calls are `open` and `ioctl(EVIOCGRAB)`.
+    package init(_ path: String) throws(Errno) {
+        let node = try Descriptor.open(path, O_RDONLY | O_NONBLOCK)
+        let number = node.number
+        _ = try SystemCall.run { blewedge_ioctl(number, UInt(blewedge_EVIOCGRAB), 1) }
+        descriptor = node
+    }
+
+    /// Waits for events, at most `milliseconds`, and answers how many bytes of them there are; 0 when none came.
+    ///
+    /// The corresponding C functions are `poll` and `read`.
+    package func read(into buffer: inout [UInt8], waiting milliseconds: Int32) throws(Errno) -> Int {
+        var entry = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
+        // Sound: one entry, a local. Where it fails or nothing came, the read below would block, and says so.
+        _ = unsafe poll(&entry, 1, milliseconds)
+        return switch try descriptor.read(into: &buffer) {
+        case .done(let count): count
+        case .wouldBlock: 0
+        }
+    }
+}
+
+/// The lights of a virtual keyboard, as the readers of its keys switch them.
+///
+/// The virtual terminal in front gives a new keyboard the state of its locks (`kbd_start` in
+/// `drivers/tty/vt/keyboard.c`), with the light driver (`input-leds`) or without, and a display server that of its
+/// seat; after that each tells of changes. The kernel passes on changes only, and a keyboard begins dark: so a light
+/// without an event is off. Events that nobody has read yet are kept in sixteen places, the oldest overwritten without
+/// notice; since one light only goes on and off by turns, the last one read is right all the same.
+package struct KeyboardLights: ~Copyable {
+    /// The device, for the event loop.
+    package let descriptor: Descriptor
+    private var buffer = [UInt8](repeating: 0, count: 16 * UInputDevice.eventSize)
+
+    init(_ descriptor: consuming Descriptor) {
+        self.descriptor = descriptor
+    }
+
+    /// Reads the waiting events; returns whether CapsLock is on after them, nil where none was about it.
+    ///
+    /// Throws `noSuchDevice` where the keyboard has gone. The corresponding C function is `read`.
+    package mutating func readCapsLock() throws(Errno) -> Bool? {
+        var capsLock: Bool?
+        while case .done(let count) = try descriptor.read(into: &buffer), count > 0 {
+            var events: [EventNode.Event] = []
+            // Sound: the bytes of an array of bytes are all initialised.
+            unsafe EventNode.parse(buffer.span.bytes.extracting(first: count), into: &events)
+            capsLock = Self.capsLock(in: events) ?? capsLock
+        }
+        return capsLock
+    }
+
+    /// The state of CapsLock after these events; nil where none is about its light.
+    package static func capsLock(in events: [EventNode.Event]) -> Bool? {
+        events.last { $0.isLight && $0.code == UInt16(LED_CAPSL) }.map { $0.value != 0 }
+    }
+}

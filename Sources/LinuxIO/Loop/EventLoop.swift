@@ -72,8 +72,8 @@ package final class EventLoop {
     private var armedDeadline: Duration?
     private var nextTimer: UInt64 = 1
     private var isRunning = false
-    /// Whether its time is `VirtualClock`'s, which no timerfd knows.
-    private let isVirtual = VirtualClock.isOn
+    /// True where the time is replaced: no timerfd knows it.
+    private let isVirtual = SystemTime.isReplaced
     /// Whether due timers are looked for after each sleep.
     private var looksForTimers = true
 
@@ -264,7 +264,7 @@ package final class EventLoop {
 
     private func sleepVirtually() {
         let deadline = timers.last.map { $0.deadline.rounded(to: .nanoseconds(1)) }
-        _ = VirtualClock.sleep(on: epoll.number, for: Int16(POLLIN), until: deadline)
+        _ = SystemTime.replacement?.sleep(on: epoll.number, for: Int16(POLLIN), until: deadline)
     }
 
     /// Sets the timerfd to the earliest deadline, or stops it; does nothing where it is set so already.

@@ -2,6 +2,7 @@
 
 import CLinux
 import Glibc
+import SwiftGlibc
 package import SystemPackage
 
 /// A thread of the operating system, for work that must not share one.
@@ -27,7 +28,7 @@ package struct SystemThread: ~Copyable {
         var thread = pthread_t()
         // Sound: the box is retained here and taken over by the thread, or released when there is none.
         let start = unsafe Unmanaged.passRetained(Start(name: name, body: body))
-        VirtualClock.addThread()
+        SystemTime.replacement?.addThread()
         let code = unsafe pthread_create(
             &thread,
             nil,
@@ -40,13 +41,13 @@ package struct SystemThread: ~Copyable {
                     defer { if start.script != nil { CallScript.use(nil) } }
                 #endif
                 start.body()
-                VirtualClock.removeThread()
+                SystemTime.replacement?.removeThread()
                 return nil
             },
             start.toOpaque()
         )
         guard code == 0 else {
-            VirtualClock.removeThread()
+            SystemTime.replacement?.removeThread()
             unsafe start.release()
             throw Errno(rawValue: code)
         }
@@ -68,10 +69,75 @@ package struct SystemThread: ~Copyable {
         return unsafe blewedge_ppoll(nil, 0, &time) >= 0
     }
 
-    /// Waits until the thread has ended; who waits is awake for `VirtualClock`, whose time stands still.
+    /// Waits until the thread has ended; a replaced time stands still meanwhile.
     ///
     /// The corresponding C function is `pthread_join`.
     package consuming func join() {
         _ = pthread_join(thread, nil)
+    }
+}
+
+/// Wakes a thread from another: an eventfd that one side writes and the other waits for, or a pipe where the kernel has none.
+package final class Waker: Sendable {
+    /// What is read, for an event loop or for `wait(until:)`.
+    package let descriptor: Descriptor
+    /// The end of a pipe that is written; nil for an eventfd.
+    private let input: Descriptor?
+    /// The number of what is written.
+    private let target: Int32
+
+    /// A waker without a call.
+    ///
+    /// The corresponding C functions are `eventfd` and, on a kernel without CONFIG_EVENTFD, `pipe2`.
+    package init() throws(Errno) {
+        do throws(Errno) {
+            let flags = Int32(EFD_CLOEXEC | EFD_NONBLOCK)
+            descriptor = Descriptor(owning: try SystemCall.run(CallSite(.loop, .eventfd)) { eventfd(0, flags) }, .loop)
+            input = nil
+            target = descriptor.number
+        } catch {
+            guard error == .noFunction else { throw error }
+            let ends = try Descriptor.pipe()
+            descriptor = Descriptor(owning: ends.output, .loop)
+            input = Descriptor(owning: ends.input, .loop)
+            target = ends.input
+        }
+    }
+
+    /// Wakes the other side; calls before it wakes count as one.
+    ///
+    /// May be called from any thread.
+    package func wake() {
+        var one: UInt64 = 1
+        // Sound: eight bytes of a local are read. It fails only where there is no room, and then the waker is awake.
+        _ = unsafe write(target, &one, 8)
+    }
+
+    /// Takes back the calls so far.
+    package func reset() {
+        var count: UInt64 = 0
+        // Sound: eight bytes of a local are written. It fails only where there is nothing to take back. An eventfd has all
+        // calls in one count, a pipe eight bytes for each.
+        while unsafe read(descriptor.number, &count, 8) == 8, target != descriptor.number {}
+    }
+
+    /// Sleeps until woken, or until `deadline` on `MonotonicClock`, in nanoseconds; then takes the calls back.
+    ///
+    /// The corresponding C function is `ppoll`.
+    package func wait(until deadline: Int64?) {
+        if let time = SystemTime.replacement {
+            _ = time.sleep(on: descriptor.number, for: Int16(POLLIN), until: deadline)
+            return reset()
+        }
+        var entry = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
+        // Sound: one entry and one timespec, both locals. A signal's interruption is a wake-up like any other.
+        if let deadline {
+            let rest = max(0, deadline &- MonotonicClock.nanoseconds)
+            var time = timespec(tv_sec: Int(rest / 1_000_000_000), tv_nsec: Int(rest % 1_000_000_000))
+            _ = unsafe blewedge_ppoll(&entry, 1, &time)
+        } else {
+            _ = unsafe blewedge_ppoll(&entry, 1, nil)
+        }
+        reset()
     }
 }

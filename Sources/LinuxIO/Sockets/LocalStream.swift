@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import CBluetooth
 import CLinux
 package import SystemPackage
 
@@ -69,9 +70,9 @@ package struct LocalStream: ~Copyable {
     package func wait(for readiness: EventLoop.Readiness, until deadline: Duration?) throws(Errno) -> Bool {
         let number = descriptor.number
         let events = readiness.contains(.writable) ? POLLOUT : POLLIN
-        guard !VirtualClock.isOn else {
+        if let time = SystemTime.replacement {
             let deadline = deadline?.rounded(to: .nanoseconds(1))
-            return VirtualClock.sleep(on: number, for: Int16(events), until: deadline)
+            return time.sleep(on: number, for: Int16(events), until: deadline)
         }
         var entry = pollfd(fd: number, events: Int16(events), revents: 0)
         guard let deadline else {
@@ -98,5 +99,20 @@ package struct LocalStream: ~Copyable {
         var process: Int32 = 0
         var user = UInt32.max
         var group = UInt32.max
+    }
+}
+
+extension sockaddr_un {
+    /// The address of a unix socket in the file system.
+    ///
+    /// Throws `fileNameTooLong` for a path that a socket's address cannot hold, `invalidArgument` for an empty one.
+    init(path: String) throws(Errno) {
+        self.init()
+        sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        guard !bytes.isEmpty, !bytes.contains(0) else { throw .invalidArgument }
+        guard bytes.count < MemoryLayout.size(ofValue: sun_path) else { throw .fileNameTooLong }
+        // Sound: the bytes were found to fit, and the rest of the field is zero.
+        unsafe withUnsafeMutableBytes(of: &sun_path) { field in unsafe field.copyBytes(from: bytes) }
     }
 }

@@ -2,6 +2,7 @@
 
 import CLinux
 import Glibc
+import LinuxIO
 import Synchronization
 
 /// A time that passes only while every thread sleeps, for programs that show what the product does in weeks.
@@ -11,7 +12,7 @@ import Synchronization
 /// called `begin`, and those of `SystemThread`) and nothing that they wait for is ready, time leaps to the earliest
 /// deadline, and the thread that has it is woken; of several, the one that has slept longest. A thread that is blocked
 /// elsewhere is awake: time stands still until it goes on.
-package enum VirtualClock {
+package struct VirtualClock: ProcessTime {
     /// One thread's sleep.
     private struct Sleeper {
         let number: UInt64
@@ -30,13 +31,9 @@ package enum VirtualClock {
         var leaps: UInt64 = 0
     }
 
-    private static let flag = Atomic<Bool>(false)
     private static let time = Atomic<Int64>(0)
     private static let wallOffset = Atomic<Int64>(0)
     private static let state = Mutex(State())
-
-    /// Whether this is the process's clock.
-    package static var isOn: Bool { flag.load(ordering: .relaxed) }
 
     /// How often time has leapt.
     package static var leaps: UInt64 { state.withLock { $0.leaps } }
@@ -46,59 +43,52 @@ package enum VirtualClock {
     /// To be called once, by the only thread, before anything has read the time. `start` is the first time of
     /// `MonotonicClock`, in nanoseconds, above zero; `wallSeconds` is what `WallClock` says then, since 1970-01-01 UTC.
     package static func begin(at start: Int64 = 1_000_000_000, wallSeconds: Int64 = 1_700_000_000) {
-        precondition(!isOn, "time is virtual already")
+        precondition(!SystemTime.isReplaced, "time is virtual already")
         time.store(start, ordering: .relaxed)
         wallOffset.store(wallSeconds &* 1_000_000_000 &- start, ordering: .relaxed)
-        flag.store(true, ordering: .relaxed)
+        SystemTime.replace(with: VirtualClock())
     }
 
     /// Lets time pass at once, as while the machine is suspended: what was due meanwhile is late.
     package static func suspend(for duration: Duration) {
-        _ = time.add(max(0, duration.rounded(to: .nanoseconds(1))), ordering: .relaxed)
+        _ = time.add(max(0, nanoseconds(duration)), ordering: .relaxed)
     }
 
     /// Sets the date forward, or back.
     package static func jumpWallClock(by duration: Duration) {
-        _ = wallOffset.add(duration.rounded(to: .nanoseconds(1)), ordering: .relaxed)
+        _ = wallOffset.add(nanoseconds(duration), ordering: .relaxed)
     }
 
-    /// The time of `MonotonicClock`, in nanoseconds.
-    static var nanoseconds: Int64 { time.load(ordering: .relaxed) }
+    private static func nanoseconds(_ duration: Duration) -> Int64 {
+        Int64(clamping: duration.attoseconds / 1_000_000_000)
+    }
 
-    /// The time of `WallClock`, in nanoseconds since 1970-01-01 00:00:00 UTC.
-    static var wallNanoseconds: Int64 { nanoseconds &+ wallOffset.load(ordering: .relaxed) }
+    package var nanoseconds: Int64 { Self.time.load(ordering: .relaxed) }
 
-    /// Sleeps until the descriptor is ready for `events` of poll(2), or `deadline` has come; true if it is ready.
-    ///
-    /// The corresponding C function is `ppoll`.
-    static func sleep(on descriptor: Int32, for events: Int16, until deadline: Int64?) -> Bool {
+    package var wallNanoseconds: Int64 { nanoseconds &+ Self.wallOffset.load(ordering: .relaxed) }
+
+    package func sleep(on descriptor: Int32, for events: Int16, until deadline: Int64?) -> Bool {
         let entry = pollfd(fd: descriptor, events: events, revents: 0)
-        if let deadline, deadline <= nanoseconds { return isAnyReady([entry]) }
-        let sleeper = state.withLock { state -> Sleeper? in
-            let alarm = state.freeAlarms.popLast() ?? makeAlarm()
+        if let deadline, deadline <= nanoseconds { return Self.isAnyReady([entry]) }
+        let sleeper = Self.state.withLock { state -> Sleeper? in
+            let alarm = state.freeAlarms.popLast() ?? Self.makeAlarm()
             let sleeper = Sleeper(number: state.nextNumber, entry: entry, deadline: deadline, alarm: alarm)
             state.nextNumber &+= 1
             state.sleepers.append(sleeper)
             state.awake -= 1
-            guard leap(&state, caller: sleeper.number) else { return sleeper }
+            guard Self.leap(&state, caller: sleeper.number) else { return sleeper }
             state.freeAlarms.append(alarm)
             return nil
         }
-        return sleeper.map(wait) ?? false
+        return sleeper.map(Self.wait) ?? false
     }
 
-    /// A thread takes part from now on; called by the one that starts it, so that time waits for its first turn.
-    static func addThread() {
-        guard isOn else { return }
-        state.withLock { $0.awake += 1 }
-    }
+    package func addThread() { Self.state.withLock { $0.awake += 1 } }
 
-    /// A thread that took part has ended, or could not be started.
-    static func removeThread() {
-        guard isOn else { return }
-        state.withLock { state in
+    package func removeThread() {
+        Self.state.withLock { state in
             state.awake -= 1
-            _ = leap(&state, caller: nil)
+            _ = Self.leap(&state, caller: nil)
         }
     }
 
@@ -133,7 +123,7 @@ package enum VirtualClock {
             next = (place, deadline)
         }
         guard let next else { return false }
-        if next.deadline > nanoseconds {
+        if next.deadline > time.load(ordering: .relaxed) {
             time.store(next.deadline, ordering: .relaxed)
             state.leaps &+= 1
         }
