@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
 package import BluetoothHost
+package import BluetoothPackets
 package import SystemPackage
 
 /// The reason for which a link ended, or was not made.
@@ -45,5 +46,55 @@ package enum LinkFailure: Error, Equatable, CustomStringConvertible {
         case .closedByPeer: LinkSentence.closed
         case .adapterLost(let reason): reason
         }
+    }
+}
+
+/// The sentences about a link's end, in English, each standing here alone, as those of `AdapterSentence`.
+package enum LinkSentence {
+    package static let ended = "the device ended the connection"
+    package static let outOfReach = "the device is out of reach"
+    package static let aborted = "the connection was aborted"
+    package static let notSecured = "the device did not prove that it is the paired one"
+    package static let closed = "the device closed the channel"
+
+    package static func refused(_ command: String, _ status: String) -> String {
+        "the controller refused \(command): \(status)"
+    }
+
+    package static func notInTime(_ seconds: String) -> String { "no connection within \(seconds) s" }
+
+    package static func noAnswer(_ request: String) -> String { "the device did not answer \(request) within 30 s" }
+
+    package static func protocolBroken(_ fault: String) -> String {
+        "the device broke the Attribute Protocol: \(fault)"
+    }
+}
+
+/// What is known of a link's radio.
+package struct LinkQuality: Equatable, Sendable {
+    /// The signal strength of the device, in dBm, as it was read last; nil before that, or where it cannot be read.
+    package var rssi: Int8?
+    /// The timing in force; nil where it is the kernel's, which does not tell it.
+    package var timing: ConnectionTiming?
+
+    /// The PHY on which the device sends; nil as long as no change was told.
+    package var phy: PHY?
+    /// The longest data of one packet from the device, in bytes; nil as long as no change was told.
+    package var dataLength: UInt16?
+
+    /// For how long a signal strength is not read again.
+    package static let life = Duration.seconds(3)
+
+    /// What is known.
+    package init(
+        rssi: Int8? = nil,
+        timing: ConnectionTiming? = nil,
+        phy: PHY? = nil,
+        dataLength: UInt16? = nil
+    ) {
+        self.rssi = rssi
+        self.timing = timing
+        self.phy = phy
+        self.dataLength = dataLength
     }
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import LinuxIO
+import SystemPackage
+
 /// The transport of HCI packets to and from a controller that belongs to this process alone.
 ///
 /// The first byte of each packet is its H4 indicator.
@@ -37,4 +40,183 @@ extension PacketTransport {
     }
     /// Where packets come one by one, none is dropped.
     package var droppedBytes: UInt64 { 0 }
+}
+
+/// The open descriptor of a `PacketLine`, which is closed when this object is freed.
+protocol PacketDescriptor: AnyObject {
+    /// Calls `body` with the descriptor.
+    func withDescriptor<Value>(_ body: (borrowing Descriptor) throws(Errno) -> Value) throws(Errno) -> Value
+    /// Writes as many of the bytes as the descriptor has room for.
+    func write(_ bytes: borrowing RawSpan) throws(Errno) -> NonBlocking<Int>
+}
+
+/// The common part of the transports over a descriptor: watching it, writing packets when it has room, closing it
+/// once, and reporting its end once.
+///
+/// It is used on the event loop's thread.
+final class PacketLine<Opened: PacketDescriptor> {
+    /// The open descriptor; nil once the line is closed.
+    private(set) var opened: Opened?
+    private let loop: EventLoop
+    private var registration: EventLoop.Registration?
+    /// True until a descriptor that is connecting is first writable; its pending error is read then.
+    private var isConnecting: Bool
+    private var isWaitingToWrite: Bool
+    private var queue = OutgoingQueue()
+    private let failureTimer = LoopTimer()
+    /// The text before the error in the message of a failed write.
+    private let refusal: String
+
+    /// The handler that is called when there are bytes to read, or the far end has closed.
+    var onReadable: (() -> Void)?
+    /// The handler that is called once, when the line has ended by an error or by the far end, with the reason in
+    /// English.
+    var onClosed: ((String) -> Void)?
+
+    /// Takes over a descriptor, and watches it from now on.
+    init(_ opened: Opened, isConnecting: Bool = false, refusal: String, on loop: EventLoop) throws(Errno) {
+        self.opened = opened
+        self.loop = loop
+        self.isConnecting = isConnecting
+        self.refusal = refusal
+        isWaitingToWrite = isConnecting
+        registration = try opened.withDescriptor { descriptor throws(Errno) in
+            try loop.watch(descriptor, for: isConnecting ? [.readable, .writable] : .readable) {
+                [weak self] readiness in
+                self?.handle(readiness)
+            }
+        }
+    }
+
+    deinit { close() }
+
+    /// True until the line is closed.
+    var isOpen: Bool { registration != nil }
+
+    /// Writes a packet, or queues it until it can be written.
+    func send(_ packet: [UInt8]) {
+        guard isOpen else { return }
+        guard queue.append(packet) else {
+            failLater("the controller takes no more data")
+            return
+        }
+        // A failure is reported from the loop, because the sender expects no handler during the call.
+        if !isWaitingToWrite, let reason = write() { failLater(reason) }
+    }
+
+    /// Closes the descriptor; no handler is called any more.
+    func close() {
+        failureTimer.cancel()
+        if let registration {
+            try? opened?.withDescriptor { descriptor in loop.unwatch(registration, descriptor) }
+        }
+        registration = nil
+        opened = nil
+        queue.removeAll()
+    }
+
+    /// Closes the line, and calls `onClosed` with the reason.
+    func fail(_ reason: String) {
+        guard isOpen else { return }
+        close()
+        onClosed?(reason)
+    }
+
+    private func handle(_ readiness: EventLoop.Readiness) {
+        if isConnecting {
+            guard !readiness.isDisjoint(with: [.writable, .error, .hangUp]) else { return }
+            isConnecting = false
+            if let error = try? opened?.withDescriptor({ descriptor in descriptor.takePendingError() }) {
+                fail("cannot connect to the controller: \(error)")
+                return
+            }
+        }
+        if readiness.contains(.writable), let reason = write() {
+            fail(reason)
+            return
+        }
+        if readiness.hasInput { onReadable?() }
+    }
+
+    /// Writes the packets that wait.
+    ///
+    /// Returns the reason in English if that fails, nil otherwise.
+    private func write() -> String? {
+        do throws(Errno) {
+            let isDone = try queue.drain { bytes throws(Errno) in
+                // Sound: the bytes are those of the packet, which outlives the call.
+                guard case .done(let count)? = try unsafe opened?.write(bytes.bytes) else { return nil }
+                return count
+            }
+            try watch(isWriting: !isDone)
+            return nil
+        } catch {
+            return "\(refusal): \(error)"
+        }
+    }
+
+    private func watch(isWriting: Bool) throws(Errno) {
+        guard let registration, let opened, isWriting != isWaitingToWrite else { return }
+        isWaitingToWrite = isWriting
+        try opened.withDescriptor { descriptor throws(Errno) in
+            try loop.change(registration, descriptor, to: isWriting ? [.readable, .writable] : .readable)
+        }
+    }
+
+    private func failLater(_ reason: String) {
+        guard !failureTimer.isSet else { return }
+        failureTimer.set(on: loop, after: .zero) { [weak self] in self?.fail(reason) }
+    }
+}
+
+/// A bounded queue of packets that a descriptor had no room for.
+struct OutgoingQueue {
+    private var packets: [[UInt8]] = []
+    /// The number of bytes of the first packet that are written.
+    private var offset = 0
+    private var byteCount = 0
+
+    /// The most bytes that may wait.
+    ///
+    /// It exceeds the buffers of any controller: one that lets so much wait has stopped reading.
+    static let capacity = 1 << 20
+
+    /// True when nothing waits.
+    var isEmpty: Bool { packets.isEmpty }
+
+    /// Appends a packet.
+    ///
+    /// Returns false when the queue has no room for it.
+    mutating func append(_ packet: [UInt8]) -> Bool {
+        guard byteCount &+ packet.count <= Self.capacity else { return false }
+        byteCount &+= packet.count
+        packets.append(packet)
+        return true
+    }
+
+    /// Passes packets to `write` until it takes no more.
+    ///
+    /// Returns true when nothing waits.
+    ///
+    /// `write` returns the number of bytes it took, nil if it would block.
+    mutating func drain(_ write: (Span<UInt8>) throws(Errno) -> Int?) throws(Errno) -> Bool {
+        while let packet = packets.first {
+            guard let count = try write(packet.span.extracting(droppingFirst: offset)) else { return false }
+            remove(count)
+        }
+        return true
+    }
+
+    /// Removes so many bytes of the first packet.
+    private mutating func remove(_ count: Int) {
+        guard let first = packets.first else { return }
+        offset &+= count
+        guard offset >= first.count else { return }
+        byteCount &-= first.count
+        packets.removeFirst()
+        offset = 0
+    }
+
+    /// Removes all packets.
+    mutating func removeAll() { self = OutgoingQueue() }
 }

@@ -35,3 +35,74 @@ public struct MonitorPacket: Equatable, Sendable {
         try reader.expectEnd()
     }
 }
+
+/// The kind of a packet on the kernel's monitor channel.
+///
+/// Linux, include/net/bluetooth/hci_mon.h.
+public struct MonitorOpcode: RawRepresentable, Hashable, Sendable {
+    /// The number.
+    public let rawValue: UInt16
+
+    /// The opcode of a number, known or not.
+    public init(rawValue: UInt16) {
+        self.rawValue = rawValue
+    }
+
+    /// A controller has appeared: HCI_MON_NEW_INDEX.
+    public static let newIndex = MonitorOpcode(rawValue: 0)
+    /// A controller is gone: HCI_MON_DEL_INDEX.
+    public static let deletedIndex = MonitorOpcode(rawValue: 1)
+    /// An HCI command: HCI_MON_COMMAND_PKT.
+    public static let command = MonitorOpcode(rawValue: 2)
+    /// An HCI event: HCI_MON_EVENT_PKT.
+    public static let event = MonitorOpcode(rawValue: 3)
+    /// ACL data to the controller: HCI_MON_ACL_TX_PKT.
+    public static let aclSent = MonitorOpcode(rawValue: 4)
+    /// ACL data from the controller: HCI_MON_ACL_RX_PKT.
+    public static let aclReceived = MonitorOpcode(rawValue: 5)
+    /// Synchronous data to the controller: HCI_MON_SCO_TX_PKT.
+    public static let synchronousSent = MonitorOpcode(rawValue: 6)
+    /// Synchronous data from the controller: HCI_MON_SCO_RX_PKT.
+    public static let synchronousReceived = MonitorOpcode(rawValue: 7)
+    /// The transport to the controller was opened: HCI_MON_OPEN_INDEX.
+    public static let openIndex = MonitorOpcode(rawValue: 8)
+    /// The transport to the controller was closed: HCI_MON_CLOSE_INDEX.
+    public static let closeIndex = MonitorOpcode(rawValue: 9)
+    /// The controller's address and maker: HCI_MON_INDEX_INFO.
+    public static let indexInformation = MonitorOpcode(rawValue: 10)
+    /// Diagnostics in a form of the controller's maker: HCI_MON_VENDOR_DIAG.
+    public static let vendorDiagnostics = MonitorOpcode(rawValue: 11)
+    /// Isochronous data to the controller: HCI_MON_ISO_TX_PKT.
+    public static let isochronousSent = MonitorOpcode(rawValue: 18)
+    /// Isochronous data from the controller: HCI_MON_ISO_RX_PKT.
+    public static let isochronousReceived = MonitorOpcode(rawValue: 19)
+
+    /// The direction of a packet.
+    public enum Direction: Sendable, CaseIterable {
+        /// From the host to the controller.
+        case sent
+        /// From the controller to the host.
+        case received
+    }
+
+    /// The opcode under which a packet of an HCI transport is recorded.
+    public init(_ type: HCIPacketType, _ direction: Direction) {
+        switch (type, direction) {
+        case (.command, _): self = .command
+        case (.event, _): self = .event
+        case (.acl, .sent): self = .aclSent
+        case (.acl, .received): self = .aclReceived
+        case (.synchronous, .sent): self = .synchronousSent
+        case (.synchronous, .received): self = .synchronousReceived
+        case (.isochronous, .sent): self = .isochronousSent
+        case (.isochronous, .received): self = .isochronousReceived
+        }
+    }
+
+    /// True for packets between host and controller, and for the coming and going of controllers.
+    ///
+    /// The other packets are other programs': their log lines, and their management commands, which may carry keys.
+    public var concernsController: Bool {
+        rawValue <= Self.vendorDiagnostics.rawValue || self == .isochronousSent || self == .isochronousReceived
+    }
+}
