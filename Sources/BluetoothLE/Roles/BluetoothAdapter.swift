@@ -20,9 +20,7 @@ public actor BluetoothAdapter {
         unsafe thread.executor.asUnownedSerialExecutor()
     }
 
-    /// Makes an adapter that `opener` opens, on the thread of the adapter's loop.
-    ///
-    /// Throws if the loop cannot be made.
+    /// Makes an adapter that `opener` opens, on the thread of the adapter's loop; throws if the loop cannot be made.
     package init(opener: @escaping SendableAdapterOpener) throws(BluetoothError) {
         do {
             thread = try LoopThread(name: "bluetooth")
@@ -101,7 +99,6 @@ package typealias SendableAdapterOpener =
 package final class AdapterCore {
     /// A change of the adapter's availability, or a failed attempt to open it.
     package enum Event {
-        /// The adapter was opened and can be used.
         case ready(any LowEnergyAdapter)
         /// The adapter could not be opened; the next attempt follows in 3 s.
         case failed(AdapterError)
@@ -189,12 +186,9 @@ package final class AdapterCore {
         self.init(loop) { _, completion in completion(.success(adapter)) }
     }
 
-    /// The adapter; nil while there is none.
     package var adapter: (any LowEnergyAdapter)? { radio.adapter }
 
-    /// Begins to open the adapter, and keeps trying until `stop`.
-    ///
-    /// Calls after the first do nothing.
+    /// Begins to open the adapter, and keeps trying until `stop`; calls after the first do nothing.
     package func start() {
         guard !isStarted else { return }
         isStarted = true
@@ -209,9 +203,7 @@ package final class AdapterCore {
         start()
     }
 
-    /// Ends the attempts to open an adapter.
-    ///
-    /// An adapter that is open stays open.
+    /// Ends the attempts to open an adapter; an adapter that is open stays open.
     package func stop() {
         isStopped = true
         timer.cancel()

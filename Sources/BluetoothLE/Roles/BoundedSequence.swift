@@ -91,9 +91,7 @@ public struct BoundedSequence<Element: Sendable>: AsyncSequence, Sendable {
     }
 }
 
-/// A result for one waiting task.
-///
-/// It is given once, from the loop's thread or by the cancellation of the task.
+/// A result for one waiting task; it is given once, from the loop's thread or by the cancellation of the task.
 final class Reply<Value: Sendable>: Sendable {
     typealias Outcome = Result<Value, BluetoothError>
 
@@ -106,9 +104,7 @@ final class Reply<Value: Sendable>: Sendable {
 
     private let state = Mutex(State.open)
 
-    /// Gives the result.
-    ///
-    /// Calls after the first do nothing.
+    /// Gives the result; calls after the first do nothing.
     func give(_ outcome: Outcome) {
         let continuation: CheckedContinuation<Outcome, Never>? = state.withLock { state in
             switch state {
@@ -124,9 +120,7 @@ final class Reply<Value: Sendable>: Sendable {
         continuation?.resume(returning: outcome)
     }
 
-    /// Waits for the result.
-    ///
-    /// Throws `cancelled` at once when the task is cancelled.
+    /// Waits for the result; throws `cancelled` at once when the task is cancelled.
     func value(isolation: isolated (any Actor)? = #isolation) async throws(BluetoothError) -> Value {
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

@@ -14,9 +14,7 @@ public actor Central {
     /// The executor of the adapter's thread.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe adapter.unownedExecutor }
 
-    /// Makes the central role of an adapter.
-    ///
-    /// Several of one adapter share its scan and its connections.
+    /// Makes the central role of an adapter; several of one adapter share its scan and its connections.
     public init(_ adapter: BluetoothAdapter) {
         self.adapter = adapter
     }
@@ -97,7 +95,6 @@ public typealias Discovery = DeviceTable.Update
 ///
 /// Every method is called on the loop's thread.
 final class CentralCore {
-    /// The scan that is read, with its reader.
     private struct Reading {
         var identifier: UInt64
         var scan: RadioScan
@@ -152,9 +149,7 @@ final class CentralCore {
         }
     }
 
-    /// Ends the scan with this number, or any scan without one.
-    ///
-    /// Does nothing if another scan has replaced it.
+    /// Ends the scan with this number, or any scan without one; does nothing if another scan has replaced it.
     func stopScan(_ identifier: UInt64? = nil) {
         guard let reading, identifier == nil || reading.identifier == identifier else { return }
         reading.source.finish()

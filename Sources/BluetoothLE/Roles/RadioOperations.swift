@@ -9,7 +9,6 @@ import SystemPackage
 ///
 /// It is used on the loop's thread.
 package final class RadioAttempt {
-    /// The limit of an attempt.
     package enum Patience: Equatable, Sendable {
         /// One connection, with this timeout.
         case once(Duration)
@@ -18,12 +17,12 @@ package final class RadioAttempt {
         case forever
     }
 
+    /// The pause after a failed attempt with `Patience.forever`, before the next attempt in the queue begins.
+    static let pause = Duration.seconds(1)
     /// The timeout of each connection under `Patience.forever`.
     private static let turn = Duration.seconds(10)
 
-    /// The address of the device.
     package let device: DeviceAddress
-    /// The limit of the attempt.
     let patience: Patience
     /// The connection being made; nil while the attempt waits for its turn.
     var connection: (any ConnectionAttempt)?
@@ -39,7 +38,6 @@ package final class RadioAttempt {
         self.completion = completion
     }
 
-    /// The timeout of the next connection.
     var timeout: Duration {
         switch patience {
         case .once(let timeout): timeout
@@ -47,7 +45,6 @@ package final class RadioAttempt {
         }
     }
 
-    /// True if the attempt is to be repeated after this failure.
     func isWorthTryingAgain(after failure: LinkFailure) -> Bool {
         patience == .forever && failure.isPassing
     }
@@ -60,9 +57,7 @@ package final class RadioAttempt {
         handler?(result)
     }
 
-    /// Cancels the attempt.
-    ///
-    /// The completion handler is not called.
+    /// Cancels the attempt; the completion handler is not called.
     func abandon() {
         completion = nil
         connection?.cancel()
@@ -91,7 +86,6 @@ extension LinkFailure {
 ///
 /// It is used on the loop's thread.
 package final class RadioScan {
-    /// The parameters of the scan in the controller.
     package let parameters: ScanParameters
 
     /// The handler of the reports that pass the filter.
@@ -126,9 +120,7 @@ package final class RadioScan {
     /// The number of reports that were lost since the scan last got the radio because they were not read in time.
     package var droppedReports: UInt32 { scanner?.droppedReports ?? last.droppedReports }
 
-    /// Removes the devices that have not been heard for long (LK-3).
-    ///
-    /// It is called before the devices are shown.
+    /// Removes the devices that have not been heard for long (LK-3); it is called before the devices are shown.
     package func expireDevices() {
         if let scanner { scanner.expireDevices() } else { _ = last.devices.expire(now: MonotonicClock.now) }
     }
@@ -235,11 +227,31 @@ package final class RadioPairing {
         completion?()
     }
 
-    /// Ends the pairing with its adapter.
     func lose(_ loss: AdapterLoss) {
         if onClosed != nil { return noteClosed() }
         let handler = onLoss
         close(forgetting: true) {}
         handler?(loss)
+    }
+}
+
+extension RadioArbiter {
+    /// The present use of the radio.
+    enum Radio {
+        case idle
+        case scanning
+        case stopping(any DeviceScanner)
+        case connecting(RadioAttempt)
+        case pairing(RadioPairing)
+    }
+
+    /// The times after which the arbiter goes on without an adapter's word; each adapter has shorter ones of its own.
+    struct Limits: Sendable {
+        /// The time in which a scanner has to stop.
+        var stop = Duration.seconds(15)
+        /// The time, beyond its own, in which a connection has to be made or to fail.
+        var connection = Duration.seconds(5)
+        /// The time, beyond its own, in which a pairing has to end.
+        var pairing = Duration.seconds(20)
     }
 }

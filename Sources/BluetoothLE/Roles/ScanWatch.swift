@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
+import BluetoothPackets
 import LinuxIO
 
 /// The decision when a scan that runs is armed again, and when the adapter is restarted, on the caller's clock.
@@ -9,7 +10,6 @@ import LinuxIO
 /// adapter is restarted after `Periods.stuck`; both ever more seldom while that does not help. A scan that another
 /// program was seen to switch is armed again after `Periods.disturbed`, ever later in a quarrel.
 struct ScanWatch: Sendable {
-    /// The times of a watch.
     struct Periods: Sendable {
         /// The silence after which a scan is armed again.
         var quiet = Backoff(.seconds(30)...Duration.seconds(60))
@@ -19,13 +19,10 @@ struct ScanWatch: Sendable {
         var stuck = Backoff(.seconds(600)...Duration.seconds(6 * 3600))
     }
 
-    /// What is to be done at a deadline.
     enum Step: Equatable, Sendable {
         /// Nothing before the next deadline.
         case wait
-        /// Arm the scan again.
         case arm
-        /// Restart the adapter.
         case restart
     }
 
@@ -35,7 +32,6 @@ struct ScanWatch: Sendable {
     private var periods: Periods
     private var failures = 0
     private var failureLimit = Self.failureLimit
-    /// The counts since the start.
     var counts = RadioCounts()
     /// The time of the scan's arming, and the number of its reports then; nil while none runs.
     private var armed: (time: Duration, reports: UInt64)?
@@ -141,5 +137,95 @@ struct ScanWatch: Sendable {
         }
         silence += now - armed.time
         return false
+    }
+}
+
+/// The counts of what was done so that the radio goes on, since the start.
+package struct RadioCounts: Equatable, Sendable {
+    package var opened: UInt64 = 0
+    /// Of these, the times that the one before came back under another name.
+    package var moved: UInt64 = 0
+    package var lost: UInt64 = 0
+    /// The times that a running scan was armed again, for any reason.
+    package var armed: UInt64 = 0
+    /// Of these, the times because nothing was heard.
+    package var quiet: UInt64 = 0
+    /// The times that another program, or the kernel, switched a running scan.
+    package var disturbed: UInt64 = 0
+    /// The times that the machine woke from sleep.
+    package var resumed: UInt64 = 0
+    package var failedScans: UInt64 = 0
+    package var failedAttempts: UInt64 = 0
+    /// The connections that the kernel had not begun to make some seconds after it was asked.
+    package var stalledConnections: UInt64 = 0
+    /// The steps that the adapter told no end of, and that were given up.
+    package var overdue: UInt64 = 0
+    /// The attempts that were given up: their time was over, or nobody wanted them any more.
+    package var cancelledAttempts: UInt64 = 0
+    /// The times that the sockets of a scan failed, so that others were made.
+    package var rebuiltSockets: UInt64 = 0
+    package var restarts: UInt64 = 0
+
+    /// What the controllers of this process took, those that are lost included.
+    package var controllers = ControllerCounts()
+
+    package init() {}
+
+    /// An adapter's name and address.
+    private struct Place: Equatable {
+        var name: String
+        var address: BluetoothAddress
+    }
+
+    /// The adapter that was opened last.
+    private var last: Place?
+
+    /// Notes that an adapter was opened; without an address of its own nothing tells one from another.
+    mutating func noteOpened(_ name: String, _ address: BluetoothAddress) {
+        opened &+= 1
+        if let last, last.address == address, last.name != name, address.rawValue != 0 { moved &+= 1 }
+        last = Place(name: name, address: address)
+    }
+
+    /// Notes that an attempt to connect has failed.
+    mutating func noteFailure(_ failure: LinkFailure) {
+        failedAttempts &+= 1
+        if case .timedOut = failure { cancelledAttempts &+= 1 }
+    }
+}
+
+/// The counts of what was done so that a controller goes on.
+///
+/// All but the last stay 0 on an adapter of the kernel, which does such things by itself.
+package struct ControllerCounts: Equatable, Sendable {
+    /// The times that a silent controller in use was asked whether it is there.
+    package var probes: UInt64 = 0
+    /// The times that Reset was sent again because the one before was not answered.
+    package var repeatedResets: UInt64 = 0
+    /// The connections that could not be established (0x3E), and were tried again.
+    package var repeatedConnections: UInt64 = 0
+    /// The bytes on a line that came before the answer to Reset, and were dropped.
+    package var droppedBytes: UInt64 = 0
+    /// The peers' wishes for other connection parameters that were granted, as a whole or in part.
+    package var grantedParameters: UInt64 = 0
+    /// The peers' wishes for other connection parameters that were refused.
+    package var refusedParameters: UInt64 = 0
+    /// The L2CAP frames that were broken, or too long to be a value.
+    package var badFrames: UInt64 = 0
+    /// The links that were ended because they had come up as their attempt was given up and the kernel knew nothing of
+    /// them.
+    package var crossedLinks: UInt64 = 0
+
+    package init() {}
+
+    mutating func add(_ other: ControllerCounts) {
+        probes &+= other.probes
+        repeatedResets &+= other.repeatedResets
+        repeatedConnections &+= other.repeatedConnections
+        droppedBytes &+= other.droppedBytes
+        grantedParameters &+= other.grantedParameters
+        refusedParameters &+= other.refusedParameters
+        badFrames &+= other.badFrames
+        crossedLinks &+= other.crossedLinks
     }
 }
